@@ -133,6 +133,12 @@ def assembled(
             {} if special else lanes,
             scope.divisible(lowered.graph),
             scope.in_shards,
+            blocks={
+                index: scope.block_sizes[d]
+                for index, d in lowered.fused.dimension.items()
+                if d in scope.block_sizes
+            },
+            reads=lowered.table.reads,
         ),
         last,
     )

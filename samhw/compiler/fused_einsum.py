@@ -257,7 +257,7 @@ class EinsumBuilder:
         return self._view(instance, mask) if producer is None else self._intermediate(producer)
 
     def _view(self, instance: Instance, access: Access) -> View:
-        fmt = stored_format(self._program.tensors[access.tensor].format)
+        fmt = stored_format(self._program.tensors[access.tensor].format).of_blocks
         indices = instance.indices(access)
         name = self.columns.own(access.tensor)
         return View(name, access.tensor, tuple(indices[mode] for mode in fmt.mode_order), fmt.levels)

@@ -28,19 +28,21 @@ def memories_of(
         stored: the tensor whose memories they are, if it has none of its own.
     """
     owner = stored or tensor
-    fmt = stored_format(program.tensors[tensor].format)
+    stored_as = stored_format(program.tensors[tensor].format)
+    fmt = stored_as.of_blocks
+    shape = tuple(-(-size // stored_as.block_of(mode)) for mode, size in enumerate(shape))
     numbers = [None] if shards == 1 else range(shards)
     outermost = fmt.mode_order[:1]
     distributed = [-(-size // shards) if mode in outermost else size for mode, size in enumerate(shape)]
     return [
-        Memory(memory_name(owner, array, shard), owner, array, role, words, shard=shard)
-        for array, words in _arrays(fmt, greatest_sizes(fmt, distributed, capacity.entries_of(tensor)))
+        Memory(memory_name(owner, array, shard), owner, array, role, places, shard=shard)
+        for array, places in _arrays(fmt, greatest_sizes(fmt, distributed, capacity.entries_of(tensor)))
         for shard in numbers
     ]
 
 
 def _arrays(fmt: Format, sizes: Sequence[int]) -> Iterator[tuple[str, int]]:
-    """The arrays of a tensor's storage, with the words of each."""
+    """The arrays of a tensor's storage, with the places of each."""
     fibers = 1
     for level, (kind, size) in enumerate(zip(fmt.levels, sizes, strict=True)):
         if kind is not LevelType.dense:

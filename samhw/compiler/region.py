@@ -94,7 +94,7 @@ def lower_fused(
             builder.tree(output)
         results = []
         for output in fused.outputs:
-            fmt = stored_format(scope.program.tensors[output.tensor].format)
+            fmt = stored_format(scope.program.tensors[output.tensor].format).of_blocks
             indices = output.indices(output.statement.lhs)
             results.append(
                 StoredResult(
@@ -105,10 +105,9 @@ def lower_fused(
                     builder.result(output),
                 )
             )
-        table = lower(
-            results, _title(fused), order, fused.dimension, scope.extents, builder.columns, scope.value
-        )
-        return _of_table(scope, number, fused, partial, table, fused.dimension, scope.extents)
+        dimension = scope.rows(fused.dimension)
+        table = lower(results, _title(fused), order, dimension, scope.extents, builder.columns, scope.value)
+        return _of_table(scope, number, fused, partial, table, dimension, scope.extents)
     except ScheduleError as error:
         return Refusal.of(error, scope.program.regions[number].written)
 
@@ -172,7 +171,7 @@ def _of_table(
 ) -> LoweredRegion:
     """The region of a table."""
     memories, tensors = scope.stores(fused)
-    used = set(dimension.values()) | {i for t in tensors for i in t.indices}
+    used = set(dimension.values()) | {i for t in tensors for i in (*t.indices, *t.block_counts)}
     own = {d: n for d, n in extents.items() if d in used}
     try:
         graph = generate(scope.name(number), table, scope.value, scope.arch, memories, tensors, own)

@@ -1,12 +1,13 @@
 """What the lowering of a region has to know of the program around it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from samhw.compiler.memories import memories_of
 from samhw.decision import Iteration
 from samhw.frontend import Region
-from samhw.fusion import FusedRegion, stored_format
+from samhw.fusion import FusedRegion, block_sizes, stored_format
 from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding
 from samhw.numerics import ValueType
 from samhw.passes import Lowerable
@@ -39,7 +40,11 @@ class Scope:
         self.iteration = iteration
         self.recomputed = recomputed
         self.dimensions = self.program.dimensions
-        self.extents = lowerable.extents
+        self.block_sizes = block_sizes(self.program)
+        self.block_counts = {d: self.dimensions.fresh(f"{d}_blocks") for d in self.block_sizes}
+        """For each dimension in blocks, the one that counts them: the rows of its indices."""
+        counts = {self.block_counts[d]: -(-lowerable.extents[d] // n) for d, n in self.block_sizes.items()}
+        self.extents = lowerable.extents | counts
 
     def of(self, lowerable: Lowerable) -> "Scope":
         """The same for another program."""
@@ -49,6 +54,10 @@ class Scope:
     def once(self) -> str:
         """A dimension of extent 1, which all copies share."""
         return self.dimensions.fresh("once")
+
+    def rows(self, dimension: Mapping[str, str]) -> dict[str, str]:
+        """The dimensions of indices as those of the rows that they have: of blocks, where there are some."""
+        return {index: self.block_counts.get(d, d) for index, d in dimension.items()}
 
     def name(self, number: int) -> str:
         """Of a region in the design."""
@@ -81,7 +90,8 @@ class Scope:
                 shards = memories_of(
                     self.program, tensor.name, tensor.role, shape, self.lowerable.capacity, tensor.shards
                 )
-                memories |= {shard.name: shard for shard in shards if shard.name in memories}
+                known = {shard.name: memories[shard.name] for shard in shards if shard.name in memories}
+                memories |= {s.name: replace(s, block=known[s.name].block) for s in shards if s.name in known}
         return tuple(memories.values())
 
     def points(self, region: Region) -> dict[str, int]:
@@ -107,7 +117,18 @@ class Scope:
             fmt = str(stored_format(self.program.tensors[name].format))
             dimensions = self.dimensions.of_tensor(name)
             alias_of = None if stored == name else stored
-            tensors.append(TensorBinding(name, role, fmt, dimensions, shape, alias_of=alias_of))
+            counts = tuple(self.block_counts.get(d, "") for d in dimensions)
+            tensors.append(
+                TensorBinding(
+                    name,
+                    role,
+                    fmt,
+                    dimensions,
+                    shape,
+                    alias_of=alias_of,
+                    block_counts=counts if any(counts) else (),
+                )
+            )
         return list(memories.values()), tensors
 
     def _with_views(self, tensors: Sequence[str]) -> Mapping[str, str]:

@@ -87,6 +87,11 @@ class Pattern:
         coords = self.coords if len(kept) == len(self.sparse) else _distinct(self.coords[kept])
         return Pattern(self.indices.intersection(indices), sparse, coords)
 
+    def in_blocks(self, sizes: Mapping[str, int]) -> "Pattern":
+        """The blocks in which there is something; `sizes` are those of blocks along the indices."""
+        divisors = np.array([sizes[i] for i in self.sparse], np.int64)[:, None]
+        return replace(self, coords=_distinct(self.coords // divisors) if self.sparse else self.coords)
+
     def renamed(self, names: Mapping[str, str]) -> "Pattern":
         """The same under other names of the indices."""
         return Pattern(
@@ -115,7 +120,7 @@ def result_patterns(program: Program, inputs: Mapping[str, Tensor]) -> dict[str,
     results = {}
     for statement in program.statements:
         decl = program.tensors[statement.lhs.tensor]
-        if decl.format.levels[-1:] in ((), (LevelType.dense,)):
+        if decl.format.of_blocks.levels[-1:] in ((), (LevelType.dense,)):
             # A dense level inside of all others stores its zeros.
             found = Pattern.everything(decl.indices)
         else:

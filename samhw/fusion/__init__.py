@@ -6,6 +6,7 @@ from samhw.fusion.fuse import FusedRegion, Instance, StoredUse, ways_to_share
 from samhw.fusion.groups import group_flow, kind_groups
 from samhw.fusion.kinds import StatementKind, kind_of
 from samhw.fusion.order import check_order, count_orders, orders, partial_order
+from samhw.fusion.blocks import block_sizes
 from samhw.fusion.stored import greatest_sizes, stored_format
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "orders",
     "partial_order",
     "post_dominators",
+    "block_sizes",
     "stored_format",
     "ways_to_share",
 ]

@@ -119,6 +119,8 @@ class Memory:
     capacity: int
     value: ValueType | None = None
     shard: int | None = None
+    block: tuple[int, ...] = ()
+    """The shape of what lies at one place, if it is a block of values and not one value."""
 
     @property
     def is_value(self) -> bool:
@@ -133,7 +135,7 @@ class Memory:
     def payload(self, value: ValueType | None = None) -> Payload:
         """What lies at one place; `value` is the graph's type, for who asks for that of the values."""
         if self.is_value:
-            return Payload(StreamKind.VAL, self.value or value)
+            return Payload(StreamKind.VAL, self.value or value, self.block)
         return Payload(StreamKind.CRD if self.array.startswith(StoredArray.CRD) else StreamKind.REF)
 
 
@@ -165,6 +167,9 @@ class TensorBinding:
     shards: int = 1
     alias_of: str | None = None
     """The tensor that it is an alias of."""
+    block_counts: tuple[str, ...] = ()
+    """Of a tensor in blocks, for each mode the index whose extent counts them; empty where they have a size
+    of one."""
 
     @property
     def stored(self) -> str:

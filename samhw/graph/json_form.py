@@ -42,6 +42,7 @@ def dumps(design: Design) -> str:
                 "shape": t.shape,
                 "shards": t.shards,
                 "alias_of": t.alias_of,
+                **({"block_counts": t.block_counts} if t.block_counts else {}),
             }
             for t in design.tensors
         ],
@@ -54,6 +55,7 @@ def dumps(design: Design) -> str:
                 "capacity": m.capacity,
                 "value": m.value and m.value.name,
                 "shard": m.shard,
+                **({"block": m.block} if m.block else {}),
             }
             for m in design.memories
         ],
@@ -201,7 +203,8 @@ def _graph(
 
 def _memory(data: dict[str, Any], role: str) -> Memory:
     value = None if data["value"] is None else value_type(data["value"])
-    return Memory(**{**data, "role": MemoryRole(role), "value": value})
+    block = tuple(data.get("block", ()))
+    return Memory(**{**data, "role": MemoryRole(role), "value": value, "block": block})
 
 
 def _tensor(data: dict[str, Any], role: str) -> TensorBinding:
@@ -213,4 +216,5 @@ def _tensor(data: dict[str, Any], role: str) -> TensorBinding:
         shape=tuple(data["shape"]),
         shards=data["shards"],
         alias_of=data["alias_of"],
+        block_counts=tuple(data.get("block_counts", ())),
     )

@@ -8,7 +8,7 @@ import networkx as nx
 from samhw.errors import InputError
 from samhw.graph.ir import Channel, Graph, MemoryRole, Node
 from samhw.graph.once import once_per_graph
-from samhw.spec import Port, StoredArray, StreamKind
+from samhw.spec import Payload, Port, StoredArray, StreamKind
 
 __all__ = ["check_unique", "validate"]
 
@@ -19,8 +19,6 @@ def validate(graph: Graph) -> None:
     check_unique("node", (node.name for node in graph.nodes))
     check_unique("memory", (memory.name for memory in graph.memories))
     check_unique("tensor", (tensor.name for tensor in graph.tensors))
-    for node in graph.nodes:
-        _check_payloads(node)
     for channel in graph.channels:
         _check_channel(graph, channel)
     _check_inputs(graph)
@@ -37,15 +35,6 @@ def check_unique(what: str, names: Iterable[str]) -> None:
     for name, count in Counter(names).items():
         if count > 1:
             raise InputError(f"{count} {what} entries are named {name!r}; give each its own name.")
-
-
-def _check_payloads(node: Node) -> None:
-    for port in (*node.inputs, *node.outputs):
-        if port.stream.payload.shape:
-            raise InputError(
-                f"Port {node.name}.{port.name} carries {port.stream.payload}, but nothing computes with "
-                "blocks of several words yet; give it the shape ()."
-            )
 
 
 def _check_channel(graph: Graph, channel: Channel) -> None:
@@ -102,11 +91,11 @@ def _check_params(graph: Graph) -> None:
             use = node.spec.memories[param]
             if name not in graph.memory:
                 raise InputError(f"Node {node.name!r} uses memory {name!r}, which the graph lacks; add it.")
-            stored = graph.stored(graph.memory[name]).element
-            if use.array is StoredArray.VALS and stored != graph.operand_type(node):
+            stored = graph.stored(graph.memory[name])
+            if use.array is StoredArray.VALS and stored != (taken := _values(graph, node)):
                 raise InputError(
-                    f"Node {node.name!r} takes {graph.operand_type(node)}, but memory {name!r} holds "
-                    f"{stored}; give them one type."
+                    f"Node {node.name!r} takes {taken}, but memory {name!r} holds {stored}; give them one "
+                    "type."
                 )
             role = MemoryRole.OUTPUT if use.written else MemoryRole.INPUT
             if graph.memory[name].role is not role:
@@ -117,6 +106,12 @@ def _check_params(graph: Graph) -> None:
         for extent in node.extents.values():
             if extent not in graph.extents:
                 raise InputError(f"Node {node.name!r} uses extent {extent!r}, which the graph lacks; add it.")
+
+
+def _values(graph: Graph, node: Node) -> Payload:
+    """What a node reads of a memory of values, or writes to it."""
+    payload = (node.outputs or node.inputs)[0].stream.payload
+    return payload.of(graph.operand_type(node))
 
 
 def _check_acyclic(graph: Graph) -> None:

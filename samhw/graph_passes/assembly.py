@@ -19,6 +19,8 @@ class Assembly:
         lanes: by index, how many copies of what lies inside of it are wanted.
         divisible: the results that may lie in shards, one for each lane.
         memories: the memories of a graph whose tensors lie in shards, as large as these may become.
+        blocks: by index that goes from block to block, how many coordinates a block has along it.
+        reads: the indices of what nodes read values of, in storage order, by the node's name.
         reasons: why a channel is deeper than full rate needs, by its name.
         held: the channels whose tokens wait for the end of a fiber, each with what waits for what.
     """
@@ -30,5 +32,7 @@ class Assembly:
     lanes: Mapping[str, int]
     divisible: frozenset[str]
     memories: Callable[[Graph], tuple[Memory, ...]]
+    blocks: Mapping[str, int] = field(default_factory=dict)
+    reads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     held: Mapping[str, str] = field(default_factory=dict)

@@ -35,6 +35,8 @@ def compress_result(lowerable: Lowerable, number: int, tensor: str) -> tuple[Low
     decl = program.tensors[tensor]
     name = Names(program.tensors).fresh(f"{tensor}_csf")
     compressed = Format((LevelType.compressed,) * decl.rank, stored_format(decl.format).mode_order)
+    if isinstance(decl.format.block, tuple):
+        compressed = compressed.blocked(decl.format.block)
 
     def access(a: Access) -> Access:
         return Access(name, a.indices) if a.tensor == tensor else a

@@ -111,7 +111,8 @@ class Lowerable:
     def stored_values(self, tensor: str) -> int:
         """The most values that are stored of a tensor."""
         fmt = stored_format(self.program.tensors[tensor].format)
-        return (greatest_sizes(fmt, self.shape(tensor), self.capacity.entries_of(tensor)) or [1])[-1]
+        shape = [-(-size // fmt.block_of(mode)) for mode, size in enumerate(self.shape(tensor))]
+        return (greatest_sizes(fmt.of_blocks, shape, self.capacity.entries_of(tensor)) or [1])[-1]
 
     def with_alike(
         self,

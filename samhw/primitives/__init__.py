@@ -15,6 +15,7 @@ from samhw.primitives.gather import Gather
 from samhw.primitives.intersect import Intersect
 from samhw.primitives.last import Last
 from samhw.primitives.locate import Locate
+from samhw.primitives.matmul import Matmul
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Read, Spacing, Store
 from samhw.primitives.recur import Recur
@@ -61,6 +62,7 @@ _MODELS: tuple[Model, ...] = (
     Union(),
     Array(),
     Alu(),
+    Matmul(),
     ReduceScalar(),
     Running(),
     Recur(),

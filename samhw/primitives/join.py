@@ -1,9 +1,11 @@
 """What intersect and union have in common."""
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import NamedTuple
 
 from samhw.graph import Arch, Graph, Node
+from samhw.primitives.carry import carrying
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
 from samhw.primitives.step import EMPTY, NONE, PAYLOAD, PROTOCOL, PUSHES, Step, Words, fault, firing
@@ -69,4 +71,12 @@ class Join(Model):
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         inputs = tuple(port.name for port in node.inputs)
         outputs = tuple(port.name for port in node.outputs)
-        return ActorNetwork((Actor(node.kind, self.step(node.params["inputs"]), inputs, outputs),))
+        n = node.params["inputs"]
+        widths = {port.name: port.stream.payload.words for port in node.outputs if port.stream.payload.shape}
+        actor = Actor(node.kind, self.step(n), inputs, outputs, widths=widths)
+        if widths:
+            sources, targets = actor.offsets(inputs), actor.offsets(outputs)
+            pairs = ((2 * i + 1, i + 1, widths.get(f"ref{i}", 1) - 1) for i in range(n))
+            routes = [(sources[a], targets[b], count) for a, b, count in pairs if count]
+            actor = replace(actor, step=carrying(actor.step, routes))
+        return ActorNetwork((actor,))

@@ -1,8 +1,9 @@
 """A node as the actors it consists of: what the simulator runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import accumulate
 from typing import NamedTuple
 
 from samhw.graph import Token
@@ -74,8 +75,16 @@ class Actor:
     """For each store that it writes from the start on: its place in `memory` -> the place in `state` of the
     number of words written."""
     spacing: Spacing | None = None
+    widths: Mapping[str, int] = field(default_factory=dict)
+    """The words of what passes through those of its inputs and outputs that carry blocks. `data` and
+    `out_data` of its step function have the first word of each port, and behind these the further words of
+    all of them, port by port."""
     reads: tuple[Read, ...] = ()
     """What it reads of the graph's memories, in the order in which it asks for it."""
+
+    def offsets(self, ports: Sequence[str]) -> tuple[int, ...]:
+        """Where the further words of each of its inputs, or outputs, begin; and last, where they end."""
+        return tuple(accumulate((self.widths.get(port, 1) - 1 for port in ports), initial=len(ports)))
 
 
 @dataclass(frozen=True)

@@ -18,4 +18,5 @@ class ReduceVector(Model):
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         value, reduction = graph.operand_type(node), node.params["op"]
         op = value.scalar(REDUCTIONS[reduction])
-        return vector_network(node, arch, arch.reduce_latency(reduction, value), op)
+        words = graph.taken(node, "val").words
+        return vector_network(node, arch, arch.reduce_latency(reduction, value), op, words=words)

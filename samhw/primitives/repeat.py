@@ -1,6 +1,7 @@
 """repeat: an outer reference or value, once for each inner coordinate."""
 
 from samhw.graph import Arch, Graph, Node
+from samhw.primitives.carry import holding
 from samhw.primitives.hold import HOLD_STATE, hold, same
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
@@ -15,4 +16,9 @@ class Repeater(Model):
     spec = REPEAT
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-        return ActorNetwork((Actor("hold", hold(same), ("ref", "crd"), ("ref",), HOLD_STATE),))
+        step, state, words = hold(same), HOLD_STATE, graph.given(node, "ref").words
+        if words == 1:
+            return ActorNetwork((Actor("hold", step, ("ref", "crd"), ("ref",), state),))
+        step = holding(step, 2, 1, words - 1, len(state))
+        state = (*state, *(0,) * (words - 1))
+        return ActorNetwork((Actor("hold", step, ("ref", "crd"), ("ref",), state, widths={"ref": words}),))

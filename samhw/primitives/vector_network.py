@@ -10,23 +10,33 @@ __all__ = ["vector_network"]
 
 
 def vector_network(
-    node: Node, arch: Arch, latency: int, op: ScalarOp, multiply: ScalarOp | None = None
+    node: Node, arch: Arch, latency: int, op: ScalarOp, multiply: ScalarOp | None = None, words: int = 1
 ) -> ActorNetwork:
-    """The actors of a node with the parameters `bits` and `banks`; `op` and `multiply` as in `accumulate`."""
+    """The actors of a node with the parameters `bits` and `banks`; the others as in `accumulate`."""
     bits = node.params["bits"]
     n, total = len(bits), sum(bits)
     banks = range(node.params.get("banks", 2))
-    points = [(_bank("values", b, total), _bank("present", b, total)) for b in banks]
+    points = [(_bank("values", b, total, words), _bank("present", b, total)) for b in banks]
     levels = range(max(1, -(-total // 5)))
     bitmaps = [tuple(_bank(f"bitmap{k}.", b, max(0, total - 5 * (k + 1))) for b in banks) for k in levels]
 
     into = tuple(store for b in banks for store in (*points[b], *(bitmap[b] for bitmap in bitmaps)))
     heads = tuple(port.name for port in node.inputs)
     tails = tuple(port.name for port in node.outputs)
-    step = accumulate(bits, len(levels), len(banks), op, multiply)
+    step = accumulate(bits, len(levels), len(banks), op, multiply, words)
+    widths = {"val": words} if words > 1 else {}
     spacing = Spacing(latency, len(banks) << total, KEY)
     actors = [
-        Actor("accumulate", step, (*heads, "bank"), ("flush",), ACCUMULATE_STATE, into, spacing=spacing)
+        Actor(
+            "accumulate",
+            step,
+            (*heads, "bank"),
+            ("flush",),
+            ACCUMULATE_STATE,
+            into,
+            spacing=spacing,
+            widths=widths,
+        )
     ]
     links = {
         "flush": _link(arch, latency + 1),
@@ -42,13 +52,13 @@ def vector_network(
         links[out] = _link(arch, arch.step)
         feed = out
     out_of = tuple(store for of_bank in points for store in of_bank)
-    step = emit(bits, len(banks))
-    actors.append(Actor("emit", step, (feed,), (*tails, "bank"), EMIT_STATE, out_of))
+    step = emit(bits, len(banks), words)
+    actors.append(Actor("emit", step, (feed,), (*tails, "bank"), EMIT_STATE, out_of, widths=widths))
     return ActorNetwork(tuple(actors), links)
 
 
-def _bank(name: str, bank: int, bits: int) -> Store:
-    return Store(Place.PRIVATE, f"{name}{bank}", 1 << bits)
+def _bank(name: str, bank: int, bits: int, words: int = 1) -> Store:
+    return Store(Place.PRIVATE, f"{name}{bank}", words << bits)
 
 
 def _link(arch: Arch, latency: int) -> Link:

@@ -36,11 +36,17 @@ def _shifts(bits: Sequence[int]) -> tuple[int, ...]:
 
 
 def accumulate(
-    bits: Sequence[int], bitmaps: int, banks: int, op: ScalarOp, multiply: ScalarOp | None = None
+    bits: Sequence[int],
+    bitmaps: int,
+    banks: int,
+    op: ScalarOp,
+    multiply: ScalarOp | None = None,
+    words: int = 1,
 ) -> Step:
     """Adds each point to the bank in use, which is flushed when the reduced level ends.
 
-    With `multiply`, what is at an address is multiplied by a factor before it is added to.
+    With `multiply`, what is at an address is multiplied by a factor before it is added to. An address has so
+    many `words`, each with a sum of its own.
 
     Inputs: crd0 .. crd<n-1>, with `multiply` factor, val, bank. Output: flush. Memory, for each bank: values,
     present, the bitmaps. `state[KEY]` is the place that the last firing has updated, bank behind bank.
@@ -49,6 +55,8 @@ def accumulate(
     rescales = multiply is not None
     rescale = op if multiply is None else multiply
     val, bank_input = n + rescales, n + rescales + 1
+    if rescales and words > 1:
+        raise ValueError("blocks are not rescaled")
     widths = tuple(bits)
     shifts = _shifts(bits)
     size = 1 << sum(widths)
@@ -83,7 +91,12 @@ def accumulate(
             bank = state[BANK] * stride
             values = memory[bank]
             present = memory[bank + 1]
-            if present[addr]:
+            if words > 1:
+                if _add_block(op, values, addr * words, kind, data, val, words, present[addr]) < 0:
+                    return overflow
+                if not present[addr]:
+                    _mark(bitmaps, memory, bank + 1, addr)
+            elif present[addr]:
                 total = values[addr]
                 if rescales:
                     total = rescale(total, data[n])
@@ -117,6 +130,23 @@ def accumulate(
     return step
 
 
+def _add_block(
+    op: ScalarOp, values: Words, first: int, kind: Words, data: Words, val: int, words: int, present: int
+) -> int:
+    """Adds the block of the input `val`, the last but one, to one in `values`, or puts it there if none is
+    present; negative where a sum leaves the range."""
+    n = 0
+    while n < words:
+        word = data[val] if n == 0 else data[val + 1 + n]
+        word = word if kind[val] == VAL else 0
+        total = op(values[first + n], word) if present else word
+        if total < 0:
+            return total
+        values[first + n] = total
+        n += 1
+    return 0
+
+
 def _mark(bitmaps: int, memory: Memory, present: int, addr: int) -> None:
     """Notes that an address is present: in the memory of that place, and in the bitmaps behind it."""
     memory[present][addr] = 1
@@ -124,10 +154,11 @@ def _mark(bitmaps: int, memory: Memory, present: int, addr: int) -> None:
         memory[present + 1 + k][addr >> 5 * (k + 1)] |= 1 << (addr >> 5 * k & 31)
 
 
-def emit(bits: Sequence[int], banks: int) -> Step:
+def emit(bits: Sequence[int], banks: int, words: int = 1) -> Step:
     """Reads out the addresses that are present, and clears them.
 
-    Input: addr. Outputs: crd0 .. crd<n-1>, val, bank. Memory, for each bank: values, present.
+    Input: addr. Outputs: crd0 .. crd<n-1>, val, bank. Memory, for each bank: values, of so many `words` at
+    each address, and present.
     """
     n = len(bits)
     masks = tuple((1 << width) - 1 for width in bits)
@@ -172,7 +203,14 @@ def emit(bits: Sequence[int], banks: int) -> Step:
                 out_data[s] = addr >> shifts[s] & masks[s]
             first = 2 * state[BANK]
             out_kind[val] = VAL
-            out_data[val] = memory[first][addr]
+            if words > 1:
+                out_data[val] = memory[first][addr * words]
+                w = 1
+                while w < words:
+                    out_data[bank + w] = memory[first][addr * words + w]
+                    w += 1
+            else:
+                out_data[val] = memory[first][addr]
             memory[first + 1][addr] = 0
             state[OPEN] = 1
             state[LAST] = outer

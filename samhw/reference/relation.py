@@ -105,8 +105,7 @@ class Relation:
             array = np.asarray(tensor)
             return cls(Points.everything(), modes(array.ndim), array[None], _extents(array.shape), plain=True)
         if tensor.format.is_all_dense:
-            stored = tensor.vals.reshape([level.size for level in tensor.levels])
-            return cls.of(stored.transpose(np.argsort(tensor.format.mode_order)))
+            return cls.of(tensor.to_dense())
         coords, vals = tensor.to_coo(drop_zeros=True)
         names = modes(tensor.rank)
         found = cls(Points(names, coords), (), vals, _extents(tensor.shape), plain=True)

@@ -1,6 +1,6 @@
 """Between tensors and the words in a design's memories, for the simulator and for hardware alike."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from samhw.errors import InputError, RunError
 from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory_name
@@ -9,7 +9,7 @@ from samhw.running.shards import joined, shard_sizes
 from samhw.tensors.format import Format, LevelType
 from samhw.tensors.tensor import Tensor
 
-__all__ = ["load", "stored_words", "unload"]
+__all__ = ["block_counts", "load", "stored_words", "unload"]
 
 
 def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words], dict[str, int]]:
@@ -40,7 +40,19 @@ def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words
                 )
             origin.setdefault(index, name)
         memories |= _words(design, name, tensor)
-    return memories, {index: extents.get(index, greatest) for index, greatest in design.extents.items()}
+    every = {index: extents.get(index, greatest) for index, greatest in design.extents.items()}
+    return memories, every | block_counts(design.tensors, every)
+
+
+def block_counts(tensors: Iterable[TensorBinding], extents: Mapping[str, int]) -> dict[str, int]:
+    """The extents that count the blocks of tensors, from those of the tensors' indices."""
+    counts = {}
+    for binding in tensors:
+        format = Format.parse(binding.format, len(binding.indices))
+        for mode, count in enumerate(binding.block_counts):
+            if count:
+                counts[count] = -(-extents[binding.indices[mode]] // format.block_of(mode))
+    return counts
 
 
 def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, int]) -> dict[str, Tensor]:
@@ -94,7 +106,7 @@ def stored_words(
     shape = tuple(extents[index] for index in binding.indices)
     for shard, sizes in shard_sizes(binding, format.level_sizes(shape)):
         entries = 1
-        for depth, (level, size) in enumerate(zip(format.levels, sizes, strict=True)):
+        for depth, (level, size) in enumerate(zip(format.of_blocks.levels, sizes, strict=False)):
             if level is LevelType.dense:
                 entries *= size
                 continue
@@ -131,10 +143,10 @@ def _words(design: Design, name: str, tensor: Tensor) -> dict[str, Words]:
             memory is None
         ):  # An array that the design never reads, such as the coordinates of a located level.
             continue
-        if len(content) > memory.capacity:
+        if len(content) > memory.words:
             what = "nonzeros" if array == "vals" else f"entries in {array}"
             raise InputError(
-                f"Tensor {name!r} has {len(content):,} {what}, but this build takes {memory.capacity:,}; "
+                f"Tensor {name!r} has {len(content):,} {what}, but this build takes {memory.words:,}; "
                 "rebuild with a larger capacity (--capacity)."
             )
         try:

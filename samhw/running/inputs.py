@@ -12,7 +12,7 @@ from samhw.graph import Design, MemoryRole, TensorBinding
 from samhw.limits import WORD, check_memory
 from samhw.numerics import Words
 from samhw.passes import Recipe, with_derived
-from samhw.running.images import load
+from samhw.running.images import block_counts, load
 from samhw.tensors import Format, LevelType, Tensor
 
 __all__ = ["Inputs", "inputs_of", "load_inputs"]
@@ -55,6 +55,7 @@ def load_inputs(
     tensors = with_derived(tensors, recipes or {})
     memories, extents = load(design, _stored(program, design, tensors))
     extents |= _inferred(program, design, tensors)
+    extents |= block_counts(design.tensors, extents)
     for binding in design.tensors:
         if binding.role is MemoryRole.OUTPUT and not binding.alias_of:
             _check_fits(binding, extents)
@@ -85,7 +86,7 @@ def _check_fits(result: TensorBinding, extents: Mapping[str, int]) -> None:
     """Refuses a result whose outer dense levels alone are too large: these are written, whatever it holds."""
     fmt = Format.parse(result.format, len(result.indices))
     dense = [
-        *takewhile(lambda level: level[0] is LevelType.dense, zip(fmt.levels, fmt.mode_order, strict=True))
+        *takewhile(lambda level: level[0] is LevelType.dense, zip(fmt.of_blocks.levels, fmt.mode_order, strict=True))
     ]
     count = prod(extents[result.indices[mode]] for _, mode in dense)
     check_memory(

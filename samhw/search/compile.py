@@ -92,9 +92,6 @@ def make_lowerable(
     """
     schedule = schedule or Schedule()
     program = schedule.apply(program)
-    for decl in program.tensors.values():
-        if decl.format.block is not None:
-            raise InputError(f"'{decl.name}' is stored in blocks, which are not compiled; store it as csr.")
     # The results of reshapes and concatenations have extents that follow from others.
     program = program.bind({})
     capacity = (capacity or Capacity()).with_entries(program, entries or {})

@@ -162,15 +162,17 @@ def _take(worker: Worker, takes: Ends, t: int, work: deque[Worker]) -> None:
             queue.high += 1
         pushed = tokens.popleft()[3]
         if queue.tap is not None:
-            queue.tap(pushed, t, kind[i], data[i])
+            queue.tap(pushed, t, kind[i], queue.number(kind[i], data[i], data[queue.more]))
         queue.popped += 1
         queue.kinds[kind[i]] += 1
         queue.dwell += t - pushed
         queue.free.append(t + 1)
-        if tokens:
-            kind[i], data[i], ready[i], _ = tokens[0]
-        else:
+        if not tokens:
             kind[i] = NONE
+        elif queue.words == 1:
+            kind[i], data[i], ready[i], _ = tokens[0]  # type: ignore[assignment]
+        else:
+            queue.show()
         if queue.full:
             queue.full = False
             work.append(queue.producer)
@@ -188,7 +190,8 @@ def _push(worker: Worker, pushes: Ends, t: int, work: deque[Worker]) -> None:
         if free and queue.depth - queue.spare > queue.high:
             queue.high = queue.depth - queue.spare
         known = t if access is None else max(t, access.arrival[j])
-        queue.append(out_kind[j], out_data[j], known + queue.latency, t)
+        payload = out_data[j] if queue.words == 1 else [out_data[j], *out_data[queue.source]]
+        queue.append(out_kind[j], payload, known + queue.latency, t)
         if queue.wanted:
             queue.wanted = False
             work.append(queue.consumer)

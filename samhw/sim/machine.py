@@ -66,6 +66,8 @@ def connect(queue: Queue, source: End, sink: End) -> None:
     """Connects a queue to an output and an input that has none yet."""
     queue.producer, output = source
     queue.consumer, queue.port = sink
+    queue.source = slice(*queue.producer.out_more[output : output + 2])
+    queue.more = slice(*queue.consumer.more[queue.port : queue.port + 2])
     queue.producer.outputs[output].append(queue)
     queue.consumer.inputs[queue.port] = queue
 
@@ -80,7 +82,9 @@ def build_graph(graph: Graph, arch: Arch, stores: Stores) -> Machine:
         workers += build_node(node, networks[node.name], stores, sources, sinks)
     channels = {}
     for channel in graph.channels:
-        queue = Queue(channel.name, channel.latency, channel.depth)
+        payload = graph.given(graph.node[channel.source.node], channel.source.port)
+        bits = payload.element.width if payload.element else 0
+        queue = Queue(channel.name, channel.latency, channel.depth, payload.words, bits)
         connect(queue, sources[channel.source], sinks[channel.sink])
         channels[channel.name] = queue
     return Machine(workers, channels)

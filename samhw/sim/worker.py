@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from samhw.graph import Kind, Token
 from samhw.primitives import Actor
-from samhw.primitives.step import NONE, PUSHES, Firing, Words
+from samhw.primitives.step import NONE, PUSHES, VAL, Firing, Words
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.port_rule import (
     DATA,
@@ -65,6 +65,7 @@ class Queue:
     """
 
     __slots__ = (
+        "bits",
         "blocked",
         "consumer",
         "depth",
@@ -75,16 +76,19 @@ class Queue:
         "kinds",
         "late",
         "latency",
+        "more",
         "name",
         "off_chip",
         "popped",
         "port",
         "producer",
+        "source",
         "spare",
         "starved",
         "tap",
         "tokens",
         "wanted",
+        "words",
     )
 
     producer: "Worker"
@@ -92,12 +96,22 @@ class Queue:
     port: int
     """Number of the consumer's input."""
 
-    def __init__(self, name: str, latency: int, depth: int):
+    more: slice
+    """Where the words of its head behind the first lie in the consumer's `data`,"""
+    source: slice
+    """and those of a token that is pushed in the producer's `out_data`."""
+
+    def __init__(self, name: str, latency: int, depth: int, words: int = 1, bits: int = 0):
         self.name = name
+        self.words = words
+        """Those of a payload."""
+        self.bits = bits
+        """Those of a word, where a payload has several."""
         self.latency = latency
         self.depth = depth
-        self.tokens: deque[tuple[int, int, int, int]] = deque()
-        """(kind, payload, first cycle in which it is available, cycle of the push)."""
+        self.tokens: deque[tuple[int, int | list[int], int, int]] = deque()
+        """(kind, payload, first cycle in which it is available, cycle of the push). A payload of several
+        words is a list of them."""
         self.spare = depth
         self.free: deque[int] = deque()
         self.wanted = False
@@ -121,13 +135,29 @@ class Queue:
         self.blocked = 0
         """Cycles that the producer waited for a slot."""
 
-    def append(self, kind: int, payload: int, ready: int, pushed: int) -> None:
+    def append(self, kind: int, payload: int | list[int], ready: int, pushed: int) -> None:
         """Puts in a token, which the consumer may see from cycle `ready` on."""
-        if not self.tokens:
-            self.consumer.kind[self.port] = kind
-            self.consumer.data[self.port] = payload
-            self.consumer.ready[self.port] = ready
         self.tokens.append((kind, payload, ready, pushed))
+        if len(self.tokens) == 1:
+            self.show()
+
+    def show(self) -> None:
+        """Puts the first token where the consumer sees it."""
+        kind, payload, ready, _ = self.tokens[0]
+        consumer = self.consumer
+        consumer.kind[self.port] = kind
+        consumer.ready[self.port] = ready
+        if isinstance(payload, list):
+            consumer.data[self.port] = payload[0]
+            consumer.data[self.more] = payload[1:]
+        else:
+            consumer.data[self.port] = payload
+
+    def number(self, kind: int, first: int, more: Sequence[int]) -> int:
+        """The payload of a token as one number, the words of a block from the lowest bits up."""
+        if kind != VAL:
+            return first
+        return first + sum(word << n * self.bits for n, word in enumerate(more, 1))
 
 
 class Worker:
@@ -149,9 +179,11 @@ class Worker:
         "lane",
         "last",
         "memory",
+        "more",
         "node",
         "out_data",
         "out_kind",
+        "out_more",
         "outputs",
         "pending",
         "plans",
@@ -173,11 +205,15 @@ class Worker:
         self.inputs: dict[int, Queue] = {}
         self.outputs: list[list[Queue]] = [[] for _ in actor.outputs]
         self.kind = [NONE] * len(actor.inputs)
-        self.data = [0] * len(actor.inputs)
+        self.more = actor.offsets(actor.inputs)
+        """Where the further words of each input begin in `data`."""
+        self.data = [0] * self.more[-1]
         self.ready = [0] * len(actor.inputs)
         self.state = list(actor.state)
         self.out_kind = [NONE] * len(actor.outputs)
-        self.out_data = [0] * len(actor.outputs)
+        self.out_more = actor.offsets(actor.outputs)
+        """Where those of each output begin in `out_data`."""
+        self.out_data = [0] * self.out_more[-1]
         self.plans: dict[int, Plan] = {}
         self.pending: Plan | None = None
         """A firing that is decided but lacks a slot."""
@@ -200,9 +236,10 @@ class Worker:
 
     def heads(self) -> Iterator[tuple[str, Token]]:
         """The tokens that wait at its inputs, each with the name of its input."""
-        for name, kind, payload in zip(self.actor.inputs, self.kind, self.data, strict=True):
+        for i, (name, kind) in enumerate(zip(self.actor.inputs, self.kind, strict=True)):
             if kind != NONE:
-                yield name, Token(Kind(kind), payload)
+                queue = self.inputs[i]
+                yield name, Token(Kind(kind), queue.number(kind, self.data[i], self.data[queue.more]))
 
     def plan(self, word: int) -> Plan:
         """A firing unpacked, and kept: an actor has few different ones."""

@@ -4,6 +4,7 @@ The rules are those of docs/primitives.md. Every part of samhw asks a spec, and 
 """
 
 from samhw.spec.arch import Arch
+from samhw.spec.blocks import Blocked, Blocks
 from samhw.spec.base import PORTS, Spec, Work
 from samhw.spec.lanes import MOST_LANES
 from samhw.spec.params import Each, MemoryUse, StoredArray
@@ -16,6 +17,8 @@ __all__ = [
     "MOST_LANES",
     "PORTS",
     "Arch",
+    "Blocked",
+    "Blocks",
     "Each",
     "MemoryUse",
     "Payload",

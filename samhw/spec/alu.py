@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from samhw.numerics import ALL_OPERATIONS, SCALE_MULTIPLIERS, SCALE_SHIFTS, WIDENING, ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import KeepsLevels, Ports, Work
+from samhw.spec.blocks import Blocked, Blocks
+from samhw.spec.matmul import MATMUL
 from samhw.spec.params import RESULT, VALUE, Param, Params, choice, parameters
 from samhw.spec.streams import val
 
@@ -65,6 +67,19 @@ class _Alu(KeepsLevels):
 
     def work(self, params: Params) -> Work | None:
         return Work(params["op"], _streams(params)[-1])
+
+    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+        ports = _streams(params)
+        if params["op"] != "mul" or len(ports) != 2 or "to" in params:
+            return None
+        axes = blocks.union(ports)
+        over = (blocks.summed,) if blocks.summed else ()
+        given = tuple(index for index in axes if index not in over)
+        places = {index: n for n, index in enumerate((*given, *over))}
+        taken = dict(zip("ab", ([places[i] for i in blocks.axes[port]] for port in ports), strict=True))
+        value = {"value": params["value"]} if "value" in params else {}
+        shapes = {"shape": blocks.shape(given), "over": blocks.shape(over)}
+        return Blocked(MATMUL.kind, {**shapes, **taken, **value}, {"val": given})
 
     def named(self, subject: str) -> str:
         """An alu is named after its operation, without more."""

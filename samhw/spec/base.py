@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from samhw.errors import InputError, StreamError
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
+from samhw.spec.blocks import Blocked, Blocks
 from samhw.spec.params import MemoryUse, Param, Params, Role
 from samhw.spec.streams import Port
 
@@ -191,6 +192,10 @@ class Spec(ABC):
         """Of a scanner, how many coordinates it gives for the first `fibers` references, at the words and
         extents of a run; None for others."""
 
+    @abstractmethod
+    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+        """What takes its place where its values are blocks; None where nothing does."""
+
     # Words
 
     @property
@@ -326,6 +331,9 @@ class KeepsLevels(Spec):
         return None
 
     def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
+        return None
+
+    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
         return None
 
     @property

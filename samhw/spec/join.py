@@ -1,9 +1,13 @@
 """What joins streams by their coordinates: intersect, union."""
 
+from collections.abc import Sequence
+from typing import cast
+
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import PORTS, Joined, KeepsLevels, Ports, Work
-from samhw.spec.params import VALUE, Param, Params, parameters
+from samhw.spec.blocks import Blocked, Blocks
+from samhw.spec.params import VALUE, Param, Params, are_sizes, parameters
 from samhw.spec.streams import StreamKind, crd, typed
 
 __all__ = ["INTERSECT", "MOST", "UNION"]
@@ -24,16 +28,24 @@ class _Join(KeepsLevels):
             lambda kinds: isinstance(kinds, list | tuple) and all(k in _KINDS for k in kinds),
         ),
         value=VALUE,
+        shapes=Param(
+            "a list of shapes, one for each input",
+            lambda shapes: isinstance(shapes, list | tuple) and all(map(are_sizes, shapes)),
+            optional=True,
+        ),
     )
     inner_latency = None
 
     def refusal(self, depth: int, params: Params) -> str | None:
         if len(params["payloads"]) != params["inputs"]:
             return f"has {params['inputs']} inputs and {len(params['payloads'])} payloads; give one for each"
+        if len(_shapes(params)) != params["inputs"]:
+            return f"has {params['inputs']} inputs and {len(_shapes(params))} shapes; give one for each"
         return None
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        payloads = [typed(f"ref{i}", kind, depth) for i, kind in enumerate(params["payloads"])]
+        kinds = zip(params["payloads"], _shapes(params), strict=True)
+        payloads = [typed(f"ref{i}", kind, depth, shape) for i, (kind, shape) in enumerate(kinds)]
         pairs = ((crd(f"crd{i}", depth), payload) for i, payload in enumerate(payloads))
         return [port for pair in pairs for port in pair], [crd("crd", depth), *payloads]
 
@@ -48,6 +60,16 @@ class _Join(KeepsLevels):
 
     def work(self, params: Params) -> Work | None:
         return None
+
+    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+        given = {f"ref{i}": blocks.axes[f"ref{i}"] for i in range(params["inputs"])}
+        shapes = [blocks.shape(axes) for axes in given.values()]
+        return Blocked(self.kind, {**params, "shapes": shapes}, given)
+
+
+def _shapes(params: Params) -> Sequence[Sequence[int]]:
+    """The shape of each payload."""
+    return cast(Sequence[Sequence[int]], params.get("shapes", [()] * params["inputs"]))
 
 
 class _Intersect(_Join):

@@ -14,12 +14,14 @@ from samhw.numerics import ValueType, value_type
 __all__ = [
     "EXTENT",
     "RESULT",
+    "SHAPE",
     "VALUE",
     "Each",
     "MemoryUse",
     "Param",
     "Params",
     "Role",
+    "are_sizes",
     "StoredArray",
     "choice",
     "parameters",
@@ -69,6 +71,7 @@ class Role(Enum):
     OPERAND = "is the type of the values that come in"
     RESULT = "is the type of the values that go out"
     BANKS = "is the number of banks of its accumulators"
+    SHAPE = "is the shape of its blocks of values"
 
 
 class Param(NamedTuple):
@@ -108,6 +111,15 @@ VALUE = Param(_A_TYPE, _is_value_type, optional=True, role=Role.OPERAND)
 
 RESULT = Param(_A_TYPE, _is_value_type, optional=True, role=Role.RESULT)
 """The type of the values that a node gives, if it is not that of those which it takes."""
+
+
+def are_sizes(sizes: object) -> bool:
+    """A list of sizes, which may be empty."""
+    return isinstance(sizes, list | tuple) and all(type(size) is int and size >= 1 for size in sizes)
+
+
+SHAPE = Param("a list of sizes of 1 or more", are_sizes, optional=True, role=Role.SHAPE)
+"""The shape of a node's payloads, if they are blocks of several values."""
 
 
 def read(array: StoredArray, words: int, each: Each) -> Param:

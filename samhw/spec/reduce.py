@@ -15,7 +15,8 @@ from samhw.spec.base import (
     Work,
     too_shallow,
 )
-from samhw.spec.params import VALUE, Param, Params, Role, choice, parameters
+from samhw.spec.blocks import Blocked, Blocks
+from samhw.spec.params import SHAPE, VALUE, Param, Params, Role, choice, parameters
 from samhw.spec.streams import crd, val
 
 __all__ = ["ARG", "COORDINATE", "LAST", "RECUR_VECTOR", "REDUCE_SCALAR", "REDUCE_VECTOR"]
@@ -43,6 +44,9 @@ class _Reducer(Spec):
         return None
 
     def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
+        return None
+
+    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
         return None
 
 
@@ -131,10 +135,10 @@ class _Vector(_Reducer):
         return too_shallow(depth, len(params["bits"]) + 1)
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        n = len(params["bits"])
+        n, shape = len(params["bits"]), params.get("shape", ())
         coordinates = [crd(f"crd{i}", depth) for i in range(n)]
-        inputs = [*coordinates, *(val(name, depth) for name in self.values)]
-        outputs = [*(crd(f"crd{i}", depth - 1 - i) for i in range(n)), val("val", depth - 1)]
+        inputs = [*coordinates, *(val(name, depth, shape) for name in self.values)]
+        outputs = [*(crd(f"crd{i}", depth - 1 - i) for i in range(n)), val("val", depth - 1, shape)]
         return inputs, outputs
 
     def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
@@ -153,7 +157,7 @@ class _ReduceVector(_Vector):
     rule = (
         "Adds the fibers inside up, coordinate by coordinate, and gives the sums when the outer fiber ends."
     )
-    params = parameters(op=choice(*REDUCTIONS), bits=_BITS, value=VALUE, banks=_BANKS)
+    params = parameters(op=choice(*REDUCTIONS), bits=_BITS, value=VALUE, banks=_BANKS, shape=SHAPE)
     values = ("val",)
 
     def reduction(self, params: Params) -> Reduction | None:
@@ -161,6 +165,10 @@ class _ReduceVector(_Vector):
 
     def work(self, params: Params) -> Work | None:
         return Work(REDUCTIONS[params["op"]], "val")
+
+    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+        axes = blocks.axes["val"]
+        return Blocked(self.kind, {**params, "shape": blocks.shape(axes)}, {"val": axes})
 
 
 class _RecurVector(_Vector):

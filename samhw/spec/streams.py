@@ -1,5 +1,6 @@
 """What streams and memories carry, and the ports that streams enter and leave a node by."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import prod
@@ -27,7 +28,7 @@ class Payload:
 
     `element` is the type of a value. An index has none; and in the ports of a node, which its graph shares
     with others, a value has none either: of which type it is, `Graph.taken` and `Graph.given` say. `shape` is
-    () for one word. Nothing computes with blocks of several words yet, and `validate` refuses them.
+    () for one word, and that of a block for several, which lie in row-major order.
     """
 
     kind: StreamKind
@@ -75,9 +76,9 @@ class Port(NamedTuple):
     stream: Stream
 
 
-def typed(name: str, kind: str, depth: int) -> Port:
+def typed(name: str, kind: str, depth: int, shape: Sequence[int] = ()) -> Port:
     """A port whose kind of payload is a parameter."""
-    return Port(name, Stream(Payload(StreamKind(kind)), depth))
+    return Port(name, Stream(Payload(StreamKind(kind), shape=tuple(shape)), depth))
 
 
 def crd(name: str, depth: int) -> Port:
@@ -90,6 +91,6 @@ def ref(name: str, depth: int) -> Port:
     return typed(name, StreamKind.REF, depth)
 
 
-def val(name: str, depth: int) -> Port:
-    """A port of values."""
-    return typed(name, StreamKind.VAL, depth)
+def val(name: str, depth: int, shape: Sequence[int] = ()) -> Port:
+    """A port of values, or of blocks of values of that shape."""
+    return typed(name, StreamKind.VAL, depth, shape)

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
-from samhw.spec.params import EXTENT, VALUE, Params, StoredArray, parameters, written
+from samhw.spec.blocks import Blocked, Blocks
+from samhw.spec.params import EXTENT, SHAPE, VALUE, Params, StoredArray, parameters, written
 from samhw.spec.streams import crd, val
 
 __all__ = ["WRITE_COMPRESSED", "WRITE_DENSE", "WRITE_VAL"]
@@ -49,13 +50,19 @@ class _WriteDense(_LevelWriter):
 class _WriteVal(_Writer):
     kind = "write_val"
     rule = "Writes the values of the result, one a cycle."
-    params = parameters(vals=written(StoredArray.VALS), value=VALUE)
+    params = parameters(vals=written(StoredArray.VALS), value=VALUE, shape=SHAPE)
 
     def refusal(self, depth: int, params: Params) -> str | None:
         return None
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [val("val", depth)], []
+        return [val("val", depth, params.get("shape", ()))], []
+
+    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+        axes = blocks.axes["val"]
+        if axes != (*blocks.order,):
+            return None
+        return Blocked(self.kind, {**params, "shape": blocks.shape(axes)}, {})
 
     def note(self, subject: str, params: Params, inputs: Mapping[str, str]) -> str:
         return f"val, {subject}: {self.cell}({subject}_val)"

@@ -1,6 +1,7 @@
 """Storage formats: one level type per stored level, outermost first, and the order of the tensor's modes."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -34,9 +35,9 @@ class Format:
     mode_order
         A permutation of the tensor's modes: level ``k`` stores mode ``mode_order[k]``.
     block
-        The side ``b`` of the square dense blocks of ``bcsr(b)``, ``None`` for every other format. A blocked
-        format has rank 2 and four levels: blocks of the outer mode, blocks of the inner mode, then the
-        coordinate of each of the two inside the block.
+        The sizes of the dense blocks of ``bcsr(b)`` and its like, by mode; ``None`` for every other format. A
+        blocked format has two levels a mode: first those of the blocks, as in the format without blocks, then
+        a dense one for the coordinate of each mode inside of the block. One size stands for all modes.
 
     Raises
     ------
@@ -46,9 +47,11 @@ class Format:
 
     levels: tuple[LevelType, ...]
     mode_order: tuple[int, ...]
-    block: int | None = None
+    block: tuple[int, ...] | int | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.block, int):
+            object.__setattr__(self, "block", (self.block,) * len(self.mode_order))
         object.__setattr__(self, "levels", tuple(_level_type(level) for level in self.levels))
         object.__setattr__(self, "mode_order", tuple(int(mode) for mode in self.mode_order))
         if sorted(self.mode_order) != list(range(self.rank)):
@@ -71,21 +74,29 @@ class Format:
                 )
 
     def _check_blocked(self) -> None:
-        if self.block is None or self.block < 1:
-            raise InputError(f"block size {self.block} is impossible: use 1 or more")
-        if self.rank != 2 or self.levels != _BLOCKED_LEVELS:
+        assert isinstance(self.block, tuple)
+        rank, inner = self.rank, self.levels[self.rank :]
+        if wrong := [size for size in self.block if size < 1]:
+            raise InputError(f"block size {wrong[0]} is impossible: use 1 or more")
+        if len(self.block) != rank or len(self.levels) != 2 * rank or {*inner} - {LevelType.dense}:
             raise InputError(
-                f"a blocked format has rank 2 and the levels {_tuple_text(_BLOCKED_LEVELS)}, "
-                f"not rank {self.rank} and {_tuple_text(self.levels)}"
+                f"a blocked format has a block size and two levels for each mode, the inner ones dense, not "
+                f"{len(self.block)} sizes and the levels {_tuple_text(self.levels)} for rank {rank}"
+            )
+        if self.levels[:rank] not in _blocked_formats(rank).values():
+            raise InputError(
+                f"no format has blocks in the levels {_tuple_text(self.levels[:rank])}: "
+                f"use one of {', '.join(_blocked_formats(rank))}"
             )
 
     @classmethod
     def parse(cls, text: str, rank: int) -> "Format":
         """The format of that name for tensors of rank ``rank``.
 
-        ``text`` is a name (``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf``, ``bcsr(4)``,
-        ``scalar``) or a list of levels such as ``(dense, compressed, singleton)``. Either may be followed by
-        a mode order, ``csf @ (2, 0, 1)``, which replaces the order that the name implies.
+        ``text`` is a name (``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf``, ``scalar``, and
+        with blocks ``bcsr(4)``, ``dbsr(4,2)``, ``bdense(4,4)``, ``bcsf(4)``) or a list of levels such as
+        ``(dense, compressed, singleton)``. Either may be followed by a mode order, ``csf @ (2, 0, 1)``, which
+        replaces the order that the name implies.
 
         Raises
         ------
@@ -119,7 +130,7 @@ class Format:
     def __str__(self) -> str:
         """The shortest text that :meth:`parse` reads back as this format."""
         if self.block is not None:
-            name = f"bcsr({self.block})"
+            name = f"{self._block_name}({','.join(map(str, self._block_sizes))})"
             return name if self._is_natural else f"{name} @ {_tuple_text(self.mode_order)}"
         named = _named_formats(self.rank)
         for name, format in named.items():
@@ -143,6 +154,26 @@ class Format:
         return self.mode_order if self.block is None else self.mode_order * 2
 
     @property
+    def of_blocks(self) -> "Format":
+        """The format of the blocks: itself, but for a blocked one, whose inner levels are left out."""
+        return self if self.block is None else Format(self.levels[: self.rank], self.mode_order)
+
+    @property
+    def block_shape(self) -> tuple[int, ...]:
+        """The shape of what lies at one place of `of_blocks`, in storage order: () without blocks."""
+        return () if self.block is None else tuple(self.block_of(mode) for mode in self.mode_order)
+
+    def block_of(self, mode: int) -> int:
+        """The size of a block along a mode; 1 without blocks."""
+        return self.block[mode] if isinstance(self.block, tuple) else 1
+
+    def blocked(self, sizes: Sequence[int]) -> "Format":
+        """The same format of blocks of these sizes, by mode; coordinate lists become compressed levels."""
+        singleton, compressed = LevelType.singleton, LevelType.compressed
+        outer = (compressed if level is singleton else level for level in self.of_blocks.levels)
+        return Format((*outer, *(LevelType.dense,) * self.rank), self.mode_order, tuple(sizes))
+
+    @property
     def is_all_dense(self) -> bool:
         """Whether every level is dense, so that ``vals`` is the whole array in ``mode_order``."""
         return all(level is LevelType.dense for level in self.levels)
@@ -154,17 +185,37 @@ class Format:
 
     def level_sizes(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The size of each stored level for a tensor of that shape. Blocks at the edge are padded."""
-        sizes = tuple(shape[mode] for mode in self.mode_order)
-        if self.block is None:
-            return sizes
-        return (*(-(-size // self.block) for size in sizes), self.block, self.block)
+        sizes = tuple(-(-shape[mode] // self.block_of(mode)) for mode in self.mode_order)
+        return (*sizes, *self.block_shape)
+
+    @property
+    def _block_sizes(self) -> tuple[int, ...]:
+        """Its sizes as they are written: one stands for all."""
+        assert isinstance(self.block, tuple)
+        return self.block[:1] if self.block == self.block[:1] * self.rank else self.block
+
+    @property
+    def _block_name(self) -> str:
+        outer = self.levels[: self.rank]
+        named = (name for name, levels in _blocked_formats(self.rank).items() if levels == outer)
+        return next(named)
 
     @property
     def _is_natural(self) -> bool:
         return self.mode_order == tuple(range(self.rank))
 
 
-_BLOCKED_LEVELS = (LevelType.dense, LevelType.compressed, LevelType.dense, LevelType.dense)
+_BLOCKED = re.compile(r"(\w+)\(\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*\)")
+
+
+@lru_cache
+def _blocked_formats(rank: int) -> dict[str, tuple[LevelType, ...]]:
+    """The levels of the blocks in each blocked format of a rank, by its name."""
+    dense, compressed = LevelType.dense, LevelType.compressed
+    if rank == 0:
+        return {}
+    named = {"bcsr": (dense, compressed), "dbsr": (compressed, compressed)} if rank == 2 else {}
+    return named | {"bdense": (dense,) * rank, "bcsf": (compressed,) * rank}
 
 
 @lru_cache
@@ -189,11 +240,14 @@ def _parse_levels(text: str, rank: int) -> Format:
     named = _named_formats(rank)
     if text in named:
         return named[text]
-    if (blocked := re.fullmatch(r"bcsr\(\s*(\d{1,9})\s*\)", text)) and rank == 2:
-        return Format(_BLOCKED_LEVELS, (0, 1), int(blocked[1]))
+    if (blocked := _BLOCKED.fullmatch(text)) and blocked[1] in _blocked_formats(rank):
+        sizes = tuple(map(int, blocked[2].split(",")))
+        outer = _blocked_formats(rank)[blocked[1]]
+        levels = (*outer, *(LevelType.dense,) * rank)
+        return Format(levels, tuple(range(rank)), sizes * rank if len(sizes) == 1 else sizes)
     items = _tuple_items(text)
     if items is None:
-        names = [*named, *(["bcsr(b)"] if rank == 2 else [])]
+        names = [*named, *(f"{name}(b)" for name in _blocked_formats(rank))]
         raise InputError(
             f"unknown format {text!r} for a tensor of rank {rank}: use {', '.join(names)} "
             "or a list of levels such as '(dense, compressed)'"

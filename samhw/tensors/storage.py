@@ -38,13 +38,15 @@ def to_level_coords(format: Format, coords: IntArray) -> IntArray:
     ordered = coords if is_natural else coords[list(format.mode_order)]
     if format.block is None:
         return ordered
-    return np.concatenate([ordered // format.block, ordered % format.block])
+    sizes = np.array(format.block_shape)[:, None]
+    return np.concatenate([ordered // sizes, ordered % sizes])
 
 
 def from_level_coords(format: Format, level_coords: IntArray) -> IntArray:
     """Level coordinates (levels, n) to tensor coordinates (rank, n)."""
     if format.block is not None:
-        level_coords = level_coords[:2] * format.block + level_coords[2:]
+        sizes = np.array(format.block_shape)[:, None]
+        level_coords = level_coords[: format.rank] * sizes + level_coords[format.rank :]
     return level_coords[np.argsort(format.mode_order)]
 
 

@@ -99,7 +99,7 @@ class Tensor:
         """
         array = _numbers(array)
         format = Format.of(format, array.ndim)
-        if format.is_all_dense:
+        if format.is_all_dense and format.block is None:
             check_positions(array.size, f"format {format}")
             levels = tuple(DenseLevel(size) for size in format.level_sizes(array.shape))
             return cls(array.shape, format, levels, array.transpose(format.mode_order).flatten())
@@ -239,7 +239,7 @@ class Tensor:
             When the array would be too large to have been meant.
         """
         check_positions(math.prod(self.shape), "a dense array")
-        if self.format.is_all_dense:
+        if self.format.is_all_dense and self.format.block is None:
             stored = self.vals.reshape([level.size for level in self.levels])
             return stored.transpose(np.argsort(self.format.mode_order)).copy()
         array = np.zeros(self.shape, self.dtype)

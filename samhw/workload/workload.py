@@ -108,22 +108,33 @@ class Workload:
         }
         greatest = greatest_extents(program, Capacity(self.greatest))
         every = stored | self.parts(schedule)
-        entries = {name: max((len(a) for a in t.arrays().values()), default=1) for name, t in every.items()}
+        entries = {name: _entries(tensor) for name, tensor in every.items()}
         for name, pattern in result_patterns(program, stored).items():
             decl = program.tensors[name]
             shape = program.dimensions.shape(name, greatest)
             # At least a fiber for each outer coordinate.
             extents = dict(zip(decl.indices, shape, strict=True))
-            entries[name] = max(pattern.count(extents), _blocks(decl.format, shape), *shape, 1)
+            if isinstance(decl.format.block, tuple):
+                sizes = dict(zip(decl.indices, decl.format.block, strict=True))
+                pattern, extents = pattern.in_blocks(sizes), {i: -(-n // sizes[i]) for i, n in extents.items()}
+            entries[name] = max(pattern.count(extents), _above_dense(decl.format, shape), *extents.values(), 1)
         return Capacity(
             {d: self.greatest.get(d) or min(_power_of_two(n), MAX_EXTENT) for d, n in greatest.items()},
             {name: _power_of_two(n) for name, n in entries.items()},
         )
 
 
-def _blocks(fmt: Format, shape: tuple[int, ...]) -> int:
+def _entries(tensor: Tensor) -> int:
+    """The most coordinates, or values, or blocks of values that an array of it has."""
+    block = prod(tensor.format.block_shape)
+    lengths = {name: len(array) for name, array in tensor.arrays().items()}
+    return max(length // block if name == "vals" else length for name, length in lengths.items())
+
+
+def _above_dense(fmt: Format, shape: tuple[int, ...]) -> int:
     """The most coordinates that a compressed level holds above a dense one: it keeps each of them, whatever
     lies below, so that the pattern of the values does not tell."""
+    fmt = fmt.of_blocks
     inner = max((n for n, kind in enumerate(fmt.levels) if kind is LevelType.dense), default=0)
     outer = [n for n in range(inner) if fmt.levels[n] is not LevelType.dense]
     return prod(shape[mode] for mode in fmt.mode_order[: max(outer) + 1]) if outer else 0

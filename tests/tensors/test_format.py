@@ -35,7 +35,7 @@ def test_parse(text, rank, levels, mode_order):
 
 def test_parse_blocked():
     format = Format.parse("bcsr(4)", 2)
-    assert format == Format((D, C, D, D), (0, 1), 4)
+    assert format == Format((D, C, D, D), (0, 1), (4, 4))
     assert Format.parse("bcsr(4) @ (1, 0)", 2) == Format((D, C, D, D), (1, 0), 4)
     assert format.rank == 2
     assert format.level_modes == (0, 1, 0, 1)
@@ -101,7 +101,7 @@ def test_parse_rejects(text, rank, complaint):
 
 @pytest.mark.parametrize(
     "arguments",
-    [((D, C), (0, 1, 2)), ((D, C), (1, 2)), ((S,), (0,)), ((D, D, D, D), (0, 1), 2), ((D, C), (0, 1), 2)],
+    [((D, C), (0, 1, 2)), ((D, C), (1, 2)), ((S,), (0,)), ((C, D, D, D), (0, 1), 2), ((D, C), (0, 1), 2)],
 )
 def test_constructor_rejects(arguments):
     with pytest.raises(InputError):

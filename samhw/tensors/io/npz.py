@@ -107,6 +107,7 @@ def _format(matrix: Any) -> str:
     match matrix.format:
         case "csr" | "csc" | "coo":
             return str(matrix.format)
-        case "bsr" if matrix.blocksize[0] == matrix.blocksize[1]:
-            return f"bcsr({matrix.blocksize[0]})"
+        case "bsr":
+            rows, columns = matrix.blocksize
+            return f"bcsr({rows},{columns})"
     return "csr"

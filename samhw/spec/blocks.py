@@ -1,0 +1,40 @@
+"""What becomes of a node when its values are blocks."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+__all__ = ["Axes", "Blocked", "Blocks"]
+
+Axes = tuple[str, ...]
+"""The indices along which a block lies, outermost first; () for a single value."""
+
+
+class Blocks(NamedTuple):
+    """The blocks that come to a node."""
+
+    axes: Mapping[str, Axes]
+    """Those of each input, and of a memory that it reads those of its first output."""
+    sizes: Mapping[str, int]
+    """The size of a block along each index."""
+    order: Sequence[str]
+    """In which order the axes of what it gives are to lie."""
+    summed: str = ""
+    """The index that whoever reads it sums over next, if it has an axis along that."""
+
+    def shape(self, axes: Axes) -> list[int]:
+        """The shape of blocks along these axes."""
+        return [self.sizes[index] for index in axes]
+
+    def union(self, ports: Sequence[str]) -> Axes:
+        """The axes that any of these inputs has, in order."""
+        found = {index for port in ports for index in self.axes[port]}
+        return tuple(index for index in self.order if index in found)
+
+
+class Blocked(NamedTuple):
+    """A node for blocks."""
+
+    kind: str
+    params: dict[str, Any]
+    given: Mapping[str, Axes]
+    """The axes of what it gives, by output; none for other outputs."""

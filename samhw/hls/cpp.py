@@ -32,7 +32,10 @@ def value_class(value: ValueType) -> str:
 
 def payload_class(payload: Payload) -> str:
     """The C++ type of what a stream carries."""
-    return value_class(payload.element) if payload.element else INDEX
+    if payload.element is None:
+        return INDEX
+    value = value_class(payload.element)
+    return f"samhw::block<{value}, {payload.words}>" if payload.words > 1 else value
 
 
 def memory_word(stored: Payload) -> str:

@@ -6,6 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from samhw.graph import Graph, Node
+from samhw.hls.axes import Axes
 from samhw.hls.program import HlsProgram
 from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
 from samhw.hls.templates import render
@@ -88,7 +89,9 @@ def library(programs: Sequence[HlsProgram], graphs: Sequence[Graph], *, on_chip:
     if on_chip:
         headers.add("memory")
     context = _context(programs, graphs)
-    if headers & {"alu", "arg", "drop_val", "reduce_scalar", "recur", "running", "reduce_vector"}:
+    if context["blocks"]:
+        headers.add("block")
+    if headers & {"matmul", "alu", "arg", "drop_val", "reduce_scalar", "recur", "running", "reduce_vector"}:
         headers.add("operations")
         headers.update(context["operations_headers"])
     if context["alu"]["functions"]:
@@ -145,7 +148,10 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         [graph.operand_type(n).block(n.params["op"]) > 1 for graph, n in by_kind.get(kind, [])]
         for kind in ("reduce_scalar", "running")
     )
+    payloads = (p.stream.payload for g in graphs for n in g.nodes for p in (*n.inputs, *n.outputs))
     return {
+        "blocks": any(payload.words > 1 for payload in payloads) or "matmul" in by_kind,
+        "matmuls": sorted({Axes.of(node) for _, node in by_kind.get("matmul", [])}),
         "index_bits": programs[0].index_bits,
         "writers": sorted({len(region.errors) for program in programs for region in program.regions}),
         "fanouts": sorted(

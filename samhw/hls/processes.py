@@ -7,7 +7,8 @@ lacks room that the graph's simulation has. Only the vector reducers differ: see
 from collections.abc import Callable
 
 from samhw.graph import Node
-from samhw.hls.cpp import INDEX, value_class
+from samhw.hls.axes import Axes
+from samhw.hls.cpp import INDEX, payload_class, value_class
 from samhw.hls.program import HlsStream
 from samhw.hls.region_builder import RegionBuilder
 from samhw.numerics import start_word
@@ -121,6 +122,11 @@ def alu_operator(to: RegionBuilder, node: Node) -> str:
     if result != operand:
         return f"samhw::widened<{value_class(result)}, samhw::{functor}>"
     return f"samhw::{functor}"
+
+
+def _axes(to: RegionBuilder, node: Node) -> str:
+    """The class that says which factors the products of a matmul have."""
+    return f"samhw::{Axes.of(node).name}"
 
 
 def _reduce_scalar(to: RegionBuilder, node: Node) -> None:
@@ -255,7 +261,7 @@ def _vector(to: RegionBuilder, node: Node, function: str, op: str, *functor: str
     # Fibers, and the stops between them.
     depth = waiting * (1 << address_bits) + waiting - 1 + room
     addr = to.internal(node, "addr", INDEX, depth)
-    sums = to.internal(node, "sum", value_class(value), depth)
+    sums = to.internal(node, "sum", payload_class(to.graph.given(node, "val")), depth)
     inputs = tuple(to.input(node, port.name) for port in node.inputs)
     outputs = {port.name: to.output(node, port.name) for port in node.outputs}
     writes = tuple(outputs.values())
@@ -318,6 +324,7 @@ LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {
     "union": _plain("unite"),
     "array": _array,
     "alu": _plain("alu", alu_operator),
+    "matmul": _plain("matmul", _axes),
     "reduce_scalar": _reduce_scalar,
     "running": _running,
     "recur": _recur,

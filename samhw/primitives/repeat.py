@@ -16,9 +16,9 @@ class Repeater(Model):
     spec = REPEAT
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-        step, state, words = hold(same), HOLD_STATE, graph.given(node, "ref").words
+        step, words = hold(same), graph.given(node, "ref").words
         if words == 1:
-            return ActorNetwork((Actor("hold", step, ("ref", "crd"), ("ref",), state),))
-        step = holding(step, 2, 1, words - 1, len(state))
-        state = (*state, *(0,) * (words - 1))
+            return ActorNetwork((Actor("hold", step, ("ref", "crd"), ("ref",), HOLD_STATE),))
+        step = holding(step, 2, 1, words - 1, len(HOLD_STATE))
+        state = (*HOLD_STATE, *(0,) * (words - 1))
         return ActorNetwork((Actor("hold", step, ("ref", "crd"), ("ref",), state, widths={"ref": words}),))

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from amaranth.hdl import Elaboratable, Module, Mux, Value
+from amaranth.hdl import Array, Const, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In
 from amaranth.utils import ceil_log2
@@ -16,10 +16,16 @@ from samhw.rtl.logic import any_of
 
 __all__ = ["TensorMemory"]
 
+Sharer = tuple[Value, Value, wiring.PureInterface]
+"""Who uses a read port: the condition that it is their turn, the place that they read, and their side."""
+
 
 class TensorMemory(wiring.Component):
     """One array of a tensor. The host writes an input; a node writes an output or a buffer, the host reads
     it.
+
+    A place may have several words, for a block of values. Each of them lies in a memory of its own, since the
+    host reads and writes one at a time.
 
     It belongs to the nodes in a run and to the host between runs, and no node reads it in the region that
     writes it. So it is never read and written in one cycle, and synthesis, which sees that, needs no logic
@@ -44,38 +50,73 @@ class TensorMemory(wiring.Component):
         self.readers = tuple(readers)
         self.writer = writer
         self.is_input = window.memory.role is MemoryRole.INPUT
+        self.parts = max(window.words // max(window.memory.capacity, 1), 1)
         width = ceil_log2(window.memory.capacity)
         read = MemoryReadSignature(width, window.width)
         write = MemoryWriteSignature(width, window.width)
-        host = {"host": In(write)} if self.is_input else {"host": In(read), "write": In(write)}
+        host_width, part = ceil_log2(window.words), window.width // self.parts
+        host = {"host": In(MemoryWriteSignature(host_width, part))}
+        if not self.is_input:
+            host = {"host": In(MemoryReadSignature(host_width, part)), "write": In(write)}
         super().__init__({"reads": In(read).array(len(self.readers)), "region": In(regions), **host})
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        depth, width = self.window.memory.capacity, self.window.width
-        m.submodules.words = words = memory.Memory(shape=width, depth=depth, init=[])
-        write = words.write_port()
-        source = self.host if self.is_input else self.write
-        written = self._between_runs() if self.is_input else self.region[self.writer]
-        m.d.comb += [write.addr.eq(source.addr), write.data.eq(source.data), write.en.eq(source.en & written)]
-        for sharers in self._shared_ports():
-            read = words.read_port()
-            addr, enable = sharers[0][1].addr, sharers[0][1].en
-            if len(sharers) > 1:
-                addr = any_of(Mux(turn, sink.addr, 0) for turn, sink in sharers)
-                enable = any_of(turn & sink.en for turn, sink in sharers)
-            m.d.comb += [read.addr.eq(addr), read.en.eq(enable & ~written)]
-            m.d.comb += [sink.data.eq(read.data) for _, sink in sharers]
+        data = self._part(m, 0, self.host.addr, self.host.en) if self.parts == 1 else self._block(m)
+        if not self.is_input:
+            m.d.comb += self.host.data.eq(data)
         return m
+
+    def _block(self, m: Module) -> Value:
+        """The memories of all words of a place; gives what the host reads."""
+        place, part = self.host.addr // self.parts, self.host.addr % self.parts
+        read_part = Signal(range(self.parts))
+        m.d.sync += read_part.eq(part)
+        found = [self._part(m, n, place, self.host.en & (part == n)) for n in range(self.parts)]
+        return Array(found)[read_part]
+
+    def _part(self, m: Module, number: int, place: Value, enable: Value) -> Value:
+        """The memory of a word of each place; gives what the host reads of it.
+
+        Args:
+            place: that the host reads or writes.
+            enable: it writes this word.
+        """
+        depth, width = self.window.memory.capacity, self.window.width // self.parts
+        words = memory.Memory(shape=width, depth=depth, init=[])
+        m.submodules["words" if self.parts == 1 else f"words{number}"] = words
+        write = words.write_port()
+        if self.is_input:
+            written, enabled = self._between_runs(), enable
+            m.d.comb += [write.addr.eq(place), write.data.eq(self.host.data)]
+        else:
+            written, enabled = self.region[self.writer], self.write.en
+            data = self.write.data.word_select(number, width)
+            m.d.comb += [write.addr.eq(self.write.addr), write.data.eq(data)]
+        m.d.comb += write.en.eq(enabled & written)
+        host: Value = Const(0)
+        for sharers in self._shared_ports(place):
+            read = words.read_port()
+            addr, enable = sharers[0][1], sharers[0][2].en
+            if len(sharers) > 1:
+                addr = any_of(Mux(turn, at, 0) for turn, at, _ in sharers)
+                enable = any_of(turn & sink.en for turn, _, sink in sharers)
+            m.d.comb += [read.addr.eq(addr), read.en.eq(enable & ~written)]
+            for _, _, sink in sharers:
+                if sink is self.host:
+                    host = read.data
+                else:
+                    m.d.comb += sink.data.word_select(number, width).eq(read.data)
+        return host
 
     def _between_runs(self) -> Value:
         return ~self.region.any()
 
-    def _shared_ports(self) -> Iterator[list[tuple[Value, wiring.PureInterface]]]:
-        """For each read port of the memory who uses it, each with the condition that it is their turn."""
-        by_region: dict[int, list[tuple[Value, wiring.PureInterface]]] = defaultdict(list)
+    def _shared_ports(self, place: Value) -> Iterator[list[Sharer]]:
+        """For each read port of the memory who uses it; `place` is where the host reads."""
+        by_region: dict[int, list[Sharer]] = defaultdict(list)
         for region, sink in zip(self.readers, self.reads, strict=True):
-            by_region[region].append((self.region[region], sink))
-        host = [] if self.is_input else [(self._between_runs(), self.host)]
+            by_region[region].append((self.region[region], sink.addr, sink))
+        host = [] if self.is_input else [(self._between_runs(), place, self.host)]
         for sharers in zip_longest(*by_region.values(), host):
             yield [sharer for sharer in sharers if sharer]

@@ -6,6 +6,7 @@ from amaranth.hdl import Value
 
 from samhw.graph import Arch
 from samhw.numerics import ValueType
+from samhw.rtl.block_step import BlockStep
 from samhw.rtl.reduce_step import ReduceStep
 from samhw.rtl.vector_reducer import VectorReducer
 
@@ -17,14 +18,27 @@ class ReduceVector(VectorReducer):
 
     Args:
         op: `sum`, `max`, `min` or `prod`.
+        words: those of a block, if values come in blocks.
 
     Raises:
         InputError: the value type has no such reduction, or `Arch.reduce` gives fewer cycles than it needs.
     """
 
-    def __init__(self, *, arch: Arch, value_type: ValueType, op: str, bits: Sequence[int], banks: int = 2):
-        step = ReduceStep(arch=arch, value_type=value_type, op=op)
-        super().__init__(["val"], step, arch=arch, value_type=value_type, bits=bits, banks=banks)
+    def __init__(
+        self,
+        *,
+        arch: Arch,
+        value_type: ValueType,
+        op: str,
+        bits: Sequence[int],
+        banks: int = 2,
+        words: int = 1,
+    ):
+        step: ReduceStep | BlockStep = ReduceStep(arch=arch, value_type=value_type, op=op)
+        if words > 1:
+            step = BlockStep(arch=arch, value_type=value_type, op=op, words=words)
+        width = words * value_type.width
+        super().__init__(["val"], step, arch=arch, value_width=width, bits=bits, banks=banks)
 
     def _operands(self, word: Value, operands: Sequence[Value]) -> Mapping[str, Value]:
         (value,) = operands

@@ -18,6 +18,7 @@ from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
 from samhw.rtl.last import Last
 from samhw.rtl.locate import Locate
+from samhw.rtl.matmul import Matmul
 from samhw.rtl.recur import Recur
 from samhw.rtl.recur_vector import RecurVector
 from samhw.rtl.reduce_scalar import ReduceScalar
@@ -112,6 +113,9 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
         to=at.result,
         immediates=at.params.get("immediates"),
     ),
+    "matmul": lambda at: Matmul(
+        arch=at.arch, value_type=at.value, **{name: at.params[name] for name in ("shape", "over", "a", "b")}
+    ),
     "reduce_scalar": lambda at: ReduceScalar(arch=at.arch, value_type=at.value, op=at.params["op"]),
     "running": lambda at: Running(
         arch=at.arch,
@@ -135,6 +139,7 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
         op=at.params["op"],
         bits=at.params["bits"],
         banks=at.params.get("banks", 2),
+        words=at.graph.taken(at.node, "val").words,
     ),
     "recur_vector": lambda at: RecurVector(
         arch=at.arch, value_type=at.value, bits=at.params["bits"], banks=at.params.get("banks", 2)

@@ -8,11 +8,11 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
 from samhw.graph import Arch
-from samhw.numerics import ValueType
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.bank_filler import BankFiller
 from samhw.rtl.banked_memory import BankedMemory
 from samhw.rtl.bitmap_walker import INDEX_BITS, BitmapWalker
+from samhw.rtl.block_step import BlockStep
 from samhw.rtl.channel import Fifo
 from samhw.rtl.reduce_step import ReduceStep
 from samhw.rtl.rescale_step import RescaleStep
@@ -35,6 +35,7 @@ class VectorReducer(Primitive):
     Args:
         values: the names of the value streams.
         step: what combines a value with what is at its address.
+        value_width: bits of a value, or of a block of values.
         bits: the width of each kept coordinate, innermost first.
         banks: 2 or more.
     """
@@ -44,18 +45,18 @@ class VectorReducer(Primitive):
     def __init__(
         self,
         values: Sequence[str],
-        step: ReduceStep | RescaleStep,
+        step: ReduceStep | BlockStep | RescaleStep,
         *,
         arch: Arch,
-        value_type: ValueType,
+        value_width: int,
         bits: Sequence[int],
         banks: int,
     ):
         self.arch = arch
         self.values = tuple(values)
         self.step = step
-        self.value_width = value_type.width
-        self.val_width = token_width(value_type.width)
+        self.value_width = value_width
+        self.val_width = token_width(value_width)
         self.bits = tuple(bits)
         self.banks = banks
         self.addr_width = max(sum(bits), 1)

@@ -14,7 +14,7 @@ from samhw import processes
 from samhw.building.hls_tools import FLAGS, OPTIMISED, compile_cpp
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.graph import Arch, Design, Kind, MemoryRole, Token
+from samhw.graph import Arch, Design, Graph, Kind, MemoryRole, Token
 from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options, emit, emit_order, emit_together, lower, vectors
 from samhw.hls.cpp import project_name
@@ -166,7 +166,10 @@ class HlsDesign:
     def _tokens(self, results: Path) -> tuple[dict[str, list[Token]], ...]:
         paths = (results / f"{number}.tokens" for number in count())
         carried = [[(stream.channel, next(paths)) for stream in region.streams] for region in self.regions]
-        return tuple({channel: _read_tokens(path) for channel, path in own if channel} for own in carried)
+        return tuple(
+            {channel: _read_tokens(path, _parts(graph, channel)) for channel, path in own if channel}
+            for graph, own in zip(self.design.runs, carried, strict=True)
+        )
 
 
 def compare(models: Sequence[Result], hls: HlsResult) -> None:
@@ -192,8 +195,19 @@ def compare(models: Sequence[Result], hls: HlsResult) -> None:
             raise RunError(f"Stream {name} held {high} tokens, but has a depth of {depth}.")
 
 
-def _read_tokens(path: Path) -> list[Token]:
-    return [Token(Kind(word >> 32), word & 0xFFFF_FFFF) for word in _words(path).tolist()]
+def _parts(graph: Graph, channel: str) -> int:
+    """How many parts of 32 bits a token of a channel has in a file."""
+    source = next(c.source for c in graph.channels if c.name == channel)
+    payload = graph.given(graph.node[source.node], source.port)
+    return -(-payload.width(1) // 32)
+
+
+def _read_tokens(path: Path, parts: int) -> list[Token]:
+    tokens = []
+    for first, *more in _words(path).reshape(-1, parts).tolist():
+        payload = sum(part << 32 * n for n, part in enumerate(more, 1))
+        tokens.append(Token(Kind(first >> 32), payload + (first & 0xFFFF_FFFF)))
+    return tokens
 
 
 def _words(path: Path) -> NDArray[np.int64]:

@@ -106,8 +106,10 @@ class _Blocker:
     def sums_inside(self, node: Node, taken: Mapping[str, Axes]) -> bool:
         """Whether a node reduces an index along which blocks lie, that come to it or should."""
         reduction = node.spec.reduction(node.params)
-        return reduction is not None and node.index in self.assembly.blocks and (
-            node.index in taken[reduction.values] or not self.is_product(node, reduction.values)
+        return (
+            reduction is not None
+            and node.index in self.assembly.blocks
+            and (node.index in taken[reduction.values] or not self.is_product(node, reduction.values))
         )
 
     def is_product(self, node: Node, port: str) -> bool:

@@ -18,7 +18,8 @@ def carrying(step: Step, routes: Sequence[Route]) -> Step:
         kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words
     ) -> int:
         word = step(kind, data, state, memory, out_kind, out_data)
-        for source, target, count in wide:
+        for route in range(len(wide)):
+            source, target, count = wide[route]
             n = 0
             while n < count:
                 out_data[target + n] = data[source + n]
@@ -38,9 +39,7 @@ def holding(step: Step, source: int, target: int, count: int, held: int) -> Step
         held: where they are kept in `state`.
     """
 
-    def hold(
-        kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words
-    ) -> int:
+    def hold(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
         word = step(kind, data, state, memory, out_kind, out_data)
         if word >> TAKES & 1 and word > 0:
             n = 0

@@ -21,7 +21,9 @@ class RecurVector(VectorReducer):
 
     def __init__(self, *, arch: Arch, value_type: ValueType, bits: Sequence[int], banks: int = 2):
         step = RescaleStep(arch=arch, value_type=value_type)
-        super().__init__(["factor", "val"], step, arch=arch, value_width=value_type.width, bits=bits, banks=banks)
+        super().__init__(
+            ["factor", "val"], step, arch=arch, value_width=value_type.width, bits=bits, banks=banks
+        )
 
     def _operands(self, word: Value, operands: Sequence[Value]) -> Mapping[str, Value]:
         factor, value = operands

@@ -86,7 +86,9 @@ def _check_fits(result: TensorBinding, extents: Mapping[str, int]) -> None:
     """Refuses a result whose outer dense levels alone are too large: these are written, whatever it holds."""
     fmt = Format.parse(result.format, len(result.indices))
     dense = [
-        *takewhile(lambda level: level[0] is LevelType.dense, zip(fmt.of_blocks.levels, fmt.mode_order, strict=True))
+        *takewhile(
+            lambda level: level[0] is LevelType.dense, zip(fmt.of_blocks.levels, fmt.mode_order, strict=True)
+        )
     ]
     count = prod(extents[result.indices[mode]] for _, mode in dense)
     check_memory(

@@ -116,8 +116,13 @@ class Workload:
             extents = dict(zip(decl.indices, shape, strict=True))
             if isinstance(decl.format.block, tuple):
                 sizes = dict(zip(decl.indices, decl.format.block, strict=True))
-                pattern, extents = pattern.in_blocks(sizes), {i: -(-n // sizes[i]) for i, n in extents.items()}
-            entries[name] = max(pattern.count(extents), _above_dense(decl.format, shape), *extents.values(), 1)
+                pattern, extents = (
+                    pattern.in_blocks(sizes),
+                    {i: -(-n // sizes[i]) for i, n in extents.items()},
+                )
+            entries[name] = max(
+                pattern.count(extents), _above_dense(decl.format, shape), *extents.values(), 1
+            )
         return Capacity(
             {d: self.greatest.get(d) or min(_power_of_two(n), MAX_EXTENT) for d, n in greatest.items()},
             {name: _power_of_two(n) for name, n in entries.items()},

@@ -54,6 +54,7 @@ class Channels:
         # The first word is for slots that have long been free.
         base = popped - taken - 1
         size = 1 + taken + there + 2 * (found + phase) + SLACK
+        further = np.array([queue.words - 1 for queue in queues], np.int64)
         words = np.array([_row_count(queue) for queue in queues], np.int64) * size
         self._begin = np.cumsum(words) - words
         self._borrowed = Borrowed()
@@ -61,7 +62,8 @@ class Channels:
         self._longer: dict[int, Words] = {}
         """The rows of those channels that need longer ones."""
         self.table.put(
-            **_addresses(self._rows.ctypes.data + 8 * self._begin, base, size, late),
+            **_addresses(self._rows.ctypes.data + 8 * self._begin, base, size, late, further),
+            more_words=further,
             resolved=popped + there,
             base=base,
             size=size,
@@ -91,8 +93,11 @@ class Channels:
         queue, rows = self.queues[n], self.rows(n)
         taken = len(queue.free)
         rows[FREED, 1 : 1 + taken] = queue.free
+        blocks = _further(queue, rows)
         for at, (kind, payload, ready, pushed) in enumerate(queue.tokens, 1 + taken):
-            rows[TOKENS, at] = packed(kind, payload)
+            first, *more = payload if isinstance(payload, list) else [payload]
+            rows[TOKENS, at] = packed(kind, first)
+            blocks[at] = more
             rows[READY, at] = ready
             if queue.off_chip:
                 rows[COME, at] = pushed + queue.latency
@@ -119,10 +124,13 @@ class Channels:
             before, used = self.rows(n), pushed[n] - base[n]
             rows, words = np.split(words, [2 * before.size])
             rows = rows.reshape(len(before), -1)
-            rows[:, :used] = before[:, :used]
+            queue = self.queues[n]
+            plain = _plain_rows(queue)
+            rows[:plain, :used] = before[:plain, :used]
+            _further(queue, rows)[:used] = _further(queue, before)[:used]
             size[n] *= 2
             self._longer[n] = rows
-            places = _addresses(rows.ctypes.data, base[n], size[n], self.queues[n].off_chip)
+            places = _addresses(rows.ctypes.data, base[n], size[n], queue.off_chip, queue.words - 1)
             for name, address in places.items():
                 self.table[name][n] = address
 
@@ -147,9 +155,12 @@ class Channels:
         first = queue.popped if seen is None else seen
         last = max(first, int(self.table["timed_popped"][n]))
         shown = rows[[TOKENS, _come(queue), FREED], first - base : last - base]
-        for token, come, freed in shown.T.tolist():
+        blocks = _further(queue, rows)[first - base : last - base]
+        for (token, come, freed), more in zip(shown.T.tolist(), blocks, strict=True):
             if begin <= freed - 1 < end:
-                queue.tap(come - queue.latency, freed - 1, *unpacked(token))
+                kind, payload = unpacked(token)
+                number = queue.number(kind, payload, more.tolist())
+                queue.tap(come - queue.latency, freed - 1, kind, number)
         return last
 
     def store(self) -> None:
@@ -182,8 +193,12 @@ class Channels:
             pushed: and behind those whose pushes are timed.
         """
         queue, rows = self.queues[n], self.rows(n)
-        for token, ready, come in rows[[TOKENS, READY, _come(queue)], popped:pushed].T.tolist():
-            queue.append(*unpacked(token), ready, come - queue.latency)
+        blocks = _further(queue, rows)[popped:pushed]
+        stored = rows[[TOKENS, READY, _come(queue)], popped:pushed].T.tolist()
+        for (token, ready, come), more in zip(stored, blocks, strict=True):
+            kind, first = unpacked(token)
+            payload = first if queue.words == 1 else [first, *more.tolist()]
+            queue.append(kind, payload, ready, come - queue.latency)
             queue.spare -= 1
         # These were counted when it was found who takes them.
         for kind in kind_of(rows[TOKENS, popped:found]).tolist():
@@ -191,8 +206,19 @@ class Channels:
 
 
 def _row_count(queue: Queue) -> int:
-    """How many rows a channel has."""
+    """How many rows a channel has, those of further words included."""
+    return _plain_rows(queue) + queue.words - 1
+
+
+def _plain_rows(queue: Queue) -> int:
+    """How many rows with a word for each token come first."""
     return LATE_ROWS if queue.off_chip else ROWS
+
+
+def _further(queue: Queue, rows: Words) -> Words:
+    """The words of blocks behind the first: an array with a line for each token, in the rows behind those."""
+    own = rows[_plain_rows(queue) :]
+    return own.reshape(rows.shape[1], queue.words - 1)
 
 
 def _come(queue: Queue) -> int:
@@ -200,12 +226,17 @@ def _come(queue: Queue) -> int:
     return COME if queue.off_chip else READY
 
 
-def _addresses(begin: ArrayLike, base: ArrayLike, size: ArrayLike, late: ArrayLike) -> dict[str, Words]:
-    """The words of channels for rows that lie at `begin`, one behind the other."""
+def _addresses(
+    begin: ArrayLike, base: ArrayLike, size: ArrayLike, late: ArrayLike, further: ArrayLike
+) -> dict[str, Words]:
+    """The words of channels for rows that lie at `begin`, one behind the other, and behind these so many
+    further words of each token."""
     first = np.asarray(begin) - 8 * np.asarray(base)
     bytes_of_row = 8 * np.asarray(size)
+    behind = np.asarray(begin) + np.where(late, LATE_ROWS, ROWS) * bytes_of_row
     return {
         "tokens": first,
+        "more": np.where(further, behind - 8 * np.asarray(base) * np.asarray(further), 0),
         "ready": first + READY * bytes_of_row,
         "freed": first + FREED * bytes_of_row,
         "come": first + np.where(late, COME, READY) * bytes_of_row,

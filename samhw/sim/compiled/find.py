@@ -92,14 +92,14 @@ def find_freely(shape: FinderShape, step: Step, finding: Finding, until: int) ->
     while finding.trail.number < until:
         if shape.joins:
             for i in range(shape.inputs):
-                behead(finding, i, 1)
+                behead(shape, finding, i, 1)
         word = step(*finding.arguments)
         if word < FIRES:
             break
         do_firing(shape, finding, word, 1)
         word = 0
     for i in range(shape.inputs):
-        behead(finding, i, 0)
+        behead(shape, finding, i, 0)
     return word
 
 

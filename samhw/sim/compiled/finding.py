@@ -22,6 +22,8 @@ class Head(Record):
 
     next: int
     """Address of the next token."""
+    more: int
+    """Address of its further words, if it is a block."""
     end: int
     """Address behind the last one."""
 
@@ -31,6 +33,8 @@ class Tail(Record):
 
     next: int
     """Address of the next token."""
+    more: int
+    """Address of its further words, if it is a block."""
     end: int
     """Address of the first one for which there is no room."""
 
@@ -80,15 +84,15 @@ def begin_finding(shape: FinderShape, stored: Callable[[int], Memory], address: 
     actor = ActorRecord.at(address)
     arguments = Arguments(
         local_words(shape.inputs),
-        local_words(shape.inputs),
+        local_words(shape.data),
         local_words(shape.states),
         stored(actor.stores),
         local_words(shape.outputs),
-        local_words(shape.outputs),
+        local_words(shape.out_data),
     )
     copy(words_at(actor.state, shape.states), arguments.state, shape.states)
     copy(words_at(actor.tokens, shape.outputs), arguments.out_kind, shape.outputs)
-    copy(words_at(actor.tokens + 8 * shape.outputs, shape.outputs), arguments.out_data, shape.outputs)
+    copy(words_at(actor.tokens + 8 * shape.outputs, shape.out_data), arguments.out_data, shape.out_data)
     heads, tails, trail = Head.local(shape.inputs), Tail.local(len(shape.ports)), Trail.local(1)[0]
     finding = Finding(address, actor, heads, tails, trail, arguments)
     for i in range(shape.inputs):
@@ -96,11 +100,17 @@ def begin_finding(shape: FinderShape, stored: Callable[[int], Memory], address: 
         heads[i].next = channel.tokens + 8 * channel.popped
         heads[i].end = channel.tokens + 8 * channel.pushed
         arguments.data[i] = 0
-        behead(finding, i, 0)
+        if shape.taken[i][1]:
+            heads[i].more = channel.more + 8 * channel.more_words * channel.popped
+            for n in range(shape.taken[i][1]):
+                arguments.data[shape.taken[i][0] + n] = 0
+        behead(shape, finding, i, 0)
     for q in range(len(shape.ports)):
         channel = output_channel(actor, q)
         tails[q].next = channel.tokens + 8 * channel.pushed
         tails[q].end = channel.tokens + 8 * (channel.popped + channel.room)
+        if shape.given[shape.ports[q]][1]:
+            tails[q].more = channel.more + 8 * channel.more_words * channel.pushed
     trail.number = actor.found
     trail.run = actor.trail + 16 * (actor.runs - 1)
     trail.word = words_at(trail.run, 2)[0]
@@ -116,7 +126,7 @@ def end_finding(shape: FinderShape, finding: Finding) -> None:
     actor.found = trail.number
     copy(arguments.state, words_at(actor.state, shape.states), shape.states)
     copy(arguments.out_kind, words_at(actor.tokens, shape.outputs), shape.outputs)
-    copy(arguments.out_data, words_at(actor.tokens + 8 * shape.outputs, shape.outputs), shape.outputs)
+    copy(arguments.out_data, words_at(actor.tokens + 8 * shape.outputs, shape.out_data), shape.out_data)
     for i in range(shape.inputs):
         channel = input_channel(actor, i)
         before, channel.popped = channel.popped, (finding.heads[i].next - channel.tokens) >> 3
@@ -126,7 +136,7 @@ def end_finding(shape: FinderShape, finding: Finding) -> None:
         channel.pushed = (finding.tails[q].next - channel.tokens) >> 3
 
 
-def behead(finding: Finding, i: int, sure: int) -> None:
+def behead(shape: FinderShape, finding: Finding, i: int, sure: int) -> None:
     """Puts the token at the head of an input where the step function sees it.
 
     Args:
@@ -138,6 +148,11 @@ def behead(finding: Finding, i: int, sure: int) -> None:
         token = words_at(head.next, 1)[0]
         arguments.kind[i] = kind_of(token)
         arguments.data[i] = payload_of(token)
+        if shape.taken[i][1]:
+            begin, count = shape.taken[i]
+            words = words_at(head.more, count)
+            for n in range(count):
+                arguments.data[begin + n] = words[n]
 
 
 def do_firing(shape: FinderShape, finding: Finding, word: int, sure: int) -> None:
@@ -178,6 +193,12 @@ def push_tokens(shape: FinderShape, finding: Finding, word: int) -> None:
         if shape.joins or pushed:
             words_at(tails[q].next, 1)[0] = packed(arguments.out_kind[port], arguments.out_data[port])
             tails[q].next += 8 * pushed
+            if shape.given[port][1]:
+                begin, count = shape.given[port]
+                words = words_at(tails[q].more, count)
+                for n in range(count):
+                    words[n] = arguments.out_data[begin + n]
+                tails[q].more += 8 * count * pushed
     for c in range(len(shape.circles)):
         taker, pusher = shape.circles[c]
         finding.heads[taker].end = tails[pusher].next
@@ -191,9 +212,11 @@ def take_tokens(shape: FinderShape, finding: Finding, word: int, sure: int) -> N
         taken = word >> TAKES + i & 1
         if shape.joins or taken or i in shape.fed_by_itself:
             heads[i].next += 8 * taken
+            if shape.taken[i][1]:
+                heads[i].more += 8 * shape.taken[i][1] * taken
             # Before each firing that is sure, a join looks at its heads anyway.
             if not shape.joins or not sure:
-                behead(finding, i, sure)
+                behead(shape, finding, i, sure)
     for c in range(len(shape.circles)):
         taker, pusher = shape.circles[c]
         channel = output_channel(finding.actor, pusher)

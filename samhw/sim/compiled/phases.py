@@ -148,6 +148,9 @@ def move_rows(channel: ChannelRecord, far: int) -> None:
         channel.brought = moved(channel.brought, start, far, channel.pushed - start)
     else:
         channel.come = channel.ready
+    if channel.more_words:
+        words = channel.more_words
+        channel.more = moved(channel.more, words * start, words * far, words * (channel.pushed - start))
     channel.freed = moved(channel.freed, channel.guard, far, start - channel.guard)
     channel.base += far
 

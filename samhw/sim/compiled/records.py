@@ -118,6 +118,11 @@ class ChannelRecord(Record):
 
     tokens: int
     """Row of tokens (packing.py)."""
+    more: int
+    """Of blocks, the words behind the first of each token, one token behind the other; 0 where there are
+    none,"""
+    more_words: int
+    """and how many they are."""
     ready: int
     """Row of the first cycles in which they are available."""
     freed: int

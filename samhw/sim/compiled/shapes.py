@@ -3,6 +3,7 @@
 All of it is known when the code is made, so that code has no branches that depend on it.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from samhw.sim.compiled.gate import GateKind
@@ -52,6 +53,15 @@ class FinderShape(NamedTuple):
     brings: tuple[tuple[int, int], ...]
     """The channels whose tokens carry data from there: number among those that the actor pushes to, and place
     of what brings them in the rule of its access."""
+    taken: tuple[tuple[int, int], ...]
+    """For each input where the further words of a block lie in what the step function sees, and how many they
+    are; 0 for a payload of one word."""
+    given: tuple[tuple[int, int], ...]
+    """The same for each output."""
+    data: int
+    """The words of all heads,"""
+    out_data: int
+    """and of all tokens that it pushes, those further ones included."""
     simple: bool
     """Most firings can be found without a look at the ends of channels: the actor has neither circles nor
     access."""
@@ -107,10 +117,16 @@ def finder_shape(worker: Worker) -> FinderShape:
         stores=len(worker.memory),
         circles=wiring.circles,
         fed_by_itself=tuple(i for i, _ in wiring.circles),
-        joins=inputs >= LEAST_JOINED and inputs + len(wiring.ports) <= MOST_JOINED,
+        joins=inputs >= LEAST_JOINED
+        and inputs + len(wiring.ports) <= MOST_JOINED
+        and not worker.actor.widths,
         key=NO_KEY if key is None else key,
         accesses=accesses,
         brings=wiring.brings or (),
+        taken=_further(worker.more),
+        given=_further(worker.out_more),
+        data=worker.more[-1],
+        out_data=worker.out_more[-1],
         simple=not accesses and not wiring.circles,
     )
 
@@ -142,6 +158,11 @@ def key_of(worker: Worker) -> int | None:
     spacing = worker.actor.spacing
     # Firings are a cycle apart anyway.
     return spacing.key if spacing and spacing.latency > 1 else None
+
+
+def _further(offsets: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """Where further words begin, and how many they are, from the offsets of an actor's ports."""
+    return tuple((begin, end - begin) for begin, end in pairwise(offsets))
 
 
 def _circles_of(worker: Worker) -> tuple[tuple[int, int], ...]:

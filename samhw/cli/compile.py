@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from samhw.cli.after import print_after
+from samhw.cli.blocks import block_lines, blocks_json
 from samhw.cli.cascades import print_cascades
 from samhw.cli.choice import print_choice
 from samhw.cli.estimate import print_estimate
@@ -182,7 +183,7 @@ def _print(compiled: Compiled, given: Workload | Program, table: bool, channels:
     """What was made, region by region, and the tables that are asked for."""
     console = Console()
     print_choice(compiled)
-    for sentence in part_lines(compiled, given):
+    for sentence in (*part_lines(compiled, given), *block_lines(compiled, given)):
         click.echo(sentence)
     for region in compiled.regions:
         graph = region.graph
@@ -255,6 +256,7 @@ def _report(compiled: Compiled, given: Workload | Program) -> dict[str, object]:
         ],
         "aliases": dict(compiled.aliases),
         **({"split": parts_json(compiled, given)} if compiled.schedule.split else {}),
+        **({"blocks": stored} if (stored := blocks_json(compiled, given)) else {}),
     }
 
 

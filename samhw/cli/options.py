@@ -136,6 +136,11 @@ _COMPILE = (
         help="Copies of what lies inside of an index, which share its coordinates; auto: as many as help, "
         "where the schedule is chosen.",
     ),
+    click.option(
+        "--blocks",
+        metavar="i=16+j=16",
+        help="Store all tensors that have an index in dense blocks of so many coordinates along it.",
+    ),
     AREA,
     click.option(
         "--share",
@@ -353,6 +358,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         cascade: str | None,
         split: str | None,
         lanes: str | None,
+        blocks: str | None,
         area: str | None,
         share: str | None,
         permute: bool | None,
@@ -376,6 +382,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             saved.schedule if design else load_schedule(schedule_file),
             {
                 **words,
+                "blocks": blocks or None,
                 "share": share or None,
                 "order": order or None,
                 "brackets": brackets or None,

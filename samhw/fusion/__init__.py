@@ -1,12 +1,12 @@
 """What a region is once its statements are one: their instances, and the orders that the indices allow; and
 which statements make good regions, by their kinds."""
 
+from samhw.fusion.blocks import block_sizes
 from samhw.fusion.flow import Dominator, Flow, post_dominators
 from samhw.fusion.fuse import FusedRegion, Instance, StoredUse, ways_to_share
 from samhw.fusion.groups import group_flow, kind_groups
 from samhw.fusion.kinds import StatementKind, kind_of
 from samhw.fusion.order import check_order, count_orders, orders, partial_order
-from samhw.fusion.blocks import block_sizes
 from samhw.fusion.stored import greatest_sizes, stored_format
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Instance",
     "StatementKind",
     "StoredUse",
+    "block_sizes",
     "check_order",
     "count_orders",
     "greatest_sizes",
@@ -25,7 +26,6 @@ __all__ = [
     "orders",
     "partial_order",
     "post_dominators",
-    "block_sizes",
     "stored_format",
     "ways_to_share",
 ]

@@ -19,6 +19,8 @@ def validate(graph: Graph) -> None:
     check_unique("node", (node.name for node in graph.nodes))
     check_unique("memory", (memory.name for memory in graph.memories))
     check_unique("tensor", (tensor.name for tensor in graph.tensors))
+    for node in graph.nodes:
+        _check_payloads(node)
     for channel in graph.channels:
         _check_channel(graph, channel)
     _check_inputs(graph)
@@ -35,6 +37,16 @@ def check_unique(what: str, names: Iterable[str]) -> None:
     for name, count in Counter(names).items():
         if count > 1:
             raise InputError(f"{count} {what} entries are named {name!r}; give each its own name.")
+
+
+def _check_payloads(node: Node) -> None:
+    for port in (*node.inputs, *node.outputs):
+        payload = port.stream.payload
+        if payload.shape and payload.kind is not StreamKind.VAL:
+            raise InputError(
+                f"Port {node.name}.{port.name} carries {payload}, but only values come in blocks; give it "
+                "the shape ()."
+            )
 
 
 def _check_channel(graph: Graph, channel: Channel) -> None:

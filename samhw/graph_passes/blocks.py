@@ -93,7 +93,7 @@ class _Blocker:
         return tuple(index for index in around if index in self.assembly.blocks)
 
     def summed(self, node: Node, axes: Mapping[str, Axes]) -> str:
-        """The index that a node's readers, all of them reducers, sum over, if an operand has it as an axis."""
+        """The index that all readers of a node sum over, if an operand has it as an axis; else none."""
         ends = [Endpoint(node.name, port.name) for port in node.outputs]
         readers = [self.given.node[c.sink.node] for end in ends for c in self.given.fanout.get(end, ())]
         reductions = [reader.spec.reduction(reader.params) for reader in readers]

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from samhw.graph import Graph, Node
-from samhw.hls.axes import Axes
+from samhw.hls.factors import Factors
 from samhw.hls.program import HlsProgram
 from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
 from samhw.hls.templates import render
@@ -151,7 +151,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
     payloads = (p.stream.payload for g in graphs for n in g.nodes for p in (*n.inputs, *n.outputs))
     return {
         "blocks": any(payload.words > 1 for payload in payloads) or "matmul" in by_kind,
-        "matmuls": sorted({Axes.of(node) for _, node in by_kind.get("matmul", [])}),
+        "matmuls": sorted({Factors.of(node) for _, node in by_kind.get("matmul", [])}),
         "index_bits": programs[0].index_bits,
         "writers": sorted({len(region.errors) for program in programs for region in program.regions}),
         "fanouts": sorted(

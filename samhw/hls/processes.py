@@ -7,8 +7,8 @@ lacks room that the graph's simulation has. Only the vector reducers differ: see
 from collections.abc import Callable
 
 from samhw.graph import Node
-from samhw.hls.axes import Axes
 from samhw.hls.cpp import INDEX, payload_class, value_class
+from samhw.hls.factors import Factors
 from samhw.hls.program import HlsStream
 from samhw.hls.region_builder import RegionBuilder
 from samhw.numerics import start_word
@@ -126,7 +126,7 @@ def alu_operator(to: RegionBuilder, node: Node) -> str:
 
 def _axes(to: RegionBuilder, node: Node) -> str:
     """The class that says which factors the products of a matmul have."""
-    return f"samhw::{Axes.of(node).name}"
+    return f"samhw::{Factors.of(node).name}"
 
 
 def _reduce_scalar(to: RegionBuilder, node: Node) -> None:

@@ -5,6 +5,7 @@ from samhw.numerics import REDUCTIONS
 from samhw.primitives.model import Model
 from samhw.primitives.network import ActorNetwork
 from samhw.primitives.vector_network import vector_network
+from samhw.primitives.vector_steps import Update
 from samhw.spec.reduce import REDUCE_VECTOR
 
 __all__ = ["ReduceVector"]
@@ -18,5 +19,5 @@ class ReduceVector(Model):
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         value, reduction = graph.operand_type(node), node.params["op"]
         op = value.scalar(REDUCTIONS[reduction])
-        words = graph.taken(node, "val").words
-        return vector_network(node, arch, arch.reduce_latency(reduction, value), op, words=words)
+        update = Update(op, words=graph.taken(node, "val").words)
+        return vector_network(node, arch, arch.reduce_latency(reduction, value), update)

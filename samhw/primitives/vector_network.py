@@ -1,18 +1,16 @@
 """The actors of the vector reducers."""
 
 from samhw.graph import VAL, Arch, Node, Token
-from samhw.numerics import ScalarOp
 from samhw.primitives.bitmap import fetch, iterate
 from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Spacing, Store
-from samhw.primitives.vector_steps import ACCUMULATE_STATE, EMIT_STATE, KEY, accumulate, emit
+from samhw.primitives.vector_steps import ACCUMULATE_STATE, EMIT_STATE, KEY, Update, accumulate, emit
 
 __all__ = ["vector_network"]
 
 
-def vector_network(
-    node: Node, arch: Arch, latency: int, op: ScalarOp, multiply: ScalarOp | None = None, words: int = 1
-) -> ActorNetwork:
-    """The actors of a node with the parameters `bits` and `banks`; the others as in `accumulate`."""
+def vector_network(node: Node, arch: Arch, latency: int, update: Update) -> ActorNetwork:
+    """The actors of a node with the parameters `bits` and `banks`."""
+    words = update.words
     bits = node.params["bits"]
     n, total = len(bits), sum(bits)
     banks = range(node.params.get("banks", 2))
@@ -23,7 +21,7 @@ def vector_network(
     into = tuple(store for b in banks for store in (*points[b], *(bitmap[b] for bitmap in bitmaps)))
     heads = tuple(port.name for port in node.inputs)
     tails = tuple(port.name for port in node.outputs)
-    step = accumulate(bits, len(levels), len(banks), op, multiply, words)
+    step = accumulate(bits, len(levels), len(banks), update)
     widths = {"val": words} if words > 1 else {}
     spacing = Spacing(latency, len(banks) << total, KEY)
     actors = [

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import accumulate as running_sum
+from typing import NamedTuple
 
 from samhw.numerics import ScalarOp
 from samhw.primitives.step import (
@@ -21,7 +22,7 @@ from samhw.primitives.step import (
     firing,
 )
 
-__all__ = ["ACCUMULATE_STATE", "EMIT_STATE", "KEY", "accumulate", "emit"]
+__all__ = ["ACCUMULATE_STATE", "EMIT_STATE", "KEY", "Update", "accumulate", "emit"]
 
 BANK = 0
 KEY = 1
@@ -35,28 +36,27 @@ def _shifts(bits: Sequence[int]) -> tuple[int, ...]:
     return tuple(running_sum(bits, initial=0))[:-1]
 
 
-def accumulate(
-    bits: Sequence[int],
-    bitmaps: int,
-    banks: int,
-    op: ScalarOp,
-    multiply: ScalarOp | None = None,
-    words: int = 1,
-) -> Step:
+class Update(NamedTuple):
+    """What becomes of what is at an address."""
+
+    op: ScalarOp
+    """It and a value are combined."""
+    multiply: ScalarOp | None = None
+    """If given, it is multiplied by a factor before that."""
+    words: int = 1
+    """How many there are at an address: those of a block, which no factor rescales."""
+
+
+def accumulate(bits: Sequence[int], bitmaps: int, banks: int, update: Update) -> Step:
     """Adds each point to the bank in use, which is flushed when the reduced level ends.
 
-    With `multiply`, what is at an address is multiplied by a factor before it is added to. An address has so
-    many `words`, each with a sum of its own.
-
-    Inputs: crd0 .. crd<n-1>, with `multiply` factor, val, bank. Output: flush. Memory, for each bank: values,
+    Inputs: crd0 .. crd<n-1>, with a `multiply` factor, val, bank. Output: flush. Memory, for each bank: values,
     present, the bitmaps. `state[KEY]` is the place that the last firing has updated, bank behind bank.
     """
-    n = len(bits)
+    n, (op, multiply, words) = len(bits), update
     rescales = multiply is not None
     rescale = op if multiply is None else multiply
     val, bank_input = n + rescales, n + rescales + 1
-    if rescales and words > 1:
-        raise ValueError("blocks are not rescaled")
     widths = tuple(bits)
     shifts = _shifts(bits)
     size = 1 << sum(widths)
@@ -92,10 +92,8 @@ def accumulate(
             values = memory[bank]
             present = memory[bank + 1]
             if words > 1:
-                if _add_block(op, values, addr * words, kind, data, val, words, present[addr]) < 0:
+                if _add_block(op, bitmaps, memory, bank, addr, kind, data, val, words) < 0:
                     return overflow
-                if not present[addr]:
-                    _mark(bitmaps, memory, bank + 1, addr)
             elif present[addr]:
                 total = values[addr]
                 if rescales:
@@ -131,19 +129,30 @@ def accumulate(
 
 
 def _add_block(
-    op: ScalarOp, values: Words, first: int, kind: Words, data: Words, val: int, words: int, present: int
+    op: ScalarOp,
+    bitmaps: int,
+    memory: Memory,
+    bank: int,
+    addr: int,
+    kind: Words,
+    data: Words,
+    val: int,
+    words: int,
 ) -> int:
-    """Adds the block of the input `val`, the last but one, to one in `values`, or puts it there if none is
+    """Adds the block of the input `val`, the last but one, to that at an address, or puts it there if none is
     present; negative where a sum leaves the range."""
+    values, present = memory[bank], memory[bank + 1][addr]
     n = 0
     while n < words:
         word = data[val] if n == 0 else data[val + 1 + n]
         word = word if kind[val] == VAL else 0
-        total = op(values[first + n], word) if present else word
+        total = op(values[addr * words + n], word) if present else word
         if total < 0:
             return total
-        values[first + n] = total
+        values[addr * words + n] = total
         n += 1
+    if not present:
+        _mark(bitmaps, memory, bank + 1, addr)
     return 0
 
 

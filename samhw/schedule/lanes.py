@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from samhw.errors import InputError, shown
 from samhw.schedule.fields import check_whole
 
-__all__ = ["check_lanes", "lanes_text", "parse_lanes"]
+__all__ = ["check_lanes", "lanes_text", "parse_counts", "parse_lanes"]
 
 MOST = 1024
 
@@ -21,16 +21,26 @@ def check_lanes(lanes: object) -> dict[str, int]:
 
 def parse_lanes(text: str) -> dict[str, int]:
     """Lanes in one word, such as `i=4+j=2`; raises `InputError` for other words. `1` is one lane."""
-    lanes: dict[str, int] = {}
+    return check_lanes(parse_counts(text, "lanes", "its number of lanes"))
+
+
+def parse_counts(text: str, field: str, what: str) -> dict[str, int]:
+    """A number for each index, such as `i=4+j=2`; `1` is none.
+
+    Args:
+        field: whose word it is.
+        what: the number is.
+    """
+    counts: dict[str, int] = {}
     for item in text.split("+") if text not in ("", "1") else ():
         index, _, count = (part.strip() for part in item.partition("="))
-        if not (index and count.isdecimal() and len(count) < 10) or index in lanes:
+        if not (index and count.isdecimal() and len(count) < 10) or index in counts:
             raise InputError(
-                f"lanes '{text}': give each index once with its number of lanes, and a + between them, such "
-                "as i=4+j=2; or 1 for none."
+                f"{field} '{text}': give each index once with {what}, and a + between them, such as i=4+j=2; "
+                "or 1 for none."
             )
-        lanes[index] = int(count)
-    return check_lanes(lanes)
+        counts[index] = int(count)
+    return counts
 
 
 def lanes_text(lanes: Mapping[str, int]) -> str:

@@ -12,6 +12,7 @@ from samhw.errors import InputError, shown
 from samhw.files import read_toml
 from samhw.frontend import Program
 from samhw.schedule import toml
+from samhw.schedule.blocks import check_blocks, with_blocks
 from samhw.schedule.fields import (
     AUTO,
     CASCADES,
@@ -93,6 +94,8 @@ class Schedule:
     earlier result contributes behind the reduction, where that is a quotient or a product; `rescaled` also
     rescales sums as they go, in one pass with constant state; `auto` is `rescaled`. It changes how results
     are rounded, and so their bounds."""
+    blocks: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """For an index, the size of the dense blocks in which all tensors that have it are stored along it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fuse", check_fuse(self.fuse))
@@ -110,6 +113,7 @@ class Schedule:
         object.__setattr__(self, "order", check_order(self.order))
         object.__setattr__(self, "formats", check_formats(self.formats))
         object.__setattr__(self, "lanes", check_lanes(self.lanes))
+        object.__setattr__(self, "blocks", check_blocks(self.blocks))
         object.__setattr__(self, "split", check_split(self.split))
 
     def apply(self, program: Program) -> Program:
@@ -121,7 +125,7 @@ class Schedule:
         """
         program = apply_brackets(program, self.brackets)
         regions = ordered(program.name, regions_of(program, self.fuse), self.order)
-        program = with_formats(program, regions, self.formats)
+        program = with_blocks(with_formats(program, regions, self.formats), self.blocks)
         computed = [statement.lhs.tensor for statement in program.statements]
         for name in () if isinstance(self.share, str) else self.share:
             if name not in computed:
@@ -152,6 +156,8 @@ class Schedule:
         words += [f"{name} {text}" for name, text in self.formats.items()]
         if self.lanes:
             words.append(f"lanes {lanes_text(self.lanes)}")
+        if self.blocks:
+            words.append(f"blocks {lanes_text(self.blocks)}")
         words += [f"{tensor} as {rule}" for tensor, rule in self.split.items()]
         if self.cascade != "off":
             words.append(f"cascade {self.cascade}")
@@ -250,6 +256,8 @@ class Schedule:
             found["formats"] = plain(self.formats)
         if self.lanes:
             found["lanes"] = plain(self.lanes)
+        if self.blocks:
+            found["blocks"] = plain(self.blocks)
         for name in ("largest_copy", "attempts"):
             if getattr(self, name) != getattr(Schedule, name):
                 found[name] = getattr(self, name)

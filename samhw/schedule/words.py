@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any, TypeVar
 
 from samhw.errors import InputError
+from samhw.schedule.blocks import parse_blocks
 from samhw.schedule.lanes import parse_lanes
 from samhw.schedule.schedule import Schedule
 
@@ -103,6 +104,7 @@ def _parse_brackets(text: str) -> dict[str, str]:
 
 
 _READ: Mapping[str, Callable[[str], Any]] = {
+    "blocks": parse_blocks,
     "brackets": _parse_brackets,
     "lanes": parse_lanes,
     "order": lambda text: parse_order(text) if text else {},

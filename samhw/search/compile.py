@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from samhw.compiler import Compiled, choose_value, lower_program
 from samhw.decision import Decision, Refusal
-from samhw.errors import InputError
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
 from samhw.numerics import ValueType

@@ -4,8 +4,8 @@ The rules are those of docs/primitives.md. Every part of samhw asks a spec, and 
 """
 
 from samhw.spec.arch import Arch
-from samhw.spec.blocks import Blocked, Blocks
 from samhw.spec.base import PORTS, Spec, Work
+from samhw.spec.blocks import Blocked, Blocks
 from samhw.spec.lanes import MOST_LANES
 from samhw.spec.params import Each, MemoryUse, StoredArray
 from samhw.spec.reduce import COORDINATE

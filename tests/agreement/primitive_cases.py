@@ -431,6 +431,16 @@ VARIANTS: tuple[Variant, ...] = (
             ("max", "f8e5m2", 300),
         )
     ),
+    *(
+        Variant(
+            f"matmul {value}",
+            "matmul",
+            _values(["a", "b"], value, limit),
+            {"shape": [], "over": [], "a": [], "b": []},
+            value=value,
+        )
+        for value, limit in (("i16", 181), ("f32", 10))
+    ),
     Variant("alu neg", "alu", _values(["a"], "i16", 32767), {"op": "neg"}, value="i16"),
     Variant("alu abs", "alu", _values(["a"], "f32", 100), {"op": "abs", "value": "f32"}),
     Variant("alu exp", "alu", _values(["a"], "f8e5m2", 12), {"op": "exp"}, value="f8e5m2"),

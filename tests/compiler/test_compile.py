@@ -61,7 +61,10 @@ def test_immediates_and_signs() -> None:
             "X[i,j] = D[i,j] + A[k,i] * B[k,j]    order k,i,j",
             "choose an order in which k comes after i, or compute the sum in a statement of its own",
         ),
-        ("tensor A[i=8, j=8] : bcsr(4)\ntensor x[i] : dense\nx[i] = A[i,j]", "stored in blocks"),
+        (
+            "tensor A[i=8, j=8] : bcsr(4)\ntensor x[i] : dense\nx[i] = A[i,j]",
+            "stored in blocks of 4 along i, but 'x' in blocks of 1",
+        ),
     ],
 )  # fmt: skip
 def test_what_cannot_be_lowered_is_refused(text: str, message: str) -> None:

@@ -133,7 +133,12 @@ fuse {
 """
 SPMM = "tensor A[i=5, k=6] : csr\ntensor X[k, j=4] : dense\nT[i, j] = A[i, k] * X[k, j]\n"
 HIGHEST = "tensor A[i=5, k=6] : csr\nm[i] max= A[i, k] where A[i, k]\n"
-BLOCKS = "tensor A[i=8, j=8] : bcsr(4)\nx[i] = A[i, j]\n"
+BLOCKS = """
+tensor A[i=8, k=8] : bcsr(4)
+tensor X[k, j=8] : bdense(4)
+tensor T[i, j] : dense
+T[i, j] = A[i, k] * X[k, j]    order i, k, j
+"""
 SHAPE = "tensor T[m=12]\ntensor R[h=3, d]\ntensor s[h]\nR[h, d] = reshape(T[m])\ns[h] = R[h, d]\n"
 CASES = {
     "an order against storage": (
@@ -244,7 +249,11 @@ CASES = {
         "would have to hold 9 tokens, .* or permit more than 4 in",
         [Way(RESIDUAL, {"order": ("i", "e")}, deepest=9), Way(RESIDUAL, deepest=4)],
     ),
-    "blocks": (Way(BLOCKS), "store it as csr", [Way(BLOCKS.replace("bcsr(4)", "csr"))]),
+    "blocks": (
+        Way(BLOCKS),
+        "store both in blocks of one size",
+        [Way(BLOCKS.replace(": dense", ": bdense(4)"))],
+    ),
     "an order of a reshape": (
         Way(SHAPE, {"order": {"R": ("m", "h", "d")}}),
         "copies element by element, .* leave the order out",

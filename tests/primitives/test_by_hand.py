@@ -146,6 +146,10 @@ CASES = {
         *("alu", 1, {"op": "mul"}, {"a": "2 N S0 D", "b": "3 5 S0 D"}, {}),
         {"val": "6@5 0@6 S0@7 D@8"},
     ),
+    "matmul: single values": (
+        *("matmul", 1, {"shape": [], "over": [], "a": [], "b": []}, {"a": "2 N S0 D", "b": "3 5 S0 D"}, {}),
+        {"val": "6@5 0@6 S0@7 D@8"},
+    ),
     "alu: sub an immediate": (
         *("alu", 1, {"op": "sub", "immediates": {"b": 5}}, {"a": "7 4 S0 D"}, {}),
         {"val": "2@3 4294967295@4 S0@5 D@6"},

@@ -1,5 +1,7 @@
 """Tensors to memory words and back, and what does not fit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -148,7 +150,10 @@ def test_round_trip(format: str, shape: tuple[int, int]) -> None:
 
     def graph(role: MemoryRole) -> Graph:
         binding = TensorBinding("T", role, format, ("i", "j"), shape)
-        memories = tuple(_memories("T", role, **capacities))
+        memories = tuple(
+            replace(memory, block=tensor.format.block_shape) if memory.is_value else memory
+            for memory in _memories("T", role, **capacities)
+        )
         return Graph("copy", value_type("i32"), (), (), memories, (binding,), {"i": shape[0], "j": shape[1]})
 
     memories, extents = load(Design.of(graph(_IN)), {"T": tensor})

@@ -49,6 +49,7 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
         'cascade = "deferred"\nlargest_copy = 100\nattempts = 3\n'
         '[brackets]\nU1 = "A * (X * W1)"\n[split]\nA = "rows(4)"\n'
         '[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
+        "[blocks]\ni = 2\n"
     )
     schedule = load(tmp_path, text)
     assert schedule == Schedule(
@@ -65,6 +66,7 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
         {"U1": "A * (X * W1)"},
         {"A": "rows(4)"},
         "deferred",
+        {"i": 2},
     )
     assert schedule.dumps() == text
     assert all(getattr(schedule, field.name) != field.default for field in fields(Schedule))
@@ -94,7 +96,7 @@ def test_in_a_table() -> None:
         (
             "fuze = 1",
             "no field 'fuze'; its fields are fuse, iteration, permute, off_chip, order, formats, "
-            "largest_copy, attempts, lanes, share, brackets, split, cascade.",
+            "largest_copy, attempts, lanes, share, brackets, split, cascade, blocks.",
         ),
         ('memory = "ddr4"', "name that with --memory"),
         (

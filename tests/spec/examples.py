@@ -44,6 +44,9 @@ EXAMPLES = {
     ),
     "array": Example(0, {"vals": "v"}, {"ref": "0 D"}, 1, {"v": [9]}),
     "alu": Example(1, {"op": "mul", "immediates": {"a": 3}}, {"b": "2 S0 D"}, 1),
+    "matmul": Example(
+        *(1, {"shape": [], "over": [], "a": [], "b": []}, {"a": "2 S0 D", "b": "3 S0 D"}, 1),
+    ),
     "reduce_scalar": Example(1, {"op": "sum"}, {"val": "2 S0 D"}, 2),
     "running": Example(1, {"op": "max"}, {"val": "2 1 S0 D"}, 1),
     "recur": Example(1, {}, {"factor": "5 2 S0 D", "val": "3 1 S0 D"}, 1),

@@ -322,6 +322,23 @@ def alu(draw: Draw) -> Case:
     return Case(node, inputs, {"val": zip_at(d, apply, *inputs.values())}, value=graph)
 
 
+@st.composite
+def matmul(draw: Draw) -> Case:
+    """Of single values: blocks do not fit the streams of these cases."""
+    d = draw(depths)
+    graph, params = draw(typed_params())
+    definition = operation("mul", value_type(params.get("value", graph)))
+    words = any_words(params.get("value", graph))
+    a = draw(structures(d, st.none() | words))
+    b = draw(like(a, d, st.none() | words))
+
+    def apply(*heads: int | None) -> int:
+        return int(definition.apply(*(np.array(head or 0) for head in heads)))
+
+    node = make("matmul", "n", d, shape=[], over=[], a=[], b=[], **params)
+    return Case(node, {"a": a, "b": b}, {"val": zip_at(d, apply, a, b)}, value=graph)
+
+
 def reduced_words(kind: str, op: str) -> st.SearchStrategy[int]:
     """Words of which no reduction overflows: of integers, products of units."""
     if op == "prod" and isinstance(value_type(kind), Integer):
@@ -619,6 +636,7 @@ CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
         union,
         array,
         alu,
+        matmul,
         reduce_scalar,
         running,
         recur,

@@ -83,12 +83,14 @@ class _Writer:
 
     def encoding(self, format: Format) -> str:
         """The name of the encoding that a format is; none for dense modes in their order."""
-        if format.is_all_dense and format.mode_order == tuple(range(format.rank)):
+        natural = format.mode_order == tuple(range(format.rank))
+        if format.is_all_dense and natural and format.block is None:
             return ""
         dims = ", ".join(f"d{n}" for n in range(format.rank))
         places = [f"d{mode}" for mode in format.mode_order]
         if format.block is not None:
-            places = [f"{place} {how} {format.block}" for how in ("floordiv", "mod") for place in places]
+            sizes = list(zip(places, format.block_shape, strict=True))
+            places = [f"{place} {how} {size}" for how in ("floordiv", "mod") for place, size in sizes]
         levels = ", ".join(
             f"{place} : {_level(level, following)}"
             for place, level, following in zip(places, format.levels, (*format.levels[1:], None), strict=True)

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from samhw.graph import Node
 
-__all__ = ["Axes"]
+__all__ = ["Factors"]
 
 
-class Axes(NamedTuple):
+class Factors(NamedTuple):
     """What a matmul multiplies and sums, as the template `matmul.hpp` has it."""
 
     name: str
@@ -21,7 +21,7 @@ class Axes(NamedTuple):
     right: str
 
     @classmethod
-    def of(cls, node: Node) -> "Axes":
+    def of(cls, node: Node) -> "Factors":
         """Those of a node. Equal nodes have equal names."""
         shape, over, a, b = (tuple(node.params[name]) for name in ("shape", "over", "a", "b"))
         sizes = (*shape, *over)

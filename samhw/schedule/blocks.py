@@ -1,0 +1,50 @@
+"""The blocks of a schedule, and the formats that they make of a program's."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from samhw.errors import InputError, shown
+from samhw.frontend import Program
+from samhw.schedule.fields import check_whole
+from samhw.schedule.lanes import parse_counts
+
+__all__ = ["check_blocks", "parse_blocks", "with_blocks"]
+
+MOST = 64
+
+
+def check_blocks(blocks: object) -> dict[str, int]:
+    """The size of a block by index."""
+    if not isinstance(blocks, Mapping) or not all(isinstance(index, str) for index in blocks):
+        raise InputError(
+            f"'blocks' is {shown(blocks)}; give a table with an entry for each index, such as i = 4."
+        )
+    return {index: check_whole(f"blocks.{index}", size, MOST) for index, size in blocks.items()}
+
+
+def parse_blocks(text: str) -> dict[str, int]:
+    """Blocks in one word, such as `i=16+j=16`; raises `InputError` for other words. `1` is none."""
+    return check_blocks(parse_counts(text, "blocks", "its size of a block"))
+
+
+def with_blocks(program: Program, blocks: Mapping[str, int]) -> Program:
+    """The program with all tensors that have one of the indices in blocks along it.
+
+    Raises:
+        InputError: for an index that there is not.
+    """
+    dimensions = program.dimensions
+    if unknown := sorted(set(blocks) - set(dimensions.extents)):
+        raise InputError(
+            f"There is no index '{unknown[0]}' to have blocks; '{program.name}' has "
+            f"{', '.join(dimensions.extents)}."
+        )
+    tensors = dict(program.tensors)
+    for name, decl in tensors.items():
+        sizes = tuple(
+            blocks.get(dimension, decl.format.block_of(mode))
+            for mode, dimension in enumerate(dimensions.of_tensor(name))
+        )
+        if any(size > 1 for size in sizes):
+            tensors[name] = replace(decl, format=decl.format.blocked(sizes), implied=False)
+    return replace(program, tensors=tensors) if blocks else program

@@ -1,0 +1,141 @@
+"""Programs in blocks: results are those of the program without, and backends agree."""
+
+import numpy as np
+import pytest
+
+from samhw.compiler import Compiled
+from samhw.errors import InputError
+from samhw.frontend import parse
+from samhw.graph import Arch, dumps, loads
+from samhw.hls import Options
+from samhw.numerics import value_type
+from samhw.running.driver import VerilatedDesign
+from samhw.running.hls import HlsDesign, compare
+from samhw.running.images import unload
+from samhw.running.inputs import inputs_of
+from samhw.schedule import Schedule
+from samhw.search import compile_program
+from samhw.sim import simulate
+from samhw.tensors import Tensor
+from samhw.workload import make_workload
+
+SPMM = """
+tensor A[i={n}, k={m}] : {a}
+tensor X[k, j={w}] : {x}
+tensor T[i, j] : {t}
+T[i, j] = A[i, k] * X[k, j]    order {order}
+"""
+
+
+def spmm(a: str, x: str, t: str, order: str = "i, k, j", n: int = 10, m: int = 11, w: int = 6) -> str:
+    return SPMM.format(a=a, x=x, t=t, order=order, n=n, m=m, w=w)
+
+
+def compiled_on(text: str, value: str = "i32", seed: int = 0) -> tuple[Compiled, dict[str, Tensor]]:
+    """A program of the text on random data, and these."""
+    kind = value_type(value)
+    workload = make_workload(parse(text, "spmm"), ["random:density=0.2"], value=kind, seed=seed)
+    return compile_program(workload.program, value=kind, capacity=workload.capacity()), workload.tensors
+
+
+def results(compiled: Compiled, tensors: dict[str, Tensor], engine: str = "plain") -> tuple[np.ndarray, int]:
+    """T and the cycles of a run."""
+    (graph,) = compiled.design.regions
+    memories, extents = inputs_of(compiled, tensors)
+    run = simulate(graph, Arch(), memories, extents, engine=engine, check=True)
+    return unload(graph, run.memories, extents)["T"].to_dense(), run.cycles
+
+
+@pytest.mark.parametrize(
+    ("a", "x", "t"),
+    [
+        ("bcsr(2)", "bdense(2)", "bdense(2)"),
+        ("bcsr(4,2)", "bdense(2,3)", "bdense(4,3)"),
+        ("bcsr(1,4)", "bdense(4,1)", "dense"),
+        ("bcsr(3,1)", "dense", "bdense(3,1)"),
+        ("bcsr(2,4) @ (1, 0)", "bdense(4,2)", "bcsf(2)"),
+        ("dbsr(2,4)", "bdense(4,2)", "bcsf(2)"),
+        ("dbsr(16)", "bdense(16)", "bdense(16)"),
+    ],
+)
+def test_a_product_in_blocks_is_the_product(a: str, x: str, t: str) -> None:
+    order = "k, i, j" if "@" in a else "i, k, j"
+    for seed in range(2):
+        compiled, tensors = compiled_on(spmm(a, x, t, order), seed=seed)
+        got, _ = results(compiled, tensors)
+        assert np.array_equal(got, tensors["A"].to_dense() @ tensors["X"].to_dense())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", ["i32", "f32"])
+def test_both_engines_give_the_same(value: str) -> None:
+    compiled, tensors = compiled_on(spmm("bcsr(2,4)", "bdense(4,2)", "bcsf(2)"), value)
+    plain, compiled_too = (results(compiled, tensors, engine) for engine in ("plain", "compiled"))
+    assert np.array_equal(plain[0], compiled_too[0])
+    assert plain[1] == compiled_too[1]
+
+
+def test_blocks_take_fewer_cycles_and_those_of_one_as_many() -> None:
+    scalar = results(*compiled_on(spmm("csr", "dense", "dense", n=32, m=32, w=16)))[1]
+    ones = results(*compiled_on(spmm("bcsr(1)", "bdense(1)", "bdense(1)", n=32, m=32, w=16)))[1]
+    fours = results(*compiled_on(spmm("bcsr(4)", "bdense(4)", "bdense(4)", n=32, m=32, w=16)))[1]
+    assert ones == scalar
+    assert 4 * fours < scalar
+
+
+def test_sums_of_blocks_have_the_order_that_is_written() -> None:
+    """Of f32: pairwise inside of a block, from block to block in the order of the stream."""
+    compiled, tensors = compiled_on(spmm("bcsr(4)", "bdense(4)", "bdense(4)", n=8, m=12), value="f32")
+    rng = np.random.default_rng(1)
+    made = {
+        name: Tensor.from_dense(rng.standard_normal(t.shape).astype(np.float32), t.format)
+        for name, t in tensors.items()
+    }
+    got, _ = results(compiled, made)
+    a, x = (made[name].to_dense() for name in ("A", "X"))
+    p = a[:, :, None] * x[None]
+    blocks = [(p[:, k] + p[:, k + 1]) + (p[:, k + 2] + p[:, k + 3]) for k in range(0, 12, 4)]
+    assert np.array_equal(got.astype(np.float32), (blocks[0] + blocks[1]) + blocks[2])
+
+
+def test_the_text_of_a_design_in_blocks_says_all_of_it() -> None:
+    design = compiled_on(spmm("bcsr(2)", "bdense(2)", "bdense(2)"))[0].design
+    assert loads(dumps(design)) == design
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            spmm("bcsr(2)", "dense", "bdense(2)"),
+            "'A' is stored in blocks of 2 along k, but 'X' in blocks of 1",
+        ),
+        ("tensor x[i=8] : bdense(2)\ntensor y[i] : bdense(2)\ny[i] = exp(x[i])", "Blocks come to exp"),
+        (
+            "tensor A[i=8, j=8] : bcsr(2)\ntensor y[i] : bdense(2)\ny[i] = A[i, j]",
+            "Blocks come to reduce_scalar",
+        ),
+    ],
+)
+def test_what_takes_no_blocks_is_refused(text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        compile_program(parse(text, "p"), Schedule(), value=value_type("f32"))
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.parametrize(
+    ("value", "a", "x", "t"),
+    [("i32", "bcsr(2)", "bdense(2)", "bdense(2)"), ("bf16", "bcsr(2,3)", "bdense(3,1)", "bdense(2,1)")],
+)
+def test_backends_agree_on_blocks(value: str, a: str, x: str, t: str) -> None:
+    compiled, tensors = compiled_on(spmm(a, x, t), value=value)
+    design, (graph,) = compiled.design, compiled.design.regions
+    memories, extents = inputs_of(compiled, tensors)
+    model = simulate(graph, Arch(), memories, extents, trace=True)
+    rtl = VerilatedDesign.build(design, Arch()).run(memories, extents)
+    assert rtl.cycles == model.cycles
+    for name, words in model.memories.items():
+        assert np.array_equal(rtl.memories[name][: len(words)], words)
+    hls = HlsDesign.build(design, Arch(), Options()).run(memories, extents, model.memories, trace=True)
+    compare([model], hls)

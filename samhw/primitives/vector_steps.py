@@ -50,7 +50,7 @@ class Update(NamedTuple):
 def accumulate(bits: Sequence[int], bitmaps: int, banks: int, update: Update) -> Step:
     """Adds each point to the bank in use, which is flushed when the reduced level ends.
 
-    Inputs: crd0 .. crd<n-1>, with a `multiply` factor, val, bank. Output: flush. Memory, for each bank: values,
+    Inputs: crd0 .. crd<n-1>, to multiply by factor, val, bank. Output: flush. Memory, for each bank: values,
     present, the bitmaps. `state[KEY]` is the place that the last firing has updated, bank behind bank.
     """
     n, (op, multiply, words) = len(bits), update

@@ -94,6 +94,7 @@ GOOD = {
     "suite": ("kernels", "models"),
     "report": ("out",),
     "jobs": ("1", "2"),
+    "blocks": ("i=2", "i=4+j=2", "x=2", "1"),
     "lanes": ("i=2", "j=2", "i=3+j=2", "x=2", "1"),
     "listed": ("3",),
     "html": ("out.html",),

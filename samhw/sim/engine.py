@@ -169,10 +169,10 @@ def _take(worker: Worker, takes: Ends, t: int, work: deque[Worker]) -> None:
         queue.free.append(t + 1)
         if not tokens:
             kind[i] = NONE
-        elif queue.words == 1:
-            kind[i], data[i], ready[i], _ = tokens[0]  # type: ignore[assignment]
-        else:
+        elif queue.wide:
             queue.show()
+        else:
+            kind[i], data[i], ready[i], _ = tokens[0]  # type: ignore[assignment]
         if queue.full:
             queue.full = False
             work.append(queue.producer)
@@ -190,7 +190,7 @@ def _push(worker: Worker, pushes: Ends, t: int, work: deque[Worker]) -> None:
         if free and queue.depth - queue.spare > queue.high:
             queue.high = queue.depth - queue.spare
         known = t if access is None else max(t, access.arrival[j])
-        payload = out_data[j] if queue.words == 1 else [out_data[j], *out_data[queue.source]]
+        payload = [out_data[j], *out_data[queue.source]] if queue.wide else out_data[j]
         queue.append(out_kind[j], payload, known + queue.latency, t)
         if queue.wanted:
             queue.wanted = False

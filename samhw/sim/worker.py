@@ -88,6 +88,7 @@ class Queue:
         "tap",
         "tokens",
         "wanted",
+        "wide",
         "words",
     )
 
@@ -105,6 +106,8 @@ class Queue:
         self.name = name
         self.words = words
         """Those of a payload."""
+        self.wide = words > 1
+        """A payload is a list of them."""
         self.bits = bits
         """Those of a word, where a payload has several."""
         self.latency = latency
@@ -137,21 +140,26 @@ class Queue:
 
     def append(self, kind: int, payload: int | list[int], ready: int, pushed: int) -> None:
         """Puts in a token, which the consumer may see from cycle `ready` on."""
+        if not self.tokens:
+            self.consumer.kind[self.port] = kind
+            self.consumer.ready[self.port] = ready
+            if self.wide:
+                self._show(payload)
+            else:
+                self.consumer.data[self.port] = payload  # type: ignore[assignment]
         self.tokens.append((kind, payload, ready, pushed))
-        if len(self.tokens) == 1:
-            self.show()
 
     def show(self) -> None:
         """Puts the first token where the consumer sees it."""
         kind, payload, ready, _ = self.tokens[0]
-        consumer = self.consumer
-        consumer.kind[self.port] = kind
-        consumer.ready[self.port] = ready
-        if isinstance(payload, list):
-            consumer.data[self.port] = payload[0]
-            consumer.data[self.more] = payload[1:]
-        else:
-            consumer.data[self.port] = payload
+        self.consumer.kind[self.port] = kind
+        self.consumer.ready[self.port] = ready
+        self._show(payload)
+
+    def _show(self, payload: int | list[int]) -> None:
+        words = payload if isinstance(payload, list) else [payload]
+        self.consumer.data[self.port] = words[0]
+        self.consumer.data[self.more] = words[1:]
 
     def number(self, kind: int, first: int, more: Sequence[int]) -> int:
         """The payload of a token as one number, the words of a block from the lowest bits up."""

@@ -1,8 +1,8 @@
 """How many times fewer cycles a product with a mask of dense blocks takes when it is stored in blocks
 (FuseFlow, figure 17), and how many multipliers that takes.
 
-A BigBird mask of aligned blocks, times a dense matrix, in the simulator: without blocks, in blocks, and with as
-many lanes as a block has rows. `per multiplier` is the speed-up over the multipliers.
+A BigBird mask of aligned blocks, times a dense matrix, in the simulator: without blocks, in blocks, and with
+as many lanes as a block has rows. `per multiplier` is the speed-up over the multipliers.
 
 Usage, from the repository's root: python -m benchmarks.blocks [--size N] [--width N] [--blocks 4,8,16]
 [--json FILE|-]

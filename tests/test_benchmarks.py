@@ -43,6 +43,7 @@ def by(rows: list[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], dict[str
 @pytest.mark.parametrize(
     ("name", "arguments", "column"),
     [
+        ("blocks", "--size 32 --width 4 --blocks 2", "per multiplier"),
         ("choices", "mlp sae", "to the best"),
         ("compile_time", "mlp --repeats 1", "statements"),
         ("design_space", "gcn", "constrained"),

@@ -144,6 +144,12 @@ def _reshaped(scope: Scope, number: int) -> LoweredRegion:
 def _copied(scope: Scope, number: int, copy: PermutedCopy) -> LoweredRegion:
     """A region that copies a tensor into another mode order."""
     tensors = scope.program.tensors
+    if tensors[copy.of].format.block is not None:
+        raise StreamError(
+            f"'{copy.of}' is stored in blocks, which are not copied into another mode order",
+            "store it in that order",
+            "choose another order",
+        )
     fused = FusedRegion(scope.program, scope.program.regions[number], Sharing.EQUAL)
     read, written = fused.stored_uses()
     index, once = fused.names.fresh("once"), scope.once

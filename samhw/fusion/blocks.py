@@ -10,7 +10,8 @@ def block_sizes(program: Program) -> dict[str, int]:
     """By dimension, how many coordinates a block has along it, where that is more than one.
 
     Raises:
-        InputError: for tensors that store a dimension in different blocks, or with blocks and without.
+        InputError: for tensors that store a dimension in different blocks, or with blocks and without; and
+            for a mask in blocks, of which only coordinates would be looked at.
     """
     sizes: dict[str, tuple[int, str]] = {}
     for decl in program.tensors.values():
@@ -23,4 +24,10 @@ def block_sizes(program: Program) -> dict[str, int]:
                     f"of {own}; store both in blocks of one size, as --blocks {dimension}={max(size, own)} "
                     "does."
                 )
+    for statement in program.statements:
+        if statement.mask is not None and program.tensors[statement.mask.tensor].format.block is not None:
+            raise InputError(
+                f"The mask '{statement.mask.tensor}' is stored in blocks, inside of which it would let all "
+                "through; multiply by it instead, or leave its blocks out."
+            )
     return {dimension: size for dimension, (size, _) in sizes.items() if size > 1}

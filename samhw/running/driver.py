@@ -77,6 +77,8 @@ class VerilatedDesign:
 
         Raises `InputError` if Verilator or the compiler is missing.
         """
+        if probes and any(memory.block for memory in design.memories):
+            raise InputError("The RTL's traces have no room for blocks; trace them in the simulator.")
         text = generate_verilog(design, arch, probes=probes, stall_ports=stall_ports)
         return cls(design, arch, text, probes=probes, stall_ports=stall_ports, wave=wave, optimise=optimise)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from samhw.errors import InputError, shown
-from samhw.frontend import Program
+from samhw.frontend import Program, check_program
 from samhw.schedule.fields import check_whole
 from samhw.schedule.lanes import parse_counts
 
@@ -47,4 +47,8 @@ def with_blocks(program: Program, blocks: Mapping[str, int]) -> Program:
         )
         if any(size > 1 for size in sizes):
             tensors[name] = replace(decl, format=decl.format.blocked(sizes), implied=False)
-    return replace(program, tensors=tensors) if blocks else program
+    if not blocks:
+        return program
+    program = replace(program, tensors=tensors)
+    check_program(program)
+    return program

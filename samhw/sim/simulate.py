@@ -107,6 +107,8 @@ def simulate(
     stores, outputs = make_stores(graph, memories, extents)
     machine = build_graph(graph, arch, stores)
     if memory is not None:
+        if blocks := [stored.tensor for stored in graph.memories if stored.block]:
+            raise InputError(f"'{blocks[0]}' lies in blocks, which are on chip alone; leave out --memory.")
         system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
         _attach(machine, system)
     for name, pattern in (stalls or {}).items():

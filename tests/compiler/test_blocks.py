@@ -6,7 +6,7 @@ import pytest
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import parse
-from samhw.graph import Arch, dumps, loads
+from samhw.graph import DDR4, Arch, OffChip, dumps, loads
 from samhw.hls import Options
 from samhw.numerics import value_type
 from samhw.running.driver import VerilatedDesign
@@ -103,23 +103,50 @@ def test_the_text_of_a_design_in_blocks_says_all_of_it() -> None:
     assert loads(dumps(design)) == design
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (
-            spmm("bcsr(2)", "dense", "bdense(2)"),
-            "'A' is stored in blocks of 2 along k, but 'X' in blocks of 1",
-        ),
-        ("tensor x[i=8] : bdense(2)\ntensor y[i] : bdense(2)\ny[i] = exp(x[i])", "Blocks come to exp"),
-        (
-            "tensor A[i=8, j=8] : bcsr(2)\ntensor y[i] : bdense(2)\ny[i] = A[i, j]",
-            "Blocks come to reduce_scalar",
-        ),
-    ],
-)
-def test_what_takes_no_blocks_is_refused(text: str, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        compile_program(parse(text, "p"), Schedule(), value=value_type("f32"))
+REFUSED = {
+    (spmm("bcsr(2)", "dense", "bdense(2)")): "'A' is stored in blocks of 2 along k, but 'X' in blocks of 1",
+    """
+    tensor x[i=8] : bdense(2)
+    tensor y[i] : bdense(2)
+    y[i] = exp(x[i])
+    """: "Blocks come to exp",
+    """
+    tensor A[i=8, j=8] : bcsr(2)
+    tensor y[i] : bdense(2)
+    y[i] = A[i, j]
+    """: "Blocks come to reduce_scalar",
+    """
+    tensor A[i=8, j=8] : bcsr(2)
+    tensor M[i, j] : bcsr(2)
+    tensor T[i, j] : bcsr(2)
+    T[i, j] = A[i, j] where M[i, j]
+    """: "The mask 'M' is stored in blocks",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_takes_no_blocks_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=REFUSED[text]):
+        compile_program(parse(text, "p"), value=value_type("f32"))
+
+
+def test_lanes_and_memories_off_chip_take_none() -> None:
+    text = spmm("bcsr(2)", "bdense(2)", "bdense(2)")
+    with pytest.raises(InputError, match="Lanes distribute no blocks"):
+        compile_program(parse(text, "p"), Schedule(lanes={"i": 2}))
+    compiled, tensors = compiled_on(text)
+    memories, extents = inputs_of(compiled, tensors)
+    with pytest.raises(InputError, match="'A' lies in blocks, which are on chip alone"):
+        simulate(compiled.design.regions[0], Arch(), memories, extents, memory=OffChip(DDR4))
+
+
+def test_a_schedule_stores_all_tensors_of_an_index_in_blocks() -> None:
+    program = parse(spmm("csr", "dense", "dense"), "p")
+    stored = Schedule(blocks={"i": 4, "k": 2}).apply(program).tensors
+    found = {name: str(decl.format) for name, decl in stored.items()}
+    assert found == {"A": "bcsr(4,2)", "X": "bdense(2,1)", "T": "bdense(4,1)"}
+    with pytest.raises(InputError, match="There is no index 'x' to have blocks"):
+        Schedule(blocks={"x": 2}).apply(program)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from dataclasses import replace
 from samhw.errors import StreamError
 from samhw.graph import Endpoint, Graph, Node, levels, make, wired, with_indices
 from samhw.graph_passes.assembly import Assembly
-from samhw.spec import Blocks, StreamKind
+from samhw.spec import StreamKind, TakenBlocks
 
 __all__ = ["blocks"]
 
@@ -85,9 +85,9 @@ class _Blocker:
         )
         return replace(made, copy_of=node.copy_of, lane=node.lane)
 
-    def blocks(self, node: Node, axes: Mapping[str, Axes]) -> Blocks:
+    def blocks(self, node: Node, axes: Mapping[str, Axes]) -> TakenBlocks:
         """What a node has to know of its blocks."""
-        return Blocks(axes, self.assembly.blocks, self.order(node), self.summed(node, axes))
+        return TakenBlocks(axes, self.assembly.blocks, self.order(node), self.summed(node, axes))
 
     def axes_of(self, node: Node, port: str) -> Axes:
         """The axes of what comes in at an input."""

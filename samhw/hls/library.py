@@ -1,6 +1,6 @@
 """The header library of HLS programs: the headers that they need, for the types and arities that they use."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -148,10 +148,8 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         [graph.operand_type(n).block(n.params["op"]) > 1 for graph, n in by_kind.get(kind, [])]
         for kind in ("reduce_scalar", "running")
     )
-    payloads = (p.stream.payload for g in graphs for n in g.nodes for p in (*n.inputs, *n.outputs))
     return {
-        "blocks": any(payload.words > 1 for payload in payloads) or "matmul" in by_kind,
-        "matmuls": sorted({Factors.of(node) for _, node in by_kind.get("matmul", [])}),
+        **_block_context(by_kind),
         "index_bits": programs[0].index_bits,
         "writers": sorted({len(region.errors) for program in programs for region in program.regions}),
         "fanouts": sorted(
@@ -192,6 +190,14 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         "word_tables": [word_tables(kind, sorted(ops)) for kind, ops in sorted(looked_up.items(), key=str)],
         "tables": [format_tables(f, functions) for f in sorted(formats, key=attrgetter("width"))],
     }
+
+
+def _block_context(by_kind: Mapping[str, Sequence[tuple[Graph, Node]]]) -> dict[str, Any]:
+    """Whether payloads are blocks, and what is multiplied of them."""
+    nodes = [node for found in by_kind.values() for _, node in found]
+    payloads = (port.stream.payload for node in nodes for port in (*node.inputs, *node.outputs))
+    matmuls = sorted({Factors.of(node) for _, node in by_kind.get("matmul", [])})
+    return {"blocks": bool(matmuls) or any(p.words > 1 for p in payloads), "matmuls": matmuls}
 
 
 def _operator(graph: Graph, node: Node) -> Operator:

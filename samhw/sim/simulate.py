@@ -107,10 +107,8 @@ def simulate(
     stores, outputs = make_stores(graph, memories, extents)
     machine = build_graph(graph, arch, stores)
     if memory is not None:
-        if blocks := [stored.tensor for stored in graph.memories if stored.block]:
-            raise InputError(f"'{blocks[0]}' lies in blocks, which are on chip alone; leave out --memory.")
         system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
-        _attach(machine, system)
+        _attach(graph, machine, system)
     for name, pattern in (stalls or {}).items():
         _stall(graph, machine, name, pattern)
     passages = _tap(graph, machine, trace, window, check)
@@ -146,8 +144,10 @@ def simulate(
     return ended
 
 
-def _attach(machine: Machine, system: MemorySystem) -> None:
-    """Gives a machine a memory off chip."""
+def _attach(graph: Graph, machine: Machine, system: MemorySystem) -> None:
+    """Gives the machine of a graph a memory off chip; raises `InputError` for tensors that cannot lie there."""
+    if blocks := [stored.tensor for stored in graph.memories if stored.block]:
+        raise InputError(f"'{blocks[0]}' lies in blocks, which are on chip alone; leave out --memory.")
     system.begin()
     machine.arbiter = Arbiter(system)
     machine.arbiter.attach(machine.workers)

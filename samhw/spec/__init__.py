@@ -5,7 +5,7 @@ The rules are those of docs/primitives.md. Every part of samhw asks a spec, and 
 
 from samhw.spec.arch import Arch
 from samhw.spec.base import PORTS, Spec, Work
-from samhw.spec.blocks import Blocked, Blocks
+from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.lanes import MOST_LANES
 from samhw.spec.params import Each, MemoryUse, StoredArray
 from samhw.spec.reduce import COORDINATE
@@ -18,7 +18,6 @@ __all__ = [
     "PORTS",
     "Arch",
     "Blocked",
-    "Blocks",
     "Each",
     "MemoryUse",
     "Payload",
@@ -27,6 +26,7 @@ __all__ = [
     "StoredArray",
     "Stream",
     "StreamKind",
+    "TakenBlocks",
     "Work",
     "kinds",
     "spec_of",

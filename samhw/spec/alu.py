@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from samhw.numerics import ALL_OPERATIONS, SCALE_MULTIPLIERS, SCALE_SHIFTS, WIDENING, ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import KeepsLevels, Ports, Work
-from samhw.spec.blocks import Blocked, Blocks
+from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.matmul import MATMUL
 from samhw.spec.params import RESULT, VALUE, Param, Params, choice, parameters
 from samhw.spec.streams import val
@@ -68,7 +68,7 @@ class _Alu(KeepsLevels):
     def work(self, params: Params) -> Work | None:
         return Work(params["op"], _streams(params)[-1])
 
-    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         ports = _streams(params)
         if params["op"] != "mul" or len(ports) != 2 or "to" in params:
             return None

@@ -3,7 +3,7 @@
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import Plain, Ports
-from samhw.spec.blocks import Blocked, Blocks
+from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import SHAPE, VALUE, Each, Params, StoredArray, parameters, read
 from samhw.spec.streams import ref, val
 
@@ -25,7 +25,7 @@ class _Array(Plain):
     def follows(self, port: str, params: Params) -> str | None:
         return "ref"
 
-    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         axes = blocks.axes["val"]
         return Blocked(self.kind, {**params, "shape": blocks.shape(axes)}, {"val": axes})
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from samhw.errors import InputError, StreamError
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
-from samhw.spec.blocks import Blocked, Blocks
+from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import MemoryUse, Param, Params, Role
 from samhw.spec.streams import Port
 
@@ -193,7 +193,7 @@ class Spec(ABC):
         extents of a run; None for others."""
 
     @abstractmethod
-    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         """What takes its place where its values are blocks; None where nothing does."""
 
     # Words
@@ -333,7 +333,7 @@ class KeepsLevels(Spec):
     def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
         return None
 
-    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         return None
 
     @property

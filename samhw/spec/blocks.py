@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Axes", "Blocked", "Blocks"]
+__all__ = ["Axes", "Blocked", "TakenBlocks"]
 
 Axes = tuple[str, ...]
 """The indices along which a block lies, outermost first; () for a single value."""
 
 
-class Blocks(NamedTuple):
+class TakenBlocks(NamedTuple):
     """The blocks that come to a node."""
 
     axes: Mapping[str, Axes]

@@ -3,7 +3,7 @@
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import Plain, Ports
-from samhw.spec.blocks import Blocked, Blocks
+from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import EXTENT, SHAPE, VALUE, Params, choice, parameters
 from samhw.spec.streams import crd, ref, typed
 
@@ -27,7 +27,7 @@ class _Repeat(Plain):
     def follows(self, port: str, params: Params) -> str | None:
         return "crd"
 
-    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         axes = blocks.axes["ref"]
         return Blocked(self.kind, {**params, "shape": blocks.shape(axes)}, {"ref": axes})
 

@@ -6,7 +6,7 @@ from typing import cast
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import PORTS, Joined, KeepsLevels, Ports, Work
-from samhw.spec.blocks import Blocked, Blocks
+from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import VALUE, Param, Params, are_sizes, parameters
 from samhw.spec.streams import StreamKind, crd, typed
 
@@ -61,7 +61,7 @@ class _Join(KeepsLevels):
     def work(self, params: Params) -> Work | None:
         return None
 
-    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         given = {f"ref{i}": blocks.axes[f"ref{i}"] for i in range(params["inputs"])}
         shapes = [blocks.shape(axes) for axes in given.values()]
         return Blocked(self.kind, {**params, "shapes": shapes}, given)

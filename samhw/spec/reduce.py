@@ -15,7 +15,7 @@ from samhw.spec.base import (
     Work,
     too_shallow,
 )
-from samhw.spec.blocks import Blocked, Blocks
+from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import SHAPE, VALUE, Param, Params, Role, choice, parameters
 from samhw.spec.streams import crd, val
 
@@ -46,7 +46,7 @@ class _Reducer(Spec):
     def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
         return None
 
-    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         return None
 
 
@@ -166,7 +166,7 @@ class _ReduceVector(_Vector):
     def work(self, params: Params) -> Work | None:
         return Work(REDUCTIONS[params["op"]], "val")
 
-    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         axes = blocks.axes["val"]
         return Blocked(self.kind, {**params, "shape": blocks.shape(axes)}, {"val": axes})
 

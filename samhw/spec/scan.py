@@ -3,7 +3,7 @@
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import Distribution, Extents, Joined, Ports, Reduction, Spec, Words, Work
-from samhw.spec.blocks import Blocked, Blocks
+from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import EXTENT, Each, Params, StoredArray, parameters, read
 from samhw.spec.streams import crd, ref
 
@@ -41,7 +41,7 @@ class _Scanner(Spec):
     def work(self, params: Params) -> Work | None:
         return None
 
-    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         return None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
-from samhw.spec.blocks import Blocked, Blocks
+from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import EXTENT, SHAPE, VALUE, Params, StoredArray, parameters, written
 from samhw.spec.streams import crd, val
 
@@ -58,7 +58,7 @@ class _WriteVal(_Writer):
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
         return [val("val", depth, params.get("shape", ()))], []
 
-    def blocked(self, params: Params, blocks: Blocks) -> Blocked | None:
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         axes = blocks.axes["val"]
         if axes != (*blocks.order,):
             return None

@@ -145,7 +145,7 @@ def simulate(
 
 
 def _attach(graph: Graph, machine: Machine, system: MemorySystem) -> None:
-    """Gives the machine of a graph a memory off chip; raises `InputError` for tensors that cannot lie there."""
+    """Gives a machine a memory off chip; raises `InputError` for tensors that cannot lie there."""
     if blocks := [stored.tensor for stored in graph.memories if stored.block]:
         raise InputError(f"'{blocks[0]}' lies in blocks, which are on chip alone; leave out --memory.")
     system.begin()

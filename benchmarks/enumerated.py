@@ -22,7 +22,7 @@ from samhw.checking.measure import measure_compiled
 from samhw.errors import InputError, RunError, ScheduleError
 from samhw.frontend import Program
 from samhw.schedule import Schedule
-from samhw.search import bracket_choices, explore, order_spaces
+from samhw.search import bracket_choices, explore, free_spaces
 from samhw.sweep.tune import cost_of, shortlist, written_one
 from samhw.workload import Workload, compile_workload, request_for
 from tests.support.program_cases import random_tensors
@@ -93,9 +93,7 @@ def ordered(workload: Workload, grouped: Schedule) -> Iterator[Schedule]:
     for region in program.regions:
         if region.reshapes or region.label is None:
             continue
-        free = region.without_orders()
-        freed = program.in_regions(free if r is region else r for r in program.regions)
-        for space in order_spaces(freed, free):
+        for space in free_spaces(program, region):
             try:
                 orders.setdefault(region.label, []).extend(space.orders())
             except ScheduleError:

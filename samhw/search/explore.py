@@ -18,7 +18,7 @@ from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
 from samhw.search.auto import AutoChoice, Request, choose_schedule, expected_cycles
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.lanes import more_lanes
-from samhw.search.spaces import OrderSpace, order_spaces
+from samhw.search.spaces import OrderSpace, free_spaces
 from samhw.search.storage import turned_schedules
 
 __all__ = ["Explored", "explore"]
@@ -211,10 +211,7 @@ class _Explorer:
         for region in program.regions:
             if region.reshapes or region.label is None:
                 continue
-            # Statements' own orders, which the result does not depend on, are open too.
-            free = region.without_orders()
-            freed = program.in_regions(free if r is region else r for r in program.regions)
-            for space in order_spaces(freed, free):
+            for space in free_spaces(program, region):
                 yield from (
                     replace(grouped, order={**known, region.label: order}) for order in _first(space, ORDERS)
                 )

@@ -5,7 +5,7 @@ every order of each region, and what uses share; each different design is simula
 `--schedule auto` chooses, `tuned` what `samhw tune` finds in `--budget` seconds.
 
 Usage, from the repository's root: python -m benchmarks.enumerated [--programs N] [--budget SECONDS]
-[--designs N] [--json FILE|-]
+[--designs N] [--seed N] [--json FILE|-]
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,12 +36,12 @@ LEAST = 12
 """How many schedules a program has at least: fewer leave nothing to choose."""
 
 
-def programs(count: int, most: int) -> list[tuple[Workload, list[Schedule]]]:
+def programs(count: int, most: int, seed: int) -> list[tuple[Workload, list[Schedule]]]:
     """Random programs of two to four statements, with data and with their schedules, of which they have no
-    more than `most`."""
+    more than `most`; others for another seed."""
     found: list[tuple[Workload, list[Schedule]]] = []
 
-    @drawn(20 * count, 1)
+    @drawn(20 * count, seed)
     @given(chained_programs(integers=False, max_extent=10), st.integers(0, 2**32 - 1))
     def draw(program: Program, number: int) -> None:
         if len(found) == count or not 2 <= len(program.statements) <= 4:
@@ -124,9 +124,9 @@ def tuned(workload: Workload, seconds: float, known: dict[Any, int | None]) -> i
     return min((run for run in runs if run is not None), default=None)
 
 
-def rows(count: int, budget: float, most: int) -> Iterator[dict[str, Any]]:
+def rows(count: int, budget: float, most: int, seed: int) -> Iterator[dict[str, Any]]:
     """A row for each program that has anything to choose."""
-    for workload, listed in programs(count, most):
+    for workload, listed in programs(count, most, seed):
         known: dict[Any, int | None] = {}
         runs = [run for run in (cycles(workload, one, known) for one in listed) if run is not None]
         auto = cycles(workload, AUTO, known)
@@ -162,8 +162,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--programs", type=int, default=100)
     options.add_argument("--budget", type=float, default=0.0, help="seconds for each search; 0 for none")
     options.add_argument("--designs", type=int, default=600, help="the most schedules of a program")
+    options.add_argument("--seed", type=int, default=1, help="of the programs")
     given = options.parse_args(arguments)
-    found = list(follow(rows(given.programs, given.budget, given.designs), given.programs))
+    found = list(follow(rows(given.programs, given.budget, given.designs, given.seed), given.programs))
     report("against all decisions", [*found, summary(found)] if given.json else found, given.json)
     if not given.json:
         report("in all", [summary(found)], None)

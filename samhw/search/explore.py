@@ -40,6 +40,7 @@ class Explored:
         luts: that the design is expected to take of an ECP5.
         regions: how many regions it has.
         is_written: it is the program's own, but for what was given.
+        caveat: what the LUTs leave out or guess, as `AreaEstimate` has it.
     """
 
     schedule: Schedule
@@ -47,6 +48,7 @@ class Explored:
     luts: float
     regions: int
     is_written: bool = False
+    caveat: str = ""
 
 
 def explore(
@@ -145,7 +147,8 @@ class _Explorer:
         used = replace(choice.compiled.schedule, attempts=choice.schedule.attempts)
         asked = choice.schedule
         written = asked == replace(self.request.schedule, fuse="partial")
-        self.known[asked] = Explored(used, choice.cycles, choice.luts, len(choice.compiled.regions), written)
+        regions = len(choice.compiled.regions)
+        self.known[asked] = Explored(used, choice.cycles, choice.luts, regions, written, choice.area.caveat)
         self.compiled[asked] = choice.compiled
         self.open.add(asked)
         if self.progress:

@@ -1,8 +1,9 @@
 """Choices against the best of all: small random programs whose decisions are enumerated in full.
 
-The decisions are every way to group neighbouring statements into regions, each bracket that there is or none,
-every order of each region, and what uses share; each different design is simulated. `auto` is what
-`--schedule auto` chooses, `tuned` what `samhw tune` finds in `--budget` seconds.
+Half of the programs follow one order of their indices, and the storage and the orders of the others are
+random. The decisions are every way to group neighbouring statements into regions, each bracket that there is
+or none, every order of each region, and what uses share; each different design is simulated. `auto` is what
+`--schedule auto` chooses, `tuned` what `samhw tune` finds in `--budget` seconds, and `worst` the slowest.
 
 Usage, from the repository's root: python -m benchmarks.enumerated [--programs N] [--budget SECONDS]
 [--designs N] [--seed N] [--json FILE|-]
@@ -32,6 +33,9 @@ from tests.support.strategies.drawn import drawn
 AUTO = Schedule(fuse="auto")
 
 
+MOST_EXTENT = 24
+"""Of an index."""
+
 LEAST = 12
 """How many schedules a program has at least: fewer leave nothing to choose."""
 
@@ -42,7 +46,7 @@ def programs(count: int, most: int, seed: int) -> list[tuple[Workload, list[Sche
     found: list[tuple[Workload, list[Schedule]]] = []
 
     @drawn(20 * count, seed)
-    @given(chained_programs(integers=False, max_extent=10), st.integers(0, 2**32 - 1))
+    @given(st.booleans().flatmap(_drawn_programs), st.integers(0, 2**32 - 1))
     def draw(program: Program, number: int) -> None:
         if len(found) == count or not 2 <= len(program.statements) <= 4:
             return
@@ -54,6 +58,11 @@ def programs(count: int, most: int, seed: int) -> list[tuple[Workload, list[Sche
 
     draw()
     return found
+
+
+def _drawn_programs(concordant: bool) -> st.SearchStrategy[Program]:
+    """Programs that follow one order of the indices, or whose storage and orders are random."""
+    return chained_programs(integers=False, max_extent=MOST_EXTENT, max_statements=4, concordant=concordant)
 
 
 def groupings(names: Sequence[str]) -> Iterator[tuple[tuple[str, ...], ...]]:
@@ -139,6 +148,7 @@ def rows(count: int, budget: float, most: int, seed: int) -> Iterator[dict[str, 
             "schedules": len(listed),
             "designs": len(known),
             "best": best,
+            "worst": max(runs),
             "auto": auto,
             "auto to the best": auto / best,
             "tuned to the best": searched / best if searched else None,

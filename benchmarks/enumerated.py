@@ -45,10 +45,11 @@ def programs(count: int, most: int, seed: int) -> list[tuple[Workload, list[Sche
     more than `most`; others for another seed."""
     found: list[tuple[Workload, list[Schedule]]] = []
 
-    @drawn(20 * count, seed)
+    @drawn(50 * count, seed)
     @given(st.booleans().flatmap(_drawn_programs), st.integers(0, 2**32 - 1))
     def draw(program: Program, number: int) -> None:
-        if len(found) == count or not 2 <= len(program.statements) <= 4:
+        known = (workload.program.text for workload in found)
+        if len(found) == count or not 2 <= len(program.statements) <= 4 or program.text in known:
             return
         tensors = random_tensors(program, np.random.default_rng(number))
         workload = Workload(f"program {len(found)}", program, tensors)

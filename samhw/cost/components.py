@@ -171,12 +171,12 @@ def use_of_component(component: Component, family: str) -> Use | None:
 
 
 def are_widths_measured(component: Component, family: str) -> bool:
-    """Whether what computes is as wide as something that was measured, or lies between two of those.
+    """Whether what computes or stores is as wide as something that was measured, or between two of those.
 
     Otherwise its area is a guess: that of the only width, or on the line through the last two.
     """
     width = component.sizes.get("width")
-    if not component.variant or width is None:
+    if width is None or not (component.variant or component.kind in ("input", "result")):
         return True
     widths = [sizes["width"] for sizes, _ in _samples(component.kind, component.variant, family) or ()]
     return not widths or min(widths) <= width <= max(widths)

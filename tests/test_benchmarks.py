@@ -23,6 +23,7 @@ from benchmarks import (
     same_designs,
     shared_regions,
     sparsity_sweep,
+    split_lanes,
 )
 from benchmarks.common import PROGRAMS, bind, measure, report, schedules
 from samhw.checking import Outcome, compare
@@ -254,6 +255,13 @@ def test_no_fused_region_loses() -> None:
     assert min(found[name]["speed-up"] for name in ("block_tail", "block_joint")) >= 1.5
     assert found["block_joint"]["ends"] == "N3"
     assert found["gcn"]["one region"] > 2 * found["gcn"]["unfused"]
+
+
+def test_split_lanes() -> None:
+    (row,) = split_lanes.rows([("small", split_lanes.small())], (4,), (4,))
+    assert row["faster"] == row["cycles"] / row["split cycles"]
+    assert row["even"] <= row["cells"]
+    assert row["had"] <= 1
 
 
 def test_lanes() -> None:

@@ -45,6 +45,8 @@ _SETS: dict[str, _Graph | _Text | _Image] = {
     "cora": _Graph(2_708, 10_556, 1_433, _WORDS),
     "cora_ml": _Graph(2_995, 16_316, 2_879, _WORDS),
     "dblp": _Graph(17_716, 105_734, 1_639, _WORDS),
+    "pubmed": _Graph(19_717, 88_648, 500, 0.1002),
+    "ogbn-arxiv": _Graph(169_343, 1_166_243, 128, symmetric=False),
     "collab": _Graph(235_868, 2_358_104, 128),
     "mag": _Graph(736_389, 5_416_271, 128, symmetric=False),
     "imdb": _Text(1_024, 64),

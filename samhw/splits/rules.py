@@ -6,7 +6,7 @@ from heapq import heapreplace
 import numpy as np
 
 from samhw.splits.rule import Coordinates, Places, SplitRule, TensorPart, compressed_in, rows_of
-from samhw.tensors import Format
+from samhw.tensors import Format, LevelType
 
 __all__ = ["Blocks", "Columns", "Diagonal", "Even", "Hyb", "Rows"]
 
@@ -139,7 +139,7 @@ class Hyb(SplitRule):
 
     def parts(self, fmt: Format) -> tuple[TensorPart, ...]:
         self.need_rank(fmt, 2)
-        stored = Format.parse("csf", fmt.rank)
+        stored = Format((LevelType.compressed,) * fmt.rank, fmt.mode_order)
         found = []
         for part in range(self.columns):
             for q in range(self.log + 1):

@@ -49,8 +49,14 @@ def test_masks_and_images() -> None:
     assert [stand_in(name)["input"].shape[0] for name in ("imagenet", "nih", "luna16")] == [224, 1024, 512]
 
 
+def test_masks_of_attention() -> None:
+    """SparseTIR's: 3,976 and 2,304 of 65,536 blocks of 16."""
+    assert stand_in("longformer")["mask"].nnz == 3976 * 16**2
+    assert stand_in("pixelfly")["mask"].nnz == 2304 * 16**2
+
+
 def test_names_and_seeds() -> None:
-    assert len(STAND_INS) == 11
+    assert len(STAND_INS) == 13
     with pytest.raises(InputError, match="no stand-in for a data set 'citeseer': use cora, cora_ml"):
         stand_in("citeseer")
     same, other = (stand_in("cora", seed=seed)["adjacency"].arrays()["crd1"] for seed in (0, 1))

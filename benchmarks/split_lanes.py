@@ -92,13 +92,14 @@ def unsplit(lanes: int) -> Iterator[Schedule]:
 
 
 def splits(workload: Workload, lanes: int) -> Iterator[Schedule]:
-    """Buckets from the mean length of a row up to the longest, and as many even parts as lanes."""
+    """The buckets whose busiest lane has the fewest entries, of those from the mean length of a row up to the
+    longest; and as many even parts as lanes."""
     lengths = np.diff(workload.tensors["A"].convert("csr").arrays()["pos1"])
     least = int(np.ceil(np.log2(max(1.0, lengths.mean()))))
-    for log in range(least, int(np.log2(lengths.max())) + 1):
-        yield Schedule(split={"A": f"hyb(1,{log})"}, lanes={"i": lanes})
-    if lanes <= MOST_EVEN:
-        yield Schedule(split={"A": f"even({lanes})"}, lanes={"i": lanes})
+    buckets = [f"hyb(1,{log})" for log in range(least, int(np.log2(lengths.max())) + 1)]
+    rules = [min(buckets, key=lambda rule: split_cells(workload, lanes, rule))]
+    for rule in (*rules, *([f"even({lanes})"] if lanes <= MOST_EVEN else ())):
+        yield Schedule(split={"A": rule}, lanes={"i": lanes})
 
 
 def cycles(workload: Workload, schedule: Schedule) -> int:

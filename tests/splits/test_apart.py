@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from samhw.backends import run
+from samhw.backends.sim import off_chip_tensors
 from samhw.checking import check
 from samhw.frontend import Program, load_kernel, parse
 from samhw.graph_passes.lanes import lane_factors
@@ -156,6 +157,12 @@ def test_parts_take_less_time_than_one_after_the_other() -> None:
             compile_workload(workload, schedule, value=value_type("i32")), workload.tensors
         ).cycles
     assert cycles["even(2)"] < 0.85 * cycles[None]
+
+
+def test_parts_lie_off_chip_where_the_whole_would() -> None:
+    schedule = Schedule(split={"A": "rows(2)"}, off_chip=("A", "T"))
+    compiled = compile_workload(bind_program("spmm", ["karate"]), schedule)
+    assert off_chip_tensors(compiled) == ("A_0", "A_1", "T_0", "T_1")
 
 
 def test_a_part_needs_room_for_its_own_rows() -> None:

@@ -71,12 +71,15 @@ def compared(workload: Workload, lanes: int) -> dict[str, Any]:
     matrix = workload.tensors["A"]
     dealt = plain[f"i={lanes}"]
     share = dealt * matrix.nnz / lanes / busiest([matrix], [lanes])
+    buckets, *parts = split
     return {
         "lanes": lanes,
+        "dealt": dealt,
         "unsplit": whole,
         "cycles": plain[whole],
-        "split": best,
-        "split cycles": split[best],
+        "buckets": buckets,
+        "of buckets": split[buckets],
+        "of even": split[parts[0]] if parts else None,
         "faster": plain[whole] / split[best],
         "cells": split_cells(workload, lanes, best),
         "even": round(matrix.nnz / lanes),

@@ -259,9 +259,10 @@ def test_no_fused_region_loses() -> None:
 
 def test_split_lanes() -> None:
     (row,) = split_lanes.rows([("small", split_lanes.small())], (4,), (4,))
-    assert row["faster"] == row["cycles"] / row["split cycles"]
+    assert row["cycles"] <= row["dealt"]
+    assert row["faster"] == row["cycles"] / min(row["of buckets"], row["of even"])
     assert row["even"] <= row["cells"]
-    assert row["had"] <= 1
+    assert row["had"] > 0
 
 
 def test_lanes() -> None:

@@ -6,7 +6,7 @@ token. Memories are what a shell with one of them takes more than one without. A
 modules of one design, each of which is made flat and kept apart from the others.
 
 Usage, from the repository's root: python -m benchmarks.components [--family ecp5|xilinx] [--value TYPE ..]
-[--only KIND ..] [-o FILE]
+[--only KIND ..] [--missing] [-o FILE]
 """
 
 import argparse
@@ -329,15 +329,19 @@ def row(component: Component, use: Use) -> Row:
 
 def write(path: Path, rows: Sequence[Row]) -> None:
     """Writes rows in place of those of the same components, or beside what else a file has."""
-    known: dict[tuple[str, ...], Row] = {}
-    if path.exists():
-        with path.open(encoding="utf-8", newline="") as file:
-            known = {_key(old): old for old in csv.DictReader(file)}
-    known |= {_key(new): new for new in rows}
+    known = _known(path) | {_key(new): new for new in rows}
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(known[key] for key in sorted(known, key=_natural))
+
+
+def _known(path: Path) -> dict[tuple[str, ...], Row]:
+    """The rows of a file; none where there is no file."""
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        return {_key(old): old for old in csv.DictReader(file)}
 
 
 def _key(one: Row) -> tuple[str, ...]:
@@ -357,12 +361,16 @@ def main() -> None:
     parser.add_argument("--family", choices=("ecp5", "xilinx"), default="ecp5")
     parser.add_argument("--value", action="append", metavar="TYPE", help=f"by default {', '.join(VALUES)}")
     parser.add_argument("--only", nargs="+", metavar="KIND", help="of components")
+    parser.add_argument("--missing", action="store_true", help="leave out those that the file has")
     parser.add_argument("-o", "--output", metavar="FILE", help="by default the package's own")
     given = parser.parse_args()
     todo = list(cases([value_type(name) for name in given.value or VALUES]))
     if given.only:
         todo = [case for case in todo if case.component.kind in given.only]
     path = Path(given.output) if given.output else MEASURED / f"{given.family}.csv"
+    if given.missing:
+        known = _known(path)
+        todo = [case for case in todo if _key(row(case.component, Use())) not in known]
     rows = []
     for found in follow(table(todo, given.family), len(todo)):
         rows.append(row(*found))

@@ -1,11 +1,12 @@
 """Choices against the best of all: small random programs whose decisions are enumerated in full.
 
-The decisions are every way to group neighbouring statements into regions, each bracket that there is or none,
-every order of each region, and what uses share; each different design is simulated. `auto` is what
-`--schedule auto` chooses, `tuned` what `samhw tune` finds in `--budget` seconds.
+Half of the programs follow one order of their indices, and the storage and the orders of the others are
+random. The decisions are every way to group neighbouring statements into regions, each bracket that there is
+or none, every order of each region, and what uses share; each different design is simulated. `auto` is what
+`--schedule auto` chooses, `tuned` what `samhw tune` finds in `--budget` seconds, and `worst` the slowest.
 
 Usage, from the repository's root: python -m benchmarks.enumerated [--programs N] [--budget SECONDS]
-[--designs N] [--json FILE|-]
+[--designs N] [--seed N] [--json FILE|-]
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from samhw.checking.measure import measure_compiled
 from samhw.errors import InputError, RunError, ScheduleError
 from samhw.frontend import Program
 from samhw.schedule import Schedule
-from samhw.search import bracket_choices, explore, order_spaces
+from samhw.search import bracket_choices, explore, free_spaces
 from samhw.sweep.tune import cost_of, shortlist, written_one
 from samhw.workload import Workload, compile_workload, request_for
 from tests.support.program_cases import random_tensors
@@ -32,19 +33,23 @@ from tests.support.strategies.drawn import drawn
 AUTO = Schedule(fuse="auto")
 
 
+MOST_EXTENT = 24
+"""Of an index."""
+
 LEAST = 12
 """How many schedules a program has at least: fewer leave nothing to choose."""
 
 
-def programs(count: int, most: int) -> list[tuple[Workload, list[Schedule]]]:
+def programs(count: int, most: int, seed: int) -> list[tuple[Workload, list[Schedule]]]:
     """Random programs of two to four statements, with data and with their schedules, of which they have no
-    more than `most`."""
+    more than `most`; others for another seed."""
     found: list[tuple[Workload, list[Schedule]]] = []
 
-    @drawn(20 * count, 1)
-    @given(chained_programs(integers=False, max_extent=10), st.integers(0, 2**32 - 1))
+    @drawn(50 * count, seed)
+    @given(st.booleans().flatmap(_drawn_programs), st.integers(0, 2**32 - 1))
     def draw(program: Program, number: int) -> None:
-        if len(found) == count or not 2 <= len(program.statements) <= 4:
+        known = (workload.program.text for workload in found)
+        if len(found) == count or not 2 <= len(program.statements) <= 4 or program.text in known:
             return
         tensors = random_tensors(program, np.random.default_rng(number))
         workload = Workload(f"program {len(found)}", program, tensors)
@@ -54,6 +59,11 @@ def programs(count: int, most: int) -> list[tuple[Workload, list[Schedule]]]:
 
     draw()
     return found
+
+
+def _drawn_programs(concordant: bool) -> st.SearchStrategy[Program]:
+    """Programs that follow one order of the indices, or whose storage and orders are random."""
+    return chained_programs(integers=False, max_extent=MOST_EXTENT, max_statements=4, concordant=concordant)
 
 
 def groupings(names: Sequence[str]) -> Iterator[tuple[tuple[str, ...], ...]]:
@@ -93,9 +103,7 @@ def ordered(workload: Workload, grouped: Schedule) -> Iterator[Schedule]:
     for region in program.regions:
         if region.reshapes or region.label is None:
             continue
-        free = region.without_orders()
-        freed = program.in_regions(free if r is region else r for r in program.regions)
-        for space in order_spaces(freed, free):
+        for space in free_spaces(program, region):
             try:
                 orders.setdefault(region.label, []).extend(space.orders())
             except ScheduleError:
@@ -126,9 +134,9 @@ def tuned(workload: Workload, seconds: float, known: dict[Any, int | None]) -> i
     return min((run for run in runs if run is not None), default=None)
 
 
-def rows(count: int, budget: float, most: int) -> Iterator[dict[str, Any]]:
+def rows(count: int, budget: float, most: int, seed: int) -> Iterator[dict[str, Any]]:
     """A row for each program that has anything to choose."""
-    for workload, listed in programs(count, most):
+    for workload, listed in programs(count, most, seed):
         known: dict[Any, int | None] = {}
         runs = [run for run in (cycles(workload, one, known) for one in listed) if run is not None]
         auto = cycles(workload, AUTO, known)
@@ -141,6 +149,7 @@ def rows(count: int, budget: float, most: int) -> Iterator[dict[str, Any]]:
             "schedules": len(listed),
             "designs": len(known),
             "best": best,
+            "worst": max(runs),
             "auto": auto,
             "auto to the best": auto / best,
             "tuned to the best": searched / best if searched else None,
@@ -164,8 +173,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--programs", type=int, default=100)
     options.add_argument("--budget", type=float, default=0.0, help="seconds for each search; 0 for none")
     options.add_argument("--designs", type=int, default=600, help="the most schedules of a program")
+    options.add_argument("--seed", type=int, default=1, help="of the programs")
     given = options.parse_args(arguments)
-    found = list(follow(rows(given.programs, given.budget, given.designs), given.programs))
+    found = list(follow(rows(given.programs, given.budget, given.designs, given.seed), given.programs))
     report("against all decisions", [*found, summary(found)] if given.json else found, given.json)
     if not given.json:
         report("in all", [summary(found)], None)

@@ -23,6 +23,7 @@ from benchmarks import (
     same_designs,
     shared_regions,
     sparsity_sweep,
+    split_lanes,
 )
 from benchmarks.common import PROGRAMS, bind, measure, report, schedules
 from samhw.checking import Outcome, compare
@@ -52,6 +53,7 @@ def by(rows: list[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], dict[str
         ("large_data", "--rows 1000 --nonzeros 5000", "to the first"),
         ("off_chip_memory", "hbm2 --nodes 10 --density 0.2", "open rows"),
         ("order_sweep", "--features 2 --hidden 2", "order"),
+        ("stand_ins", "cora --model gcn", "bound"),
         ("sparsity_sweep", "--nodes 20 --features 4 --sparsity 0.9", "edges"),
     ],
 )
@@ -254,6 +256,14 @@ def test_no_fused_region_loses() -> None:
     assert min(found[name]["speed-up"] for name in ("block_tail", "block_joint")) >= 1.5
     assert found["block_joint"]["ends"] == "N3"
     assert found["gcn"]["one region"] > 2 * found["gcn"]["unfused"]
+
+
+def test_split_lanes() -> None:
+    (row,) = split_lanes.rows([("small", split_lanes.small())], (4,), (4,))
+    assert row["cycles"] <= row["dealt"]
+    assert row["faster"] == row["cycles"] / min(row["of buckets"], row["of even"])
+    assert row["even"] <= row["cells"]
+    assert row["had"] > 0
 
 
 def test_lanes() -> None:

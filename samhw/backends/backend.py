@@ -2,9 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
+
+import numpy as np
 
 from samhw.compiler import Compiled
 from samhw.graph import Graph
@@ -61,11 +63,14 @@ class RunResult:
     build_seconds: float = 0.0
     clock: float | None = None
     """The frequency in Hz that it ran at, or would have; None for what has no clock."""
+    joined: Mapping[str, Tensor] = field(default_factory=dict, repr=False)
+    """The results that the host has put together, by name."""
 
     @property
     def outputs(self) -> dict[str, Tensor]:
-        """Every tensor that a region has written, by name."""
-        return {name: tensor for region in self.regions for name, tensor in region.outputs.items()}
+        """Every tensor that a region has written, and what was put together of such, by name."""
+        written = {name: tensor for region in self.regions for name, tensor in region.outputs.items()}
+        return written | dict(self.joined)
 
 
 class Target(ABC):
@@ -124,7 +129,8 @@ class Backend(Target):
             RegionRun(graph, cycles, unload(graph, done.words, inputs.extents), result)
             for graph, cycles, result in zip(graphs, done.region_cycles, results, strict=True)
         )
-        return RunResult(self.name, done.cycles, regions, done.seconds, done.build_seconds, done.clock)
+        found = RunResult(self.name, done.cycles, regions, done.seconds, done.build_seconds, done.clock)
+        return replace(found, joined=_joined(compiled, found.outputs))
 
     @abstractmethod
     def execute(self, compiled: Compiled, inputs: Inputs, *arguments: Any, **options: Any) -> Execution:
@@ -137,3 +143,15 @@ class Backend(Target):
     def seconds(self, result: RunResult) -> str:
         """The time of a run and of its build, in words."""
         return f"{result.seconds:.2f} s (build {result.build_seconds:.1f} s)"
+
+
+def _joined(compiled: Compiled, written: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The results that the host puts together."""
+    found = {}
+    for name, parts in compiled.joined.items():
+        coords, vals = zip(*(written[part].to_coo() for part in parts), strict=True)
+        fmt = compiled.program.tensors[name].format
+        found[name] = Tensor.from_coo(
+            np.concatenate(coords, axis=1), np.concatenate(vals), written[parts[0]].shape, fmt
+        )
+    return found

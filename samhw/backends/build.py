@@ -17,7 +17,8 @@ from samhw.tensors import Tensor
 __all__ = ["DERIVED", "build"]
 
 DERIVED = "derived.txt"
-"""The file with the inputs that the user does not have, and how each is made of those that the user has."""
+"""The file with the inputs that the user does not have, and how each is made of those that the user has; and
+with the results that are put together of what the design stores."""
 
 
 def build(
@@ -50,8 +51,9 @@ def build(
         inputs = None if tensors is None or not writer.carries_data else inputs_of(compiled, tensors)
         writer.build(compiled, staging, inputs, **settings)
         staging.chmod(0o755)
-        if compiled.recipes:
-            lines = [f"{name}: {recipe}\n" for name, recipe in compiled.recipes.items()]
+        lines = [f"{name}: {recipe}\n" for name, recipe in compiled.recipes.items()]
+        lines += [f"{name}: all entries of {', '.join(parts)}\n" for name, parts in compiled.joined.items()]
+        if lines:
             (staging / DERIVED).write_text("".join(lines), encoding="utf-8")
         if directory.exists():
             directory.rmdir()

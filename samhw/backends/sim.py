@@ -58,8 +58,12 @@ def write_graph(compiled: Compiled, directory: Path) -> None:
 
 
 def off_chip_tensors(compiled: Compiled) -> tuple[str, ...]:
-    """The tensors that lie in off-chip memory if there is one: of those that the schedule has there, the ones
-    that are stored at all."""
+    """The tensors that lie in off-chip memory if there is one: of those that the schedule has there, and of
+    what these are made of or put together of, the ones that are stored at all."""
     stored = {m.tensor for m in compiled.design.memories}
-    wanted = compiled.schedule.off_chip
-    return tuple(sorted(stored if wanted is None else stored.intersection(wanted)))
+    if compiled.schedule.off_chip is None:
+        return tuple(sorted(stored))
+    wanted = set(compiled.schedule.off_chip)
+    wanted |= {name for name, recipe in compiled.recipes.items() if wanted.issuperset(recipe.sources)}
+    wanted |= {part for name, parts in compiled.joined.items() if name in wanted for part in parts}
+    return tuple(sorted(stored & wanted))

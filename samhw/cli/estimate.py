@@ -70,13 +70,13 @@ def _line(fpga: str, area: AreaEstimate) -> str:
         f"{fpga}: about {use.luts:,.0f} LUTs, {use.registers:,.0f} registers, {use.block_rams:,.0f} block "
         f"RAMs, {use.multipliers:,.0f} multipliers"
     )
-    return f"{line}, without {', '.join(area.unmeasured)}" if area.unmeasured else line
+    return f"{line}, {area.caveat}" if area.caveat else line
 
 
 def _area(area: AreaEstimate) -> dict[str, object]:
     """What a design takes, in JSON."""
     shared = {"memories": _use(area.memories), "control": _use(area.control)}
-    return {**_use(area.use), **shared, "unmeasured": list(area.unmeasured)}
+    return {**_use(area.use), **shared, "unmeasured": list(area.unmeasured), "guessed": list(area.guessed)}
 
 
 def _use(use: Use) -> dict[str, int]:

@@ -41,6 +41,9 @@ class Compiled:
     """For each input of `program` that the user does not give, how it is made."""
     aliases: Mapping[str, str]
     """For each tensor that is another one in another shape, in the same memories, that one."""
+    joined: Mapping[str, tuple[str, ...]]
+    """For each result that the host puts together, the tensors with its rows: no two have an entry in one
+    place."""
     schedule: Schedule
     """What it was compiled by, with the regions, the orders and the formats that were taken: compiled by
     that, the program gives the same."""
@@ -87,7 +90,7 @@ def lower_program(
     scope = Scope(decided, value, arch, decision.iteration, decision.recomputed)
     regions = []
     for number, region in enumerate(decided.program.regions):
-        if scope.is_alias(number):
+        if scope.is_idle(number):
             continue
         lowered = _known(scope, number, lowerable, decision, known) or lower_region(
             scope, number, decision.of(region.label)
@@ -97,7 +100,15 @@ def lower_program(
             return found
         regions.append(found)
     return _without_place(decision.lanes, regions) or Compiled(
-        decided.program, tuple(regions), arch, value, decided.recipes, decided.aliases, schedule, decision
+        decided.program,
+        tuple(regions),
+        arch,
+        value,
+        decided.recipes,
+        decided.aliases,
+        decided.joined,
+        schedule,
+        decision,
     )
 
 

@@ -68,18 +68,22 @@ class Scope:
     @cached_property
     def _numbers(self) -> dict[int, int]:
         """The number in the design of each region that has something to do."""
-        working = (n for n in range(len(self.program.regions)) if not self.is_alias(n))
+        working = (n for n in range(len(self.program.regions)) if not self.is_idle(n))
         return {number: place for place, number in enumerate(working)}
 
-    def is_alias(self, number: int) -> bool:
-        """Whether a region has nothing to do: what its statement makes is an alias."""
-        return self.program.regions[number].statements[0].lhs.tensor in self.lowerable.aliases
+    def is_idle(self, number: int) -> bool:
+        """Whether a region has nothing to do: what its statement makes is an alias, or is put together by the
+        host."""
+        made = self.program.regions[number].statements[0].lhs.tensor
+        return made in self.lowerable.aliases or made in self.lowerable.joined
 
     # What is stored
 
     def divisible(self, graph: Graph) -> frozenset[str]:
-        """The tensors of a graph that may lie in shards: what no statement reads is for the host alone."""
-        return frozenset(tensor.name for tensor in graph.tensors if not self.program.is_read(tensor.name))
+        """The tensors of a graph that may lie in shards: what no region reads is for the host alone."""
+        joined = self.lowerable.joined
+        names = (tensor.name for tensor in graph.tensors)
+        return frozenset(name for name in names if self.program.readers(name) <= joined.keys())
 
     def in_shards(self, graph: Graph) -> tuple[Memory, ...]:
         """The memories of a region with lanes, with those of shards as large as these may become."""

@@ -7,6 +7,7 @@ from samhw.cost.components import (
     DEPTH,
     Component,
     Use,
+    are_widths_measured,
     channel_component,
     control_component,
     memory_component,
@@ -47,6 +48,7 @@ class AreaEstimate:
         memories: those of the tensors.
         control: what starts and ends runs, and the host's port.
         unmeasured: components of which nothing is known, and which do not count.
+        guessed: components that are narrower or wider than those that were measured.
     """
 
     family: str
@@ -54,11 +56,22 @@ class AreaEstimate:
     memories: Use
     control: Use
     unmeasured: tuple[str, ...]
+    guessed: tuple[str, ...] = ()
 
     @property
     def use(self) -> Use:
         """Of the whole design."""
         return sum((region.use for region in self.regions), self.memories + self.control)
+
+    @property
+    def caveat(self) -> str:
+        """What the figures leave out or guess, in words; empty where all of the design was measured."""
+        said = []
+        if self.unmeasured:
+            said.append(f"without {', '.join(self.unmeasured)}, which have not been measured")
+        if self.guessed:
+            said.append(f"with {', '.join(self.guessed)} by the area of other widths")
+        return ", and ".join(said)
 
 
 def estimate_area(design: Design, arch: Arch, family: str = "ecp5") -> AreaEstimate:
@@ -72,6 +85,7 @@ class _Area:
         self._bits = arch.index_bits
         self._family = family
         self._unmeasured: dict[str, None] = {}
+        self._guessed: dict[str, None] = {}
 
     def estimate(self) -> AreaEstimate:
         design = self._design
@@ -92,6 +106,7 @@ class _Area:
             sum(map(self._use, memories), Use()),
             self._use(control) + self._use(shell),
             tuple(self._unmeasured),
+            tuple(self._guessed),
         )
 
     def _node(self, graph: Graph, node: Node) -> Use:
@@ -106,6 +121,9 @@ class _Area:
 
     def _use(self, component: Component) -> Use:
         found = use_of_component(component, self._family)
+        name = f"{component.kind} {component.variant}".strip()
         if found is None:
-            self._unmeasured[f"{component.kind} {component.variant}".strip()] = None
+            self._unmeasured[name] = None
+        elif not are_widths_measured(component, self._family):
+            self._guessed[name] = None
         return found or Use()

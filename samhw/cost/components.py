@@ -20,6 +20,7 @@ __all__ = [
     "MEASURED",
     "Component",
     "Use",
+    "are_widths_measured",
     "channel_component",
     "control_component",
     "memory_component",
@@ -169,12 +170,29 @@ def use_of_component(component: Component, family: str) -> Use | None:
     return _use(component.kind, component.variant, tuple(component.sizes.items()), family)
 
 
+def are_widths_measured(component: Component, family: str) -> bool:
+    """Whether what computes or stores is as wide as something that was measured, or between two of those.
+
+    Otherwise its area is a guess: that of the only width, or on the line through the last two.
+    """
+    width = component.sizes.get("width")
+    if width is None or not (component.variant or component.kind in ("input", "result")):
+        return True
+    widths = [sizes["width"] for sizes, _ in _samples(component.kind, component.variant, family) or ()]
+    return not widths or min(widths) <= width <= max(widths)
+
+
 @lru_cache(maxsize=1 << 16)
 def _use(kind: str, variant: str, sizes: tuple[tuple[str, float], ...], family: str) -> Use | None:
-    known = _measured(family)
-    # A number in the place of a stream takes no more than the stream.
-    samples = known.get((kind, variant)) or known.get((kind, variant.removesuffix(f" {BY_A_NUMBER}")))
+    samples = _samples(kind, variant, family)
     return None if samples is None else _between(samples, dict(sizes)).at_least_none()
+
+
+def _samples(kind: str, variant: str, family: str) -> Sequence[Sample] | None:
+    """What was measured of a kind and variant. A number in the place of a stream takes no more than the
+    stream."""
+    known = _measured(family)
+    return known.get((kind, variant)) or known.get((kind, variant.removesuffix(f" {BY_A_NUMBER}")))
 
 
 def _between(samples: Sequence[Sample], sizes: Sizes) -> Use:

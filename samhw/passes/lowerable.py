@@ -52,10 +52,13 @@ class Lowerable:
             reducer can lower such a region, so that passes leave it alone.
         aliases: for each tensor that is another one in another shape and lies in its memories, that one. The
             region that makes it has nothing to do.
+        joined: for each result that the host puts together, the tensors with its rows. The region that sums
+            them has nothing to do.
         copied_shapes: for each other result of a reshape, why it has memories of its own.
         permute: permission to copy what is stored discordantly.
         largest_copy: the most points of a tensor that may be copied.
         off_chip: the tensors that lie off chip; None for all, or none.
+        lanes: by index, as a schedule has them.
         split: by input, the rule by which it is split into parts that are still to be made.
         cascade: what is done about reductions that depend on each other.
         decision: how the program's regions are lowered, once that is decided.
@@ -66,10 +69,12 @@ class Lowerable:
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
     copies: Mapping[str, PermutedCopy] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
+    joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     copied_shapes: Mapping[str, str] = field(default_factory=dict)
     permute: bool = False
     largest_copy: int = 1 << 22
     off_chip: Sequence[str] | None = None
+    lanes: Mapping[str, int] = field(default_factory=dict)
     split: Mapping[str, str] = field(default_factory=dict)
     cascade: str = "off"
     decision: Decision | None = None

@@ -1,5 +1,6 @@
 """Inputs that are stored in several formats at once, where the schedule asks for it."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -18,15 +19,23 @@ def split_formats(lowerable: Lowerable) -> Lowerable:
         return lowerable
     found = split_program(lowerable.program, lowerable.split)
     whole = lowerable.capacity
-    like, entries, recipes = {}, {}, {}
+    entries, recipes = {}, {}
+    for name, of in (like := found.like()).items():
+        entries[name] = whole.entries.get(name, whole.entries_of(of))
     for partition in found.partitions.values():
         tensor = partition.tensor
         for name, part in partition.parts.items():
-            like[name] = tensor
-            entries[name] = whole.entries.get(name, whole.entries_of(tensor))
             recipes[name] = Recipe(f"of {tensor} {part.text}", (tensor,), partial(_part, partition, name))
     made = lowerable.with_program(found.program, entries=entries, recipes=recipes, like=like)
-    return replace(made, split={})
+    joined = {apart.result: tuple(apart.results.values()) for apart in found.apart}
+    return replace(
+        made, split={}, joined=joined, lanes=found.lanes(lowerable.lanes, partial(_busiest, entries))
+    )
+
+
+def _busiest(entries: Mapping[str, int], part: str, mode: int) -> Callable[[int], int]:
+    """What the busiest lane of a part has to do at least, by the number of lanes."""
+    return lambda lanes: -(-entries[part] // lanes)
 
 
 def _part(partition: TensorSplit, name: str, tensor: Tensor) -> Tensor:

@@ -102,8 +102,8 @@ def _node_bars(design: Design) -> BarChart:
 def _area_stat(area: AreaEstimate) -> Stat:
     use = area.use
     about = f"of an ECP5, estimated; {use.multipliers:,.0f} multipliers, {use.block_rams:,.0f} block RAMs"
-    if area.unmeasured:
-        about += f"; without {', '.join(area.unmeasured)}, which have not been measured"
+    if area.caveat:
+        about += f"; {area.caveat}"
     return Stat("LUTs", f"{use.luts:,.0f}", about)
 
 

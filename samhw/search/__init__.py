@@ -7,7 +7,7 @@ from samhw.search.explore import Explored, explore
 from samhw.search.lanes import NO_LIMIT, Room
 from samhw.search.modules import in_modules
 from samhw.search.program import compile_chosen, compile_program
-from samhw.search.spaces import OrderSpace, order_spaces
+from samhw.search.spaces import OrderSpace, free_spaces, order_spaces
 from samhw.search.work import Sizes, work_of
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "compile_program",
     "decide",
     "explore",
+    "free_spaces",
     "in_modules",
     "lower_chosen",
     "make_lowerable",

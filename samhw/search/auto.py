@@ -11,7 +11,7 @@ from functools import cached_property
 from math import inf
 
 from samhw.compiler import Compiled, estimate_compiled
-from samhw.cost import estimate_area
+from samhw.cost import AreaEstimate, estimate_area
 from samhw.errors import InputError
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
@@ -107,9 +107,14 @@ class AutoChoice:
     why: tuple[str, ...] = ()
 
     @cached_property
-    def luts(self) -> float:
+    def area(self) -> AreaEstimate:
         """What the design is expected to take of an ECP5."""
-        return estimate_area(self.compiled.design, self.compiled.arch).use.luts
+        return estimate_area(self.compiled.design, self.compiled.arch)
+
+    @property
+    def luts(self) -> float:
+        """The LUTs of that."""
+        return self.area.use.luts
 
 
 def choose_schedule(request: Request) -> AutoChoice:
@@ -154,6 +159,8 @@ class _Auto:
         best = self.bracketed(best, unlikely, notes, PATIENCE)
         best = self.regrouped(best, ("kinds", "none"), PATIENCE)
         best = self.laned(self.within(best, notes), notes)
+        if self.request.room.luts is not None and best.area.caveat:
+            notes.append(f"area: {best.area.caveat}")
         regions = f"regions: {best.schedule.fuse_text()}, about {best.cycles:,.0f} cycles"
         if best is first:
             fit = "" if self.request.room.luts is None else " and to fit"

@@ -48,7 +48,7 @@ def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arc
     lowered: dict[str, LoweredRegion] = {}
     cycles = 0.0
     for number, region in enumerate(lowerable.program.regions):
-        if scope.is_alias(number):
+        if scope.is_idle(number):
             # A statement of the program, from which extents follow, and no region of the design.
             regions.append(RegionDecision(region.written, region.label))
             continue

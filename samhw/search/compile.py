@@ -46,6 +46,7 @@ def decide(
         InputError: as `compile_program` does.
     """
     lowerable = apply_program_passes(first)
+    schedule = replace(schedule, lanes=lowerable.lanes)
     kind = choose_value(value, lowerable.program)
     with deep_recursion():
         choice = choose(lowerable, schedule, kind, arch)
@@ -100,6 +101,7 @@ def make_lowerable(
         permute=schedule.permute,
         largest_copy=schedule.largest_copy,
         off_chip=schedule.off_chip,
+        lanes=schedule.lanes,
         split=schedule.split,
         cascade=schedule.cascade,
     )

@@ -18,7 +18,7 @@ from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
 from samhw.search.auto import AutoChoice, Request, choose_schedule, expected_cycles
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.lanes import more_lanes
-from samhw.search.spaces import OrderSpace, order_spaces
+from samhw.search.spaces import OrderSpace, free_spaces
 from samhw.search.storage import turned_schedules
 
 __all__ = ["Explored", "explore"]
@@ -40,6 +40,7 @@ class Explored:
         luts: that the design is expected to take of an ECP5.
         regions: how many regions it has.
         is_written: it is the program's own, but for what was given.
+        caveat: what the LUTs leave out or guess, as `AreaEstimate` has it.
     """
 
     schedule: Schedule
@@ -47,6 +48,7 @@ class Explored:
     luts: float
     regions: int
     is_written: bool = False
+    caveat: str = ""
 
 
 def explore(
@@ -145,7 +147,8 @@ class _Explorer:
         used = replace(choice.compiled.schedule, attempts=choice.schedule.attempts)
         asked = choice.schedule
         written = asked == replace(self.request.schedule, fuse="partial")
-        self.known[asked] = Explored(used, choice.cycles, choice.luts, len(choice.compiled.regions), written)
+        regions = len(choice.compiled.regions)
+        self.known[asked] = Explored(used, choice.cycles, choice.luts, regions, written, choice.area.caveat)
         self.compiled[asked] = choice.compiled
         self.open.add(asked)
         if self.progress:
@@ -211,10 +214,7 @@ class _Explorer:
         for region in program.regions:
             if region.reshapes or region.label is None:
                 continue
-            # Statements' own orders, which the result does not depend on, are open too.
-            free = region.without_orders()
-            freed = program.in_regions(free if r is region else r for r in program.regions)
-            for space in order_spaces(freed, free):
+            for space in free_spaces(program, region):
                 yield from (
                     replace(grouped, order={**known, region.label: order}) for order in _first(space, ORDERS)
                 )

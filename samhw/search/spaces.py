@@ -1,7 +1,7 @@
 """The orders that a region's indices may have, for each way to share what is fused (FuseFlow table 4)."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import factorial
 
@@ -12,7 +12,7 @@ from samhw.errors import ScheduleError
 from samhw.frontend import Program, Region
 from samhw.fusion import FusedRegion, count_orders, orders, partial_order
 
-__all__ = ["OrderSpace", "order_spaces", "spaces"]
+__all__ = ["OrderSpace", "free_spaces", "order_spaces", "spaces"]
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,7 @@ class OrderSpace:
     @cached_property
     def stored(self) -> "nx.DiGraph[str]":
         """What the storage of tensors alone asks for."""
-        free = self.of.without_orders()
-        unordered = replace(
-            self.program, regions=tuple(free if r == self.of else r for r in self.program.regions)
-        )
-        return partial_order(FusedRegion(unordered, free, self.region.sharing))
+        return partial_order(FusedRegion(*_unordered(self.program, self.of), self.region.sharing))
 
     @property
     def indices(self) -> tuple[str, ...]:
@@ -90,3 +86,20 @@ def order_spaces(program: Program, region: Region) -> list[OrderSpace]:
         if not found or set(space.indices) != set(found[-1].indices):
             found.append(space)
     return found
+
+
+def free_spaces(program: Program, region: Region, reading: Collection[str] | None = None) -> list[OrderSpace]:
+    """The same with the statements' own orders left open.
+
+    Args:
+        reading: keep the orders of statements that read none of these tensors.
+    """
+    return order_spaces(*_unordered(program, region, reading))
+
+
+def _unordered(
+    program: Program, region: Region, reading: Collection[str] | None = None
+) -> tuple[Program, Region]:
+    """A program without the orders of the statements of one of its regions, and that region."""
+    free = region.without_orders(reading)
+    return program.in_regions(free if r == region else r for r in program.regions), free

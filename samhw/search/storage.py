@@ -11,7 +11,7 @@ from itertools import islice
 from samhw.errors import InputError
 from samhw.frontend import Program, Statement
 from samhw.schedule import Schedule
-from samhw.search.spaces import order_spaces
+from samhw.search.spaces import free_spaces
 from samhw.tensors import Format
 
 __all__ = ["turned_schedules"]
@@ -64,12 +64,10 @@ def _turned(program: Program, statement: Statement, given: set[str]) -> dict[str
 
 def _orders(program: Program, turned: set[str]) -> Iterator[dict[str, tuple[str, ...]]]:
     """Orders of all regions that read what was turned: the first of each, then the second, and so on."""
-    free = [region.without_orders(turned) for region in program.regions]
-    freed = program.in_regions(free)
     spaces = {
-        region.label: order_spaces(freed, region)[0].orders()
-        for region, old in zip(free, program.regions, strict=True)
-        if region != old and region.label is not None
+        region.label: free_spaces(program, region, turned)[0].orders()
+        for region in program.regions
+        if region.label is not None and any(a.tensor in turned for s in region.statements for a in s.reads)
     }
     while True:
         orders = {label: next(space, None) for label, space in spaces.items()}

@@ -1,18 +1,20 @@
-"""Rules in words: `rows(4)`, `columns(2)`, `hyb(1,2)`, `diagonal + csr`, `blocks(16, density=0.5) + csr`, and
-`file.py:function`."""
+"""Rules in words: `rows(4)`, `even(4)`, `columns(2)`, `hyb(1,2)`, `diagonal + csr`,
+`blocks(16, density=0.5) + csr`, and `file.py:function`."""
 
 import re
 from collections.abc import Mapping
 
 from samhw.errors import InputError, shown
 from samhw.splits.rule import SplitRule
-from samhw.splits.rules import Blocks, Columns, Diagonal, Hyb, Rows
+from samhw.splits.rules import Blocks, Columns, Diagonal, Even, Hyb, Rows
 from samhw.splits.statements import MOST_TERMS
 from samhw.splits.written import WrittenRule
 
 __all__ = ["check_split", "parse_rule", "rule_file"]
 
-_RULES = "rows(n), columns(c), hyb(c,k), diagonal + csr, blocks(b, density=d) + csr or file.py:function"
+_RULES = (
+    "rows(n), even(n), columns(c), hyb(c,k), diagonal + csr, blocks(b, density=d) + csr or file.py:function"
+)
 
 
 def check_split(split: object) -> dict[str, str]:
@@ -47,6 +49,8 @@ def parse_rule(text: str) -> SplitRule:
     match name, numbers, settings, bool(plus):
         case "rows", [count], {}, False:
             return Rows(text, _within(text, count, 1, MOST_TERMS))
+        case "even", [count], {}, False:
+            return Even(text, _within(text, count, 1, MOST_TERMS))
         case "columns", [count], {}, False:
             return Columns(text, _within(text, count, 1, MOST_TERMS))
         case "hyb", [columns, log], {}, False:

@@ -1,7 +1,7 @@
 """Programs over the parts of their inputs."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from samhw.errors import InputError
 from samhw.frontend import (
@@ -15,6 +15,8 @@ from samhw.frontend import (
     check_program,
 )
 from samhw.names import Names
+from samhw.splits.apart import Apart, put_apart
+from samhw.splits.lanes import lane_shares
 from samhw.splits.notation import parse_rule
 from samhw.splits.partition import TensorSplit
 from samhw.splits.statements import StatementsOverParts
@@ -30,10 +32,50 @@ class SplitProgram:
     Attributes:
         program: to the same results, under the same names.
         partitions: of each tensor that is split, by its name.
+        apart: the results that are computed part by part. A region at the end of the program puts each of
+            them together.
     """
 
     program: Program
     partitions: Mapping[str, TensorSplit]
+    apart: tuple[Apart, ...] = ()
+    sums: Mapping[str, str] = field(default_factory=dict)
+    """For each partial sum that is stored, the result that it is a part of."""
+
+    def like(self) -> dict[str, str]:
+        """For each further tensor the one of the program that was split that has its shape."""
+        found = {name: part.tensor for part in self.partitions.values() for name in part.parts}
+        found |= {name: apart.result for apart in self.apart for name in apart.results.values()}
+        return found | {name: found.get(whole, whole) for name, whole in self.sums.items()}
+
+    def lanes(
+        self, given: Mapping[str, int], rows: Callable[[str, int], Callable[[int], int]]
+    ) -> dict[str, int]:
+        """The lanes of a program's indices by those of this one.
+
+        What tells the part has its lanes shared among the parts, so that each lane has about the same to do;
+        of other indices every part has as many lanes as are given. Where a part's own index is given lanes,
+        it keeps them.
+
+        Args:
+            given: by the indices of the program that was split, and of this one.
+            rows: of a part and a mode of it, what the busiest lane has to do, by the number of lanes
+                (`samhw.splits.lanes`).
+        """
+        found = dict(given)
+        for apart in self.apart:
+            for index in given.keys() & apart.indices[next(iter(apart.indices))].keys():
+                counts = [given[index]] * len(apart.indices)
+                if index in apart.rows:
+                    busiest = [rows(part, apart.rows[index]) for part in apart.indices]
+                    counts = lane_shares(busiest, given[index])
+                own = [names[index] for names in apart.indices.values()]
+                found = dict(zip(own, counts, strict=True)) | found
+        wholes = [apart.whole for apart in self.apart]
+        before = {index for whole in wholes for index in whole.indices}
+        before |= {index for apart in self.apart for names in apart.indices.values() for index in names}
+        used = {index for s in self.program.statements if s not in wholes for index in s.indices}
+        return {index: count for index, count in found.items() if index in used or index not in before}
 
     def derived(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The parts of some data, by name; raises as `TensorSplit.cut`."""
@@ -49,6 +91,8 @@ def split_program(program: Program, split: Mapping[str, str]) -> SplitProgram:
     Where a tensor is a factor of a sum, each part gets a term: `A * X` is `A_0 * X + A_1 * X`. Elsewhere, as
     in a function or a maximum, the sum of the parts stands in its place. Both are equal in real numbers,
     since each entry is in one part. Of more terms than can meet in one place, partial sums are stored first.
+    A result of the program whose rows lie in one part each is computed part by part (`put_apart`), unless its
+    region computes an operand.
 
     Args:
         split: by input, its rule in words.
@@ -71,11 +115,54 @@ def split_program(program: Program, split: Mapping[str, str]) -> SplitProgram:
         for name, part in partitions[decl.name].parts.items():
             tensors[name] = replace(decl, name=name, format=part.format, span=None, implied=False)
     regions: list[Region] = []
+    found = _put_apart(program, partitions, names)
+    for apart in found.values():
+        decl = program.tensors[apart.result]
+        for statement in apart.statements:
+            name = statement.lhs.tensor
+            tensors[name] = apart.part_result(decl, name)
+    over = StatementsOverParts(tensors, partitions, names)
     for region in program.regions:
-        regions += _region(region, StatementsOverParts(tensors, partitions, names))
+        regions += _region(_with_parts(region, found), over)
+    regions += [Region((apart.whole,)) for apart in found.values()]
     made = replace(program, tensors=tensors, regions=tuple(regions))
     check_program(made)
-    return SplitProgram(made, partitions)
+    return SplitProgram(made, partitions, tuple(found.values()), over.sums)
+
+
+def _put_apart(program: Program, partitions: Mapping[str, TensorSplit], tensors: Names) -> dict[str, Apart]:
+    """The results that are computed part by part, by their names."""
+    indices = Names(index for statement in program.statements for index in statement.indices)
+    results = {decl.name: decl for decl in program.outputs}
+    found = {}
+    for region in program.regions:
+        for statement in region.statements:
+            name = statement.lhs.tensor
+            if name not in results or any(access.tensor in region.written for access in statement.reads):
+                continue
+            apart = put_apart(statement, results[name], partitions, tensors, indices)
+            if apart is not None:
+                found[name] = apart
+    return found
+
+
+def _with_parts(region: Region, found: Mapping[str, Apart]) -> Region:
+    """A region with a statement for each part of a result that is computed part by part."""
+    here = [found[name] for name in region.written if name in found]
+    if not here:
+        return region
+    statements: list[Statement] = []
+    for statement in region.statements:
+        apart = found.get(statement.lhs.tensor)
+        statements += [statement] if apart is None else apart.statements
+    order = region.order
+    if order is not None:
+        used = {index for statement in statements for index in statement.indices}
+        names = [[own[i] for apart in here for own in apart.indices.values() if i in own] for i in order]
+        order = tuple(
+            name for i, own in zip(order, names, strict=True) for name in (*([i] if i in used else []), *own)
+        )
+    return Region(tuple(statements), order, statements[-1].lhs.tensor)
 
 
 def _region(region: Region, over: StatementsOverParts) -> Iterator[Region]:

@@ -55,6 +55,11 @@ class SplitRule:
         """
         raise NotImplementedError
 
+    def telling_modes(self, rank: int) -> tuple[int, ...]:
+        """The modes of a tensor of that rank whose coordinates tell the part: entries that agree in these are
+        in one part. None where all of an entry's coordinates count, or more than those."""
+        return ()
+
     def need_rank(self, fmt: Format, least: int, most: int | None = None) -> None:
         """Raises `InputError` for a tensor of another rank."""
         if fmt.rank < least or (most is not None and fmt.rank > most):

@@ -1,13 +1,14 @@
 """The built-in rules."""
 
 from dataclasses import dataclass
+from heapq import heapreplace
 
 import numpy as np
 
 from samhw.splits.rule import Coordinates, Places, SplitRule, TensorPart, compressed_in, rows_of
-from samhw.tensors import Format
+from samhw.tensors import Format, LevelType
 
-__all__ = ["Blocks", "Columns", "Diagonal", "Hyb", "Rows"]
+__all__ = ["Blocks", "Columns", "Diagonal", "Even", "Hyb", "Rows"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,37 @@ class Rows(SplitRule):
     def places(self, coords: Coordinates, shape: tuple[int, ...]) -> Places:
         return _slice(coords[0], shape[0], self.count)
 
+    def telling_modes(self, rank: int) -> tuple[int, ...]:
+        return (0,)
+
+
+@dataclass(frozen=True)
+class Even(SplitRule):
+    """Coordinates of the first mode, so that each part has about equally many entries.
+
+    The longest rows first, each goes to the part that has the fewest entries so far; the fullest part has at
+    most 4/3 of what is possible (Graham, Bounds on multiprocessing timing anomalies, 1969).
+    """
+
+    count: int
+
+    def parts(self, fmt: Format) -> tuple[TensorPart, ...]:
+        self.need_rank(fmt, 1)
+        return _slices(self.count, compressed_in(fmt, 0), "rows, evenly filled")
+
+    def places(self, coords: Coordinates, shape: tuple[int, ...]) -> Places:
+        lengths = np.bincount(coords[0], minlength=shape[0])
+        part = np.zeros(shape[0], np.int64)
+        filled = [(0, n) for n in range(self.count)]
+        for row in np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)].tolist():
+            entries, part[row] = filled[0]
+            heapreplace(filled, (entries + int(lengths[row]), int(part[row])))
+        place: Places = part[coords[0]]
+        return place
+
+    def telling_modes(self, rank: int) -> tuple[int, ...]:
+        return (0,)
+
 
 @dataclass(frozen=True)
 class Columns(SplitRule):
@@ -36,6 +68,9 @@ class Columns(SplitRule):
 
     def places(self, coords: Coordinates, shape: tuple[int, ...]) -> Places:
         return _slice(coords[-1], shape[-1], self.count)
+
+    def telling_modes(self, rank: int) -> tuple[int, ...]:
+        return (rank - 1,)
 
 
 @dataclass(frozen=True)
@@ -104,7 +139,7 @@ class Hyb(SplitRule):
 
     def parts(self, fmt: Format) -> tuple[TensorPart, ...]:
         self.need_rank(fmt, 2)
-        stored = Format.parse("csf", fmt.rank)
+        stored = Format((LevelType.compressed,) * fmt.rank, fmt.mode_order)
         found = []
         for part in range(self.columns):
             for q in range(self.log + 1):
@@ -128,6 +163,9 @@ class Hyb(SplitRule):
         bucket = np.minimum(np.searchsorted(widths, lengths), self.log)
         place: Places = part * (self.log + 1) + bucket[number]
         return place
+
+    def telling_modes(self, rank: int) -> tuple[int, ...]:
+        return tuple(range(rank - 1)) if self.columns == 1 else ()
 
 
 def _slices(count: int, fmt: Format, what: str) -> tuple[TensorPart, ...]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import product
 
@@ -45,11 +45,13 @@ class StatementsOverParts:
         tensors: of the program that is made; partial sums are added.
         partitions: by tensor, its parts.
         names: of all tensors.
+        sums: for each partial sum that was made, what it is a part of.
     """
 
     tensors: dict[str, TensorDecl]
     partitions: Mapping[str, TensorSplit]
     names: Names
+    sums: dict[str, str] = field(default_factory=dict)
 
     def of(self, given: Statement) -> list[Statement]:
         """A statement over parts, behind those that make the partial sums that it adds up.
@@ -91,6 +93,7 @@ class StatementsOverParts:
         whole = self.tensors[given.lhs.tensor]
         name = self.names.fresh(f"{whole.name}_sum")
         self.tensors[name] = replace(whole, name=name, span=None)
+        self.sums[name] = whole.name
         made = replace(given, lhs=Access(name, given.lhs.indices), rhs=_sum(terms))
         return made if set(made.indices) == set(given.indices) else replace(made, order=None)
 

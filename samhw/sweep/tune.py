@@ -92,13 +92,15 @@ class Tuned:
     def dumps(self, command: str) -> str:
         """The best schedule as a file, which says in comments what it was found by."""
         best, written = self.best, self.written
-        lines = (
+        lines = [
             f"Found by: {command}",
             f"On {self.data}: {best.cycles:,} cycles with about {best.found.luts:,.0f} LUTs of an ECP5. As",
             f"it is written the program takes {written.cycles:,} cycles with {written.found.luts:,.0f}.",
             f"Cost: {self.objective}. {self.looked:,} designs were estimated by exact statistics of these",
             f"data, and {len(self.trials)} simulated.",
-        )
+        ]
+        if best.found.caveat:
+            lines.append(f"LUTs: {best.found.caveat}.")
         return "".join(f"# {line}\n" for line in lines) + best.found.schedule.dumps()
 
     def to_json(self) -> dict[str, Any]:

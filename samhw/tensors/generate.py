@@ -243,13 +243,11 @@ def bigbird_mask(
     InputError
         When a size is impossible.
     """
-    if not 1 <= block <= n or n % block:
-        raise InputError(f"blocks of {block} do not divide a sequence of {n}: use a divisor of {n}")
+    blocks = _blocks_of(n, block)
     if window < 1 or window % 2 == 0:
         raise InputError(f"a window of {window} blocks has no middle: use an odd number")
     if global_blocks < 0 or random_blocks < 0:
         raise InputError("a mask cannot have fewer than 0 global or random blocks: use 0 or more")
-    blocks = n // block
     rng = np.random.default_rng(seed)
     found = []
     for number in range(blocks):
@@ -258,13 +256,72 @@ def bigbird_mask(
         free = np.flatnonzero(~is_full)
         is_full[rng.choice(free, min(random_blocks, len(free)), replace=False)] = True
         found.append(np.flatnonzero(is_full))
-    entries = block * block * sum(map(len, found))
-    check_memory(5 * WORD * entries, f"a mask of {n:,} x {n:,}", "use a shorter sequence or smaller blocks")
     rows = np.repeat(np.arange(blocks), [len(columns) for columns in found])
+    return _block_mask(n, block, rows, np.concatenate(found), format)
+
+
+def longformer_mask(n: int, block: int, *, window: int, format: Format | str = "csr") -> Tensor:
+    """The n x n attention mask, 0 or 1, of Longformer (Beltagy et al., 2020) as SparseTIR's benchmark has it:
+    each row of blocks looks at itself and at those that follow.
+
+    Parameters
+    ----------
+    block
+        The side of a block; it divides ``n``.
+    window
+        How many blocks each row of blocks has, from the diagonal on, as far as the sequence goes.
+
+    Raises
+    ------
+    InputError
+        When a size is impossible.
+    """
+    blocks = _blocks_of(n, block)
+    if window < 1:
+        raise InputError(f"a window of {window} blocks is empty: use 1 or more")
+    row, column = np.divmod(np.arange(blocks * window), window)
+    column = row + column
+    is_inside = column < blocks
+    return _block_mask(n, block, row[is_inside], column[is_inside], format)
+
+
+def pixelfly_mask(n: int, block: int, *, format: Format | str = "csr") -> Tensor:
+    """The n x n attention mask, 0 or 1, of Pixelated Butterfly (Dao et al., 2022): block row r has the blocks
+    r and r XOR s, for each stride s = 1, 2, 4, .. of a butterfly network.
+
+    Parameters
+    ----------
+    block
+        The side of a block; ``n / block`` is a power of two.
+
+    Raises
+    ------
+    InputError
+        When a size is impossible.
+    """
+    blocks = _blocks_of(n, block)
+    if blocks & (blocks - 1):
+        raise InputError(f"{blocks} blocks are no power of two: use another length or another block")
+    strides = np.array([0, *(1 << k for k in range(blocks.bit_length() - 1))])
+    row = np.repeat(np.arange(blocks), len(strides))
+    return _block_mask(n, block, row, row ^ np.tile(strides, blocks), format)
+
+
+def _blocks_of(n: int, block: int) -> int:
+    """How many blocks a sequence has; raises `InputError` for blocks that do not divide it."""
+    if not 1 <= block <= n or n % block:
+        raise InputError(f"blocks of {block} do not divide a sequence of {n}: use a divisor of {n}")
+    return n // block
+
+
+def _block_mask(n: int, block: int, rows: IntArray, columns: IntArray, format: Format | str) -> Tensor:
+    """The mask with those blocks full; raises `InputError` if it is too large for this machine."""
+    entries = block * block * len(rows)
+    check_memory(5 * WORD * entries, f"a mask of {n:,} x {n:,}", "use a shorter sequence or smaller blocks")
     inside = np.divmod(np.arange(block * block), block)
     row, column = (
         (first[:, None] * block + offset).reshape(-1)
-        for first, offset in zip((rows, np.concatenate(found)), inside, strict=True)
+        for first, offset in zip((rows, columns), inside, strict=True)
     )
     return _adjacency(n, row, column, format)
 

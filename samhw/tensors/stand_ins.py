@@ -3,12 +3,20 @@
 docs/data.md has the sizes with their sources, and what of them is not known here.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from samhw.errors import InputError
-from samhw.tensors.generate import bigbird_mask, power_law_graph, random_tensor
+from samhw.tensors.generate import (
+    bigbird_mask,
+    longformer_mask,
+    pixelfly_mask,
+    power_law_graph,
+    random_tensor,
+)
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["STAND_INS", "stand_in"]
@@ -37,17 +45,26 @@ class _Text:
 
 
 @dataclass(frozen=True)
+class _Attention:
+    make: Callable[[], Tensor]
+
+
+@dataclass(frozen=True)
 class _Image:
     side: int
 
 
-_SETS: dict[str, _Graph | _Text | _Image] = {
+_SETS: dict[str, _Graph | _Text | _Attention | _Image] = {
     "cora": _Graph(2_708, 10_556, 1_433, _WORDS),
     "cora_ml": _Graph(2_995, 16_316, 2_879, _WORDS),
     "dblp": _Graph(17_716, 105_734, 1_639, _WORDS),
+    "pubmed": _Graph(19_717, 88_648, 500, 0.1002),
+    "ogbn-arxiv": _Graph(169_343, 1_166_243, 128, symmetric=False),
     "collab": _Graph(235_868, 2_358_104, 128),
     "mag": _Graph(736_389, 5_416_271, 128, symmetric=False),
     "imdb": _Text(1_024, 64),
+    "longformer": _Attention(partial(longformer_mask, 4_096, 16, window=16)),
+    "pixelfly": _Attention(partial(pixelfly_mask, 4_096, 16)),
     "imagenet": _Image(224),
     "nih": _Image(1_024),
     "luna16": _Image(512),
@@ -61,7 +78,8 @@ def stand_in(name: str, *, seed: int = 0) -> dict[str, Tensor]:
     """Random data in the place of a data set: its ``adjacency`` and ``features``, a ``mask`` or an ``input``.
 
     Graphs are scale-free, with 0 and 1 as values. Features are words, 0 or 1, where the set has words, and
-    normal numbers elsewhere, as are images. The mask is BigBird's.
+    normal numbers elsewhere, as are images. Masks are BigBird's, and those
+    of SparseTIR's attention, which have nothing random.
 
     Raises
     ------
@@ -77,6 +95,8 @@ def stand_in(name: str, *, seed: int = 0) -> dict[str, Tensor]:
             return {"adjacency": graph, "features": _normal((nodes, features), seed + 1)}
         case _Text(length, block):
             return {"mask": bigbird_mask(length, block, seed=seed, random_blocks=3)}
+        case _Attention(make):
+            return {"mask": make()}
         case _Image(side):
             return {"input": _normal((side, side), seed)}
     raise InputError(f"there is no stand-in for a data set {name!r}: use {', '.join(STAND_INS)}")

@@ -41,7 +41,7 @@ def request_for(
     `compile_workload`."""
     return Request(
         workload.program.bind({name: tensor.shape for name, tensor in workload.tensors.items()}),
-        schedule,
+        workload.with_lanes_by_part(schedule),
         lambda candidate: workload.capacity(candidate) | (capacity or Capacity()),
         workload.value(value),
         arch or Arch(),
@@ -53,6 +53,7 @@ def request_for(
 
 
 def scheduled(workload: Workload, schedule: Schedule | None) -> Schedule:
-    """The schedule with the regions that `module` stands for, if it has that. In a program that was not made
-    of a module it is refused where it is applied."""
-    return in_modules(schedule or Schedule(), workload.program, workload.scopes)
+    """The schedule with the regions that `module` stands for, if it has that, and with lanes by part. In a
+    program that was not made of a module, `module` is refused where it is applied."""
+    schedule = in_modules(schedule or Schedule(), workload.program, workload.scopes)
+    return workload.with_lanes_by_part(schedule)

@@ -8,10 +8,18 @@ import numpy as np
 
 from samhw.compiler import choose_value
 from samhw.errors import InputError
-from samhw.frontend import MAX_EXTENT, Capacity, Program, greatest_extents, result_patterns
+from samhw.frontend import (
+    MAX_EXTENT,
+    Capacity,
+    Pattern,
+    Program,
+    TensorDecl,
+    greatest_extents,
+    result_patterns,
+)
 from samhw.numerics import ValueType
 from samhw.schedule import Schedule
-from samhw.splits import split_program
+from samhw.splits import SplitProgram, dealt, split_program
 from samhw.statistics import Kind, TensorStatistics, from_tensors
 from samhw.tensors import Format, LevelType, Tensor
 
@@ -75,10 +83,29 @@ class Workload:
 
         Raises InputError for data that its rules cannot split.
         """
+        split = self._split(schedule)
+        return {} if split is None else split.derived(self.tensors)
+
+    def with_lanes_by_part(self, schedule: Schedule) -> Schedule:
+        """The schedule with the lanes of what it splits shared among the parts, so that each lane has about
+        as many of these data's entries; raises as `parts`."""
+        split = self._split(schedule)
+        if split is None or not split.apart or not schedule.lanes:
+            return schedule
+        parts = split.derived(self.tensors)
+
+        def rows(part: str, mode: int) -> Callable[[int], int]:
+            coords, _ = parts[part].to_coo()
+            return dealt(np.unique(coords[mode], return_counts=True)[1])
+
+        return replace(schedule, lanes=split.lanes(schedule.lanes, rows))
+
+    def _split(self, schedule: Schedule | None) -> SplitProgram | None:
+        """The program over the parts into which a schedule splits inputs, if it does."""
         if schedule is None or not schedule.split:
-            return {}
+            return None
         written = replace(schedule, fuse="partial", order={}).apply(self.program)
-        return split_program(written, schedule.split).derived(self.tensors)
+        return split_program(written, schedule.split)
 
     def in_whole_numbers(self, greatest: int = 4) -> "Workload":
         """The same structure with integer values, those of each tensor scaled to at most `greatest` and
@@ -107,26 +134,32 @@ class Workload:
             for name, tensor in self.tensors.items()
         }
         greatest = greatest_extents(program, Capacity(self.greatest))
-        every = stored | self.parts(schedule)
+        split = self._split(schedule) or SplitProgram(program, {})
+        every = stored | split.derived(self.tensors)
         entries = {name: _entries(tensor) for name, tensor in every.items()}
-        for name, pattern in result_patterns(program, stored).items():
-            decl = program.tensors[name]
-            shape = program.dimensions.shape(name, greatest)
-            # At least a fiber for each outer coordinate.
-            extents = dict(zip(decl.indices, shape, strict=True))
-            if isinstance(decl.format.block, tuple):
-                sizes = dict(zip(decl.indices, decl.format.block, strict=True))
-                pattern, extents = (
-                    pattern.in_blocks(sizes),
-                    {i: -(-n // sizes[i]) for i, n in extents.items()},
-                )
-            entries[name] = max(
-                pattern.count(extents), _above_dense(decl.format, shape), *extents.values(), 1
-            )
+        patterns = result_patterns(program, stored)
+        like = split.like()
+        if like:
+            read = {name: tensor for name, tensor in every.items() if name in split.program.tensors}
+            patterns = result_patterns(split.program, read) | patterns
+        for name, pattern in patterns.items():
+            decl = program.tensors.get(name) or split.program.tensors[name]
+            shape = program.dimensions.shape(like.get(name, name), greatest)
+            entries[name] = _greatest_entries(decl, shape, pattern)
         return Capacity(
             {d: self.greatest.get(d) or min(_power_of_two(n), MAX_EXTENT) for d, n in greatest.items()},
             {name: _power_of_two(n) for name, n in entries.items()},
         )
+
+
+def _greatest_entries(decl: TensorDecl, shape: tuple[int, ...], pattern: Pattern) -> int:
+    """The most entries of a result, or blocks of them: at least a fiber for each outer coordinate."""
+    extents = dict(zip(decl.indices, shape, strict=True))
+    if isinstance(decl.format.block, tuple):
+        sizes = dict(zip(decl.indices, decl.format.block, strict=True))
+        pattern = pattern.in_blocks(sizes)
+        extents = {index: -(-n // sizes[index]) for index, n in extents.items()}
+    return max(pattern.count(extents), _above_dense(decl.format, shape), *extents.values(), 1)
 
 
 def _entries(tensor: Tensor) -> int:

@@ -21,21 +21,21 @@ def inputs(count: int = 3) -> list[dict[str, Any]]:
 
 def test_types_beside_each_other(tmp_path: Path) -> None:
     design = samhw.compile(PRODUCT)
-    found = samhw.accuracy(design, inputs(), ["f32", "bf16", "fixed<16,12>"], clock="100MHz")
+    found = samhw.accuracy(design, inputs(), ["f32", "bf16", "fixed<16,12>", "f8e4m3"], clock="100MHz")
     assert [(row.value, row.input) for row in found.rows[:4]] == [
         *(("f32", "0"), ("f32", "1"), ("f32", "2"), ("bf16", "0"))
     ]
     errors = {
         value: max(r.difference.relative_error for r in rows) for (value, _), rows in found.groups.items()
     }
-    assert 0 < errors["f32"] < 1e-6 < errors["fixed<16,12>"] < errors["bf16"] < 1e-2
+    assert 0 < errors["f32"] < 1e-6 < errors["fixed<16,12>"] < errors["bf16"] < 1e-2 < errors["f8e4m3"] < 0.2
     by_hand = design.with_value("bf16").run(inputs()[2])
     exact = inputs()[2]["A"] @ inputs()[2]["X"]
     assert found.rows[5].difference.max_abs_error == pytest.approx(np.max(np.abs(by_hand["T"] - exact)))
     assert found.rows[5].cycles == by_hand.cycles
     assert found.to_json()["rows"][5]["microseconds"] == pytest.approx(by_hand.cycles / 100)
     assert by_hand.microseconds("10ns") == pytest.approx(by_hand.cycles / 100)
-    assert [row[0] for row in found.grid()] == ["value", "f32", "bf16", "fixed<16,12>"]
+    assert [row[0] for row in found.grid()] == ["value", "f32", "bf16", "fixed<16,12>", "f8e4m3"]
     assert "fixed<16,12>  T " in str(found)
     assert "<td>bf16</td>" in found._repr_html_()
     assert "float64, at 100 MHz: f32, bf16" in repr(found)

@@ -10,7 +10,8 @@ from tests.support.command import good, refused, report, samhw
 
 
 @pytest.mark.parametrize(
-    "rule", ["rows(4)", "columns(2)", "hyb(1,2)", "diagonal + csr", "blocks(4, density=0.5) + dcsr"]
+    "rule",
+    ["rows(4)", "even(3)", "columns(2)", "hyb(1,2)", "diagonal + csr", "blocks(4, density=0.5) + dcsr"],
 )
 def test_a_run_over_parts(rule: str) -> None:
     found = report("run", "spmm", "--data", "karate", "--split", f"A={rule}")
@@ -23,12 +24,29 @@ def test_the_program_over_parts() -> None:
     assert after.stdout == (
         "# A_w1: of A the rows of 1\n"
         "# A_w2: of A the rows of 2 or more\n"
+        "# T has all entries of T_w1, T_w2: the host puts it together\n"
         "tensor A_w1[i=34, k=34] : dcsr\n"
         "tensor A_w2[i=34, k=34] : dcsr\n"
         "tensor X[k=34, j=16] : dense\n"
         "tensor T[i=34, j=16] : csr\n"
-        "T[i, j] = A_w1[i, k] * X[k, j] + A_w2[i, k] * X[k, j]    order i, k, j\n"
+        "tensor T_w1[i=34, j=16] : dcsr\n"
+        "tensor T_w2[i=34, j=16] : dcsr\n"
+        "fuse {\n"
+        "  T_w1[i_w1, j_w1] = A_w1[i_w1, k_w1] * X[k_w1, j_w1]    order i_w1, k_w1, j_w1\n"
+        "  T_w2[i_w2, j_w2] = A_w2[i_w2, k_w2] * X[k_w2, j_w2]    order i_w2, k_w2, j_w2\n"
+        "}\n"
+        "T[i, j] = T_w1[i, j] + T_w2[i, j]\n"
     )
+
+
+def test_lanes_are_shared_among_parts() -> None:
+    """What was used says how; under that schedule it is the same again, and a part may be given its own."""
+    given = ("--data", "karate", "--split", "A=hyb(1,2)", "--lanes")
+    found = report("run", "spmm", *given, "i=8")
+    assert found["checked"]
+    assert found["schedule"]["lanes"] == {"i_w1": 1, "i_w2": 1, "i_w4": 6}
+    again = report("run", "spmm", *given, "i_w1=1+i_w2=1+i_w4=6")
+    assert again["cycles"] == found["cycles"] < report("run", "spmm", *given, "i_w4=2")["cycles"]
 
 
 def test_what_parts_hold() -> None:
@@ -84,7 +102,7 @@ def test_a_build_says_what_its_host_has_to_make(tmp_path: Path) -> None:
     options = ("--data", "karate", "--split", "A=rows(2)", "--target", "verilog")
     good("build", "spmm", *options, "-o", tmp_path / "out")
     assert (tmp_path / "out" / "derived.txt").read_text() == (
-        "A_0: of A part 0 of 2 of the rows\nA_1: of A part 1 of 2 of the rows\n"
+        "A_0: of A part 0 of 2 of the rows\nA_1: of A part 1 of 2 of the rows\nT: all entries of T_0, T_1\n"
     )
 
 

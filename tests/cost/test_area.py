@@ -1,6 +1,7 @@
 """Areas: what lies between what was measured, and designs against what Yosys and nextpnr make of them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,28 @@ def test_what_was_not_measured_has_no_area() -> None:
     assert use_of_component(Component("other", "", {}), "toy") is None
 
 
+@pytest.mark.usefixtures("table")
+def test_what_is_guessed_is_known_as_that() -> None:
+    """Only the areas of what computes grow with a width in ways that a line may miss."""
+
+    def are_measured(kind: str, variant: str, width: float) -> bool:
+        return components.are_widths_measured(Component(kind, variant, {"width": width}), "toy")
+
+    assert are_measured("plane", "mul f32", 12)
+    assert not are_measured("plane", "mul f32", 32)
+    assert not are_measured("plane", "mul f32", 4)
+    assert are_measured("line", "", 99)
+
+
+def test_an_estimate_says_what_it_leaves_out() -> None:
+    compiled = compile_workload(bind_program("spmm", ["karate"]), value=value_type("i8"))
+    narrow = estimate_area(compiled.design, compiled.arch)
+    assert "alu mul integer" in narrow.guessed
+    assert narrow.caveat.endswith("by the area of other widths")
+    nothing = replace(narrow, unmeasured=("alu sine",), guessed=())
+    assert nothing.caveat == "without alu sine, which have not been measured"
+
+
 def test_a_node_is_told_by_what_it_computes_and_its_sizes() -> None:
     workload = bind_program("spmm", ["karate"])
     compiled = compile_workload(workload, value=value_type("bf16"))
@@ -80,7 +103,7 @@ def test_all_of_a_design_was_measured(name: str, value: str) -> None:
     if value == "i32" and name in model_names():
         pytest.skip("models compute in floating point")
     compiled = compile_workload(workload, value=value_type(value))
-    assert not estimate_area(compiled.design, compiled.arch).unmeasured
+    assert not estimate_area(compiled.design, compiled.arch).caveat
 
 
 DESIGNS = {

@@ -4,6 +4,8 @@ from samhw.errors import InputError
 from samhw.frontend import dumps, kernel_description, kernel_names, load_kernel, parse
 
 STATEMENTS = {
+    "batched_sddmm": "X[h, i, j] = B[h, i, j] * C[h, i, k] * D[h, k, j]    order h, i, j, k",
+    "batched_spmm": "T[h, i, j] = A[h, i, k] * X[h, k, j]    order h, i, k, j",
     "innerprod": "x = B[i, j, k] * C[i, j, k]    order i, j, k",
     "mattransmul": "x[i] = alpha * B[j, i] * c[j] + beta * d[i]    order i, j",
     "mmadd": "X[i, j] = B[i, j] + C[i, j]    order i, j",
@@ -11,6 +13,7 @@ STATEMENTS = {
     "plus2": "X[i, j, k] = B[i, j, k] + C[i, j, k]    order i, j, k",
     "plus3": "X[i, j] = B[i, j] + C[i, j] + D[i, j]    order i, j",
     "residual": "x[i] = b[i] - C[i, j] * d[j]    order i, j",
+    "rgcn": "Y[i, l] = A[r, i, j] * X[j, k] * W[r, k, l]    order i, r, j, k, l",
     "sddmm": "X[i, j] = B[i, j] * C[i, k] * D[k, j]    order i, j, k",
     "spmm": "T[i, j] = A[i, k] * X[k, j]    order i, k, j",
     "spmv": "x[i] = B[i, j] * c[j]    order i, j",
@@ -58,7 +61,7 @@ def test_description(name):
 
 def test_an_unknown_name():
     with pytest.raises(
-        InputError, match=r"there is no built-in program 'spmw'; there are innerprod, .*, ttv$"
+        InputError, match=r"there is no built-in program 'spmw'; there are batched_sddmm, .*, ttv$"
     ):
         load_kernel("spmw")
     with pytest.raises(InputError, match=r"there is no built-in program '\.\./kernels/spmv'"):

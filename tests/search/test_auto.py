@@ -17,6 +17,7 @@ from samhw.cli import main
 from samhw.cost import estimate_area
 from samhw.errors import InputError
 from samhw.frontend import Program, parse
+from samhw.numerics import value_type
 from samhw.reference import evaluate_program
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.search import Room, choose_schedule
@@ -197,6 +198,12 @@ def test_lanes_and_area() -> None:
     few = choose_schedule(request_for(workload, AUTO, room=Room(lanes=True, luts=100)))
     assert not few.schedule.lanes
     assert "the fewest that were found, and more than 100" in few.why[-1]
+
+
+def test_a_limit_of_area_says_what_was_not_measured() -> None:
+    workload = bind_program("spmm", ["karate"])
+    request = request_for(workload, AUTO, value=value_type("i8"), room=Room(luts=20000))
+    assert "by the area of other widths" in choose_schedule(request).why[-1]
 
 
 def test_what_fits_is_taken_in_the_place_of_what_is_faster() -> None:

@@ -43,6 +43,7 @@ RULES = st.one_of(
         )
     ),
     st.builds(lambda n: f"rows({n})", st.integers(1, 4)),
+    st.builds(lambda n: f"even({n})", st.integers(1, 3)),
     st.builds(lambda n: f"columns({n})", st.integers(1, 3)),
     st.builds(lambda c, k: f"hyb({c},{k})", st.integers(1, 2), st.integers(0, 2)),
 )

@@ -11,9 +11,9 @@ DECLARED = "tensor A[i, k] : csr\ntensor B[i, k] : csr\ntensor X[k, j] : dense\n
 
 
 def halves(statement: str) -> str:
-    """The last statement of a program in which A has two parts."""
+    """The last statement of a program in which A has two parts, with entries in the same rows."""
     used = [line for line in DECLARED.splitlines() if f"{line.split()[1][0]}[" in statement]
-    program: Program = split_program(parse("\n".join([*used, statement])), {"A": "rows(2)"}).program
+    program: Program = split_program(parse("\n".join([*used, statement])), {"A": "columns(2)"}).program
     return str(program.statements[-1])
 
 

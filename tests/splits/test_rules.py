@@ -51,6 +51,15 @@ def test_a_tensor_is_cut_once_for_one_rule(monkeypatch: pytest.MonkeyPatch) -> N
     assert times == 3
 
 
+def test_rows_that_fill_parts_evenly() -> None:
+    """The longest first, each into the part that has the fewest: 7 | 5, then 4 to the second, 3 to the first,
+    and 2 to the second; rows without entries are in none."""
+    parts = partition("even(2)").cut(rows_of_lengths(3, 0, 7, 4, 2, 5))
+    rows = {name: np.unique(part.to_coo()[0][0]).tolist() for name, part in parts.items()}
+    assert rows == {"A_0": [0, 2], "A_1": [3, 4, 5]}
+    assert [part.nnz for part in parts.values()] == [10, 11]
+
+
 def test_a_written_rule_is_asked_each_time(tmp_path: Path) -> None:
     """Its file may have changed."""
     path = tmp_path / "rule.py"
@@ -180,7 +189,8 @@ def test_a_rule_that_breaks_the_rules(body: str, message: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("rows", "there is no rule 'rows'; the rules are rows(n), columns(c), hyb(c,k)"),
+        ("rows", "there is no rule 'rows'; the rules are rows(n), even(n), columns(c), hyb(c,k)"),
+        ("even(0)", "has 0 where a number from 1 to 96 belongs"),
         ("rows(0)", "has 0 where a number from 1 to 96 belongs"),
         ("rows(x)", "has x where a number"),
         ("rows()", "has nothing where a number"),
@@ -229,7 +239,7 @@ def test_tables_of_rules_are_checked(split: object) -> None:
         ),
         (
             "tensor A[i, k] : csr\ntensor y[i] : dense\ny[i] = A[i, k] * A[i, k]",
-            {"A": "rows(10)"},
+            {"A": "columns(10)"},
             "'y[i]' would be a sum of 100 terms, and can be one of 96",
         ),
     ],

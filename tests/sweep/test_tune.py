@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,13 @@ def test_what_is_best() -> None:
     assert cost_of("cycles", 30)(10, 50) > cost_of("cycles", 30)(1e9, 30)
     wrong = (trials[0], Trial(FAST, 10, False), *trials[2:])
     assert Tuned("data", wrong, 4, "cycles").best.found is WRITTEN
+
+
+def test_the_file_says_what_was_guessed() -> None:
+    guessed = replace(FAST, caveat="without alu sine, which have not been measured")
+    tuned = Tuned("data", (Trial(WRITTEN, 30, True), Trial(guessed, 10, True)), 4, "cycles")
+    assert "# LUTs: without alu sine, which have not been measured.\n" in tuned.dumps("samhw tune p")
+    assert "# LUTs" not in Tuned("data", (Trial(WRITTEN, 30, True),), 1, "cycles").dumps("samhw tune p")
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from samhw.errors import InputError
-from samhw.tensors.generate import bigbird_mask, pruned_weights
+from samhw.tensors.generate import bigbird_mask, longformer_mask, pixelfly_mask, pruned_weights
 
 
 def blocks(mask: np.ndarray, block: int) -> np.ndarray:
@@ -81,3 +81,21 @@ def test_few_weights_are_the_greatest_too():
     # Of a normal distribution 9 % are farther than 1.695 from the mean, and 11 % than 1.598.
     np.testing.assert_allclose([few.min(), whole.min()], [2 * 1.695, 2 * 1.598], rtol=0.02)
     np.testing.assert_allclose(few.mean(), np.sort(whole)[-9000:].mean(), rtol=0.02)
+
+
+def test_masks_by_hand():
+    """Four blocks of one: two on and right of the diagonal; and strides of 1 and 2."""
+    band = [[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [0, 0, 0, 1]]
+    assert longformer_mask(4, 1, window=2).to_dense().tolist() == band
+    butterfly = [[1, 1, 1, 0], [1, 1, 0, 1], [1, 0, 1, 1], [0, 1, 1, 1]]
+    assert pixelfly_mask(4, 1).to_dense().tolist() == butterfly
+    assert pixelfly_mask(8, 2).nnz == 12 * 4
+
+
+def test_masks_that_cannot_be():
+    with pytest.raises(InputError, match="blocks of 3 do not divide a sequence of 8"):
+        longformer_mask(8, 3, window=1)
+    with pytest.raises(InputError, match="a window of 0 blocks is empty"):
+        longformer_mask(8, 2, window=0)
+    with pytest.raises(InputError, match="6 blocks are no power of two"):
+        pixelfly_mask(12, 2)

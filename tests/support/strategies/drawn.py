@@ -14,6 +14,7 @@ def drawn(count: int, number: int) -> Callable[[Any], Any]:
     chosen = settings(
         max_examples=count,
         database=None,
+        deadline=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )

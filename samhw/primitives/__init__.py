@@ -17,6 +17,7 @@ from samhw.primitives.last import Last
 from samhw.primitives.locate import Locate
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Read, Spacing, Store
+from samhw.primitives.pick import Pick
 from samhw.primitives.recur import Recur
 from samhw.primitives.recur_vector import RecurVector
 from samhw.primitives.reduce_scalar import ReduceScalar
@@ -54,6 +55,7 @@ _MODELS: tuple[Model, ...] = (
     Repeater(),
     CrdHold(),
     Locate(),
+    Pick(),
     Shift(),
     Scatter(),
     Gather(),

@@ -8,6 +8,7 @@ from samhw.spec.drop import DROP_CRD, DROP_VAL
 from samhw.spec.hold import CRD_HOLD, LOCATE, REPEAT
 from samhw.spec.join import INTERSECT, UNION
 from samhw.spec.lanes import GATHER, SCATTER
+from samhw.spec.pick import PICK
 from samhw.spec.rank import TOP_K
 from samhw.spec.recur import RECUR
 from samhw.spec.reduce import ARG, LAST, RECUR_VECTOR, REDUCE_SCALAR, REDUCE_VECTOR
@@ -27,6 +28,7 @@ _SPECS: tuple[Spec, ...] = (
     REPEAT,
     CRD_HOLD,
     LOCATE,
+    PICK,
     SHIFT,
     SCATTER,
     GATHER,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from samhw.errors import InputError
 from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.expr import Access, Arithmetic, Operand, as_expr
-from samhw.frontend.index import Gather, IndexExpr, Name
+from samhw.frontend.index import IndexExpr, Indirect, Name
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
 from samhw.numerics import ValueType, value_type
@@ -67,7 +67,7 @@ Place = Index | Access
 
 
 def _index_of(place: Place) -> IndexExpr:
-    return Name(place.name) if isinstance(place, Index) else Gather(place.tensor, place.names)
+    return Name(place.name) if isinstance(place, Index) else Indirect(place.tensor, place.names)
 
 
 class ProgramBuilder:

@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 from samhw.errors import InputError
-from samhw.frontend.index import Gather, IndexExpr, Name
+from samhw.frontend.index import IndexExpr, Indirect, Name
 from samhw.frontend.source import Span
 
 __all__ = [
@@ -161,9 +161,9 @@ class Access(Expr):
     @cached_property
     def own_names(self) -> tuple[str | None, ...]:
         """As `names`, with None for each mode whose coordinates an index tensor names."""
-        own = tuple(index for index in self.indices if not isinstance(index, Gather))
+        own = tuple(index for index in self.indices if not isinstance(index, Indirect))
         names = iter(self.names if len(own) == len(self.indices) else replace(self, indices=own).names)
-        return tuple(None if isinstance(index, Gather) else next(names) for index in self.indices)
+        return tuple(None if isinstance(index, Indirect) else next(names) for index in self.indices)
 
     @cached_property
     def index_tensors(self) -> tuple["Access", ...]:
@@ -171,7 +171,7 @@ class Access(Expr):
         return tuple(
             Access.of(index.tensor, index.names, span=self.span)
             for index in self.indices
-            if isinstance(index, Gather)
+            if isinstance(index, Indirect)
         )
 
     def renamed(self, names: Mapping[str, str]) -> "Access":

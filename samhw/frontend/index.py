@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-__all__ = ["Gather", "IndexExpr", "Name"]
+__all__ = ["IndexExpr", "Indirect", "Name"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Name(IndexExpr):
 
 
 @dataclass(frozen=True)
-class Gather(IndexExpr):
+class Indirect(IndexExpr):
     """The coordinate that an index tensor names: the ``src[e]`` of ``E[src[e], f]``.
 
     Attributes:
@@ -59,8 +59,8 @@ class Gather(IndexExpr):
     def variables(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.names))
 
-    def renamed(self, names: Mapping[str, str]) -> "Gather":
-        return Gather(self.tensor, tuple(names.get(name, name) for name in self.names))
+    def renamed(self, names: Mapping[str, str]) -> "Indirect":
+        return Indirect(self.tensor, tuple(names.get(name, name) for name in self.names))
 
     def __str__(self) -> str:
         return f"{self.tensor}[{', '.join(self.names)}]"

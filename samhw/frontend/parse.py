@@ -26,7 +26,7 @@ from samhw.frontend.expr import (
     RunningReduction,
     Sub,
 )
-from samhw.frontend.index import Gather, IndexExpr, Name
+from samhw.frontend.index import IndexExpr, Indirect, Name
 from samhw.frontend.lexemes import Lexeme, LexemeKind, tokenize
 from samhw.frontend.program import Program
 from samhw.frontend.source import Source
@@ -326,7 +326,7 @@ class _Parser:
         name = self.name("an index").text
         if not self.at("["):
             return Name(name)
-        return Gather(name, self.bracketed("[", lambda: self.name("an index").text, "]"))
+        return Indirect(name, self.bracketed("[", lambda: self.name("an index").text, "]"))
 
     # Tools for the rules above.
 

@@ -8,7 +8,7 @@ from operator import index as as_int
 from samhw.errors import InputError
 from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
 from samhw.frontend.dimensions import Dimensions
-from samhw.frontend.index import Gather
+from samhw.frontend.index import Indirect
 from samhw.frontend.source import Source, Span, error_at
 from samhw.frontend.statement import Region, Statement
 from samhw.html import html_scroll, html_text
@@ -72,7 +72,7 @@ class Program:
             for statement in self.statements
             for access in statement.accesses
             for mode, index in enumerate(access.indices)
-            if isinstance(index, Gather) and index.tensor == index_tensor
+            if isinstance(index, Indirect) and index.tensor == index_tensor
         ]
         return min((extent for extent in extents if extent is not None), default=None)
 

@@ -10,7 +10,7 @@ from samhw.errors import InputError
 from samhw.frontend import (
     Access,
     Capacity,
-    Gather,
+    Indirect,
     Name,
     Region,
     Statement,
@@ -175,7 +175,7 @@ class _Placer:
 
     def matrix(self, access: Access, *, rows_first: bool) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """The matrix of an access, the variables of its index tensors, and indices for the places."""
-        modes = {mode: index for mode, index in enumerate(access.indices) if isinstance(index, Gather)}
+        modes = {mode: index for mode, index in enumerate(access.indices) if isinstance(index, Indirect)}
         variables = tuple(dict.fromkeys(name for index in modes.values() for name in index.names))
         sources = list(dict.fromkeys(index.tensor for index in modes.values()))
         named = tuple(
@@ -201,7 +201,7 @@ class _Placer:
         name = self.matrices[key]
         return name, variables, self.tensors[name].indices[len(variables) :]
 
-    def rows(self, named: Sequence[Gather], variables: Sequence[str]) -> list[str]:
+    def rows(self, named: Sequence[Indirect], variables: Sequence[str]) -> list[str]:
         """The dimensions of the variables of index tensors."""
         found: dict[str, str] = {}
         for index in named:
@@ -228,5 +228,5 @@ class _Placer:
 def _under(access: Access, places: Sequence[str]) -> Access:
     """An access with plain indices in the place of its index tensors."""
     left = iter(places)
-    indices = (Name(next(left)) if isinstance(index, Gather) else index for index in access.indices)
+    indices = (Name(next(left)) if isinstance(index, Indirect) else index for index in access.indices)
     return replace(access, indices=tuple(indices))

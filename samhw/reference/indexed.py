@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from samhw.errors import InputError
-from samhw.frontend import Access, Gather
+from samhw.frontend import Access, Indirect
 from samhw.reference.lookup import Integers
 from samhw.reference.relation import Points, Relation, modes
 
@@ -28,7 +28,7 @@ def gathered_at(access: Access, tensors: Mapping[str, Relation]) -> Relation:
     sizes = _sizes(access, tensors)
     at = []
     for mode, index in enumerate(access.indices):
-        if isinstance(index, Gather):
+        if isinstance(index, Indirect):
             numbers = _numbers(index, tensors, access, source.extents[str(mode)])
             at.append(_spread(numbers, index.names, access.variables))
         else:
@@ -43,7 +43,7 @@ def gathered_at(access: Access, tensors: Mapping[str, Relation]) -> Relation:
 def places_of(lhs: Access, tensors: Mapping[str, Relation], shape: Sequence[int]) -> Relation:
     """A one at each place of a result that index tensors name, over their variables and the places of the
     modes. Raises as `gathered_at` does."""
-    named = {mode: index for mode, index in enumerate(lhs.indices) if isinstance(index, Gather)}
+    named = {mode: index for mode, index in enumerate(lhs.indices) if isinstance(index, Indirect)}
     variables = tuple(dict.fromkeys(name for index in named.values() for name in index.names))
     sizes = _sizes(Access(lhs.tensor, tuple(named.values())), tensors)
     rows = list(np.indices([sizes[name] for name in variables]).reshape(len(variables), -1))
@@ -59,7 +59,7 @@ def _sizes(access: Access, tensors: Mapping[str, Relation]) -> dict[str, int]:
     """The extents of the variables of an access."""
     sizes: dict[str, int] = {}
     for mode, index in enumerate(access.indices):
-        if isinstance(index, Gather):
+        if isinstance(index, Indirect):
             own = tensors[index.tensor].extents
             sizes |= {name: own[str(place)] for place, name in enumerate(index.names)}
         else:
@@ -67,7 +67,7 @@ def _sizes(access: Access, tensors: Mapping[str, Relation]) -> dict[str, int]:
     return sizes
 
 
-def _numbers(index: Gather, tensors: Mapping[str, Relation], access: Access, extent: int) -> Integers:
+def _numbers(index: Indirect, tensors: Mapping[str, Relation], access: Access, extent: int) -> Integers:
     """The places that an index tensor names, below an extent."""
     numbers = tensors[index.tensor].to_array()
     if (numbers != np.round(numbers)).any() or ((numbers < 0) | (numbers >= extent)).any():

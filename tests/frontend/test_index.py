@@ -7,8 +7,8 @@ import pytest
 from samhw.errors import InputError
 from samhw.frontend import (
     Access,
-    Gather,
     IndexExpr,
+    Indirect,
     Name,
     ProgramBuilder,
     Region,
@@ -65,7 +65,7 @@ def test_the_parser_makes_gathers():
     program = parse(GATHER)
     (statement,) = program.statements
     (access,) = accesses(statement.rhs)
-    assert access.indices == (Gather("src", ("e",)), Name("f"))
+    assert access.indices == (Indirect("src", ("e",)), Name("f"))
     assert access.variables == ("e", "f")
     assert str(access.renamed({"e": "i"})) == "E[src[i], f]"
     assert statement.reads == (access, Access.of("src", ("e",)))

@@ -19,8 +19,8 @@ _CUTS = {
     7: (1, 0, 1, 0, 1, 0, 1),
     23: (1, 1, 1, 1, 1, 0, 1),
 }
-"""By mantissa, the registers behind each stage: swap, alignment, sum, count of zeros, shift, decision which way
-to round, rounding. Subnormals are shifted back before that decision."""
+"""By mantissa, the registers behind each stage: swap, alignment, sum, count of zeros, shift, decision which
+way to round, rounding. Subnormals are shifted back before the decision."""
 
 
 class FloatAdd(Unit):

@@ -168,6 +168,7 @@ def _structural() -> Iterator[tuple[str, int, Params]]:
     yield "repeat", 0, {"payload": "ref"}
     yield "crd_hold", 0, {}
     yield "locate", 0, {"extent": "x"}
+    yield "pick", 0, {"crd": "c", "extent": "x"}
     yield "shift", 1, {"extent": "x"}
     for lanes in (2, 4, 8):
         yield "scatter", 1, {"lanes": lanes, "payload": "ref"}

@@ -45,6 +45,7 @@ from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
 from samhw.rtl.last import Last
 from samhw.rtl.locate import Locate
+from samhw.rtl.pick import Pick
 from samhw.rtl.recur import Recur
 from samhw.rtl.recur_vector import RecurVector
 from samhw.rtl.reduce_scalar import ReduceScalar
@@ -104,6 +105,7 @@ def cases(arch: Arch, values: list[ValueType]) -> Iterator[Case]:
     yield Case("repeat", "", partial(Repeater, arch=arch, payload_width=index))
     yield Case("crd_hold", "", partial(CrdHold, arch=arch))
     yield Case("locate", "", partial(Locate, arch=arch))
+    yield Case("pick", "", partial(Pick, arch=arch, crd_capacity=WORDS))
     yield Case("shift", "", partial(Shift, arch=arch))
     for n in (2, 4, 8, 16):
         yield Case("scatter", f"n={n}", partial(Scatter, arch=arch, lanes=n, payload_width=index))

@@ -25,6 +25,7 @@ __all__ = [
     "Intermediate",
     "Number",
     "Part",
+    "PickedLevel",
     "Reduce",
     "RunningReduce",
     "Segment",
@@ -103,12 +104,29 @@ class _Unary(_Node):
         return (self.operand,)
 
 
+@dataclass(frozen=True)
+class PickedLevel:
+    """How a dense level of a view is entered that has no row: at the coordinates that a memory holds.
+
+    Attributes:
+        level: of the view, from the outermost inwards.
+        at: the view whose references name places of the memory. All of its levels have rows.
+        crd: the memory.
+    """
+
+    level: int
+    at: "View"
+    crd: str
+
+
 @dataclass(frozen=True, eq=False)
 class View(_Leaf):
     """One use of a tensor. `indices` and `levels` are in storage order, outermost first.
 
     A `pattern` stands for ones wherever the tensor is not zero: a mask, as a factor of a product. Its zeros
     are left out by a `sieve` if it may store any. A `part` has only some of the coordinates of one index.
+    The levels with `picks`, in their order, have indices without rows. Where `one_each` is not 0, so many
+    outer levels are dense, and exactly one point is stored for each combination of their coordinates.
     """
 
     name: str
@@ -118,10 +136,12 @@ class View(_Leaf):
     pattern: bool = False
     sieve: bool = False
     part: Part | None = None
+    picks: tuple[PickedLevel, ...] = ()
+    one_each: int = 0
 
     @cached_property
     def free(self) -> frozenset[str]:
-        return frozenset(self.indices)
+        return frozenset(self.indices).difference(self.indices[found.level] for found in self.picks)
 
 
 @dataclass(frozen=True, eq=False)

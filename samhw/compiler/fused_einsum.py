@@ -23,6 +23,7 @@ from samhw.compiler.einsum import (
     reachable,
     rebuilt,
 )
+from samhw.compiler.picks import picked
 from samhw.compiler.sums import Sums
 from samhw.decision import Iteration
 from samhw.errors import InputError, StreamError
@@ -98,7 +99,8 @@ class EinsumBuilder:
             e = self._recurrence(instance, statement.rhs, restricted)
         elif statement.reduction == "sum":
             e = build(instance, statement.rhs, reduced)
-            e = self._sums.over(self._masked(instance, e, reduced) if restricted else e, reduced)
+            e = picked(self._masked(instance, e, reduced) if restricted else e, reduced)
+            e = self._sums.over(e, reduced)
         else:
             e = build(instance, statement.rhs, None)
             e = Apply(MASK, (e, self._mask(instance))) if restricted else Apply(EVERYWHERE, (e,))
@@ -260,7 +262,11 @@ class EinsumBuilder:
         fmt = stored_format(self._program.tensors[access.tensor].format).of_blocks
         indices = instance.indices(access)
         name = self.columns.own(access.tensor)
-        return View(name, access.tensor, tuple(indices[mode] for mode in fmt.mode_order), fmt.levels)
+        # What an input stores has been checked.
+        given = {decl.name for decl in self._program.inputs}
+        one_each = self._program.tensors[access.tensor].format.one_each if access.tensor in given else 0
+        stored = tuple(indices[mode] for mode in fmt.mode_order)
+        return View(name, access.tensor, stored, fmt.levels, one_each=one_each)
 
     def _intermediate(self, producer: Instance) -> Intermediate:
         if producer not in self._intermediates:

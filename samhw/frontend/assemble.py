@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from samhw.errors import InputError
 from samhw.frontend.check import check_program
 from samhw.frontend.declaration import TensorDecl
-from samhw.frontend.expr import Reshape
+from samhw.frontend.expr import Access, Reshape
 from samhw.frontend.program import Program
 from samhw.frontend.source import Source, Span
 from samhw.frontend.statement import Region, Statement
+from samhw.names import Names
 from samhw.numerics import ValueType
 from samhw.tensors import Format, LevelType
 
@@ -61,6 +62,12 @@ def assemble(
         )
     for result, statement in writers.items():
         if result not in tensors:
+            if statement.lhs.index_tensors:
+                raise program.error(
+                    statement.lhs.span,
+                    f"'{statement.lhs}' names places of '{result}' by an index tensor, which fixes no "
+                    f"extent; declare it, as in 'tensor {result}[n=10, ..]'",
+                )
             indices = statement.lhs.names
             storage = _default_format(indices, statement)
             tensors[result] = TensorDecl(result, indices, (None,) * len(indices), storage, statement.lhs.span)
@@ -79,8 +86,17 @@ def _imply(program: Program, tensors: dict[str, TensorDecl]) -> None:
             storage = Format((LevelType.dense,) * rank, tuple(range(rank)))
             is_free = access.tensor not in reshaped
             tensors[access.tensor] = TensorDecl(
-                access.tensor, access.names, (None,) * rank, storage, access.span, implied=is_free
+                access.tensor, _mode_names(access), (None,) * rank, storage, access.span, implied=is_free
             )
+
+
+def _mode_names(access: Access) -> tuple[str, ...]:
+    """Names for the modes of a tensor: the indices of an access, and others where an index tensor stands."""
+    names = Names(access.variables)
+    return tuple(
+        names.fresh(f"{access.tensor}_{mode}") if name is None else name
+        for mode, name in enumerate(access.own_names)
+    )
 
 
 def _format(declaration: Declaration, writer: Statement | None) -> Format:
@@ -92,7 +108,7 @@ def _format(declaration: Declaration, writer: Statement | None) -> Format:
 def _default_format(indices: tuple[str, ...], writer: Statement | None) -> Format:
     rank = len(indices)
     modes = list(range(rank))
-    if writer is not None and writer.order is not None:
+    if writer is not None and writer.order is not None and not writer.lhs.index_tensors:
         depth = {index: depth for depth, index in enumerate(writer.order)}
         lhs = writer.lhs.names
         # A left side that does not fit the declaration or the order is the check's to report.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from samhw.errors import InputError
 from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.expr import Access, Arithmetic, Operand, as_expr
+from samhw.frontend.index import IndexExpr, Indirect, Name
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
 from samhw.numerics import ValueType, value_type
@@ -34,9 +35,11 @@ class DeclaredTensor(Arithmetic):
         self.indices = indices
         self._builder = builder
 
-    def __getitem__(self, key: Index | tuple[Index, ...]) -> Access:
+    def __getitem__(self, key: "Place | tuple[Place, ...]") -> Access:
         indices = key if isinstance(key, tuple) else (key,)
         for position, index in enumerate(indices):
+            if isinstance(index, Access) and index.indices and not index.index_tensors:
+                continue
             if not isinstance(index, Index):
                 raise InputError(
                     f"tensor '{self.name}' is indexed by {index!r}; use indices made by index() or indices()"
@@ -47,9 +50,9 @@ class DeclaredTensor(Arithmetic):
                     f"index '{index.name}' has extent {index.extent}, but mode {position} of tensor "
                     f"'{self.name}' has {declared.extent}; use an index of the same extent"
                 )
-        return Access.of(self.name, (index.name for index in indices))
+        return Access(self.name, tuple(map(_index_of, indices)))
 
-    def __setitem__(self, key: Index | tuple[Index, ...], value: Operand) -> None:
+    def __setitem__(self, key: "Place | tuple[Place, ...]", value: Operand) -> None:
         self._builder.assign(self[key], value)
 
     def as_expr(self) -> Access:
@@ -57,6 +60,14 @@ class DeclaredTensor(Arithmetic):
             modes = ", ".join(index.name for index in self.indices)
             raise InputError(f"tensor '{self.name}' is used without indices; write {self.name}[{modes}]")
         return Access(self.name)
+
+
+Place = Index | Access
+"""What stands for a mode: an index, or an index tensor under its own."""
+
+
+def _index_of(place: Place) -> IndexExpr:
+    return Name(place.name) if isinstance(place, Index) else Indirect(place.tensor, place.names)
 
 
 class ProgramBuilder:

@@ -3,6 +3,7 @@
 import math
 
 from samhw.errors import InputError
+from samhw.frontend.check_gathers import check_gathers, check_index_tensors
 from samhw.frontend.check_moves import check_concat, check_reshape
 from samhw.frontend.check_running import check_coordinate, check_ranking, check_recurrence, check_running
 from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
@@ -60,6 +61,7 @@ def check_program(program: Program) -> None:
         _check_declaration(program, decl)
     for statement in program.statements:
         _check_statement(program, statement)
+    check_index_tensors(program)
     _check_dataflow(program)
     # Extents that disagree, and moves that do not add up, are found as the dimensions are made.
     _ = program.dimensions
@@ -104,6 +106,7 @@ def _check_statement(program: Program, statement: Statement) -> None:
     for access in statement.accesses:
         _check_access(program, access)
     _check_reduction_name(program, statement)
+    check_gathers(program, statement)
     match statement.rhs:
         case Reshape():
             check_reshape(program, statement, statement.rhs)
@@ -134,8 +137,10 @@ def _check_reduction_name(program: Program, statement: Statement) -> None:
 def _check_indices(program: Program, statement: Statement) -> None:
     """The rules of a statement's indices: where they may be missing, and how far a sum over them reaches."""
     free = free_indices(statement.rhs)
+    is_sum = statement.reduction == "sum" and not isinstance(statement.rhs, RunningReduction | Recurrence)
+    restricted = statement.mask.variables if statement.mask is not None and is_sum else ()
     for index in statement.lhs.variables:
-        if index not in free and index != statement.rank:
+        if index not in free and index not in restricted and index != statement.rank:
             raise program.error(
                 statement.lhs.span,
                 f"index '{index}' of '{statement.lhs}' is on the left only; use it on the right or drop it",
@@ -230,9 +235,10 @@ def _check_access(program: Program, access: Access) -> None:
             f"'{access}' does not fit tensor '{decl.name}' of rank {decl.rank}; "
             f"write {Access.of(decl.name, decl.indices)}",
         )
-    for index in access.names:
+    names = [name for name in access.own_names if name is not None]
+    for index in names:
         _check_name(program, access.span, "an index", index)
-        if access.names.count(index) > 1:
+        if names.count(index) > 1:
             raise program.error(
                 access.span,
                 f"index '{index}' is used twice in '{access}'; use two indices (a diagonal cannot be read)",

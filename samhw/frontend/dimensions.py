@@ -228,8 +228,9 @@ def _tied(statement: Statement) -> Iterator[tuple[str, Access, Mode]]:
     """The indices of a statement, each with an access that has it and the mode there, of one extent."""
     concatenated = statement.rhs.index if isinstance(statement.rhs, Concat) else None
     for access in statement.accesses:
-        for index, mode in zip(access.names, _modes(access), strict=True):
-            if index != concatenated or access is statement.lhs:
+        for index, mode in zip(access.own_names, _modes(access), strict=True):
+            # What an index tensor names has an extent of its own.
+            if index is not None and (index != concatenated or access is statement.lhs):
                 yield index, access, mode
 
 
@@ -238,4 +239,4 @@ def _modes(access: Access) -> Iterator[Mode]:
 
 
 def _mode_of(access: Access, index: str) -> Mode:
-    return access.tensor, access.names.index(index)
+    return access.tensor, access.own_names.index(index)

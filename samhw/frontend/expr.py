@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 from samhw.errors import InputError
-from samhw.frontend.index import IndexExpr, Name
+from samhw.frontend.index import IndexExpr, Indirect, Name
 from samhw.frontend.source import Span
 
 __all__ = [
@@ -157,6 +157,22 @@ class Access(Expr):
                 )
             found.append(index.variable)
         return tuple(found)
+
+    @cached_property
+    def own_names(self) -> tuple[str | None, ...]:
+        """As `names`, with None for each mode whose coordinates an index tensor names."""
+        own = tuple(index for index in self.indices if not isinstance(index, Indirect))
+        names = iter(self.names if len(own) == len(self.indices) else replace(self, indices=own).names)
+        return tuple(None if isinstance(index, Indirect) else next(names) for index in self.indices)
+
+    @cached_property
+    def index_tensors(self) -> tuple["Access", ...]:
+        """The accesses of the index tensors that name coordinates of its modes, in order of appearance."""
+        return tuple(
+            Access.of(index.tensor, index.names, span=self.span)
+            for index in self.indices
+            if isinstance(index, Indirect)
+        )
 
     def renamed(self, names: Mapping[str, str]) -> "Access":
         """The tensor under other index variables, all at once; one that `names` lacks keeps its name."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-__all__ = ["IndexExpr", "Name"]
+__all__ = ["IndexExpr", "Indirect", "Name"]
 
 
 @dataclass(frozen=True)
@@ -41,3 +41,26 @@ class Name(IndexExpr):
 
     def __str__(self) -> str:
         return self.variable
+
+
+@dataclass(frozen=True)
+class Indirect(IndexExpr):
+    """The coordinate that an index tensor names: the ``src[e]`` of ``E[src[e], f]``.
+
+    Attributes:
+        tensor: the index tensor, an input of whole numbers.
+        names: its index variables, one for each mode.
+    """
+
+    tensor: str
+    names: tuple[str, ...]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.names))
+
+    def renamed(self, names: Mapping[str, str]) -> "Indirect":
+        return Indirect(self.tensor, tuple(names.get(name, name) for name in self.names))
+
+    def __str__(self) -> str:
+        return f"{self.tensor}[{', '.join(self.names)}]"

@@ -26,7 +26,7 @@ from samhw.frontend.expr import (
     RunningReduction,
     Sub,
 )
-from samhw.frontend.index import IndexExpr, Name
+from samhw.frontend.index import IndexExpr, Indirect, Name
 from samhw.frontend.lexemes import Lexeme, LexemeKind, tokenize
 from samhw.frontend.program import Program
 from samhw.frontend.source import Source
@@ -263,7 +263,7 @@ class _Parser:
     #        | name "(" sum { "," sum } ")"
     # running = ( "cumsum" | "cumprod" | "cummax" | "cummin" ) "(" name "," sum [ "," "exclusive" ] ")"
     # access = name [ "[" index { "," index } "]" ]
-    # index  = name
+    # index  = name [ "[" name { "," name } "]" ]
 
     def atom(self) -> Expr:
         if self.token.kind is LexemeKind.NUMBER:
@@ -323,7 +323,10 @@ class _Parser:
         return Access(name.text, indices, span=name.span)
 
     def index(self) -> IndexExpr:
-        return Name(self.name("an index").text)
+        name = self.name("an index").text
+        if not self.at("["):
+            return Name(name)
+        return Indirect(name, self.bracketed("[", lambda: self.name("an index").text, "]"))
 
     # Tools for the rules above.
 

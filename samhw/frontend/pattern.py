@@ -120,8 +120,8 @@ def result_patterns(program: Program, inputs: Mapping[str, Tensor]) -> dict[str,
     results = {}
     for statement in program.statements:
         decl = program.tensors[statement.lhs.tensor]
-        if decl.format.of_blocks.levels[-1:] in ((), (LevelType.dense,)):
-            # A dense level inside of all others stores its zeros.
+        if decl.format.of_blocks.levels[-1:] in ((), (LevelType.dense,)) or statement.lhs.index_tensors:
+            # A dense level inside of all others stores its zeros; index tensors may name every place.
             found = Pattern.everything(decl.indices)
         else:
             found = _Walk(program, statement, known).result()
@@ -161,6 +161,8 @@ class _Walk:
         return _product([whole.over([*kept, *inner]), mask], kept)
 
     def access(self, access: Access) -> Pattern:
+        if access.index_tensors:
+            return Pattern.everything(access.variables)
         names = self.program.tensors[access.tensor].indices
         return self.known[access.tensor].renamed(dict(zip(names, access.names, strict=True)))
 

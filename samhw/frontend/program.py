@@ -8,6 +8,7 @@ from operator import index as as_int
 from samhw.errors import InputError
 from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
 from samhw.frontend.dimensions import Dimensions
+from samhw.frontend.index import Indirect
 from samhw.frontend.source import Source, Span, error_at
 from samhw.frontend.statement import Region, Statement
 from samhw.html import html_scroll, html_text
@@ -52,6 +53,28 @@ class Program:
         """The inputs that a statement reads: those that a run takes data for."""
         read = self._read()
         return tuple(decl for decl in self.inputs if decl.name in read)
+
+    @cached_property
+    def index_tensors(self) -> frozenset[str]:
+        """The inputs whose numbers are coordinates of other tensors."""
+        return frozenset(
+            index.tensor
+            for statement in self.statements
+            for access in statement.accesses
+            for index in access.index_tensors
+        )
+
+    def places(self, index_tensor: str) -> int | None:
+        """How many places an index tensor may name: the least extent of the modes whose coordinates it gives;
+        None where nothing fixes them."""
+        extents = [
+            self.tensors[access.tensor].shape[mode]
+            for statement in self.statements
+            for access in statement.accesses
+            for mode, index in enumerate(access.indices)
+            if isinstance(index, Indirect) and index.tensor == index_tensor
+        ]
+        return min((extent for extent in extents if extent is not None), default=None)
 
     @property
     def outputs(self) -> tuple[TensorDecl, ...]:

@@ -64,13 +64,21 @@ class Statement:
 
     @cached_property
     def reads(self) -> tuple[Access, ...]:
-        """The tensor accesses of the right side from left to right, then the mask."""
-        return (*accesses(self.rhs), *(() if self.mask is None else (self.mask,)))
+        """The tensor accesses of the right side from left to right, then the mask, then the index tensors of
+        all accesses."""
+        read = (*accesses(self.rhs), *(() if self.mask is None else (self.mask,)))
+        named = dict.fromkeys(index for access in (self.lhs, *read) for index in access.index_tensors)
+        return (*read, *named)
 
     @property
     def accesses(self) -> tuple[Access, ...]:
         """The left side, then `reads`."""
         return (self.lhs, *self.reads)
+
+    @property
+    def has_index_tensors(self) -> bool:
+        """Whether an index tensor names coordinates of one of its accesses."""
+        return any(access.index_tensors for access in self.accesses)
 
     @property
     def is_move(self) -> bool:

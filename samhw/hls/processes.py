@@ -77,6 +77,20 @@ def _scan_singleton(to: RegionBuilder, node: Node) -> None:
     to.spread(node, {"crd": crd, "ref": out})
 
 
+def _pick(to: RegionBuilder, node: Node) -> None:
+    inputs, out = (to.input(node, "at"), to.input(node, "ref")), to.output(node, "ref")
+    coordinates = to.memory(node, "crd")
+    to.process(
+        "pick",
+        *(*inputs, out, coordinates),
+        *to.extents_of(node),
+        reads=inputs,
+        writes=(out,),
+        template=(to.number(node), coordinates.words),
+    )
+    to.spread(node, {"ref": out})
+
+
 def _plain(
     function: str, *template: Callable[[RegionBuilder, Node], str]
 ) -> Callable[[RegionBuilder, Node], None]:
@@ -317,6 +331,7 @@ LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {
     "repeat": _plain("repeat"),
     "crd_hold": _plain("crd_hold"),
     "locate": _plain("locate"),
+    "pick": _pick,
     "shift": _plain("shift"),
     "scatter": _plain("scatter"),
     "gather": _plain("gather", lambda to, node: str(node.params["levels"])),

@@ -18,6 +18,7 @@ from samhw.primitives.locate import Locate
 from samhw.primitives.matmul import Matmul
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Read, Spacing, Store
+from samhw.primitives.pick import Pick
 from samhw.primitives.recur import Recur
 from samhw.primitives.recur_vector import RecurVector
 from samhw.primitives.reduce_scalar import ReduceScalar
@@ -55,6 +56,7 @@ _MODELS: tuple[Model, ...] = (
     Repeater(),
     CrdHold(),
     Locate(),
+    Pick(),
     Shift(),
     Scatter(),
     Gather(),

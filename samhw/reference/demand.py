@@ -27,6 +27,11 @@ def demands(
         for access in dict.fromkeys(statement.reads):
             if access.tensor in inputs:
                 continue
+            if statement.has_index_tensors:
+                # Any place may be named.
+                if own.count:
+                    needed[access.tensor] = Points.everything()
+                continue
             shape = {str(mode): extents[index] for mode, index in enumerate(access.names) if index in extents}
             for points in _read(statement, access, own, inputs, extents):
                 known = needed.get(access.tensor, Points.nothing())

@@ -84,7 +84,10 @@ def _results(
             index: extent for index, extent in program.extents(statement).items() if extent is not None
         }
         within = None if needed is None else needed[statement.lhs.tensor]
-        result = evaluate_statement(domain, statement, known, extents, is_last=is_last, within=within)
+        shape = [extent or 0 for extent in program.tensors[statement.lhs.tensor].shape]
+        result = evaluate_statement(
+            domain, statement, known, extents, shape=shape, is_last=is_last, within=within
+        )
         name = statement.lhs.tensor
         known[name] = result
         found[name] = result if is_last else replace(result, values=domain.result(result.values))

@@ -15,6 +15,7 @@ from samhw.frontend import (
     Concat,
     Div,
     Expr,
+    Name,
     Neg,
     Recurrence,
     Reshape,
@@ -28,6 +29,7 @@ from samhw.reference.contraction import Contraction, Gather, provenance_of
 from samhw.reference.coordinate import coordinate
 from samhw.reference.domain import Domain, Reduction
 from samhw.reference.elimination import SumOfProducts
+from samhw.reference.indexed import gathered_at, place_name, places_of
 from samhw.reference.moves import concatenated, elements, reshaped
 from samhw.reference.pieces import side_by_side
 from samhw.reference.ranking import ranking
@@ -52,6 +54,7 @@ def evaluate_statement(
     tensors: Mapping[str, Relation],
     extents: Mapping[str, int],
     *,
+    shape: Sequence[int] = (),
     is_last: bool = False,
     within: Points | None = None,
 ) -> Relation:
@@ -60,12 +63,17 @@ def evaluate_statement(
     Args:
         tensors: what the statement reads, by the modes of the tensors.
         extents: of every index.
+        shape: of the result, where its left side has index tensors.
         is_last: nothing is computed from the result, so that only `Domain.result` of it is kept.
         within: points over modes of the left side; outside of them, nothing need be computed.
     """
+    if statement.lhs.index_tensors:
+        return _scattered(domain, statement, tensors, extents, shape, is_last=is_last)
     kept = statement.lhs.names
     leaves = {
-        access: tensors[access.tensor].renamed({str(m): i for m, i in enumerate(access.names)})
+        access: gathered_at(access, tensors)
+        if access.index_tensors
+        else tensors[access.tensor].renamed({str(m): i for m, i in enumerate(access.names)})
         for access in statement.reads
     }
     for access, leaf in list(leaves.items()):
@@ -99,6 +107,36 @@ def evaluate_statement(
         if result.is_nearly_full:
             result = result.filled(kept)
     return result.renamed({index: str(mode) for mode, index in enumerate(kept)})
+
+
+def _scattered(
+    domain: Domain,
+    statement: Statement,
+    tensors: Mapping[str, Relation],
+    extents: Mapping[str, int],
+    shape: Sequence[int],
+    *,
+    is_last: bool,
+) -> Relation:
+    """The result of a statement whose left side has index tensors: what it gives at each of its indices,
+    summed where they name one place."""
+    lhs = statement.lhs
+    alone = replace(statement, lhs=Access.of(lhs.tensor, lhs.variables))
+    source = evaluate_statement(domain, alone, tensors, extents)
+    places = places_of(lhs, tensors, shape)
+    over = places.points.indices
+    at = [
+        index.variable if isinstance(index, Name) else place_name(mode)
+        for mode, index in enumerate(lhs.indices)
+    ]
+    summed = Statement(
+        Access.of(lhs.tensor, at), Access.of("source", lhs.variables), mask=Access.of("places", over)
+    )
+    named = {str(mode): index for mode, index in enumerate(over)}
+    by_mode = replace(places, points=replace(places.points, indices=tuple(named)))
+    by_mode = replace(by_mode, extents={mode: places.extents[index] for mode, index in named.items()})
+    known = {"source": source, "places": by_mode}
+    return evaluate_statement(domain, summed, known, {**extents, **places.extents}, is_last=is_last)
 
 
 class _Walk:

@@ -19,6 +19,7 @@ from samhw.rtl.intersect import Intersect
 from samhw.rtl.last import Last
 from samhw.rtl.locate import Locate
 from samhw.rtl.matmul import Matmul
+from samhw.rtl.pick import Pick
 from samhw.rtl.recur import Recur
 from samhw.rtl.recur_vector import RecurVector
 from samhw.rtl.reduce_scalar import ReduceScalar
@@ -93,6 +94,7 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
     "repeat": lambda at: Repeater(arch=at.arch, payload_width=at.width("ref")),
     "crd_hold": lambda at: CrdHold(arch=at.arch),
     "locate": lambda at: Locate(arch=at.arch),
+    "pick": lambda at: Pick(arch=at.arch, crd_capacity=at.capacity("crd")),
     "shift": lambda at: Shift(arch=at.arch),
     "scatter": lambda at: Scatter(arch=at.arch, lanes=at.params["lanes"], payload_width=at.width("ref")),
     "gather": lambda at: Gather(

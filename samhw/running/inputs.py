@@ -78,6 +78,9 @@ def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> 
             coords, vals = tensor.to_coo()
             kept = design.value.decode(design.value.encode(vals)) != 0
             tensor = Tensor.from_coo(coords[:, kept], vals[kept], tensor.shape, tensor.format)
+        if binding.name in program.tensors and program.tensors[binding.name].format.one_each:
+            # Refuses what stores none or several points somewhere.
+            tensor = tensor.convert(program.tensors[binding.name].format)
         stored[binding.name] = tensor.convert(binding.format)
     return stored
 

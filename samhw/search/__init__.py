@@ -2,7 +2,7 @@
 
 from samhw.search.auto import AutoChoice, Request, choose_schedule
 from samhw.search.brackets import BracketChoice, bracket_choices
-from samhw.search.compile import decide, lower_chosen, make_lowerable
+from samhw.search.compile import decide, lower_chosen, make_lowerable, matrices_of
 from samhw.search.explore import Explored, explore
 from samhw.search.lanes import NO_LIMIT, Room
 from samhw.search.modules import in_modules
@@ -29,6 +29,7 @@ __all__ = [
     "in_modules",
     "lower_chosen",
     "make_lowerable",
+    "matrices_of",
     "order_spaces",
     "work_of",
 ]

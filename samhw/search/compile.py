@@ -8,12 +8,13 @@ from samhw.decision import Decision, Refusal
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
 from samhw.numerics import ValueType
-from samhw.passes import Lowerable, apply_program_passes
+from samhw.passes import Lowerable, apply_program_passes, with_derived
 from samhw.recursion import deep_recursion
 from samhw.schedule import Schedule
 from samhw.search.choose import Choice, choose
+from samhw.tensors import Tensor
 
-__all__ = ["compile_given", "decide", "lower_chosen", "make_lowerable"]
+__all__ = ["compile_given", "decide", "lower_chosen", "make_lowerable", "matrices_of"]
 
 
 def compile_given(
@@ -105,6 +106,22 @@ def make_lowerable(
         split=schedule.split,
         cascade=schedule.cascade,
     )
+
+
+def matrices_of(program: Program, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """What the host makes of a program's index tensors, by name.
+
+    Args:
+        tensors: at least its inputs.
+
+    Raises:
+        InputError: for numbers that are no places.
+    """
+    if not program.index_tensors:
+        return {}
+    program = program.bind({name: tensor.shape for name, tensor in tensors.items()})
+    recipes = apply_program_passes(Lowerable(program), "place_by_index").recipes
+    return {name: tensor for name, tensor in with_derived(tensors, recipes).items() if name in recipes}
 
 
 def _used(schedule: Schedule, decision: Decision, program: Program) -> Schedule:

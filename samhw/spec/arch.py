@@ -37,7 +37,7 @@ _ALU: Latencies = {
     | _functions("add 2, sub 2, mul 4, leaky_relu 4, convert 5, div 35, sqrt 24, reciprocal 18, rsqrt 18")
     | _functions("exp 24, log 24, sigmoid 38, tanh 27, silu 40, gelu 34, sin 27, cos 27"),
     "f8": _SIMPLE
-    | _functions("add 5, sub 5, mul 4, leaky_relu 4, convert 5, div 6, sqrt 3, reciprocal 3, rsqrt 3")
+    | _functions("add 6, sub 6, mul 4, leaky_relu 4, convert 5, div 6, sqrt 3, reciprocal 3, rsqrt 3")
     | _functions("exp 3, log 3, sigmoid 3, tanh 3, silu 3, gelu 3, sin 3, cos 3"),
     "bf16": _SIMPLE
     | _functions("add 5, sub 5, mul 4, leaky_relu 4, convert 5, div 8, sqrt 7, reciprocal 6, rsqrt 4")
@@ -49,7 +49,7 @@ _ALU: Latencies = {
 _REDUCE: Latencies = {
     "integer": {"sum": 1, "max": 1, "min": 1, "prod": 4, "recur": 5},
     "fixed": {"sum": 1, "max": 1, "min": 1, "prod": 4, "recur": 5},
-    "f8": {"sum": 5, "max": 1, "min": 1, "prod": 4, "recur": 8},
+    "f8": {"sum": 6, "max": 1, "min": 1, "prod": 4, "recur": 9},
     "bf16": {"sum": 5, "max": 1, "min": 1, "prod": 4, "recur": 8},
     "f32": {"sum": 7, "max": 1, "min": 1, "prod": 5, "recur": 11},
 }
@@ -57,7 +57,7 @@ _REDUCE: Latencies = {
 _VITIS_F32 = {"add": 6, "sub": 6, "mul": 3, "div": 11, "sqrt": 11}
 """Latencies to which an HLS project sets the floating-point IP (docs/hls.md, "Cycles")."""
 
-_VITIS_STEPS = {"f8": {"sum": 6, "prod": 5}, "bf16": {"sum": 6, "prod": 5}, "f32": {"sum": 8}}
+_VITIS_STEPS = {"f8": {"sum": 7, "prod": 5}, "bf16": {"sum": 6, "prod": 5}, "f32": {"sum": 8}}
 """Steps of reductions: the unit, and the choice of what goes into it."""
 
 HLS_STEP = 2

@@ -9,6 +9,7 @@ from samhw.spec.hold import CRD_HOLD, LOCATE, REPEAT
 from samhw.spec.join import INTERSECT, UNION
 from samhw.spec.lanes import GATHER, SCATTER
 from samhw.spec.matmul import MATMUL
+from samhw.spec.pick import PICK
 from samhw.spec.rank import TOP_K
 from samhw.spec.recur import RECUR
 from samhw.spec.reduce import ARG, LAST, RECUR_VECTOR, REDUCE_SCALAR, REDUCE_VECTOR
@@ -28,6 +29,7 @@ _SPECS: tuple[Spec, ...] = (
     REPEAT,
     CRD_HOLD,
     LOCATE,
+    PICK,
     SHIFT,
     SCATTER,
     GATHER,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import takewhile
 
 from samhw.errors import InputError
 
@@ -21,7 +22,8 @@ class LevelType(StrEnum):
     """The present coordinates only: fiber ``f`` is ``crd[pos[f]:pos[f + 1]]``."""
 
     singleton = "singleton"
-    """Exactly one coordinate for each position of the level above, as in the inner levels of COO."""
+    """Exactly one coordinate for each position of the level above, as in the inner levels of COO; below dense
+    levels, for each combination of their coordinates."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,11 @@ class Format:
                 f"format {_tuple_text(self.levels)} has {len(self.levels)} levels but its mode order has "
                 f"{self.rank} modes: give one level per mode"
             )
-        for above, level in zip((None, *self.levels), self.levels, strict=False):
-            if level is LevelType.singleton and above in (None, LevelType.dense):
-                raise InputError(
-                    f"format {_tuple_text(self.levels)} is impossible: a singleton level must follow a "
-                    "compressed or another singleton level"
-                )
+        if self.levels[:1] == (LevelType.singleton,):
+            raise InputError(
+                f"format {_tuple_text(self.levels)} is impossible: a singleton level must follow "
+                "another level"
+            )
 
     def _check_blocked(self) -> None:
         assert isinstance(self.block, tuple)
@@ -182,6 +183,14 @@ class Format:
     def stores_fill(self) -> bool:
         """Whether ``vals`` holds zeros that nobody stored, because the innermost level is dense."""
         return bool(self.levels) and self.levels[-1] is LevelType.dense
+
+    @property
+    def one_each(self) -> int:
+        """The number of dense levels, if the others are singletons, so that exactly one point is stored for
+        each combination of their coordinates; 0 in any other format."""
+        dense = len(list(takewhile(LevelType.dense.__eq__, self.levels)))
+        singletons = self.levels[dense:]
+        return dense if singletons and set(singletons) == {LevelType.singleton} else 0
 
     def level_sizes(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The size of each stored level for a tensor of that shape. Blocks at the edge are padded."""

@@ -73,7 +73,8 @@ def build_levels(
     Raises
     ------
     InputError
-        When dense levels would need more than ``MAX_POSITIONS`` values.
+        When dense levels would need more than ``MAX_POSITIONS`` values, and when a singleton level below
+        dense ones would have to store none or several coordinates somewhere.
     """
     levels: list[Level] = []
     entries = level_coords.shape[1]
@@ -102,6 +103,16 @@ def build_levels(
             ]
             position = np.cumsum(first) - 1
             count = crds.shape[1]
+        elif len(levels) == depth:
+            # Below dense levels; those below compressed ones are there already.
+            if entries != count or (np.bincount(position, minlength=count) != 1).any():
+                raise InputError(
+                    f"format {format} stores exactly one point for each position above level {depth}, but "
+                    f"some of the {count:,} positions have none or several; use a compressed level"
+                )
+            crd = np.empty(count, np.int64)
+            crd[position] = level_coords[depth]
+            levels.append(SingletonLevel(size, crd))
     return tuple(levels), position, count
 
 

@@ -92,8 +92,11 @@ class _Binder:
             if tensor is None:
                 shape = tuple(extent or self.size for extent in decl.shape)
                 sparse = LevelType.compressed in decl.format.levels
-                tensor = self.random(shape, self.density if sparse else 1.0, self.seed + 1 + n)
-                drawn[decl.name] = tensor
+                if decl.name in self.program.index_tensors:
+                    tensor = self.random_places(decl.name, shape, self.seed + 1 + n)
+                else:
+                    tensor = self.random(shape, self.density if sparse else 1.0, self.seed + 1 + n)
+                    drawn[decl.name] = tensor
             self.given[decl.name] = tensor.convert(decl.format)
         if not self.integer:
             self.scale_weights(drawn)
@@ -136,6 +139,12 @@ class _Binder:
         given = [self.given[name] for name in factors if name in self.given]
         share = min((tensor.nnz / max(1, prod(tensor.shape)) for tensor in given), default=1.0)
         return max(1.0, share * prod(extents[index] or 1 for index in summed))
+
+    def random_places(self, name: str, shape: tuple[int, ...], seed: int) -> Tensor:
+        """An index tensor, each of whose numbers is a place wherever it names one."""
+        places = self.program.places(name) or self.size
+        numbers = np.random.default_rng(seed).integers(0, places, shape)
+        return Tensor.from_dense(numbers, "dense")
 
     def random(self, shape: tuple[int, ...], density: float, seed: int) -> Tensor:
         if self.integer:

@@ -19,6 +19,7 @@ from samhw.frontend import (
 )
 from samhw.numerics import ValueType
 from samhw.schedule import Schedule
+from samhw.search import matrices_of
 from samhw.splits import SplitProgram, dealt, split_program
 from samhw.statistics import Kind, TensorStatistics, from_tensors
 from samhw.tensors import Format, LevelType, Tensor
@@ -76,7 +77,9 @@ class Workload:
         """What is known of the inputs, of that kind, and of the parts into which a schedule splits them. Ask
         once, and keep it: it keeps what it has counted."""
         masks = {statement.mask.tensor for statement in self.program.statements if statement.mask}
-        return from_tensors(self.tensors | self.parts(schedule), kind, masks=masks)
+        return from_tensors(
+            self.tensors | matrices_of(self.program, self.tensors) | self.parts(schedule), kind, masks=masks
+        )
 
     def parts(self, schedule: Schedule | None) -> dict[str, Tensor]:
         """The parts into which a schedule splits inputs, by name.
@@ -117,7 +120,10 @@ class Workload:
             scaled = np.sign(vals) * np.ceil(np.abs(vals) * (greatest / most) - 1e-9)
             return Tensor.from_coo(coords, scaled, tensor.shape, tensor.format)
 
-        return replace(self, tensors={name: whole(tensor) for name, tensor in self.tensors.items()})
+        named = self.program.index_tensors
+        return replace(
+            self, tensors={name: t if name in named else whole(t) for name, t in self.tensors.items()}
+        )
 
     def capacity(self, schedule: Schedule | None = None) -> Capacity:
         """What a build must hold to run this data, in powers of two so that similar data share a build, but

@@ -186,6 +186,18 @@ def _hold(outer: str, inner: str, least: int = 0, empty: float = 0.15) -> Any:
     return draw
 
 
+def _picked(limit: int) -> Any:
+    """References in lockstep, and a memory of coordinates below a limit."""
+
+    def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+        depth = int(rng.integers(0, 4))
+        at = _tree(rng, depth, lambda: _payload(rng, 30))
+        ref = _map(at, depth, lambda _: _payload(rng, 100))
+        return {"at": to_stream(at, depth), "ref": to_stream(ref, depth)}, _words("crd", 30, limit)(rng)
+
+    return draw
+
+
 def _join(inputs: int) -> Any:
     """Streams of coordinates that agree down to the innermost fibers, each with a stream in lockstep."""
 
@@ -379,6 +391,17 @@ VARIANTS: tuple[Variant, ...] = (
     Variant("repeat val", "repeat", _hold("ref", "crd"), {"payload": "val"}, value="i16"),
     Variant("crd_hold", "crd_hold", _hold("outer", "inner", empty=0)),
     Variant("locate", "locate", _hold("ref", "crd"), {"extent": "x"}),
+    *(
+        Variant(
+            f"pick{name}",
+            "pick",
+            _picked(99),
+            {"crd": "crd", "extent": "x"},
+            memories={"crd": 30},
+            extents=extents,
+        )
+        for name, extents in (("", (99, 256)), (", damaged", (90, 99)))
+    ),
     Variant("shift", "shift", _written_crd, {"extent": "x"}),
     *(
         Variant(f"scatter {n} {payload}", "scatter", _any_depth, {"lanes": n, "payload": payload})

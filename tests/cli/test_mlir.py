@@ -1,5 +1,6 @@
 """Files in MLIR on the command line."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,15 @@ def test_an_example_is_right(path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "The file leaves out the data of w" in result.output
     assert "right: " in result.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_in_rtl(path: Path) -> None:
+    result = samhw("run", str(path), "--backend", "verilator")
+    assert result.exit_code == 0, result.output
+    cycles = dict(re.findall(r"^ *(simulator|RTL) +([\d,]+) cycles", result.output, re.MULTILINE))
+    assert cycles["simulator"] == cycles["RTL"]
 
 
 def test_data_for_an_argument(tmp_path: Path) -> None:

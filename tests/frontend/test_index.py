@@ -8,11 +8,14 @@ from samhw.errors import InputError
 from samhw.frontend import (
     Access,
     IndexExpr,
+    Indirect,
     Name,
+    ProgramBuilder,
     Region,
     Statement,
     accesses,
     check_program,
+    dumps,
     free_indices,
     parse,
     renamed,
@@ -53,6 +56,52 @@ def test_the_parser_makes_names():
     (statement,) = parse("tensor A[i, k]\nx[i] = A[i, k] * 2").statements
     (access,) = accesses(statement.rhs)
     assert access.indices == (Name("i"), Name("k"))
+
+
+GATHER = "tensor src[e=3]\ntensor E[n=5, f]\nY[e, f] = E[src[e], f]\n"
+
+
+def test_the_parser_makes_gathers():
+    program = parse(GATHER)
+    (statement,) = program.statements
+    (access,) = accesses(statement.rhs)
+    assert access.indices == (Indirect("src", ("e",)), Name("f"))
+    assert access.variables == ("e", "f")
+    assert str(access.renamed({"e": "i"})) == "E[src[i], f]"
+    assert statement.reads == (access, Access.of("src", ("e",)))
+    assert program.index_tensors == {"src"}
+    assert program.places("src") == 5
+    assert parse(dumps(program)) == program
+
+
+def test_python_makes_gathers():
+    p = ProgramBuilder("gather")
+    e, n, f = p.index("e", 3), p.index("n", 5), p.index("f")
+    src, table, y = p.tensor("src", e), p.tensor("E", (n, f)), p.tensor("Y", (e, f))
+    y[e, f] = table[src[e], f]
+    assert p.program().statements == parse(GATHER).statements
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Y[s[e]] = x[e]", "names places of 'Y' by an index tensor, which fixes no extent; declare it"),
+        ("t[e] = s[e]\nY[e] = x[t[e]]", "'t' of 'x[t[e]]' is computed by the program, and only an input"),
+        ("Y[e] = s[e] * x[s[e]]", "'s' names places in another statement or access, and is read as numbers"),
+        ("tensor Y[n=3]\nY[s[e]] = M[e, f]", "index 'f' is summed over in a statement that writes 'Y[s[e]]'"),
+        ("tensor Y[n=3]\nY[s[e]] max= x[e]", "takes nothing but a sum on the right"),
+        ("tensor Y[n=3]\nY[s[e]] = cumsum(e, x[e])", "takes nothing but a sum on the right"),
+        ("Y[e] = concat(e, x[s[e]], x[e])", "moves whole tensors, and takes no index tensor"),
+        ("Y[e] = x[s[e, f]]", "'s[e, f]' does not fit tensor 's' of rank 1"),
+        ("Y[e] = x[s[u[e]]]", "expected ',' or ']'"),
+    ],
+)
+def test_index_tensors_that_are_refused(text, told):
+    declared = ["tensor s[e]", "tensor x[e]", "tensor M[e, f]", "tensor u[e]"]
+    used = [line for line in declared if f"{line.split()[1][0]}[" in text]
+    with pytest.raises(InputError) as error:
+        parse("\n".join([*used, text]))
+    assert told in str(error.value)
 
 
 def test_an_index_that_is_more_than_a_name():

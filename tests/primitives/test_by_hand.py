@@ -76,6 +76,16 @@ CASES = {
         *("locate", 1, {"extent": "i"}, {"ref": "N 2 S0 D", "crd": "3 S0 4 S1 D"}, {"extents": {"i": 10}}),
         {"ref": "N@5 S0@6 24@7 S1@8 D@9"},
     ),
+    "pick": (
+        *("pick", 1, {"crd": "c", "extent": "i"}, {"at": "2 0 S0 D", "ref": "1 3 S0 D"}),
+        {"memories": {"c": [4, 0, 9]}, "extents": {"i": 10}},
+        {"ref": "19@7 34@8 S0@9 D@10"},
+    ),
+    "pick: EMPTY": (
+        *("pick", 1, {"crd": "c", "extent": "i"}, {"at": "N 1 N S0 D", "ref": "1 N N S0 D"}),
+        {"memories": {"c": [4, 0, 9]}, "extents": {"i": 10}},
+        {"ref": "N@7 N@8 N@9 S0@10 D@11"},
+    ),
     "shift": (
         *("shift", 2, {"extent": "i"}, {"crd": "0 4 S0 S1 D"}, {"extents": {"i": 10}}),
         {"crd": "10@2 14@3 S0@4 S1@5 D@6"},
@@ -587,6 +597,18 @@ FAULTS = {
     ),
     "drop_crd: more coordinates than fibers": (
         *("drop_crd", 1, {}, {"outer": "1 2 S0 D", "inner": "1 S1 D"}, {}, "protocol .* cycle 2"),
+    ),
+    "pick: beyond the extent": (
+        *("pick", 1, {"crd": "c", "extent": "i"}, {"at": "1 0 S0 D", "ref": "0 N S0 D"}),
+        *({"memories": {"c": [3, 0]}, "extents": {"i": 3}}, "range .* cycle 2"),
+    ),
+    "pick: beyond the memory": (
+        *("pick", 1, {"crd": "c", "extent": "i"}, {"at": "2 S0 D", "ref": "0 S0 D"}),
+        *({"memories": {"c": [1, 0]}, "extents": {"i": 3}}, "range .* cycle 1"),
+    ),
+    "pick: lockstep": (
+        *("pick", 1, {"crd": "c", "extent": "i"}, {"at": "1 S0", "ref": "0 0"}),
+        *({"memories": {"c": [1, 0]}, "extents": {"i": 3}}, "protocol .* cycle 2"),
     ),
     "shift": ("shift", 1, {"extent": "i"}, {"crd": "N"}, {"extents": {"i": 3}}, "protocol .* cycle 1"),
     "arg": ("arg", 1, {"op": "max"}, {"crd": "1 S0", "val": "1 1"}, {}, "protocol .* cycle 2"),

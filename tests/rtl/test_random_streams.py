@@ -18,6 +18,7 @@ from samhw.rtl.drop_val import DropVal
 from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
 from samhw.rtl.locate import Locate
+from samhw.rtl.pick import Pick
 from samhw.rtl.reduce_scalar import ReduceScalar
 from samhw.rtl.repeat import Repeater
 from samhw.rtl.scan_compressed import ScanCompressed
@@ -173,6 +174,24 @@ def test_hold(kind, seed):
     inputs = {ports[0]: encode(outer, depth), ports[1]: encode(inner, depth + 1)}
     controls = {"extent": extent} if kind == "locate" else {}
     check(random, component, inputs, {out: expected}, controls=controls)
+
+
+@seeds
+def test_pick(seed):
+    random = Random(seed)
+    depth, extent = random.randint(0, 3), random.randint(1, 40)
+    crd = [random.randrange(extent) for _ in range(9)]
+    at = generate(random, depth, lambda: random.choice([None, *range(9)]))
+    ref = transform(lambda _: random.choice([None, *range(30)]), depth, at)
+    found = transform(lambda p, r: None if p is None or r is None else r * extent + crd[p], depth, at, ref)
+    check(
+        random,
+        Pick(arch=ARCH, crd_capacity=9),
+        {"at": encode(at, depth), "ref": encode(ref, depth)},
+        {"ref": (encode(found, depth), depth)},
+        controls={"extent": extent},
+        memories={"mem_crd": crd},
+    )
 
 
 @seeds

@@ -48,6 +48,7 @@ NODES = [
     node("repeat", {"payload": "val"}, {"ref": VAL, "crd": CRD}, {"ref": VAL}),
     node("crd_hold", {}, {"outer": CRD, "inner": CRD}, {"crd": CRD}),
     node("locate", {"extent": "i"}, {"ref": REF, "crd": CRD}, {"ref": REF}),
+    node("pick", {"crd": "B.crd", "extent": "i"}, {"at": REF, "ref": REF}, {"ref": REF}),
     node("shift", {"extent": "i"}, {"crd": CRD}, {"crd": CRD}),
     node("scatter", {"lanes": 3, "payload": "val"}, {"ref": VAL}, {f"ref{k}": VAL for k in range(3)}),
     node(

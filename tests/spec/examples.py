@@ -29,6 +29,7 @@ EXAMPLES = {
     "repeat": Example(0, {"payload": "ref"}, {"ref": "3 D", "crd": "5 S0 D"}, 1),
     "crd_hold": Example(0, {}, {"outer": "3 D", "inner": "5 S0 D"}, 1),
     "locate": Example(0, {"extent": "x"}, {"ref": "3 D", "crd": "5 S0 D"}, 1),
+    "pick": Example(0, {"crd": "c", "extent": "x"}, {"at": "0 D", "ref": "3 D"}, 1, {"c": [4]}),
     "shift": Example(1, {"extent": "x"}, {"crd": "3 S0 D"}, 1),
     "scatter": Example(2, {"lanes": 2, "payload": "ref"}, {"ref": "S0 3 S1 D"}, 1),
     "gather": Example(

@@ -199,6 +199,26 @@ def _join(draw: Draw, kind: str, merge: Callable[[tuple[dict, ...]], list[int]])
 
 
 @st.composite
+def pick(draw: Draw) -> Case:
+    d = draw(depths)
+    at = draw(structures(d, payloads(7, empty=True)))
+    ref = draw(like(at, d, payloads(9, empty=True)))
+    crd = draw(st.lists(st.integers(0, COORDINATE_LIMIT - 1), min_size=10, max_size=10))
+    extent = COORDINATE_LIMIT
+
+    def found(p: int | None, r: int | None) -> int | None:
+        return None if p is None or r is None else r * extent + crd[p]
+
+    return Case(
+        make("pick", "n", d, crd="c", extent="i"),
+        {"at": at, "ref": ref},
+        {"ref": zip_at(d, found, at, ref)},
+        memories={"c": np.array(crd)},
+        extents={"i": extent},
+    )
+
+
+@st.composite
 def shift(draw: Draw) -> Case:
     d = draw(some_depths)
     extent = draw(st.sampled_from([0, 1, 9, (1 << 32) - COORDINATE_LIMIT]))
@@ -629,6 +649,7 @@ CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
         repeat,
         crd_hold,
         locate,
+        pick,
         shift,
         scatter,
         gather,

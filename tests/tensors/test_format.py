@@ -81,7 +81,7 @@ def test_names_are_one_to_one(format):
         ("(dense, sparse)", 2, "unknown level type 'sparse': use dense, compressed, singleton"),
         ("(dense)", 2, "has 1 levels but the tensor has rank 2"),
         ("(singleton, dense)", 2, "singleton level must follow"),
-        ("(dense, singleton)", 2, "singleton level must follow"),
+        ("(singleton, compressed)", 2, "singleton level must follow another level"),
         ("csr @ 1, 0", 2, "mode order '1, 0' does not parse"),
         ("csr @", 2, "mode order '' does not parse"),
         (f"csf @ ({'9' * 5000}, 0)", 2, "does not parse"),

@@ -82,6 +82,22 @@ def test_storage_by_hand_of_rank_3():
     }
 
 
+def test_a_singleton_below_a_dense_level_stores_one_point_in_each_row():
+    tensor = Tensor.from_coo([[2, 0, 1], [1, 3, 1]], [7, 0, 8], (3, 4), "(dense, singleton)")
+    assert lists(tensor) == {"crd1": [3, 1, 1], "vals": [0, 8, 7]}
+    tensor.check()
+    assert_array_equal(tensor.to_dense(), [[0, 0, 0, 0], [0, 8, 0, 0], [0, 7, 0, 0]])
+    assert lists(tensor.convert("csr")) == {"pos1": [0, 1, 2, 3], "crd1": [3, 1, 1], "vals": [0, 8, 7]}
+    assert [f.one_each for f in map(tensor.format.parse, ("csr", "coo"), (2, 2))] == [0, 0]
+    assert tensor.format.one_each == 1
+
+
+@pytest.mark.parametrize("rows", [[0, 1], [0, 1, 1], [0, 1, 1, 2]])
+def test_a_singleton_below_a_dense_level_refuses_none_and_several(rows):
+    with pytest.raises(InputError, match=r"exactly one point for each position .* none or several"):
+        Tensor.from_coo([rows, range(len(rows))], [1] * len(rows), (3, 4), "(dense, singleton)")
+
+
 def test_levels_below_a_singleton_hang_off_distinct_tuples():
     coords = np.array([[0, 0, 0, 1], [1, 1, 2, 2], [0, 2, 1, 1]])
     tensor = Tensor.from_coo(coords, [1, 2, 3, 4], (2, 3, 3), "(compressed, singleton, compressed)")

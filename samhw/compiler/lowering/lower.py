@@ -31,6 +31,7 @@ from samhw.compiler.lowering.bundles import Bundles
 from samhw.compiler.lowering.forks import Fork, find_forks, renaming
 from samhw.compiler.lowering.goal import Goal
 from samhw.compiler.lowering.joiners import StreamJoiner
+from samhw.compiler.lowering.picks import pick_levels
 from samhw.compiler.lowering.ready import closed, ready
 from samhw.compiler.lowering.reducers import reduced
 from samhw.compiler.lowering.result import StoredResult, formula, write_result, write_values
@@ -170,6 +171,7 @@ class _Lowering:
         """Takes e down all rows below those of the space; gives them, and e as it has become."""
         rows: list[RowStream] = []
         while True:
+            pick_levels(self.builder, space, e)
             e = self.open(space, e)
             ahead = self.builder.rows_ahead(e, space.bound)
             if not ahead:

@@ -57,7 +57,8 @@ class Scanner:
     def _compressed(self, view: View) -> Lockstep:
         cursor = self._row.cursor(view)
         domain: CrdDomain | None = (view.tensor, cursor.level, *view.indices[: cursor.level + 1])
-        if cursor.missing:
+        if cursor.missing or view.picks:
+            # What has been looked up may be any fiber.
             domain, cursor.missing = None, False
         scan = self._scan_compressed(view, self._row.extent)
         self._fill(view, scan, cursor.ref)

@@ -45,7 +45,7 @@ class Placed:
 
     @property
     def is_sparse(self) -> bool:
-        return LevelType.compressed in self.levels
+        return any(level is not LevelType.dense for level in self.levels)
 
 
 @dataclass
@@ -165,7 +165,11 @@ class _Emitter:
         indices = [
             (index, level) for level, m in zip(fmt.levels, fmt.mode_order, strict=True) for index in modes[m]
         ]
-        place = Placed(tuple(i for i, _ in indices), tuple(level for _, level in indices))
+        levels = tuple(level for _, level in indices)
+        if levels[:1] == (LevelType.singleton,):
+            # Modes of extent 1 have no index, and there is no level for it to be below.
+            levels = (LevelType.compressed,) * len(levels)
+        place = Placed(tuple(i for i, _ in indices), levels)
         self.placed[tensor] = place
         return place
 

@@ -27,8 +27,12 @@ class IndexMatrices:
         """A matrix with a one in each row, at the place that an index tensor names; with none for an index
         that is ignored."""
         ids = _known_indices(ids)
-        how = (size,) if ignored is None else (size, ignored)
-        return self._input("hot", ids, how, host.one_hot(ids, size, ignored=ignored))
+        hot = host.one_hot(ids, size, ignored=ignored)
+        if ignored is not None:
+            return self._input("hot", ids, (size, ignored), hot)
+        rank = hot.example.dim()
+        hints = Hints(f"({', '.join([*['dense'] * (rank - 1), 'singleton'])})" if rank > 1 else "dense")
+        return self.operands.input(("hot", ids.key, size), f"{ids.name}_hot", hot.example, hot.fetch, hints)
 
     def placing(self, ids: Operand, dim: int, size: int, *, once: bool = False) -> Value:
         """The matrix of `host.placing`."""

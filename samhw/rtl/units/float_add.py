@@ -14,12 +14,13 @@ _GUARD = 3
 """Guard, round and sticky: what the smaller addend keeps below the last bit of the greater one."""
 
 _CUTS = {
-    2: (1, 0, 1, 0, 1, 1),
-    3: (1, 0, 1, 0, 1, 1),
-    7: (1, 0, 1, 0, 1, 1),
-    23: (1, 1, 1, 1, 1, 1),
+    2: (1, 0, 1, 0, 1, 1, 1),
+    3: (1, 0, 1, 0, 1, 1, 1),
+    7: (1, 0, 1, 0, 1, 0, 1),
+    23: (1, 1, 1, 1, 1, 0, 1),
 }
-"""By mantissa, the registers behind each stage: swap, alignment, sum, count of zeros, shift, rounding."""
+"""By mantissa, the registers behind each stage: swap, alignment, sum, count of zeros, shift, decision which
+way to round, rounding. Subnormals are shifted back before the decision."""
 
 
 class FloatAdd(Unit):
@@ -34,7 +35,7 @@ class FloatAdd(Unit):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         f = self.format
-        swapped, aligned, summed, counted, shifted, rounded = self.cuts
+        swapped, aligned, summed, counted, shifted, decided, rounded = self.cuts
 
         a, b = self.a, Cat(self.b[:-1], self.b[-1] ^ self.subtract)
         swap = Signal()
@@ -81,9 +82,11 @@ class FloatAdd(Unit):
             lowest_bit.eq(exponent - (f.bias + f.mantissa + _GUARD)),
         ]
         word = round_integer(
-            m, f, sign=result_sign, value=total, exponent=lowest_bit, cuts=(counted, shifted, 0)
+            m, f, sign=result_sign, value=total, exponent=lowest_bit, cuts=(counted, shifted, decided)
         )
-        sign, nan, infinite = (delayed(m, value, counted + shifted) for value in (sign, nan, infinite))
+        sign, nan, infinite = (
+            delayed(m, value, counted + shifted + decided) for value in (sign, nan, infinite)
+        )
         result = choose(f, word, sign=sign, infinite=infinite, nan=nan)
         m.d.comb += self.result.eq(delayed(m, result, rounded))
         return m

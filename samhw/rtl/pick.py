@@ -1,0 +1,79 @@
+"""pick: the reference, in a dense level, of a coordinate that a memory holds."""
+
+from amaranth.hdl import Elaboratable, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from samhw.graph import Arch
+from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
+from samhw.rtl.firing import FiringTable
+from samhw.rtl.output import Output
+from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout
+from samhw.rtl.units import MultiplyAdd
+
+__all__ = ["Pick"]
+
+
+class Pick(Primitive):
+    """In `at` and `ref`, out `ref`: r * N + crd[p], N being the run-time `extent`.
+
+    Args:
+        crd_capacity: words of the memory behind `mem_crd`.
+    """
+
+    def __init__(self, *, arch: Arch, crd_capacity: int):
+        self.arch = arch
+        self.crd_capacity = crd_capacity
+        self.unit = MultiplyAdd(arch.index_bits)
+        self.unit.check_latency(arch.locate, "Arch.locate")
+        index = token_layout(arch.index_bits)
+        crd = MemoryReadSignature(ceil_log2(crd_capacity), arch.index_bits)
+        super().__init__(
+            {"at": index, "ref": index},
+            {"ref": index},
+            {"mem_crd": Out(crd), "extent": In(arch.index_bits)},
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        width = self.arch.index_bits
+        m.submodules.unit = unit = self.unit
+        latency = self.arch.memory + self.arch.locate
+        m.submodules.ref = ref = Output(width, latency=latency, registers=1 + unit.registers)
+        wiring.connect(m, ref.o, wiring.flipped(self.o.ref))
+
+        both = [self.i.at, self.i.ref]
+        at, base = self.i.at.payload, self.i.ref.payload
+        table = FiringTable(m, both)
+        reads, finds = at.kind == TokenKind.VAL, base.kind == TokenKind.VAL
+        with m.If(reads & finds):
+            table.row(takes=both, pushes={ref.i: make_token(TokenKind.VAL)})
+        with m.Elif(is_payload(at) & is_payload(base)):
+            table.row(takes=both, pushes={ref.i: make_token(TokenKind.EMPTY)})
+        with m.Elif(~is_payload(at) & same_token(at, base)):
+            table.row(takes=both, pushes={ref.i: make_token(at.kind, at.payload[:8])})
+
+        late_base = Signal(width, reset_less=True)
+        read = Signal()
+        beyond = Signal()
+        m.d.sync += [
+            late_base.eq(base.payload),
+            read.eq(table.fired & reads),
+            beyond.eq(self.i.at.valid & self.i.ref.valid & reads & (at.payload >= self.crd_capacity)),
+        ]
+        m.d.comb += [
+            self.mem_crd.addr.eq(at.payload),
+            self.mem_crd.en.eq(1),
+            unit.a.eq(late_base),
+            unit.b.eq(self.extent),
+            unit.c.eq(self.mem_crd.data),
+            ref.result.eq(unit.result),
+            self.fired.eq(table.fired),
+            self.error.eq(
+                error_bits(
+                    protocol=table.protocol, range=beyond | (read & (self.mem_crd.data >= self.extent))
+                )
+            ),
+        ]
+        return m

@@ -25,10 +25,10 @@ def test_scipy_files_keep_their_layout(tmp_path, layout, format, kind):
     assert_array_equal(tensor.to_dense(), MATRIX)
 
 
-def test_scipy_blocks_that_are_not_square_become_csr(tmp_path):
+def test_scipy_blocks_that_are_not_square_keep_their_sizes(tmp_path):
     scipy.sparse.save_npz(tmp_path / "a.npz", scipy.sparse.bsr_array(MATRIX, blocksize=(1, 2)))
     tensor = read_tensor(tmp_path / "a.npz")
-    assert str(tensor.format) == "csr"
+    assert str(tensor.format) == "bcsr(1,2)"
     assert_array_equal(tensor.to_dense(), MATRIX)
 
 

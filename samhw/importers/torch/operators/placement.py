@@ -16,7 +16,7 @@ from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.operators.gather import letters
 from samhw.importers.torch.value import Known
 
-__all__ = ["Along", "At", "Placement", "Slice", "along", "at", "followed_by", "put"]
+__all__ = ["AtEach", "AtIndices", "AtSlice", "Placement", "along", "at", "followed_by", "put"]
 
 
 class Placement(Protocol):
@@ -33,7 +33,7 @@ class Placement(Protocol):
 
 
 @dataclass(frozen=True)
-class At:
+class AtIndices:
     """Places that index tensors name together, for all that stands along the other dimensions.
 
     Attributes:
@@ -80,7 +80,7 @@ class At:
 
 
 @dataclass(frozen=True)
-class Along:
+class AtEach:
     """Places along a dimension, for each element of an index tensor its own.
 
     Attributes:
@@ -113,7 +113,7 @@ class Along:
 
 
 @dataclass(frozen=True)
-class Slice:
+class AtSlice:
     """Places along a dimension that a slice names.
 
     Attributes:
@@ -128,7 +128,7 @@ class Slice:
     def placed(self, source: Operand, kind: str) -> Value:
         if self.places.step != 1:
             ids = Known(torch.tensor(self.places), "places")
-            return At(self.importer, self.shape, _from(self.dim, ids)).placed(source, kind)
+            return AtIndices(self.importer, self.shape, _from(self.dim, ids)).placed(source, kind)
         around = [(0, 0)] * len(self.shape)
         around[self.dim] = self.places.start, self.shape[self.dim] - self.places.stop
         return _padded(self.importer, source, around)
@@ -139,12 +139,12 @@ class Slice:
         return followed_by(self.importer.value(Known(named, "places")), len(self.shape) - 1 - self.dim)
 
 
-def at(importer: Importer, x: Operand, dim: int, ids: Operand) -> At:
+def at(importer: Importer, x: Operand, dim: int, ids: Operand) -> AtIndices:
     """The places in `x` along a dimension that a list of indices names."""
     shape = importer.shape(x)
     if not shape:
         raise UnsupportedError("takes a tensor without dimensions", "give it one of shape (1,)")
-    return At(importer, shape, _from(dim % len(shape), ids))
+    return AtIndices(importer, shape, _from(dim % len(shape), ids))
 
 
 def along(importer: Importer, x: Operand, dim: int, ids: Operand) -> Placement:
@@ -156,7 +156,7 @@ def along(importer: Importer, x: Operand, dim: int, ids: Operand) -> Placement:
     is_whole = all(have == want for d, (have, want) in enumerate(zip(given, shape, strict=True)) if d != dim)
     if line is not None and is_whole:
         return at(importer, x, dim, line)
-    return Along(importer, shape, dim, ids)
+    return AtEach(importer, shape, dim, ids)
 
 
 def put(

@@ -7,7 +7,7 @@ from samhw.frontend.functions import select
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
-from samhw.importers.torch.operators.placement import At, Slice, along, at, followed_by, put
+from samhw.importers.torch.operators.placement import AtIndices, AtSlice, along, at, followed_by, put
 from samhw.importers.torch.registry import operator
 
 __all__: list[str] = []
@@ -31,7 +31,7 @@ def import_index_put(
 ) -> Value:
     if any(0 in importer.shape(each) for each in (source, *(i for i in indices if i is not None))):
         return importer.value(x)
-    places = At(importer, importer.shape(x), indices)
+    places = AtIndices(importer, importer.shape(x), indices)
     given = [index for index in indices if index is not None]
     if any(importer.masks.is_condition(index) for index in given):
         if len(given) == 1 and importer.shape(source) in ([], [1]) and not accumulate:
@@ -147,4 +147,4 @@ def _in_slice(importer: Importer, x: Operand, source: Operand, dim: int, places:
         return importer.masks.masked(_in_slice(importer, x, source, dim, places), shown)
     if len(places) == shape[dim]:
         return importer.value(source)
-    return put(importer, x, Slice(importer, shape, dim % len(shape), places), source, "last")
+    return put(importer, x, AtSlice(importer, shape, dim % len(shape), places), source, "last")

@@ -307,6 +307,7 @@ _WHOLE = frozenset(
     for name in (
         *("add", "sub", "rsub", "mul", "neg", "abs", "sum", "cumsum", "amax", "amin", "maximum", "minimum"),
         *("clamp", "clamp_min", "clamp_max", "where", "masked_fill"),
+        *("div", "floor_divide", "remainder", "fmod", "round", "floor", "ceil", "trunc", "sign"),
         *("gather", "index", "index_select", "embedding", "index_add", "index_put", "scatter", "scatter_add"),
     )
 )

@@ -11,6 +11,17 @@ import samhw.torch
 from samhw.errors import InputError
 from tests.importers.torch.agree import agree
 
+library = torch.library.Library("transformers", "FRAGMENT")
+if not hasattr(torch.ops.transformers, "grouped_mm_fallback"):
+    library.define("grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor")
+
+    def _grouped(x: Tensor, weight: Tensor, offs: Tensor) -> Tensor:
+        parts = zip(x.tensor_split(offs[:-1].long()), weight, strict=True)
+        return torch.cat([rows @ matrix for rows, matrix in parts])
+
+    library.impl("grouped_mm_fallback", _grouped, "CPU")
+    library.impl("grouped_mm_fallback", lambda x, w, offs: x.new_empty(len(x), w.shape[2]), "Meta")
+
 Body = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -64,6 +75,20 @@ def test_computed_places(name: str) -> None:
     for seed in range(2):
         torch.manual_seed(seed)
         agree(Of((READ | WRITTEN)[name]), (torch.randn(4, 6), torch.randn(6, 3)))
+
+
+def test_experts_of_transformers() -> None:
+    """Rows are sorted by their experts, which have as many as the data say; expert 2 may have none."""
+
+    def body(x: Tensor, experts: Tensor) -> Tensor:
+        best, order = x[:, :4].argmax(1).sort()
+        ends = torch.histc(best.float(), bins=4, min=0, max=3).cumsum(0, dtype=torch.int32)
+        made = torch.ops.transformers.grouped_mm_fallback(x[order], experts, ends)
+        return made[order.argsort()]
+
+    for seed in range(3):
+        torch.manual_seed(seed)
+        agree(Of(body), (torch.randn(5, 6), torch.randn(4, 6, 3)))
 
 
 @pytest.mark.parametrize("name", ["rows", "weighted bags", "the last of several"])

@@ -12,18 +12,17 @@ __all__ = ["nearest_integer"]
 def nearest_integer(p: Pipeline, f: FloatFormat, a: Value) -> Value:
     """The whole number nearest to a, of two the even one."""
     word = p.keep(canonical(f, a))
-    magnitude, exponent = a[:-1], a[f.mantissa : -1]
+    exponent = a[f.mantissa : -1]
     # As many ones as bits are behind the point, for numbers from one to where all are whole.
     fraction = p.keep((f.bias + f.mantissa - exponent)[: len(Const(f.mantissa))])
-    behind = p.keep(((Const(1) << fraction) - 1)[: f.width - 1])
-    below_half = behind >> 1
-    half = (magnitude & (behind ^ below_half)).any()
-    decides = magnitude & (below_half | (behind + 1)[: f.width - 1])
-    goes_up = p.keep(half & decides.any())
-    p.advance()
-    size, behind = p[word][:-1], p[behind]
+    behind = p.register(((Const(1) << fraction) - 1)[: f.width - 1])
+    size, below_half = p[word][:-1], p[behind] >> 1
+    half = (size & (p[behind] ^ below_half)).any()
+    decides = size & (below_half | (p[behind] + 1)[: f.width - 1])
+    goes_up = p.register(half & decides.any())
+    size = p[word][:-1]
     # A carry out of the significand adds to the exponent.
-    rounded = (size - (size & behind) + Mux(p[goes_up], behind + 1, 0))[: f.width - 1]
+    rounded = (size - (size & p[behind]) + Mux(p[goes_up], p[behind] + 1, 0))[: f.width - 1]
     below_one = Mux(size > f.one - f.hidden, Const(f.one, f.width - 1), 0)
     is_whole = size >= f.one + (f.mantissa << f.mantissa)
     result = Mux(size < f.one, below_one, Mux(is_whole, size, rounded))

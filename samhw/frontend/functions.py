@@ -30,6 +30,7 @@ __all__ = [
     "recur",
     "relu",
     "reshape",
+    "rint",
     "rsqrt",
     "select",
     "sigmoid",
@@ -87,6 +88,11 @@ def exp(x: Operand) -> Call:
 def log(x: Operand) -> Call:
     """The natural logarithm of x."""
     return _call("log", x)
+
+
+def rint(x: Operand) -> Call:
+    """The whole number nearest to x; of two, the even one."""
+    return _call("rint", x)
 
 
 def sin(x: Operand) -> Call:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 __all__ = ["vanishes", "vanishes_by_first"]
 
 _BY_FIRST = frozenset(
-    ("neg", "abs", "relu", "leaky_relu", "sqrt", "tanh", "silu", "gelu", "sin", "mul", "div")
+    ("neg", "abs", "relu", "leaky_relu", "sqrt", "tanh", "silu", "gelu", "sin", "rint", "mul", "div")
 )
 """Operations that are zero where their first operand is."""
 _BY_ALL = frozenset(("add", "sub", "max", "min", "lt", "select"))

@@ -209,6 +209,6 @@ def _home(graph: Graph, node: Node) -> str:
     tabulated = isinstance(kind, Float) and op in kind.tabulated
     return (
         "functions"
-        if op in FUNCTIONS or (isinstance(kind, Fixed) and op == "sqrt") or tabulated
+        if op in FUNCTIONS or (isinstance(kind, Fixed) and op in ("sqrt", "rint")) or tabulated
         else "operations"
     )

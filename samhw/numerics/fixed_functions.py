@@ -15,6 +15,7 @@ from samhw.numerics.lanes import Bits
 from samhw.numerics.logarithm import log
 from samhw.numerics.logistic import sigmoid, silu
 from samhw.numerics.reciprocal import reciprocal, reciprocal_root
+from samhw.numerics.rounding import nearest_integer
 
 __all__ = ["FIXED_FUNCTIONS", "WIDEST"]
 
@@ -38,5 +39,6 @@ FIXED_FUNCTIONS: dict[str, Callable[[FixedFormat, Bits], Bits]] = {
     "gelu": partial(_through_f32, gelu),
     "sin": partial(_through_f32, sin),
     "cos": partial(_through_f32, cos),
+    "rint": partial(_through_f32, nearest_integer),
 }
 """By name, for words of at most `WIDEST` bits. Infinity saturates; where the function has no value, zero."""

@@ -20,6 +20,7 @@ from samhw.numerics.logarithm import log
 from samhw.numerics.logistic import sigmoid, silu
 from samhw.numerics.operations import OPERATIONS, definitions_of
 from samhw.numerics.reciprocal import reciprocal, reciprocal_root
+from samhw.numerics.rounding import nearest_integer
 from samhw.numerics.valuetype import Definition, ScalarOp, ValueType, Words
 
 __all__ = ["FLOATS", "Float"]
@@ -41,12 +42,26 @@ _DEFINITIONS: dict[str, Callable[..., Bits]] = {
     "gelu": gelu,
     "sin": sin,
     "cos": cos,
+    "rint": nearest_integer,
 }
 
 _FAST: dict[str, Callable[[FloatFormat], ScalarOp]] = {"add": adder, "sub": subtracter, "mul": multiplier}
 
 
-_TABULATED = ("sqrt", "reciprocal", "rsqrt", "exp", "log", "sigmoid", "tanh", "silu", "gelu", "sin", "cos")
+_TABULATED = (
+    "sqrt",
+    "reciprocal",
+    "rsqrt",
+    "exp",
+    "log",
+    "sigmoid",
+    "tanh",
+    "silu",
+    "gelu",
+    "sin",
+    "cos",
+    "rint",
+)
 """What types of eight bits look up."""
 
 

@@ -29,6 +29,7 @@ OPERATIONS = {
     "gelu": 1,
     "sin": 1,
     "cos": 1,
+    "rint": 1,
 }
 """By name. Comparisons give one or zero. `select` has the condition first, `leaky_relu` the slope last."""
 

@@ -33,7 +33,7 @@ SIGN, OPEN = 5, 6
 _PARTS = 6
 """Those of a factor in `RunningError`. Behind them come indicators: a sum of products counts points."""
 
-_PASSING = ("abs", "relu", "leaky_relu", "max", "min")
+_PASSING = ("abs", "relu", "leaky_relu", "max", "min", "rint")
 """Functions that give an infinity or NaN for one, whatever may be uncertain of their other argument."""
 
 

@@ -54,7 +54,9 @@ def _select(function: str, values: Sequence[Array], errors: Sequence[Array]) -> 
 _GREATEST_SLOPES = {"abs": 1.0, "gelu": 1.129, "silu": 1.1, "sin": 1.0, "cos": 1.0}
 
 CHANGES = {
-    **dict.fromkeys(("relu", "max", "min", "sigmoid", "tanh", "exp", "log", "sqrt", "rsqrt"), _monotone),
+    **dict.fromkeys(
+        ("relu", "max", "min", "sigmoid", "tanh", "exp", "log", "sqrt", "rsqrt", "rint"), _monotone
+    ),
     **dict.fromkeys(_GREATEST_SLOPES, _lipschitz),
     **dict.fromkeys(("lt", "le", "eq"), _comparison),
     "reciprocal": _reciprocal,
@@ -63,7 +65,7 @@ CHANGES = {
 }
 """By function: how far its result may move, from the values and the errors of its arguments."""
 
-_EXACT = ("abs", "relu", "max", "min", "lt", "le", "eq", "select")
+_EXACT = ("abs", "relu", "max", "min", "lt", "le", "eq", "select", "rint")
 
 ROUNDINGS = {**dict.fromkeys(CHANGES, 2), **dict.fromkeys(_EXACT, 0), "leaky_relu": 1}
 """How many roundings a function's result is off by at most: two where it is within one ulp."""

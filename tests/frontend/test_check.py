@@ -82,7 +82,7 @@ y = A[i, k] + B[i, k]
             "T[k] = elu(c[k])",
             8,
             "unknown function 'elu'; the functions are: abs, cos, eq, exp, gelu, le, leaky_relu, log, lt, "
-            "max, min, reciprocal, relu, rsqrt, select, sigmoid, silu, sin, sqrt, tanh",
+            "max, min, reciprocal, relu, rint, rsqrt, select, sigmoid, silu, sin, sqrt, tanh",
         ),
         (
             "T[k] = leaky_relu(c[k], alpha)",

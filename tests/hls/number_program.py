@@ -70,7 +70,7 @@ def _cases() -> dict[str, tuple[int, str]]:
     for value in TYPES:
         kind, name = value_type(value), _class(value)
         for op in kind.operations:
-            is_function = op == "sqrt" and (isinstance(kind, Fixed) or kind.width == 8)
+            is_function = op in ("sqrt", "rint") and (isinstance(kind, Fixed) or kind.width == 8)
             home = "functions" if op in FUNCTIONS or is_function else "operations"
             arguments = ", ".join(f"word<{name}>({k})" for k in range(OPERATIONS[op]))
             cases[f"{op} {value}"] = (OPERATIONS[op], f"{home}<{name}>::{op}({arguments}, overflow)")

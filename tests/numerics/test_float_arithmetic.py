@@ -39,10 +39,11 @@ EXACT: dict[str, Callable[..., Any]] = {
     "leaky_relu": lambda a, b: np.where(np.signbit(a), product(a, b), a),
     "neg": np.negative,
     "abs": np.abs,
+    "rint": np.rint,
     "relu": lambda a: np.where(a <= 0, np.zeros_like(a), a),
 }
 
-UNARY = {"sqrt", "neg", "abs", "relu"}
+UNARY = {"sqrt", "neg", "abs", "relu", "rint"}
 
 
 def assert_equal(kind: Float, op: str, a: np.ndarray, b: np.ndarray) -> None:

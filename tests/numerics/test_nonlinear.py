@@ -62,6 +62,7 @@ def test_special_values(kind: Float) -> None:
         "gelu": [0, -0.0, inf, -0.0, nan, None, -0.0],
         "sin": [0, -0.0, nan, nan, nan, None, None],
         "cos": [1, 1, nan, nan, nan, None, None],
+        "rint": [0, -0.0, inf, -inf, nan, None, None],
     }
     inputs = kind.encode([0.0, -0.0, inf, -inf, nan, 3e38, -3e38])
     for op, values in expected.items():

@@ -133,7 +133,8 @@ def test_a_bound_of_a_product():
 
 
 @pytest.mark.parametrize(
-    "name", ["exp", "log", "sqrt", "rsqrt", "reciprocal", "sigmoid", "tanh", "gelu", "silu", "sin", "cos"]
+    "name",
+    ["exp", "log", "sqrt", "rsqrt", "reciprocal", "sigmoid", "tanh", "gelu", "silu", "sin", "cos", "rint"],
 )
 @pytest.mark.parametrize(
     ("kind", "rounding"),

@@ -37,6 +37,7 @@ FUNCTIONS: dict[str, Callable[..., Number]] = {
     "silu": lambda x: x / (1 + math.exp(-x)) if x > -700 else 0.0,
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)) if x > -700 else 0.0,
     "tanh": math.tanh,
+    "rint": round,
     "sin": math.sin,
     "cos": math.cos,
     "exp": math.exp,

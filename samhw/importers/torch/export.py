@@ -203,7 +203,7 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
     depends = any(
         word in str(error) for word in ("data-dependent", "Data dependent", "DataDependent", "unbacked")
     )
-    if depends or "GuardOnDataDependent" in type(error).__name__:
+    if depends or "DataDependent" in type(error).__name__:
         return InputError(
             f"{place}{type(module).__name__} decides by its data what it computes, and hardware has one "
             "graph for all data; replace the condition by torch.where, or the data by their shape."

@@ -17,6 +17,7 @@ from samhw.tensors import Format
 __all__ = [
     "array_of",
     "as_numbers",
+    "bagging",
     "bags",
     "checked",
     "counts",
@@ -29,6 +30,7 @@ __all__ = [
     "one_hot",
     "one_hot_of",
     "placing",
+    "placing_of",
     "rows_of",
     "uniform",
 ]
@@ -147,20 +149,30 @@ def counts(ids: Known | Host, dim: int, size: int) -> Host:
     return of_data(ids, counted)
 
 
-def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int], *, once: bool = False) -> Host:
-    """For each place a one at the coordinates that several index tensors name together.
+def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
+    """For each place a one at the coordinates that several index tensors name together."""
+
+    def hot(tensors: Sequence[Tensor]) -> Tensor:
+        held = _side_by_side(tensors, sizes)
+        coords = torch.cat([_places(held[0].shape), *(t.reshape(1, -1) for t in held)])
+        shape = (*held[0].shape, *sizes)
+        return torch.sparse_coo_tensor(coords, torch.ones(coords.shape[1]), shape).coalesce()
+
+    return of_several(ids, hot)
+
+
+def placing_of(ids: Sequence[Known | Host], sizes: Sequence[int], *, once: bool = False) -> Host:
+    """For the coordinates that several index tensors name together ones at the places that name them.
 
     Args:
-        once: of the places that name the same coordinates only the last one.
+        once: only at the last one of them.
     """
 
     def hot(tensors: Sequence[Tensor]) -> Tensor:
         held = _side_by_side(tensors, sizes)
-        named = torch.stack([t.reshape(-1) for t in held])
-        coords = torch.cat([_places(held[0].shape), named])
-        if once:
-            coords = _last_of(torch.cat([named, coords]), sizes)[len(sizes) :]
-        shape = (*held[0].shape, *sizes)
+        shape = (*sizes, *held[0].shape)
+        coords = torch.cat([*(t.reshape(1, -1) for t in held), _places(held[0].shape)])
+        coords = _last_of(coords, sizes) if once else coords
         return torch.sparse_coo_tensor(coords, torch.ones(coords.shape[1]), shape).coalesce()
 
     return of_several(ids, hot)
@@ -199,17 +211,32 @@ def _last_of(coords: Tensor, shape: Sequence[int]) -> Tensor:
 
 def bags(ids: Known | Host, offsets: Known | Host, size: int, *, mean: bool) -> Host:
     """For each bag a row that counts its indices; with `mean`, their shares. Bags begin at the offsets."""
-    first, second = ids.fetch, offsets.fetch
 
-    def hot(tensor: Tensor, starts: Tensor) -> Tensor:
+    def hot(tensors: Sequence[Tensor]) -> Tensor:
+        tensor, starts = tensors
         where = checked(tensor.reshape(-1), size)
-        bag = torch.searchsorted(starts, torch.arange(len(where)), right=True) - 1
-        counts = torch.bincount(bag, minlength=len(starts)).clamp(min=1)
-        values = 1 / counts[bag] if mean else torch.ones(len(where))
-        coords = torch.stack([bag, where])
-        return torch.sparse_coo_tensor(coords, values, (len(starts), size)).coalesce()
+        bag, values = _bags(starts, len(where), mean)
+        return torch.sparse_coo_tensor(torch.stack([bag, where]), values, (len(starts), size)).coalesce()
 
-    return Host(hot(ids.example, offsets.example), lambda env: hot(first(env), second(env)), ids.name)
+    return of_several([ids, offsets], hot)
+
+
+def bagging(offsets: Known | Host, count: int, *, mean: bool) -> Host:
+    """For each bag a row with ones, or shares, at those of so many elements that are in it."""
+
+    def hot(starts: Tensor) -> Tensor:
+        bag, values = _bags(starts, count, mean)
+        coords = torch.stack([bag, torch.arange(count)])
+        return torch.sparse_coo_tensor(coords, values, (len(starts), count)).coalesce()
+
+    return of_data(offsets, hot)
+
+
+def _bags(starts: Tensor, count: int, mean: bool) -> tuple[Tensor, Tensor]:
+    """Of each of so many elements its bag, and what it counts there."""
+    bag = torch.searchsorted(starts, torch.arange(count), right=True) - 1
+    counts = torch.bincount(bag, minlength=len(starts)).clamp(min=1)
+    return bag, 1 / counts[bag] if mean else torch.ones(count)
 
 
 def _places(shape: Sequence[int]) -> Tensor:

@@ -8,6 +8,7 @@ from torch import Tensor
 from samhw.frontend.expr import Expr
 from samhw.importers.core import NO_HINTS, Build, Hints, Operations, Tensors, UnsupportedError, Value, Views
 from samhw.importers.torch import host
+from samhw.importers.torch.computed_indices import ComputedIndices
 from samhw.importers.torch.host import is_finite_number
 from samhw.importers.torch.index_matrices import IndexMatrices
 from samhw.importers.torch.masks import Masks
@@ -50,7 +51,9 @@ class Importer:
         self.views = Views(build, self.tensors)
         self.operands = Operands(build, sparsify)
         self.masks = Masks(self.operands, self.tensors, self.operations)
-        self.indices = IndexMatrices(self.operands)
+        self.indices = IndexMatrices(
+            self.operands, ComputedIndices(self.operands, self.tensors, self.operations)
+        )
         self.operator = ""
         self.memory: MemoryLayout | None = None
 

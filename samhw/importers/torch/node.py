@@ -16,6 +16,7 @@ __all__ = [
     "depends_on_data",
     "empty_of",
     "is_complex",
+    "keeps_integers",
     "located",
     "makes_conditions",
     "makes_integers",
@@ -113,6 +114,14 @@ def makes_integers(node: Node) -> bool:
     """Whether it gives a tensor of whole numbers, or of conditions."""
     meta = node.meta.get("val")
     return isinstance(meta, Tensor) and not meta.is_floating_point()
+
+
+def keeps_integers(node: Node) -> bool:
+    """Whether it gives whole numbers of whole numbers."""
+    metas = [item.meta.get("val") for item in (node, *node.all_input_nodes[:1])]
+    kinds = [meta.dtype for meta in metas if isinstance(meta, Tensor)]
+    plain = [k for k in kinds if not (k == torch.bool or k.is_floating_point or k.is_complex)]
+    return len(plain) == 2
 
 
 def memory_of(node: Node) -> MemoryLayout | None:

@@ -45,18 +45,21 @@ PLACES: set[str] = set()
 """Operators that give places of elements, and say themselves what is in the way."""
 
 
-def operator(*names: str, masked: bool = False, view: bool = False, places: bool = False) -> Callable[[H], H]:
-    """Registers an importer of PyTorch's own operators, by their names in `torch.ops.aten`."""
+def operator(
+    *names: str, masked: bool = False, view: bool = False, places: bool = False, library: str = "aten"
+) -> Callable[[H], H]:
+    """Registers an importer of PyTorch's own operators, by their names in `torch.ops.aten`, or of another
+    library's."""
 
     def register(handler: H) -> H:
-        for name in names:
-            OPERATORS[f"aten.{name}"] = handler
+        for name in (f"{library}.{name}" for name in names):
+            OPERATORS[name] = handler
             if masked or view:
-                MASKED.add(f"aten.{name}")
+                MASKED.add(name)
             if view:
-                VIEWS.add(f"aten.{name}")
+                VIEWS.add(name)
             if places:
-                PLACES.add(f"aten.{name}")
+                PLACES.add(name)
         return handler
 
     return register

@@ -92,7 +92,8 @@ def _containers(root: object, apart: set[int]) -> Iterator[tuple[object, object]
             yield item, list(item)
             left += item
         elif isinstance(item, tuple):
-            left += item
+            # Whatever its class does when it is asked for its length.
+            left.extend(tuple.__iter__(item))
         elif hasattr(item, "__dict__"):
             left.append(vars(item))
 

@@ -22,6 +22,7 @@ from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.node import (
     empty_of,
     is_complex,
+    keeps_integers,
     located,
     makes_conditions,
     makes_integers,
@@ -174,6 +175,9 @@ class GraphWalk:
             raise UnsupportedError(
                 "computes whole numbers", "hardware has one type of values; give indices as inputs"
             )
+        if keeps_integers(node):
+            # Of whatever width: they are numbers of the value type.
+            named.pop("dtype", None)
         plain = [_as_number(item) for item in arguments]
         found = handler(self.importer, *plain, **{key: _as_number(item) for key, item in named.items()})
         # A view or a part of conditions, too, has the values of conditions.
@@ -303,6 +307,8 @@ _WHOLE = frozenset(
     for name in (
         *("add", "sub", "rsub", "mul", "neg", "abs", "sum", "cumsum", "amax", "amin", "maximum", "minimum"),
         *("clamp", "clamp_min", "clamp_max", "where", "masked_fill"),
+        *("div", "floor_divide", "remainder", "fmod", "round", "floor", "ceil", "trunc", "sign"),
+        *("gather", "index", "index_select", "embedding", "index_add", "index_put", "scatter", "scatter_add"),
     )
 )
 """What gives whole numbers of whole numbers, in hardware's one type of values too."""

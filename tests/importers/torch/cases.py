@@ -311,6 +311,14 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "mul": binary(lambda a, b: (a * b, torch.where(~((a > 0) * (b > 0)), a, b), ~torch.isfinite(a))),
     "div": binary(torch.div, positive=True),
     "neg": unary(torch.neg),
+    "floor_divide": binary(
+        lambda a, b: (torch.floor_divide(a, b), torch.div(a, b, rounding_mode="trunc")), positive=True
+    ),
+    "remainder": binary(torch.remainder, positive=True),
+    "fmod": binary(torch.fmod, positive=True),
+    "round": unary(lambda x: (x * 4).round() + x.round(decimals=1)),
+    **{name: unary(getattr(torch, name)) for name in ("floor", "ceil", "trunc", "frac")},
+    "histc": unary(lambda x: torch.histc(x, bins=5, min=-1, max=1)),
     "reciprocal": unary(torch.reciprocal, positive=True),
     "square": unary(torch.square),
     "pow": unary(

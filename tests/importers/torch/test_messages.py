@@ -72,6 +72,15 @@ def test_numbers_that_are_not_finite():
     samhw.torch.compile(Infinite(), (torch.tensor([0.0, 1.0, 4.0]),), value="f32").run().check()
 
 
+def test_a_comparison_of_whole_tensors_decides():
+    class Gram(nn.Module):
+        def forward(self, x: Tensor, y: Tensor) -> Tensor:
+            return x @ x.T if torch.equal(x, y) else x @ y.T
+
+    with pytest.raises(InputError, match="Gram decides by its data what it computes"):
+        import_module(Gram(), (torch.randn(2, 3), torch.randn(2, 3)))
+
+
 def test_a_batch_norm_by_what_is_computed():
     class Normed(nn.Module):
         def forward(self, x: Tensor, mean: Tensor, weight: Tensor) -> Tensor:

@@ -102,6 +102,26 @@ def test_padding_masks_of_encoders_are_compared_without_the_fast_path():
     assert torch.backends.mha.get_fastpath_enabled()
 
 
+def test_a_tuple_that_refuses_its_length():
+    """As the irreducible representations of e3nn are."""
+
+    class Degree(tuple):
+        __slots__ = ()
+
+        def __len__(self) -> int:
+            raise NotImplementedError
+
+    class Typed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.degree = Degree((1, [2]))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x * 2
+
+    import_module(Typed(), (torch.ones(2, 3),))
+
+
 def test_outputs_that_the_module_gives_as_sparse_tensors_are_compared():
     class Sum(nn.Module):
         def forward(self, x: Tensor, y: Tensor) -> Tensor:

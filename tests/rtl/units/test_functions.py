@@ -17,7 +17,20 @@ pytestmark = pytest.mark.verilator
 COUNT = 1 << 18
 """Vectors, at least, unless there are fewer words."""
 
-FUNCTIONS = ["sqrt", "reciprocal", "rsqrt", "exp", "log", "sigmoid", "tanh", "silu", "gelu", "sin", "cos"]
+FUNCTIONS = [
+    "sqrt",
+    "reciprocal",
+    "rsqrt",
+    "exp",
+    "log",
+    "sigmoid",
+    "tanh",
+    "silu",
+    "gelu",
+    "sin",
+    "cos",
+    "rint",
+]
 PROGRAMS = {
     "bf16": {"bf16": ["div", *FUNCTIONS]},
     "f32": {"f32": ["div", *FUNCTIONS]},

@@ -137,6 +137,7 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "tanh": np.tanh,
     "sin": np.sin,
     "cos": np.cos,
+    "rint": np.rint,
     "exp": np.exp,
     "log": np.log,
     "sqrt": np.sqrt,

@@ -34,6 +34,7 @@ from samhw.importers.core import UnsupportedError, Value, check_unmasked
 from samhw.importers.torch import host
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
+from samhw.importers.torch.operators.rounding import quotient
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
 
@@ -235,7 +236,8 @@ def import_mul(importer: Importer, a: Operand, b: Operand) -> Value:
 @operator("div", "div_", "true_divide", masked=True)
 def import_div(importer: Importer, a: Operand, b: Operand, *, rounding_mode: str | None = None) -> Value:
     if rounding_mode is not None:
-        raise UnsupportedError(f"rounds a quotient ({rounding_mode})", "divide without rounding_mode")
+        check_unmasked(a, b)
+        return quotient(importer, a, b, rounding_mode)
     check_unmasked(b)
     if isinstance(b, int | float) and b:
         return importer.elementwise(lambda x: x * (1 / b), a)

@@ -27,13 +27,22 @@ def import_embedding(importer: Importer, weight: Operand, ids: Operand, *_: obje
 def import_embedding_bag(
     importer: Importer, weight: Operand, ids: Operand, offsets: Operand, *rest: Any
 ) -> Sequence[Result]:
-    """`rest`: whether gradients are scaled, and the mode: 0 for a sum, 1 for a mean."""
+    """`rest`: whether gradients are scaled; the mode, 0 for a sum and 1 for a mean; whether they are sparse;
+    and the weights of a sum."""
     mode = rest[1] if len(rest) > 1 else 0
-    if mode not in (0, 1) or any(item is not None for item in rest[3:4]):
-        raise UnsupportedError("takes the greatest of a bag, or weights", "use the modes 'sum' and 'mean'")
-    weight = importer.value(weight)
-    bags = importer.indices.bags(ids, offsets, importer.build.shape(weight)[0], mean=mode == 1)
-    made = contract(importer.tensors, "Av,vd->Ad", bags, weight)
+    weights = rest[3] if len(rest) > 3 else None
+    if mode not in (0, 1):
+        raise UnsupportedError("takes the greatest of a bag", "use the modes 'sum' and 'mean'")
+    table = importer.value(weight)
+    if weights is None and not isinstance(ids, Value):
+        bags = importer.indices.bags(ids, offsets, importer.build.shape(table)[0], mean=mode == 1)
+        made = contract(importer.tensors, "Av,vd->Ad", bags, table)
+    else:
+        rows = import_embedding(importer, table, ids)
+        if weights is not None:
+            rows = contract(importer.tensors, "nd,n->nd", rows, importer.value(weights))
+        bags = importer.indices.bagging(offsets, importer.build.shape(rows)[0], mean=mode == 1)
+        made = contract(importer.tensors, "An,nd->Ad", bags, rows)
     statistics = importer.missing("the statistics of training", "use the normalised tensor")
     return made, statistics, statistics, statistics
 

@@ -11,6 +11,7 @@ from samhw.frontend.functions import eq
 from samhw.importers.core import MOST_JOINED, Hints, UnsupportedError, Value, check_unmasked, grouped
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
+from samhw.importers.torch.operators.rounding import trunc
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
 
@@ -49,7 +50,8 @@ def import_same(importer: Importer, x: Operand, *_: object, **named: object) -> 
     if importer.masks.is_condition(x) and dtype not in (None, torch.bool):
         return replace(importer.value(x), condition=False)
     if dtype is not None and dtype != torch.bool and not (dtype.is_floating_point or dtype.is_complex):
-        raise UnsupportedError(f"makes integers ({dtype}) of numbers", "keep floating-point numbers")
+        check_unmasked(x)
+        return trunc(importer, x)
     return importer.value(x)
 
 

@@ -18,6 +18,7 @@ from samhw.rtl.units.functions.logistic import sigmoid, silu
 from samhw.rtl.units.functions.piecewise import look_up
 from samhw.rtl.units.functions.pipeline import PipelinedUnit
 from samhw.rtl.units.functions.reciprocal import reciprocal, reciprocal_root
+from samhw.rtl.units.functions.rounding import nearest_integer
 from samhw.rtl.units.functions.square_root import square_root
 from samhw.rtl.units.unit import Unit
 
@@ -35,6 +36,7 @@ _UNARY: dict[str, Callable[..., Value]] = {
     "gelu": gelu,
     "sin": sin,
     "cos": cos,
+    "rint": nearest_integer,
 }
 
 _F32 = Float("f32")

@@ -48,7 +48,7 @@ def programs(count: int, most: int, seed: int) -> list[tuple[Workload, list[Sche
     @drawn(50 * count, seed)
     @given(st.booleans().flatmap(_drawn_programs), st.integers(0, 2**32 - 1))
     def draw(program: Program, number: int) -> None:
-        known = (workload.program.text for workload in found)
+        known = (workload.program.text for workload, _ in found)
         if len(found) == count or not 2 <= len(program.statements) <= 4 or program.text in known:
             return
         tensors = random_tensors(program, np.random.default_rng(number))

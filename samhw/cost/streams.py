@@ -12,22 +12,36 @@ __all__ = ["Carried", "ResultLevel", "Results", "flows", "results_of"]
 
 
 @dataclass(frozen=True)
+class Led:
+    """A level of a tensor that references have come through.
+
+    Attributes:
+        index: of its coordinates, as they are now.
+        distance: how far these have been shifted.
+        met: they have met others since, and what shifts them from now on is more.
+    """
+
+    index: str
+    distance: int = 0
+    met: bool = False
+
+
+@dataclass(frozen=True)
 class Carried:
     """A stream.
 
     Attributes:
         levels: for each level, the coordinates that there are, over all indices up to it.
         present: the coordinates whose payload is not EMPTY, where some are.
-        path: of references, for each level of the tensor that they lead into the index of its coordinates,
-            and how far these have been shifted.
-        moved: how far the coordinates of the innermost level have been shifted.
+        path: of references, the levels of the tensor that they lead into.
+        moved: how far the coordinates of the innermost level have been shifted since they met others.
         lanes: by index, the number of lanes that share its coordinates.
         nonzero: of values that an input stores, the coordinates of those that are not zero.
     """
 
     levels: tuple[Support, ...] = ()
     present: Support | None = None
-    path: tuple[tuple[str, int], ...] = ()
+    path: tuple[Led, ...] = ()
     moved: int = 0
     lanes: Mapping[str, int] = field(default_factory=dict)
     nonzero: Support | None = None
@@ -122,17 +136,17 @@ class _Walk:
     def _scanned(self, node: Node, above: Carried) -> Carried:
         """One level more: of what is stored below the references, or all along the index."""
         memories = {node.spec.memories[param].array: name for param, name in node.memories.items()}
-        path = (*above.path, (node.index, 0))
+        path = (*above.path, Led(node.index))
         own = every(node.index, self._extents[next(iter(node.extents.values()))])
         if memories:
             own = self._stored(memories[StoredArray.CRD], path)
         made = all_of((above.some, own))
         return Carried((*above.levels, made), path=path, lanes=above.lanes)
 
-    def _stored(self, memory: str, path: tuple[tuple[str, int], ...]) -> Support:
+    def _stored(self, memory: str, path: tuple[Led, ...]) -> Support:
         """What lies in a level of a tensor, under the indices that lead there."""
         tensor, array = self._graph.memory[memory].tensor, self._graph.memory[memory].array
-        indices = [index for index, _ in path]
+        indices = [led.index for led in path]
         result = self._results.get(f"{tensor}.{array}")
         if result is None:
             # Dense levels outside keep nothing out, so that a level has what all of the tensor has there.
@@ -141,8 +155,8 @@ class _Walk:
             found = onto(entries(tensor, (names.get(m, f"{tensor}.{m}") for m in range(len(order)))), indices)
         else:
             found = relabelled(result.support, dict(zip(result.names, indices, strict=True)))
-        for index, distance in path:
-            found = shifted(found, index, index, distance)
+        for led in path:
+            found = shifted(found, led.index, led.index, led.distance)
         return found
 
     def _joined(
@@ -162,8 +176,10 @@ class _Walk:
             there = side if payload.present is None else self._under(node.index, own[join.crd], payload.some)
             present = all_of((made, there))
             path = tuple(
-                (node.index, crd.moved) if node.index and index == own[join.crd] else (index, distance)
-                for index, distance in payload.path
+                Led(node.index, crd.moved + led.distance * led.met, met=True)
+                if node.index and led.index == own[join.crd]
+                else led
+                for led in payload.path
             )
             return replace(
                 result, present=None if present is made else present, path=path, nonzero=payload.nonzero
@@ -207,7 +223,7 @@ class _Walk:
         made = outer.all if inner.nonzero is None else all_of((outer.all, inner.nonzero))
         return replace(taken[port], levels=(*outer.levels[:-1], made), present=None, nonzero=None)
 
-    def _nonzero(self, node: Node, path: tuple[tuple[str, int], ...]) -> Support | None:
+    def _nonzero(self, node: Node, path: tuple[Led, ...]) -> Support | None:
         """Where the values that are read from an input are not zero; None for a result, of whose values
         nothing is known."""
         memory = next(iter(node.memories.values()))
@@ -239,6 +255,6 @@ class _Walk:
                 result = replace(result, present=all_of((like.all, flow.present)))
         if given is StreamKind.REF:
             held = next(flow.path for name, flow in taken.items() if name != followed)
-            located = ((self._indices[Endpoint(node.name, port)][-1], like.moved),) if node.extents else ()
+            located = (Led(self._indices[Endpoint(node.name, port)][-1], like.moved),) if node.extents else ()
             result = replace(result, path=(*held, *located))
         return result

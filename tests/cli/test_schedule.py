@@ -18,6 +18,7 @@ EVERY = {
     "correlate": ["spmm"],
     "sweep": ["spmm", "-o", "table.csv"],
     "tune": ["spmm", "-o", "tuned.toml"],
+    "accuracy": ["spmm"],
 }
 """The commands that take a program, with what they do not go without."""
 

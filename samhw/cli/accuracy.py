@@ -9,6 +9,7 @@ from rich.console import Console
 from samhw.backends import MODEL, run
 from samhw.checking import differences
 from samhw.cli.backends import CLOCK
+from samhw.cli.memory import check_on_chip
 from samhw.cli.options import data_option, load_schedule, split_words
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.pictures import plot_option
@@ -53,6 +54,7 @@ def accuracy(
     """Run PROGRAM in several value types on several inputs and compare its results with float64."""
     names = {str(asked_type(word) or AUTO): asked_type(word) for word in split_words(value)}
     schedule = load_schedule(file)
+    check_on_chip(schedule, "a comparison of values")
     inputs = list(dict.fromkeys(_inputs(data, draws)))
     rows: dict[str, list[AccuracyRow]] = {name: [] for name in names}
     with line("accuracy", "{task.completed:.0f} of {task.total:.0f} inputs") as shown:

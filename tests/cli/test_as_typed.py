@@ -52,7 +52,9 @@ def test_sweep(tmp_path: Path) -> None:
     good("sweep", *PROGRAMS, "-o", tmp_path / "table.csv")
     with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert {row["program"]: row["status"] for row in rows} == dict.fromkeys(PROGRAMS, "right")
+    # Random masses of both signs may cancel, and what is divided by their sum has no bound then.
+    wanted = {name: "plausible" if name == "inertia" else "right" for name in PROGRAMS}
+    assert {row["program"]: row["status"] for row in rows} == wanted
     assert {row["program"]: row["value"] for row in rows} == {name: value_of(name) for name in PROGRAMS}
 
 

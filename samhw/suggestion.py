@@ -14,4 +14,5 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """What stands behind a word that nobody knows, such as ` (did you mean 'spmm' or 'spmv'?)`; nothing if no
     known word is like it."""
     found = get_close_matches(word.lower(), known, n=2, cutoff=_ALIKE)
+    found = [name for name in found if name == word.lower()] or found
     return f" (did you mean {' or '.join(map(repr, found))}?)" if found else ""

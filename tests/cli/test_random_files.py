@@ -247,7 +247,9 @@ def test_commands_refuse_damage_in_a_sentence(
             error.add_note(f"batch {batch}, {path}")
             raise
         assert result.exit_code in (0, 1, 2), path
-        assert bool(result.stderr) == (result.exit_code == 2), (path, result.output)
+        # A number that grew may leave the range of its type, which a run says.
+        told = {0: (False,), 1: (False, True), 2: (True,)}[result.exit_code]
+        assert bool(result.stderr) in told, (path, result.output)
 
 
 def test_good_files_are_read(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from samhw.errors import InputError
 from samhw.frontend.expr import Literal
 from samhw.importers.core import Arguments, Hints, HostArray, UnsupportedError, Value, contract
 from samhw.importers.mlir.compute import Compute
 from samhw.importers.mlir.held import Held
-from samhw.importers.mlir.hosted import Places
+from samhw.importers.mlir.hosted import Places, of_run, unknown_places
+from samhw.importers.mlir.interpreted_loops import check_places
 from samhw.importers.mlir.operation import MlirOperation
 from samhw.importers.mlir.tensor_operations import Frame
 from samhw.importers.mlir.types import MlirType, TensorType
@@ -32,7 +32,7 @@ def gathered(compute: Compute, source: Value, places: Places, loops: int) -> Val
         return Value(((),) * loops, source.expr)
     shape = compute.build.shape(source)
     for array, size in zip(places.example, shape, strict=True):
-        _check(array, size)
+        check_places(array, size)
     value = source
     modes: list[int | None] = list(range(len(shape)))  # The dimensions; negative numbers are loops.
     for dims, own in _groups(places.example):
@@ -65,10 +65,7 @@ def gather(frame: Frame, op: MlirOperation, kind: MlirType | None) -> Held:
     if not isinstance(dims, list) or not isinstance(kind, TensorType) or len(set(dims)) != len(dims):
         raise UnsupportedError("names no dimensions to gather along", "give it gather_dims([n])")
     if rows is None:
-        raise UnsupportedError(
-            "takes elements at places that depend on data in floating point",
-            "give the places as an argument or a constant",
-        )
+        raise unknown_places("takes slices at a place")
     batch = rows.example.shape[:-1]
     others = [dim for dim in range(len(shape)) if dim not in dims]
     loops = len(batch) + len(others)
@@ -92,12 +89,6 @@ def gather(frame: Frame, op: MlirOperation, kind: MlirType | None) -> Held:
     own = iter(value.modes[len(batch) :])
     kept = [() if dim in dims else next(own) for dim in range(len(shape))]
     return replace(value, modes=(*value.modes[: len(batch)], *kept))
-
-
-def _check(array: Array, size: int) -> None:
-    if array.size and (array.min() < 0 or array.max() >= size):
-        wrong = array.min() if array.min() < 0 else array.max()
-        raise UnsupportedError(f"takes the element {wrong:g} of a dimension of {size}", "mend the place")
 
 
 def _groups(arrays: Sequence[Array]) -> list[tuple[list[int], list[int]]]:
@@ -139,11 +130,8 @@ def _matrix(
 
     def fetch(arguments: Arguments) -> HostArray:
         arrays = places.fetch(arguments)
-        try:
-            for dim in dims:
-                _check(arrays[dim], shape[dim])
-        except UnsupportedError as error:
-            raise InputError(f"A run {error}") from None
+        for dim in dims:
+            check_places(arrays[dim], shape[dim])
         return ones(arrays)
 
     kinds = ["dense" if n < len(counts) else "compressed" for n in range(len(counts) + len(dims))]
@@ -152,4 +140,4 @@ def _matrix(
     label = f"places_{'_'.join(map(str, (*counts, *sizes)))}"
     if places.constant:
         return compute.build.constant(example, label, hints)
-    return compute.build.input(("places", object()), label, example, fetch, hints)
+    return compute.build.input(("places", object()), label, example, of_run(fetch), hints)

@@ -7,18 +7,20 @@ decide them.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from samhw.importers.core import Arguments
+from samhw.errors import InputError
+from samhw.importers.core import Arguments, HostArray, UnsupportedError
 from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.interpret import Interpreter, TooLargeError, is_interpreted
 from samhw.importers.mlir.interpreted_loops import Loops, is_body_operation, needed
 from samhw.importers.mlir.operation import Block, MlirFunction, MlirModule, MlirOperation
 from samhw.importers.mlir.types import TensorType
 
-__all__ = ["Hosted", "HostedValues", "Places"]
+__all__ = ["Hosted", "HostedValues", "Places", "of_run", "unknown_places"]
 
 Array = npt.NDArray[np.float64]
 Shape = tuple[int, ...]
@@ -29,12 +31,12 @@ class Hosted:
     """A value that the host computes.
 
     Attributes:
-        example: what it is for the data at hand.
+        make: gives what it is for the data at hand.
         fetch: gives what it is for the data of a run.
         constant: it is the same in every run.
     """
 
-    example: Array
+    make: Callable[[], Array]
     fetch: Callable[[Arguments], Array]
     constant: bool
 
@@ -42,7 +44,13 @@ class Hosted:
     def number(cls, number: float) -> "Hosted":
         """A number that is the same in every run."""
         held = np.asarray(float(number))
-        return cls(held, lambda _: held, constant=True)
+        return cls(lambda: held, lambda _: held, constant=True)
+
+    @cached_property
+    def example(self) -> Array:
+        """What it is for the data at hand: all elements, also of a sparse argument, of which most are never
+        asked for."""
+        return self.make()
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +67,25 @@ class Places:
     example: list[Array]
     fetch: Callable[[Arguments], list[Array]]
     constant: bool
+
+
+def unknown_places(what: str) -> UnsupportedError:
+    """The refusal of places that nobody knows before the run."""
+    return UnsupportedError(
+        f"{what} that depends on data in floating point", "give the places as an argument or a constant"
+    )
+
+
+def of_run(make: Callable[[Arguments], HostArray]) -> Callable[[Arguments], HostArray]:
+    """The same, whose refusals are of the data of a run."""
+
+    def made(arguments: Arguments) -> HostArray:
+        try:
+            return make(arguments)
+        except UnsupportedError as error:
+            raise InputError(f"A run {error}") from None
+
+    return made
 
 
 class HostedValues:
@@ -81,7 +108,7 @@ class HostedValues:
         self.names = set(given)
         self.counts: set[str] = set()
         self._found: dict[str, Hosted | None] = {}
-        self._known = {name: held.example for name, held in given.items()}
+        self._known: dict[str, Array] = {}
         self._varying = {name for name, held in given.items() if not held.constant}
         for op in function.body.operations:
             parts = [op]
@@ -138,6 +165,7 @@ class HostedValues:
 
     def _computed(self, name: str) -> Hosted | None:
         leaves, operations = self._cone(name)
+        self._known |= {leaf: self.given[leaf].example for leaf in leaves}
         try:
             self._run([op for op in operations if not self._known.keys() >= set(op.results)], self._known)
         except TooLargeError:
@@ -148,7 +176,7 @@ class HostedValues:
             self._run(operations, known)
             return known[name]
 
-        return Hosted(self._known[name], fetch, all(self.given[leaf].constant for leaf in leaves))
+        return Hosted(lambda: self._known[name], fetch, all(self.given[leaf].constant for leaf in leaves))
 
     def _run(self, operations: list[MlirOperation], known: dict[str, Array]) -> None:
         with np.errstate(all="ignore"):

@@ -20,7 +20,7 @@ from samhw.importers.mlir.predicates import PREDICATES
 from samhw.importers.mlir.structured import structured
 from samhw.importers.mlir.types import AffineMap, TensorType
 
-__all__ = ["Loops", "element", "is_body_operation", "is_element", "needed", "taken"]
+__all__ = ["Loops", "check_places", "element", "is_body_operation", "is_element", "needed", "taken"]
 
 Array = npt.NDArray[np.float64]
 
@@ -327,6 +327,13 @@ def needed(block: Block, names: Collection[str]) -> list[MlirOperation]:
     return found[::-1]
 
 
+def check_places(places: npt.NDArray[Any], size: int, does: str = "takes the element") -> None:
+    """Raises `UnsupportedError` for a place that a dimension of this size does not have."""
+    if places.size and (places.min() < 0 or places.max() >= size):
+        wrong = places.min() if places.min() < 0 else places.max()
+        raise UnsupportedError(f"{does} {wrong:g} of a dimension of {size}", "mend the place")
+
+
 def taken(op: MlirOperation, held: Mapping[str, Any]) -> Any:
     """Elements of a tensor.
 
@@ -337,9 +344,7 @@ def taken(op: MlirOperation, held: Mapping[str, Any]) -> Any:
     row = op.lists[0] if op.lists else op.operands[1:]
     places = [np.asarray(item if isinstance(item, int) else held[item]).astype(np.int64) for item in row]
     for place, size in zip(places, source.shape, strict=True):
-        if place.size and (place.min() < 0 or place.max() >= size):
-            wrong = place.min() if place.min() < 0 else place.max()
-            raise UnsupportedError(f"takes the element {wrong} of a dimension of {size}", "mend the place")
+        check_places(place, size)
     return source[tuple(places)]
 
 

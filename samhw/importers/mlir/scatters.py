@@ -8,8 +8,9 @@ import numpy.typing as npt
 from samhw.frontend.expr import Access
 from samhw.importers.core import Arguments, Hints, HostArray, UnsupportedError, Value, contract
 from samhw.importers.mlir.held import Held
-from samhw.importers.mlir.hosted import Hosted
+from samhw.importers.mlir.hosted import Hosted, of_run, unknown_places
 from samhw.importers.mlir.idioms import number_of
+from samhw.importers.mlir.interpreted_loops import check_places
 from samhw.importers.mlir.operation import MlirOperation
 from samhw.importers.mlir.reductions import reduction_of
 from samhw.importers.mlir.tensor_operations import Frame
@@ -28,10 +29,7 @@ def scatter(frame: Frame, op: MlirOperation, kind: MlirType | None) -> Held:
     places, dims = frame.hosted.of(op.inputs[1]), op.attributes.get("dimension_map")
     shape = frame.shape(into)
     if places is None:
-        raise UnsupportedError(
-            "puts elements at places that depend on data in floating point",
-            "give the places as an argument or a constant",
-        )
+        raise unknown_places("puts elements at a place")
     if not isinstance(dims, list) or len(set(dims)) != len(dims) or not set(dims) <= set(range(len(shape))):
         raise UnsupportedError("has no dimension_map", "give it")
     new, old = Access("%in0"), Access("%out0")
@@ -74,9 +72,7 @@ def _matrix(frame: Frame, places: Hosted, sizes: Sequence[int]) -> Value:
     def ones(rows: Array) -> HostArray:
         own = rows.reshape(len(rows), len(sizes)).astype(np.int64)
         for size, column in zip(sizes, own.T, strict=True):
-            if column.size and (column.min() < 0 or column.max() >= size):
-                wrong = column.min() if column.min() < 0 else column.max()
-                raise UnsupportedError(f"puts an element at {wrong} of a dimension of {size}", "mend it")
+            check_places(column, size, "puts an element at")
         coords = np.array([*own.T, np.arange(len(own))])
         coords = coords[:, np.lexsort(coords[::-1])]
         return HostArray((*sizes, len(own)), np.ones(len(own), np.float32), coords)
@@ -88,7 +84,7 @@ def _matrix(frame: Frame, places: Hosted, sizes: Sequence[int]) -> Value:
     example, label = ones(places.example), f"put_{'_'.join(map(str, sizes))}"
     if places.constant:
         return frame.compute.build.constant(example, label, hints)
-    return frame.compute.build.input(("put", object()), label, example, fetch, hints)
+    return frame.compute.build.input(("put", object()), label, example, of_run(fetch), hints)
 
 
 def _left(frame: Frame, places: Hosted, shape: Sequence[int], dims: Sequence[int]) -> Value:
@@ -106,6 +102,5 @@ def _left(frame: Frame, places: Hosted, shape: Sequence[int], dims: Sequence[int
 
     if places.constant:
         return frame.compute.build.constant(kept(places.example), "left")
-    return frame.compute.build.input(
-        ("left", object()), "left", kept(places.example), lambda arguments: kept(places.fetch(arguments))
-    )
+    fetch = of_run(lambda arguments: kept(places.fetch(arguments)))
+    return frame.compute.build.input(("left", object()), "left", kept(places.example), fetch)

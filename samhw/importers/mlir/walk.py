@@ -16,7 +16,7 @@ from samhw.importers.mlir.constants import constant, constant_shape, values_of
 from samhw.importers.mlir.encodings import Storage, check_encoding, storage_of, stored_input
 from samhw.importers.mlir.gathers import gather, gathered
 from samhw.importers.mlir.held import Held, Unset
-from samhw.importers.mlir.hosted import Hosted, HostedValues
+from samhw.importers.mlir.hosted import Hosted, HostedValues, unknown_places
 from samhw.importers.mlir.idioms import literal, number_of
 from samhw.importers.mlir.moves import Moves
 from samhw.importers.mlir.operation import Block, Elements, MlirFunction, MlirModule, MlirOperation, Symbol
@@ -83,7 +83,7 @@ class FunctionWalk:
             assert isinstance(found, HostArray)
             return found.to_dense()
 
-        return Hosted(self.data[name[1:]].to_dense(), fetch, constant=False)
+        return Hosted(self.data[name[1:]].to_dense, fetch, constant=False)
 
     def argument(self, function: MlirFunction, name: str, kind: MlirType) -> Held:
         """An argument as an input; its data come by its name without the percent sign."""
@@ -518,10 +518,7 @@ class _Frame:
         row = inner.lists[0] if inner.lists else inner.operands[1:]
         places = self.hosted.in_body(op, [str(item) for item in row], shapes)
         if places is None or len(row) != len(source.modes):
-            raise UnsupportedError(
-                "takes an element at a place that depends on data in floating point",
-                "give the places as an argument or a constant",
-            )
+            raise unknown_places("takes an element at a place")
         (name,) = inner.results
         outer[name] = gathered(self.compute, source, places, len(places.example[0].shape))
         return Access(name)

@@ -5,6 +5,7 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.importers.core import HostArray
+from samhw.importers.mlir import choose_function, import_function, read_module
 from samhw.reference import evaluate_program
 from tests.importers.mlir.agree import assert_runs, imported, outputs
 
@@ -126,6 +127,29 @@ def test_places_follow_the_data_of_a_run():
     wrong = other | {"ids": HostArray.dense(np.array([1, 1, 1, 6]))}
     with pytest.raises(InputError, match="takes the element 6 of a dimension of 6"):
         made.tensors(wrong)
+
+
+def test_a_sparse_argument_that_chooses_no_place_is_not_spread_out():
+    size = 1 << 20
+    text = f"""#csr = #sparse_tensor.encoding<{{map = (d0, d1) -> (d0 : compressed, d1 : compressed)}}>
+#in = affine_map<(d0, d1) -> (d0, d1)>
+#out = affine_map<(d0, d1) -> (d0)>
+func.func @f(%a: tensor<{size}x{size}xi32, #csr>) -> tensor<{size}xi32> {{
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<{size}xi32>
+  %z = linalg.fill ins(%zero : i32) outs(%e : tensor<{size}xi32>) -> tensor<{size}xi32>
+  %r = linalg.generic {{indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]}}
+      ins(%a : tensor<{size}x{size}xi32, #csr>) outs(%z : tensor<{size}xi32>) {{
+  ^bb0(%in: i32, %out: i32):
+    %s = arith.addi %in, %out : i32
+    linalg.yield %s : i32
+  }} -> tensor<{size}xi32>
+  return %r : tensor<{size}xi32>
+}}"""
+    module = read_module(text, "t.mlir")
+    held = HostArray((size, size), np.array([5]), np.array([[7], [9]]))
+    found = import_function(module, choose_function(module, None), {"a": held})
+    assert len(found.program.statements) == 1
 
 
 def test_elements_are_taken_at_pairs_of_places():

@@ -6,7 +6,8 @@ build: between channels at its inputs and outputs and block memories, with regis
 placed and routed out of context. A numeric unit (PRIMITIVE "unit") stands between registers.
 
 Usage, from the repository's root: python -m benchmarks.synthesis [PRIMITIVE ..] [--value TYPE ..] [--depth N]
-[--seeds N] [--json FILE|-]
+[--seeds N] [--json FILE|-]; python -m benchmarks.synthesis designs .. measures whole designs
+(benchmarks/synthesis_designs.py).
 """
 
 import argparse
@@ -30,6 +31,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from benchmarks import synthesis_designs
 from benchmarks.synthesis_units import Registered, unit_cases
 from samhw.graph import Arch
 from samhw.numerics import ValueType, value_type
@@ -349,6 +351,9 @@ def table(results: list[Result]) -> Table:
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["designs"]:
+        synthesis_designs.main(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

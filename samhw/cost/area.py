@@ -16,6 +16,7 @@ from samhw.cost.components import (
     use_of_component,
 )
 from samhw.graph import Arch, Design, Endpoint, Graph, Node
+from samhw.graph.widths import index_bits
 
 __all__ = ["AreaEstimate", "RegionArea", "estimate_area"]
 
@@ -82,7 +83,7 @@ def estimate_area(design: Design, arch: Arch, family: str = "ecp5") -> AreaEstim
 class _Area:
     def __init__(self, design: Design, arch: Arch, family: str):
         self._design = design
-        self._bits = arch.index_bits
+        self._bits = index_bits(design, arch)
         self._family = family
         self._unmeasured: dict[str, None] = {}
         self._guessed: dict[str, None] = {}

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from samhw.errors import InputError
 from samhw.graph.design import Design
 from samhw.graph.ir import Memory
+from samhw.graph.widths import index_bits
 from samhw.names import Names, comment_text, identifiers, plain
 from samhw.numerics import ValueType
 from samhw.spec import Arch, Payload
@@ -93,6 +94,7 @@ class AddressMap:
         region_ends: the address of each region's register with the cycle in which it ended.
         channel_states: the addresses of the channel state words, 16 channels in each.
         windows: the window of each memory, by the memory's name.
+        index_bits: the width of the build's coordinates, references and extents.
         address_bits: the width of an address on the port; its range is the map rounded up to a power of two.
         identity: what IDENTITY reads, a hash of design and arch.
 
@@ -107,6 +109,7 @@ class AddressMap:
                     "give a greater Arch.index_bits."
                 )
         self.design = design
+        self.index_bits = index_bits(design, arch)
         self.extents = {name: _FIRST_EXTENT + _WORD * n for n, name in enumerate(sorted(design.extents))}
         ends = _FIRST_EXTENT + _WORD * len(self.extents)
         states = ends + _WORD * len(design.regions)
@@ -119,7 +122,7 @@ class AddressMap:
             size = 1 << (_WORD * max(memory.words, 1) - 1).bit_length()
             base = -(-end // size) * size
             end = base + size
-            width = stored.width(arch.index_bits)
+            width = stored.width(self.index_bits)
             self.windows[memory.name] = Window(memory, base, size, memory.words, width)
         self.address_bits = max((end - 1).bit_length(), _LEAST_ADDRESS_BITS)
         if self.address_bits > _MOST_ADDRESS_BITS:

@@ -8,6 +8,7 @@ from pathlib import Path
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.cost import AreaEstimate, estimate_area
 from samhw.graph import Channel, Design, Graph, StreamKind
+from samhw.graph.widths import index_bits
 from samhw.report.results import Bar, BarChart, Results, ResultTable, Stat
 
 __all__ = ["build_results"]
@@ -34,7 +35,7 @@ def build_results(
         sized: what it has room for, in words.
         checked: on what data it was simulated before; empty for none.
     """
-    design, bits = compiled.design, compiled.arch.index_bits
+    design, bits = compiled.design, index_bits(compiled.design, compiled.arch)
     area = estimate_area(design, compiled.arch)
     report = directory / "report.txt"
     return Results(

@@ -116,8 +116,15 @@ class RunControl(wiring.Component):
         quiet = Signal(range(self.watchdog + 1))
         fired = Signal()
         deadlock = Signal()
-        m.d.sync += fired.eq(self.fired.any() | self.start.any())
-        with m.If(fired | ~active):
+        # A node knows late in a cycle that it fires, so each has a register of its own before all are joined.
+        late_fired = Signal(self.nodes)
+        started = Signal()
+        m.d.sync += [
+            late_fired.eq(self.fired),
+            started.eq(self.start.any()),
+            fired.eq(late_fired.any() | started),
+        ]
+        with m.If(fired | started | ~active):
             m.d.sync += quiet.eq(0)
         with m.Elif(quiet != self.watchdog):
             m.d.sync += quiet.eq(quiet + 1)

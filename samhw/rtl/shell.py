@@ -83,10 +83,12 @@ class Shell(wiring.Component):
     def _host_writes(
         self, m: Module, host: HostPort, memories: dict[str, TensorMemory], extents: dict[str, Signal]
     ) -> None:
-        """CONTROL always; extents, up to the greatest, and input memories only between runs."""
+        """CONTROL always; extents, up to the greatest, and input memories only between runs. Memories of
+        indices take only words that fit."""
         accepted = []
         is_control = host.write_addr == Register.CONTROL
-        m.d.comb += self.run.request.eq(host.write & is_control & host.write_data[0])
+        # From a register, since a request starts the roots, and they fire, in the same cycle.
+        m.d.sync += self.run.request.eq(host.write & is_control & host.write_data[0])
         accepted.append(is_control)
         for index, register in extents.items():
             here = (host.write_addr == self.map.extents[index]) & ~self.run.running
@@ -98,12 +100,14 @@ class Shell(wiring.Component):
             window = self.map.windows[name]
             if window.memory.role is MemoryRole.INPUT:
                 here, word = _within(window, host.write_addr)
+                # The bits of a value that are not stored do not count; those of an index would be missed.
+                fits = Const(1) if window.memory.is_value else host.write_data < 1 << window.width
                 m.d.comb += [
                     tensor.host.addr.eq(word),
                     tensor.host.data.eq(host.write_data),
-                    tensor.host.en.eq(host.write & here),
+                    tensor.host.en.eq(host.write & here & fits),
                 ]
-                accepted.append(here & ~self.run.running)
+                accepted.append(here & ~self.run.running & fits)
         m.d.comb += host.write_ok.eq(any_of(accepted))
 
     def _host_reads(

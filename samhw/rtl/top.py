@@ -1,5 +1,7 @@
 """A whole design in hardware: its fabric in a shell with memories on the chip and the host's port."""
 
+from dataclasses import replace
+
 from amaranth.hdl import Cat, ClockDomain, ClockSignal, Elaboratable, Module, ResetSignal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -52,6 +54,7 @@ class Top(wiring.Component):
                 "another target."
             )
         self.map = AddressMap(design, arch)
+        arch = replace(arch, index_bits=self.map.index_bits)
         self.fabric = Fabric(design, arch, stall_ports=stall_ports, probes=probes)
         self.shell = Shell(self.map, arch, self.fabric.ports)
         self.stallable = self.fabric.stallable

@@ -202,10 +202,22 @@ class PortSession(Session):
         self.port.close()
 
     def _load(self, memories: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> None:
+        self._check_widths(memories)
         for index, address in self.map.extents.items():
             self.port.load(address, extents[index])
         for name, words in memories.items():
             self.port.load(self.map.windows[name].base, words)
+
+    def _check_widths(self, memories: Mapping[str, ArrayLike]) -> None:
+        for name, words in memories.items():
+            window = self.map.windows[name]
+            if window.memory.is_value or not np.size(words):
+                continue
+            if (greatest := int(np.max(words))) >> window.width:
+                raise InputError(
+                    f"The memory {name} holds words of {window.width} bits, but one of those given is "
+                    f"{greatest:,}; what fits this build's extents and capacities has none so great."
+                )
 
     def start(self) -> None:
         self.port.start()

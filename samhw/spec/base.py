@@ -155,6 +155,11 @@ class Spec(ABC):
 
     @property
     @abstractmethod
+    def locates(self) -> bool:
+        """The references that it gives lie in a dense level: r · N + c for a coordinate c below `ref` r."""
+
+    @property
+    @abstractmethod
     def carries(self) -> bool:
         """What it gives at a coordinate depends on those before it in the fiber."""
 
@@ -307,14 +312,18 @@ class Spec(ABC):
 
 class KeepsLevels(Spec):
     """A kind that neither makes a level nor takes one away, nor meets what is stored; unless it says
-    otherwise, it neither joins streams, nor moves coordinates, nor distributes them to lanes, nor carries
-    anything from one to the next, nor needs a whole fiber."""
+    otherwise, it neither joins streams, nor moves coordinates, nor locates them, nor distributes them to
+    lanes, nor carries anything from one to the next, nor needs a whole fiber."""
 
     carries = False
     completes = False
 
     @property
     def moves(self) -> bool:
+        return False
+
+    @property
+    def locates(self) -> bool:
         return False
 
     @property

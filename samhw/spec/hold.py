@@ -50,6 +50,7 @@ class _CrdHold(Plain):
 
 class _Locate(Plain):
     kind = "locate"
+    locates = True
     rule = "Computes for each coordinate where it lies below the reference that it holds, in a dense level."
     params = parameters(extent=EXTENT)
     cell = "Locate"

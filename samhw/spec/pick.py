@@ -11,6 +11,7 @@ __all__ = ["PICK"]
 
 class _Pick(Plain):
     kind = "pick"
+    locates = True
     rule = "Reads a coordinate at each reference, and computes where it lies in a dense level below another."
     params = parameters(crd=read(StoredArray.CRD, 1, Each.TAKEN), extent=EXTENT)
     cell = "Pick"

@@ -34,6 +34,7 @@ class _Reducer(Spec):
     carries = False
     completes = False
     scans = False
+    locates = False
     cell = None
     finds_disorder = False
 

@@ -47,6 +47,7 @@ class _Scanner(Spec):
 
 class _ScanDense(_Scanner):
     kind = "scan_dense"
+    locates = True
     rule = "Walks a dense level: all coordinates of each fiber in order, one a cycle, and then its end."
     params = parameters(extent=EXTENT)
     inner_latency = "locate"
@@ -61,6 +62,7 @@ class _ScanDense(_Scanner):
 
 class _ScanCompressed(_Scanner):
     kind = "scan_compressed"
+    locates = False
     rule = "Walks a compressed level: the stored coordinates of each fiber, one a cycle, and then its end."
     params = parameters(
         pos=read(StoredArray.POS, 2, Each.TAKEN), crd=read(StoredArray.CRD, 1, Each.GIVEN), extent=EXTENT
@@ -78,6 +80,7 @@ class _ScanCompressed(_Scanner):
 
 class _ScanSingleton(_Scanner):
     kind = "scan_singleton"
+    locates = False
     rule = "Reads the one coordinate of each fiber."
     params = parameters(crd=read(StoredArray.CRD, 1, Each.GIVEN), extent=EXTENT)
     inner_latency = None

@@ -18,6 +18,7 @@ import pytest
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import parse
+from samhw.graph.widths import index_bits
 from samhw.numerics import Words
 from samhw.running.driver import VerilatedDesign
 from samhw.running.hls import HlsDesign
@@ -64,18 +65,18 @@ def cases(compiled: Compiled, seed: int) -> list[Case]:
         }
         memories, extents = load_inputs(compiled.program, compiled.design, tensors)
         if rng.random() < 0.9:
-            memories = damaged(memories, rng)
+            memories = damaged(memories, (1 << index_bits(compiled.design, compiled.arch)) - 1, rng)
         result.append((memories, extents, error_of(memories)))
     return result
 
 
-def damaged(memories: dict[str, Words], rng: np.random.Generator) -> dict[str, Words]:
-    """With another coordinate somewhere in A."""
+def damaged(memories: dict[str, Words], greatest: int, rng: np.random.Generator) -> dict[str, Words]:
+    """With another coordinate, up to the greatest that the build stores, somewhere in A."""
     stored = [name for name in memories if name.startswith("A.crd") and memories[name].size]
     name = str(rng.choice(stored))
     crd = memories[name].copy()
     k = rng.integers(crd.size)
-    crd[k] = rng.choice([crd[k - 1], rng.integers(COLUMNS), ROWS, COLUMNS, MOST, (1 << 32) - 1])
+    crd[k] = rng.choice([crd[k - 1], rng.integers(COLUMNS), ROWS, COLUMNS, MOST, greatest])
     return {**memories, name: crd}
 
 

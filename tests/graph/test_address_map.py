@@ -56,7 +56,7 @@ def test_the_registers_and_windows_of_a_small_graph():
     assert amap.channel_state(15) == (0x28, 30)
     assert amap.channel_state(16) == (0x2C, 0)
     windows = [(w.base, w.size, w.width) for w in amap.windows.values()]
-    assert windows == [(0x40, 0x20, 20), (0x60, 0x20, 20), (0x200, 0x200, 16)]
+    assert windows == [(0x40, 0x20, 8), (0x60, 0x20, 8), (0x200, 0x200, 16)]
     assert amap.address_bits == 12
 
 
@@ -123,7 +123,7 @@ def test_json_names_everything():
         "role": "input",
         "address": amap.windows["T1.crd1"].base,
         "words": 8,
-        "width": 32,
+        "width": 8,
     }
     assert data["nodes"] == ["n"]
     assert data["channels"][0] == "n.b->n.a0"

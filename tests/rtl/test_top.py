@@ -306,6 +306,20 @@ def test_extents():
     simulate(Top(Design.of(dense_copy()), Arch()), host)
 
 
+def test_an_index_that_is_too_wide_is_refused():
+    """Of a value the upper bits do not count."""
+
+    async def host(host: Host) -> None:
+        windows = host.top.map.windows
+        assert windows["A.crd1"].width == 8
+        assert await host.write(windows["A.crd1"].base, 255)
+        assert not await host.write(windows["A.crd1"].base, 256)
+        assert not await host.write(windows["A.pos1"].base, 1 << 31)
+        assert await host.write(windows["A.vals"].base, (1 << 32) - 1)
+
+    simulate(Top(Design.of(copy_graph()), Arch()), host)
+
+
 def test_probes_and_stalls():
     """The root is kept from its second firing for ten cycles: DONE leaves its channel in 12, not in 3."""
     top = Top(Design.of(copy_graph()), Arch(), probes=True, stall_ports=True)

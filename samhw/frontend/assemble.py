@@ -1,6 +1,6 @@
 """From what an author wrote, as text or in Python, to a complete and checked program."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from samhw.errors import InputError
@@ -37,17 +37,19 @@ def assemble(
     value: ValueType | None = None,
     *,
     implied: bool = False,
+    extents: Mapping[str, int] | None = None,
 ) -> Program:
     """The checked program of these parts.
 
     A result that is not declared gets a declaration with the left side's index names. A tensor without a
     format is dense; where a statement with an order writes it, its modes are stored in that order. With
     `implied`, inputs need no declaration either: one that is reshaped is dense, and the storage of the others
-    may be that of their data. Raises InputError when the program breaks a rule.
+    may be that of their data. `extents` are those of indices that no tensor need have. Raises InputError when
+    the program breaks a rule.
     """
     writers = {statement.lhs.tensor: statement for region in regions for statement in region.statements}
     tensors: dict[str, TensorDecl] = {}
-    program = Program(name, tensors, tuple(regions), source, value)
+    program = Program(name, tensors, tuple(regions), source, value, index_extents=extents or {})
     for declaration in declarations:
         if declaration.name in tensors:
             raise program.error(
@@ -62,11 +64,11 @@ def assemble(
         )
     for result, statement in writers.items():
         if result not in tensors:
-            if statement.lhs.index_tensors:
+            if not statement.lhs.is_plain:
                 raise program.error(
                     statement.lhs.span,
-                    f"'{statement.lhs}' names places of '{result}' by an index tensor, which fixes no "
-                    f"extent; declare it, as in 'tensor {result}[n=10, ..]'",
+                    f"'{statement.lhs}' computes places of '{result}', which fixes no extent; declare it, as "
+                    f"in 'tensor {result}[n=10, ..]'",
                 )
             indices = statement.lhs.names
             storage = _default_format(indices, statement)
@@ -91,7 +93,7 @@ def _imply(program: Program, tensors: dict[str, TensorDecl]) -> None:
 
 
 def _mode_names(access: Access) -> tuple[str, ...]:
-    """Names for the modes of a tensor: the indices of an access, and others where an index tensor stands."""
+    """Names for the modes of a tensor: the indices of an access, others where more than a name stands."""
     names = Names(access.variables)
     return tuple(
         names.fresh(f"{access.tensor}_{mode}") if name is None else name
@@ -108,7 +110,7 @@ def _format(declaration: Declaration, writer: Statement | None) -> Format:
 def _default_format(indices: tuple[str, ...], writer: Statement | None) -> Format:
     rank = len(indices)
     modes = list(range(rank))
-    if writer is not None and writer.order is not None and not writer.lhs.index_tensors:
+    if writer is not None and writer.order is not None and writer.lhs.is_plain:
         depth = {index: depth for depth, index in enumerate(writer.order)}
         lhs = writer.lhs.names
         # A left side that does not fit the declaration or the order is the check's to report.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from samhw.errors import InputError
 from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.expr import Access, Arithmetic, Operand, as_expr
-from samhw.frontend.index import IndexExpr, Indirect, Name
+from samhw.frontend.index import Affine, IndexExpr, Indirect, LinearIndex, Name
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
 from samhw.numerics import ValueType, value_type
@@ -17,11 +17,15 @@ __all__ = ["DeclaredTensor", "Index", "ProgramBuilder"]
 
 
 @dataclass(frozen=True)
-class Index:
-    """An index name. Its extent, where given, goes to the modes that are declared with it."""
+class Index(LinearIndex):
+    """An index name. Its extent, where given, goes to the modes that are declared with it, and to whatever
+    statement computes with it: ``X[2*i + d - 1]``."""
 
     name: str
     extent: int | None = None
+
+    def linear(self) -> Affine:
+        return Affine(((self.name, 1),))
 
 
 class DeclaredTensor(Arithmetic):
@@ -38,7 +42,7 @@ class DeclaredTensor(Arithmetic):
     def __getitem__(self, key: "Place | tuple[Place, ...]") -> Access:
         indices = key if isinstance(key, tuple) else (key,)
         for position, index in enumerate(indices):
-            if isinstance(index, Access) and index.indices and not index.index_tensors:
+            if isinstance(index, Affine) or (isinstance(index, Access) and index.indices and index.is_plain):
                 continue
             if not isinstance(index, Index):
                 raise InputError(
@@ -62,12 +66,17 @@ class DeclaredTensor(Arithmetic):
         return Access(self.name)
 
 
-Place = Index | Access
-"""What stands for a mode: an index, or an index tensor under its own."""
+Place = Index | Affine | Access
+"""What stands for a mode: an index, what is computed of indices, or an index tensor under its own."""
 
 
 def _index_of(place: Place) -> IndexExpr:
-    return Name(place.name) if isinstance(place, Index) else Indirect(place.tensor, place.names)
+    match place:
+        case Affine():
+            return place
+        case Index():
+            return Name(place.name)
+    return Indirect(place.tensor, place.names)
 
 
 class ProgramBuilder:
@@ -89,10 +98,13 @@ class ProgramBuilder:
         """The value type, or its name; None leaves it to what the program and its data need."""
         self._declarations: list[Declaration] = []
         self._regions: list[Region] = []
+        self._extents: dict[str, set[int]] = {}
         self._fused: list[Statement] | None = None  # the statements of the open fuse block
 
     def index(self, name: str, extent: int | None = None) -> Index:
         """An index; with an extent, ``p.index("i", 34)`` is the text's ``i=34``."""
+        if extent is not None:
+            self._extents.setdefault(name, set()).add(extent)
         return Index(name, extent)
 
     def indices(self, names: str) -> tuple[Index, ...]:
@@ -158,4 +170,19 @@ class ProgramBuilder:
     def program(self) -> Program:
         """The program built so far. Raises InputError when it breaks a rule (see `check_program`)."""
         value = value_type(self.value) if isinstance(self.value, str) else self.value
-        return assemble(self.name, self._declarations, self._regions, value=value)
+        return assemble(
+            self.name, self._declarations, self._regions, value=value, extents=self._computed_extents()
+        )
+
+    def _computed_extents(self) -> dict[str, int]:
+        """The extents of the indices that statements compute with."""
+        statements = (statement for region in self._regions for statement in region.statements)
+        read = (access for statement in statements for access in statement.accesses)
+        found = {}
+        for name in dict.fromkeys(name for a in read for index in a.affine for name in index.variables):
+            extents = self._extents.get(name, set())
+            if len(extents) > 1:
+                raise InputError(f"index '{name}' gets several extents; give it one, or use two indices")
+            if extents:
+                (found[name],) = extents
+        return found

@@ -60,7 +60,7 @@ def greatest_extents(program: Program, capacity: Capacity) -> dict[str, int]:
         if extent is None:
             raise InputError(
                 f"Nothing gives the extent of index {dimension} in '{program.name}'; declare it, as in "
-                f"'tensor A[{dimension}=64]', or give data."
+                f"'tensor A[{dimension}=64]' or 'index {dimension}=64', or give data."
             )
         result[dimension] = max(extent, declared or 0)
     return result

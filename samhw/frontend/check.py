@@ -3,7 +3,7 @@
 import math
 
 from samhw.errors import InputError
-from samhw.frontend.check_gathers import check_gathers, check_index_tensors
+from samhw.frontend.check_gathers import check_gathers, check_index_extents, check_index_tensors
 from samhw.frontend.check_moves import check_concat, check_reshape
 from samhw.frontend.check_running import check_coordinate, check_ranking, check_recurrence, check_running
 from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
@@ -62,6 +62,7 @@ def check_program(program: Program) -> None:
     for statement in program.statements:
         _check_statement(program, statement)
     check_index_tensors(program)
+    check_index_extents(program)
     _check_dataflow(program)
     # Extents that disagree, and moves that do not add up, are found as the dimensions are made.
     _ = program.dimensions

@@ -1,24 +1,42 @@
-"""The rules of index tensors: ``Y[e, f] = E[src[e], f]`` gathers, ``Y[dst[e], f] = M[e, f]`` scatters."""
+"""The rules of indices that are more than a name: ``Y[e, f] = E[src[e], f]`` gathers, ``Y[dst[e], f] = ..``
+scatters, and ``Y[i] = X[2*i + d - 1] * K[d]`` has a window."""
 
-from samhw.frontend.expr import Recurrence, RunningReduction, accesses
+from samhw.errors import InputError
+from samhw.frontend.declaration import MAX_EXTENT
+from samhw.frontend.expr import Access, Recurrence, RunningReduction, accesses
+from samhw.frontend.index import Affine
+from samhw.frontend.lexemes import is_name
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Statement
 
-__all__ = ["check_gathers", "check_index_tensors"]
+__all__ = ["check_gathers", "check_index_extents", "check_index_tensors"]
 
 
 def check_gathers(program: Program, statement: Statement) -> None:
-    """Raise InputError for an index tensor at a place where none may stand in `statement`."""
-    if not statement.has_index_tensors:
+    """Raise InputError for an index that is more than a name where `statement` takes none."""
+    if statement.is_plain:
         return
+    for access in statement.accesses:
+        for index in access.affine:
+            _check_affine(program, access, index)
     if statement.is_move:
         raise program.error(
             statement.rhs.span,
-            f"'{statement}' moves whole tensors, and takes no index tensor; gather or scatter in a statement "
-            "of its own",
+            f"'{statement}' moves whole tensors, and takes nothing but names as indices; gather or scatter "
+            "in a statement of its own",
         )
-    if statement.lhs.index_tensors:
+    if not statement.lhs.is_plain:
         _check_scatter(program, statement)
+
+
+def _check_affine(program: Program, access: Access, index: Affine) -> None:
+    for name in index.variables:
+        if not is_name(name):
+            raise program.error(access.span, f"'{name}' in '{access}' cannot be the name of an index")
+    if max(abs(index.offset), *(abs(factor) for _, factor in index.terms), 0) > MAX_EXTENT:
+        raise program.error(
+            access.span, f"the index '{index}' has a number beyond {MAX_EXTENT:,}; use a smaller one"
+        )
 
 
 def _check_scatter(program: Program, statement: Statement) -> None:
@@ -59,3 +77,19 @@ def check_index_tensors(program: Program) -> None:
                     f"'{access.tensor}' names places in another statement or access, and is read as numbers "
                     "here; give the numbers as an input of their own",
                 )
+
+
+def check_index_extents(program: Program) -> None:
+    """Raise InputError for the extent of an index that no statement has, or that is out of range."""
+    used = {index for statement in program.statements for index in statement.indices}
+    for index, extent in program.index_extents.items():
+        if index not in used:
+            raise InputError(
+                f"program '{program.name}' declares index {index}={extent}, which no statement uses; use it "
+                "or remove it"
+            )
+        if not 1 <= extent <= MAX_EXTENT:
+            raise InputError(
+                f"program '{program.name}' declares index {index}={extent}; an extent is from 1 to "
+                f"{MAX_EXTENT:,}, as coordinates have 32 bits"
+            )

@@ -11,6 +11,7 @@ from math import prod
 
 from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import Access, Concat, Reshape
+from samhw.frontend.index import Affine
 from samhw.frontend.source import Source, error_at
 from samhw.frontend.statement import Statement
 from samhw.names import Names
@@ -34,6 +35,7 @@ class Dimensions:
     Args:
         source: the program's text, for errors.
         given: names that dimensions have already, by a mode of each.
+        index_extents: extents of indices, in whatever statement they are.
 
     Raises:
         InputError: when a dimension would need two extents, naming two tensors; and when a reshape or a
@@ -46,8 +48,9 @@ class Dimensions:
         statements: Sequence[Statement],
         source: Source | None = None,
         given: Mapping[Mode, str] | None = None,
+        index_extents: Mapping[str, int] | None = None,
     ):
-        classes = _Classes(tensors, statements, source)
+        classes = _Classes(tensors, statements, source, index_extents or {})
         indices = [index for statement in statements for index in statement.indices]
         indices += [index for decl in tensors.values() for index in decl.indices]
         names = Names(indices)
@@ -71,6 +74,11 @@ class Dimensions:
         for decl in tensors.values():
             for position, index in enumerate(decl.indices):
                 mode = (decl.name, position)
+                dimension = self._of_mode[mode] = name(mode, index)
+                self.extents[dimension] = classes.extent(mode)
+        for statement in statements:
+            for index in _computing(statement):
+                mode = _own_mode(statement, index)
                 dimension = self._of_mode[mode] = name(mode, index)
                 self.extents[dimension] = classes.extent(mode)
         self._rank = {decl.name: decl.rank for decl in tensors.values()}
@@ -114,7 +122,11 @@ class _Classes:
     """Classes of modes of equal extent, by union and find, and the extent of each as far as it is known."""
 
     def __init__(
-        self, tensors: Mapping[str, TensorDecl], statements: Sequence[Statement], source: Source | None
+        self,
+        tensors: Mapping[str, TensorDecl],
+        statements: Sequence[Statement],
+        source: Source | None,
+        index_extents: Mapping[str, int],
     ) -> None:
         self.source = source
         self.parent: dict[Mode, Mode] = {}
@@ -128,11 +140,15 @@ class _Classes:
                     self.known[mode] = (extent, decl.name)
         for statement in statements:
             first: dict[str, Mode] = {}
+            for index in _computing(statement):
+                self.parent[_own_mode(statement, index)] = _own_mode(statement, index)
             for index, access, mode in _tied(statement):
                 self.unite(first.setdefault(index, mode), mode, index, access)
-        moves = [statement for statement in statements if statement.is_move]
+                if index in index_extents:
+                    self.fix_index(mode, index, index_extents[index], access)
+        inferred = [s for s in statements if s.is_move or _computing(s)]
         # What one of them fixes may be what another one lacks.
-        while any(self.infer(statement) for statement in moves):
+        while any(self.infer(statement) for statement in inferred):
             pass
 
     def extent(self, mode: Mode) -> int | None:
@@ -163,8 +179,22 @@ class _Classes:
         if theirs in known:
             known[ours] = known[theirs]
 
+    def fix_index(self, mode: Mode, index: str, extent: int, access: Access) -> None:
+        """Give an index the extent that it has wherever it is used."""
+        found, tensor = self.known.setdefault(self.find(mode), (extent, f"index {index}={extent}"))
+        if found != extent:
+            raise error_at(
+                self.source,
+                access.span,
+                f"index '{index}' has extent {found} in '{tensor}', and is declared with {index}={extent}; "
+                "give it one extent, or use two indices",
+            )
+
     def infer(self, statement: Statement) -> bool:
-        """Fix the last open extent of a reshape or a concatenation; whether there was one."""
+        """Fix the last open extent of a reshape or a concatenation, or of an index that a statement computes
+        with; whether there was one."""
+        if not statement.is_move:
+            return self.infer_affine(statement)
         match statement.rhs:
             case Reshape(operand):
                 return self.infer_reshape(statement, operand)
@@ -211,6 +241,47 @@ class _Classes:
             self.known[self.find(unknown[0])] = (length - total, unknown[0][0])
         return len(unknown) == 1
 
+    def infer_affine(self, statement: Statement) -> bool:
+        """Of what each access leaves inside of its tensor, the least."""
+        reads = [
+            (index, (access.tensor, mode), access)
+            for access in statement.reads
+            for mode, index in enumerate(access.indices)
+            if isinstance(index, Affine)
+        ]
+        for variable in dict.fromkeys(name for index, _, _ in reads for name in index.variables):
+            own = _own_mode(statement, variable)
+            using = [read for read in reads if variable in read[0].variables]
+            if self.extent(own) is None and (found := self.extents_inside(statement, variable, using)):
+                if min(found) < 1:
+                    raise error_at(
+                        self.source,
+                        using[0][2].span,
+                        f"'{using[0][2]}' lies outside of '{using[0][2].tensor}' for every {variable}; use "
+                        f"smaller numbers, or declare the extent, as in 'index {variable}=8'",
+                    )
+                self.known[self.find(own)] = (min(found), using[0][2].tensor)
+                return True
+        return False
+
+    def extents_inside(
+        self, statement: Statement, variable: str, using: Sequence[tuple[Affine, Mode, Access]]
+    ) -> list[int]:
+        """For each use of a variable, its greatest extent; nothing, while an extent is missing or one of them
+        leaves it open."""
+        found = []
+        for index, mode, _ in using:
+            others = {n: self.extent(_own_mode(statement, n)) for n in index.variables if n != variable}
+            known = {name: extent for name, extent in others.items() if extent is not None}
+            extent = self.extent(mode)
+            if extent is None or len(known) < len(others):
+                return []
+            inside = index.extent_inside(variable, extent, known)
+            if inside is None:
+                return []
+            found.append(inside)
+        return found
+
     def fix(self, mode: Mode, elements: int, others: int, statement: Statement) -> bool:
         """Give `mode` the extent that makes `elements` of it and the `others`."""
         if elements % others:
@@ -227,11 +298,25 @@ class _Classes:
 def _tied(statement: Statement) -> Iterator[tuple[str, Access, Mode]]:
     """The indices of a statement, each with an access that has it and the mode there, of one extent."""
     concatenated = statement.rhs.index if isinstance(statement.rhs, Concat) else None
+    for variable in _computing(statement):
+        yield variable, statement.lhs, _own_mode(statement, variable)
     for access in statement.accesses:
         for index, mode in zip(access.own_names, _modes(access), strict=True):
-            # What an index tensor names has an extent of its own.
+            # What an index tensor names, or an expression computes, has an extent of its own.
             if index is not None and (index != concatenated or access is statement.lhs):
                 yield index, access, mode
+
+
+def _computing(statement: Statement) -> tuple[str, ...]:
+    """The indices that a statement computes with, which no tensor need have."""
+    return tuple(
+        dict.fromkeys(n for access in statement.accesses for index in access.affine for n in index.variables)
+    )
+
+
+def _own_mode(statement: Statement, index: str) -> Mode:
+    """What stands for a mode of an index that a statement computes with."""
+    return f"{statement.lhs.tensor} {index}", 0
 
 
 def _modes(access: Access) -> Iterator[Mode]:

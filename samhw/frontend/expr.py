@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 from samhw.errors import InputError
-from samhw.frontend.index import IndexExpr, Indirect, Name
+from samhw.frontend.index import Affine, IndexExpr, Indirect, Name
 from samhw.frontend.source import Span
 
 __all__ = [
@@ -160,10 +160,20 @@ class Access(Expr):
 
     @cached_property
     def own_names(self) -> tuple[str | None, ...]:
-        """As `names`, with None for each mode whose coordinates an index tensor names."""
-        own = tuple(index for index in self.indices if not isinstance(index, Indirect))
+        """As `names`, with None for each mode whose coordinates an index tensor names, or are computed."""
+        own = tuple(index for index in self.indices if not isinstance(index, Indirect | Affine))
         names = iter(self.names if len(own) == len(self.indices) else replace(self, indices=own).names)
-        return tuple(None if isinstance(index, Indirect) else next(names) for index in self.indices)
+        return tuple(None if isinstance(index, Indirect | Affine) else next(names) for index in self.indices)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether every index is a variable."""
+        return all(isinstance(index, Name) for index in self.indices)
+
+    @cached_property
+    def affine(self) -> tuple[Affine, ...]:
+        """The affine indices of its modes, in their order."""
+        return tuple(index for index in self.indices if isinstance(index, Affine))
 
     @cached_property
     def index_tensors(self) -> tuple["Access", ...]:

@@ -2,15 +2,17 @@
 
 They take expressions and numbers. What they do at the edges of their domains is said in docs/numerics.md.
 `reshape` and `concat` move whole tensors; `cumsum` and its kin, and `recur`, run along an index. They stand
-alone on the right side.
+alone on the right side. `clamp` and `wrap` take a computed index.
 """
 
 from samhw.frontend.build import Index
 from samhw.frontend.expr import Access, Call, Concat, Operand, Recurrence, Reshape, RunningReduction, as_expr
+from samhw.frontend.index import Affine, LinearIndex
 
 # `max`, `min` and `abs` have the names that they have in the text, and hide Python's own in this module only.
 __all__ = [
     "abs",
+    "clamp",
     "concat",
     "cos",
     "cummax",
@@ -38,6 +40,7 @@ __all__ = [
     "sin",
     "sqrt",
     "tanh",
+    "wrap",
 ]
 
 
@@ -183,3 +186,15 @@ def cummin(index: Index, x: Operand, *, exclusive: bool = False) -> RunningReduc
 def recur(index: Index, factor: Operand, x: Operand) -> Recurrence:
     """h, which at each coordinate of `index` becomes ``h * factor + x``, and at the first one x."""
     return Recurrence(index.name, as_expr(factor), as_expr(x))
+
+
+def clamp(place: LinearIndex) -> Affine:
+    """A computed index that stays at the first or the last coordinate where it would go beyond it:
+    ``X[clamp(i - 1)]``."""
+    return place.linear().reaching("clamp")
+
+
+def wrap(place: LinearIndex) -> Affine:
+    """A computed index that goes on at the other end of its mode: ``X[wrap(i - 3)]`` rolls, and
+    ``X[wrap(-i - 1)]`` turns round."""
+    return place.linear().reaching("wrap")

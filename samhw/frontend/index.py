@@ -5,11 +5,15 @@ further kind of index subclasses `IndexExpr` and answers the same three question
 than these asks the access for its `names`, and gets an error where an index is more than a name.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Self
 
-__all__ = ["IndexExpr", "Indirect", "Name"]
+__all__ = ["OUTSIDE", "Affine", "IndexExpr", "Indirect", "LinearIndex", "Name"]
+
+OUTSIDE = ("clamp", "wrap")
+"""How the text calls what an affine index does with a coordinate outside of its mode, if it is not zero that
+stands there."""
 
 
 @dataclass(frozen=True)
@@ -64,3 +68,107 @@ class Indirect(IndexExpr):
 
     def __str__(self) -> str:
         return f"{self.tensor}[{', '.join(self.names)}]"
+
+
+class LinearIndex:
+    """Gives Python's ``+``, ``-`` and ``*`` by whole numbers to what can be part of an affine index."""
+
+    def linear(self) -> "Affine":
+        """It as an affine index."""
+        raise NotImplementedError
+
+    def __add__(self, other: "LinearIndex | int") -> "Affine":
+        return _sum(self, other) if isinstance(other, LinearIndex | int) else NotImplemented
+
+    def __radd__(self, other: int) -> "Affine":
+        return _sum(other, self) if isinstance(other, int) else NotImplemented
+
+    def __sub__(self, other: "LinearIndex | int") -> "Affine":
+        return _sum(self, -other) if isinstance(other, LinearIndex | int) else NotImplemented
+
+    def __rsub__(self, other: int) -> "Affine":
+        return _sum(other, -self) if isinstance(other, int) else NotImplemented
+
+    def __mul__(self, factor: int) -> "Affine":
+        if not isinstance(factor, int):
+            return NotImplemented
+        own = self.linear()
+        return Affine.of(((name, k * factor) for name, k in own.terms), own.offset * factor)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> "Affine":
+        return self * -1
+
+
+@dataclass(frozen=True)
+class Affine(IndexExpr, LinearIndex):
+    """A whole number and multiples of variables: the ``2*i + d - 1`` of ``X[2*i + d - 1]``.
+
+    Attributes:
+        terms: variables with what each is multiplied by, no variable twice and none by zero.
+        offset: the number.
+        outside: what stands at a coordinate that the mode has not: ``"zero"``; the nearest element
+            (``"clamp"``); or the one that is left when whole extents are taken off or added (``"wrap"``).
+    """
+
+    terms: tuple[tuple[str, int], ...]
+    offset: int = 0
+    outside: str = "zero"
+
+    @classmethod
+    def of(cls, terms: Iterable[tuple[str, int]], offset: int = 0, outside: str = "zero") -> "Affine":
+        """That of a sum in which variables may come several times."""
+        found: dict[str, int] = {}
+        for name, factor in terms:
+            found[name] = found.get(name, 0) + factor
+        return cls(tuple((name, factor) for name, factor in found.items() if factor), offset, outside)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.terms)
+
+    def renamed(self, names: Mapping[str, str]) -> "Affine":
+        terms = ((names.get(name, name), factor) for name, factor in self.terms)
+        return Affine.of(terms, self.offset, self.outside)
+
+    def linear(self) -> "Affine":
+        return self
+
+    def reaching(self, outside: str) -> "Affine":
+        """The same with another of `OUTSIDE`."""
+        return replace(self, outside=outside)
+
+    def extent_inside(self, variable: str, extent: int, others: Mapping[str, int]) -> int | None:
+        """The greatest extent of a variable with which no coordinate goes beyond the end that it moves
+        towards; below 1 if all do. None if coordinates that come back leave that open.
+
+        Args:
+            extent: of the mode.
+            others: the extents of the other variables.
+        """
+        own = dict(self.terms)[variable]
+        if self.outside != "zero":
+            return extent if len(self.terms) == 1 and abs(own) == 1 else None
+        rest = (factor * (others[name] - 1) for name, factor in self.terms if name != variable)
+        ahead = sum(step for step in rest if (step > 0) == (own > 0))
+        room = extent - 1 - self.offset - ahead if own > 0 else self.offset + ahead
+        return room // abs(own) + 1
+
+    def __str__(self) -> str:
+        text = "".join(f" {'-' if k < 0 else '+'} {_scaled(abs(k), name)}" for name, k in self.terms)
+        # What looks like a variable would be one.
+        bare = len(self.terms) == 1 and self.terms[0][1] == 1 and self.outside == "zero"
+        if self.offset or not self.terms or bare:
+            text += f" {'-' if self.offset < 0 else '+'} {abs(self.offset)}"
+        text = text[3:] if text.startswith(" + ") else f"-{text[3:]}"
+        return text if self.outside == "zero" else f"{self.outside}({text})"
+
+
+def _scaled(factor: int, name: str) -> str:
+    return name if factor == 1 else f"{factor}*{name}"
+
+
+def _sum(left: LinearIndex | int, right: LinearIndex | int) -> Affine:
+    one, other = (Affine((), part) if isinstance(part, int) else part.linear() for part in (left, right))
+    return Affine.of((*one.terms, *other.terms), one.offset + other.offset)

@@ -26,7 +26,7 @@ from samhw.frontend.expr import (
     RunningReduction,
     Sub,
 )
-from samhw.frontend.index import IndexExpr, Indirect, Name
+from samhw.frontend.index import OUTSIDE, Affine, IndexExpr, Indirect, Name
 from samhw.frontend.lexemes import Lexeme, LexemeKind, tokenize
 from samhw.frontend.program import Program
 from samhw.frontend.source import Source
@@ -36,6 +36,9 @@ from samhw.numerics import ValueType, value_type
 __all__ = ["dumps", "load", "parse", "parse_expression"]
 
 T = TypeVar("T")
+
+_REDUCTIONS = (*REDUCTIONS, *COORDINATES, *RANKINGS)
+"""What may stand before the "=" of a statement."""
 
 _RUNNING = {f"cum{reduction}": reduction for reduction in REDUCTIONS}
 """The running reductions, by their names in the text."""
@@ -92,17 +95,20 @@ class _Parser:
         self.position = 0
         self.nesting = 0
 
-    # program = { value | declaration | fuse | statement }
+    # program = { value | extents | declaration | fuse | statement }
 
     def program(self, implied: bool) -> Program:
         declarations: list[Declaration] = []
         regions: list[Region] = []
         value: ValueType | None = None
+        extents: dict[str, int] = {}
         while self.token.kind is not LexemeKind.END:
-            if self.at_value():
+            if self.at_line("value"):
                 if value is not None:
                     self.fail(self.token, "the value type is given twice; remove one of the lines")
                 value = self.value()
+            elif self.at_line("index"):
+                self.extents(extents)
             elif self.at("tensor"):
                 declarations.append(self.declaration())
             elif self.at("fuse"):
@@ -111,17 +117,36 @@ class _Parser:
                 regions.append(Region((self.statement(),)))
                 self.end_of_line()
         name = Path(self.source.name).stem
-        return assemble(name, declarations, regions, self.source, value, implied=implied)
+        return assemble(name, declarations, regions, self.source, value, implied=implied, extents=extents)
 
     # value = "value" name [ "<" integer "," integer ">" ] end
 
-    def at_value(self) -> bool:
-        """A line `value TYPE`. No keyword: a tensor may have the name, and what assigns to it goes on with a
-        bracket, or with "=" before or behind a reduction."""
-        if self.token.kind is not LexemeKind.NAME or self.token.text != "value":
+    def at_line(self, word: str) -> bool:
+        """A line `value TYPE` or `index NAME=..`. No keywords: a tensor may have the name, and what assigns
+        to it goes on with a bracket, or with "=" before or behind a reduction."""
+        if self.token.kind is not LexemeKind.NAME or self.token.text != word:
             return False
         first, second = (self.tokens[min(self.position + n, len(self.tokens) - 1)] for n in (1, 2))
-        return first.kind is LexemeKind.NAME and not (second.kind is LexemeKind.SYMBOL and second.text == "=")
+        if first.kind is not LexemeKind.NAME:
+            return False
+        is_assigned = second.kind is LexemeKind.SYMBOL and second.text == "="
+        return not is_assigned if word == "value" else first.text not in _REDUCTIONS
+
+    # extents = "index" name "=" integer { "," name "=" integer } end
+
+    def extents(self, found: dict[str, int]) -> None:
+        """Adds what a line says to the extents of indices."""
+        self.advance()
+        while True:
+            name = self.token
+            index, extent = self.mode()
+            if extent is None:
+                self.fail(self.token, f"expected '=' and the extent of index '{index}', found {self.token}")
+            if found.setdefault(index, extent) != extent:
+                self.fail(name, f"index '{index}' gets two extents; give one, or use two indices")
+            if not self.accept(","):
+                break
+        self.end_of_line("','")
 
     def value(self) -> ValueType:
         self.advance()
@@ -208,8 +233,7 @@ class _Parser:
             self.fail(self.token, f"a line cannot begin with {self.token}; join it to the line before")
         lhs = self.access(self.name("a statement such as T[i] = A[i] * 2"))
         reduction = "sum"
-        named = (*REDUCTIONS, *COORDINATES, *RANKINGS)
-        if self.token.kind is LexemeKind.NAME and self.token.text in named:
+        if self.token.kind is LexemeKind.NAME and self.token.text in _REDUCTIONS:
             reduction = self.advance().text
         self.expect("=")
         rhs = self.sum()
@@ -263,7 +287,9 @@ class _Parser:
     #        | name "(" sum { "," sum } ")"
     # running = ( "cumsum" | "cumprod" | "cummax" | "cummin" ) "(" name "," sum [ "," "exclusive" ] ")"
     # access = name [ "[" index { "," index } "]" ]
-    # index  = name [ "[" name { "," name } "]" ]
+    # index  = name [ "[" name { "," name } "]" ] | affine | ( "clamp" | "wrap" ) "(" affine ")"
+    # affine = [ "-" ] scaled { ( "+" | "-" ) scaled }
+    # scaled = integer [ "*" name ] | name [ "*" integer ]
 
     def atom(self) -> Expr:
         if self.token.kind is LexemeKind.NUMBER:
@@ -323,10 +349,50 @@ class _Parser:
         return Access(name.text, indices, span=name.span)
 
     def index(self) -> IndexExpr:
-        name = self.name("an index").text
-        if not self.at("["):
-            return Name(name)
-        return Indirect(name, self.bracketed("[", lambda: self.name("an index").text, "]"))
+        first = self.token
+        if first.kind is not LexemeKind.NAME:
+            return self.affine()
+        behind = self.tokens[self.position + 1]
+        match behind.text if behind.kind is LexemeKind.SYMBOL else "":
+            case "[":
+                self.advance()
+                return Indirect(first.text, self.bracketed("[", lambda: self.name("an index").text, "]"))
+            case "(" if first.text in OUTSIDE:
+                self.advance()
+                self.expect("(")
+                found = self.affine()
+                self.expect(")")
+                return found.reaching(first.text)
+            case "+" | "-" | "*":
+                return self.affine()
+        return Name(self.advance().text)
+
+    def affine(self) -> Affine:
+        terms: list[tuple[str, int]] = []
+        offset, sign = 0, -1 if self.accept("-") else 1
+        while True:
+            name, factor = self.scaled()
+            if name is None:
+                offset += sign * factor
+            else:
+                terms.append((name, sign * factor))
+            if not (self.at("+") or self.at("-")):
+                return Affine.of(terms, offset)
+            sign = -1 if self.advance().text == "-" else 1
+
+    def scaled(self) -> tuple[str | None, int]:
+        """A variable, or None, and a number of times."""
+        if self.token.kind is not LexemeKind.NUMBER:
+            name = self.name("an index").text
+            return name, self.whole_number() if self.accept("*") else 1
+        number = self.whole_number()
+        return (self.name("an index").text if self.accept("*") else None), number
+
+    def whole_number(self) -> int:
+        number = self.advance()
+        if not number.text.isdigit():
+            self.fail(number, f"expected a whole number in an index, found {number}")
+        return int(number.text)
 
     # Tools for the rules above.
 

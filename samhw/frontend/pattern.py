@@ -120,8 +120,8 @@ def result_patterns(program: Program, inputs: Mapping[str, Tensor]) -> dict[str,
     results = {}
     for statement in program.statements:
         decl = program.tensors[statement.lhs.tensor]
-        if decl.format.of_blocks.levels[-1:] in ((), (LevelType.dense,)) or statement.lhs.index_tensors:
-            # A dense level inside of all others stores its zeros; index tensors may name every place.
+        if decl.format.of_blocks.levels[-1:] in ((), (LevelType.dense,)) or not statement.lhs.is_plain:
+            # A dense level inside of all others stores its zeros; an index that is computed may reach all.
             found = Pattern.everything(decl.indices)
         else:
             found = _Walk(program, statement, known).result()
@@ -161,7 +161,7 @@ class _Walk:
         return _product([whole.over([*kept, *inner]), mask], kept)
 
     def access(self, access: Access) -> Pattern:
-        if access.index_tensors:
+        if not access.is_plain:
             return Pattern.everything(access.variables)
         names = self.program.tensors[access.tensor].indices
         return self.known[access.tensor].renamed(dict(zip(names, access.names, strict=True)))

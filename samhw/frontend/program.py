@@ -36,6 +36,8 @@ class Program:
     named: Mapping[tuple[str, int], str] = field(default_factory=dict, compare=False, repr=False)
     """By tensor and mode, how dimensions were called before the program was rewritten, and are called
     still."""
+    index_extents: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """Extents of indices, in whatever statement they are."""
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -99,7 +101,7 @@ class Program:
         if self.written is not None:
             place = {tensor: n for n, tensor in enumerate(self.written)}
             statements = tuple(sorted(statements, key=lambda s: place.get(s.lhs.tensor, len(place))))
-        return Dimensions(self.tensors, statements, self.source, self.named)
+        return Dimensions(self.tensors, statements, self.source, self.named, self.index_extents)
 
     def extents(self, statement: Statement) -> dict[str, int | None]:
         """The extent of each index of `statement`, in the order of `Statement.indices`; None where nothing
@@ -218,6 +220,8 @@ class Program:
     def text(self) -> str:
         """This program in its text form."""
         lines = [] if self.value is None else [f"value {self.value}"]
+        if self.index_extents:
+            lines.append(f"index {', '.join(f'{i}={extent}' for i, extent in self.index_extents.items())}")
         lines += [str(decl) for decl in self.tensors.values()]
         for region in self.regions:
             if len(region.statements) == 1:

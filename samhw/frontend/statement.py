@@ -76,9 +76,9 @@ class Statement:
         return (self.lhs, *self.reads)
 
     @property
-    def has_index_tensors(self) -> bool:
-        """Whether an index tensor names coordinates of one of its accesses."""
-        return any(access.index_tensors for access in self.accesses)
+    def is_plain(self) -> bool:
+        """Whether all of its accesses are under variables alone."""
+        return all(access.is_plain for access in self.accesses)
 
     @property
     def is_move(self) -> bool:

@@ -1,20 +1,27 @@
-"""Index tensors: what they name is selected by matrices with a one at each place, which the host makes."""
+"""Indices that are more than a name: what they come to is selected by matrices with a one at each place,
+which the host makes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from samhw.errors import InputError
 from samhw.frontend import (
     Access,
+    Affine,
+    Call,
     Capacity,
     Indirect,
+    Literal,
     Name,
+    Program,
     Region,
     Statement,
     TensorDecl,
+    accesses,
     with_accesses,
 )
 from samhw.names import Names
@@ -24,73 +31,144 @@ from samhw.tensors import Format, LevelType, Tensor
 
 __all__ = ["place_by_index"]
 
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
 
 def place_by_index(lowerable: Lowerable) -> Lowerable:
-    """The program without index tensors. For the places that those of an access name, the host makes a matrix
-    with ones.
+    """The program with names alone as indices. For the places that those of an access name or compute, the
+    host makes a matrix with ones.
 
     What is gathered, as in `Y[e, f] = E[src[e], f]`, becomes a tensor of its own in front of the statement:
-    E under a mask, the matrix, whose rows are those of src, with one place in each. What is scattered, as in
-    `Y[dst[e], f] = M[e, f]`, is summed under a mask too, whose rows are the places.
+    E under a mask, the matrix, whose rows are those of src, with one place in each. So does X[2*i + d - 1],
+    and where that may lie outside of X, a further input says for which i and d it does not. What is
+    scattered, as in `Y[dst[e], f] = M[e, f]`, is summed under a mask too, whose rows are the places.
 
     Raises:
-        InputError: for places along a mode whose extent nothing gives.
+        InputError: for places along a mode, or an index that is computed with, whose extent nothing gives.
     """
-    if not lowerable.program.index_tensors:
+    if all(statement.is_plain for statement in lowerable.program.statements):
         return lowerable
     return _Placer(lowerable).placed()
 
 
 @dataclass(frozen=True)
-class _Naming:
-    """How index tensors name places: for each mode with one, its position among the sources of a recipe, and
-    the variables of its own modes, by their number."""
+class _Extent:
+    """The extent of a dimension: that of a mode of a source, or what the shapes of all sources leave."""
 
-    tensors: tuple[tuple[int, tuple[int, ...]], ...]
-    limits: tuple[tuple[int, int] | int, ...]
-    """The extent along each of these modes: that of a mode of a source, or a number."""
-    told: tuple[str, ...]
-    """For errors, what the places are those of."""
+    dimension: str
+    at: tuple[int, int] | None = None
+    """A source, by its number, and the mode."""
+
+    def of(self, sources: Sequence[Tensor], known: Mapping[str, int | None]) -> int:
+        found = known[self.dimension] if self.at is None else sources[self.at[0]].shape[self.at[1]]
+        if found is None:
+            raise InputError(
+                f"Nothing gives the extent of index {self.dimension}; declare it, as in "
+                f"'index {self.dimension}=16'."
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class _Naming:
+    """How indices come to places."""
+
+    indices: tuple[Indirect | Affine, ...]
+    """One for each mode with such an index. Their variables are numbers."""
+    rows: tuple[_Extent, ...]
+    """The extents of the variables, by their number."""
+    limits: tuple[_Extent, ...]
+    """The extent along each of these modes."""
+    sources: tuple[str, ...]
+    """The names of what the recipes take."""
     rows_first: bool
     """The levels of the variables lie outside of those of the places."""
+    told: str = field(compare=False)
+    """For errors, what the places are those of."""
+    is_padded: bool = field(compare=False)
+    """Places may lie outside."""
+    program: Program = field(repr=False, compare=False)
+    """That of the user, by which extents follow that no source has."""
 
     def matrix(self, *sources: Tensor) -> Tensor:
-        """A one for each combination of the variables, at the places that are named there.
+        """A one for each combination of the variables, at the places that they come to: where these lie
+        outside, at the nearest ones, or nowhere in what is scattered.
 
         Raises:
             InputError: for a number that is no place.
         """
-        sizes = {
-            variable: sources[n].shape[mode]
-            for n, variables in self.tensors
-            for mode, variable in enumerate(variables)
-        }
-        rows = tuple(sizes[variable] for variable in range(len(sizes)))
-        coords = list(np.indices(rows).reshape(len(rows), -1))
-        shape = list(rows)
-        for (n, variables), limit, told in zip(self.tensors, self.limits, self.told, strict=True):
-            extent = limit if isinstance(limit, int) else sources[limit[0]].shape[limit[1]]
-            numbers = sources[n].to_dense()[tuple(coords[variable] for variable in variables)]
-            wrong = (numbers != np.round(numbers)) | (numbers < 0) | (numbers >= extent)
-            if wrong.any():
-                raise InputError(
-                    f"The index tensor of '{told}' holds {numbers[wrong][0]:g}, which is none of the places "
-                    f"0 to {extent - 1}; fix its numbers."
-                )
-            coords.append(numbers.astype(np.int64))
-            shape.append(extent)
-        count, rank = prod(rows), len(shape)
-        return Tensor.from_coo(np.array(coords), np.ones(count), tuple(shape), self.format(rank))
+        rows, limits = self.extents(sources)
+        coords, inside = self.places(sources, rows, limits)
+        if not self.rows_first:
+            coords = coords[:, inside]
+        elif not self.is_padded and not inside.all():
+            raise InputError(
+                f"'{self.told}' lies outside of its tensor for data of these extents, and did not for those "
+                "that it was compiled for; compile it for these."
+            )
+        shape = (*rows, *limits)
+        return Tensor.from_coo(coords, np.ones(coords.shape[1]), shape, self.format(len(shape)))
+
+    def inside(self, *sources: Tensor) -> Tensor:
+        """A one for each combination of the variables whose places lie inside."""
+        rows, limits = self.extents(sources)
+        _, inside = self.places(sources, rows, limits)
+        return Tensor.from_dense(inside.reshape(rows).astype(np.float64), "dense")
+
+    def extents(self, sources: Sequence[Tensor]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Those of the variables, and those of the modes of the places."""
+        known: Mapping[str, int | None] = {}
+        if any(extent.at is None for extent in (*self.rows, *self.limits)):
+            shapes = {name: source.shape for name, source in zip(self.sources, sources, strict=True)}
+            known = self.program.unbound.bind(shapes).dimensions.extents
+        rows, limits = (
+            tuple(extent.of(sources, known) for extent in own) for own in (self.rows, self.limits)
+        )
+        return rows, limits
+
+    def places(
+        self, sources: Sequence[Tensor], rows: Sequence[int], limits: Sequence[int]
+    ) -> tuple[Integers, Mask]:
+        """The variables and the places, a column for each combination of the variables; and which columns
+        have places inside."""
+        own = np.indices(rows).reshape(len(rows), prod(rows))
+        coords, inside = list(own), np.ones(prod(rows), bool)
+        for index, extent in zip(self.indices, limits, strict=True):
+            if isinstance(index, Indirect):
+                numbers = self.named(sources[self.sources.index(index.tensor)], index, own, extent)
+            else:
+                numbers = np.full(prod(rows), index.offset, np.int64)
+                for variable, factor in index.terms:
+                    numbers += factor * own[int(variable)]
+                numbers = numbers % extent if index.outside == "wrap" else numbers
+                if index.outside == "zero":
+                    inside &= (numbers >= 0) & (numbers < extent)
+            coords.append(np.clip(numbers, 0, extent - 1))
+        return np.array(coords, np.int64), inside
+
+    def named(self, source: Tensor, index: Indirect, own: Integers, extent: int) -> Integers:
+        """The numbers of an index tensor."""
+        numbers = source.to_dense()[tuple(own[int(variable)] for variable in index.names)]
+        wrong = (numbers != np.round(numbers)) | (numbers < 0) | (numbers >= extent)
+        if wrong.any():
+            raise InputError(
+                f"The index tensor of '{self.told}' holds {numbers[wrong][0]:g}, which is none of the places "
+                f"0 to {extent - 1}; fix its numbers."
+            )
+        found: Integers = numbers.astype(np.int64)
+        return found
 
     def format(self, rank: int) -> Format:
         """Of the matrix."""
         modes = range(rank)
-        first, last = modes[: rank - len(self.tensors)], modes[rank - len(self.tensors) :]
-        if self.rows_first:
-            levels = (LevelType.dense,) * len(first) + (LevelType.singleton,) * len(last)
-            return Format(levels, (*first, *last))
-        levels = (LevelType.dense,) * len(last) + (LevelType.compressed,) * len(first)
-        return Format(levels, (*last, *first))
+        first, last = modes[: rank - len(self.indices)], modes[rank - len(self.indices) :]
+        dense, compressed = LevelType.dense, LevelType.compressed
+        if not self.rows_first:
+            return Format((*(dense,) * len(last), *(compressed,) * len(first)), (*last, *first))
+        if not first:
+            return Format((compressed,) * rank, tuple(modes))
+        return Format((*(dense,) * len(first), *(LevelType.singleton,) * len(last)), tuple(modes))
 
 
 @dataclass
@@ -103,21 +181,41 @@ class _Placer:
     entries: dict[str, int] = field(default_factory=dict)
     extents: dict[tuple[str, int], int] = field(default_factory=dict)
     """Of modes of the matrices, the greatest extents."""
-    matrices: dict[tuple[_Naming, tuple[str, ...]], str] = field(default_factory=dict)
+    matrices: dict[_Naming, str] = field(default_factory=dict)
+    insides: dict[_Naming, str] = field(default_factory=dict)
+    """What says for the rows of matrices which of them have places inside."""
 
     def __post_init__(self) -> None:
         program = self.program = self.given.program
         self.dimensions = program.dimensions
+        self.text_extents = program.unbound.dimensions.extents
+        self.following = self.followers()
         self.names = Names(program.tensors)
         declared = [index for decl in program.tensors.values() for index in decl.indices]
         used = [index for statement in program.statements for index in statement.indices]
         self.indices = Names((*declared, *used))
 
+    def followers(self) -> set[str]:
+        """The dimensions whose extents can follow from nothing but the accesses of one statement, which they
+        then keep inside of their tensors."""
+        statements = self.program.statements
+        if any(statement.is_move for statement in statements):
+            return set()
+        found: list[str] = []
+        for statement in statements:
+            dimensions = self.dimensions.of_statement(statement)
+            computing = (n for a in statement.accesses for index in a.affine for n in index.variables)
+            found += {dimensions[name] for name in computing}
+        return {
+            d for d in found if found.count(d) == 1 and self.text_extents[d] is None and self.home(d) is None
+        }
+
     def placed(self) -> Lowerable:
         program = self.program
         regions = tuple(self.region(region) for region in program.regions)
         kept = {name: decl for name, decl in program.tensors.items() if name not in program.index_tensors}
-        made = replace(program, tensors={**kept, **self.tensors}, regions=regions, written=None).bind({})
+        made = replace(program, tensors={**kept, **self.tensors}, regions=regions, written=None)
+        made = replace(made, index_extents={}).bind({})
         found = self.given.with_program(made, entries=self.entries, recipes=self.recipes)
         extents = {
             made.dimensions.of_tensor(name)[mode]: extent for (name, mode), extent in self.extents.items()
@@ -129,33 +227,42 @@ class _Placer:
         """A region, with statements of their own for what it gathers and scatters."""
         statements: list[Statement] = []
         gathered: dict[Access, Access] = {}
-
-        def plain(access: Access) -> Access:
-            if not access.index_tensors:
-                return access
-            if access not in gathered:
-                statement = self.gathering(access)
-                statements.append(statement)
-                gathered[access] = statement.lhs
-            return gathered[access]
-
         for statement in region.statements:
-            mask = None if statement.mask is None else plain(statement.mask)
-            right = replace(statement, rhs=with_accesses(statement.rhs, plain), mask=mask)
-            statements += self.scattering(right) if right.lhs.index_tensors else [right]
+            for access in (*accesses(statement.rhs), *filter(None, [statement.mask])):
+                if not access.is_plain and access not in gathered:
+                    statements += self.gathering(access, statement)
+                    gathered[access] = statements[-1].lhs
+            mask = statement.mask and gathered.get(statement.mask, statement.mask)
+            rhs = with_accesses(statement.rhs, lambda access: gathered.get(access, access))
+            right = replace(statement, rhs=rhs, mask=mask)
+            statements += [right] if right.lhs.is_plain else self.scattering(right, statement)
         return replace(region, statements=tuple(statements))
 
-    def gathering(self, access: Access) -> Statement:
-        """The statement that gathers what an access names."""
-        matrix, variables, places = self.matrix(access, rows_first=True)
-        target = self.added(f"{access.tensor}_at", access.variables)
+    def gathering(self, access: Access, statement: Statement) -> list[Statement]:
+        """The statements that gather what an access of a statement comes to; the last one does."""
+        variables = _computing(access, statement)
+        naming = self.naming(access, statement, variables, rows_first=True)
+        matrix, places = self.matrix(access, naming, variables)
+        target = self.added(f"{access.tensor}_at", _by_loops(access.variables, statement))
         over = Access.of(matrix, (*variables, *places))
-        return Statement(target, _under(access, places), mask=over)
+        gather = Statement(target, _under(access, places), mask=over)
+        if not naming.is_padded:
+            return [gather]
+        inside = self.inside(access, naming, variables)
+        whole = self.added(f"{access.tensor}_near", target.variables)
+        kept = Call("select", (Access.of(inside, variables), whole, Literal(0)))
+        return [replace(gather, lhs=whole), Statement(target, kept)]
 
-    def scattering(self, statement: Statement) -> list[Statement]:
-        """The statements that compute what is scattered, and add it up at its places."""
+    def scattering(self, statement: Statement, given: Statement) -> list[Statement]:
+        """The statements that compute what a statement scatters, and add it up at its places.
+
+        Args:
+            given: as it was before what it gathers became tensors of their own.
+        """
         lhs = statement.lhs
-        matrix, variables, places = self.matrix(lhs, rows_first=False)
+        variables = _computing(lhs, given)
+        naming = self.naming(lhs, given, variables, rows_first=False)
+        matrix, places = self.matrix(lhs, naming, variables)
         source = statement.rhs
         is_plain = isinstance(source, Access) and statement.mask is None and statement.order is None
         first = []
@@ -173,60 +280,121 @@ class _Placer:
         self.tensors[name] = TensorDecl(name, tuple(variables), (None,) * rank, storage)
         return Access.of(name, variables)
 
-    def matrix(self, access: Access, *, rows_first: bool) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-        """The matrix of an access, the variables of its index tensors, and indices for the places."""
-        modes = {mode: index for mode, index in enumerate(access.indices) if isinstance(index, Indirect)}
-        variables = tuple(dict.fromkeys(name for index in modes.values() for name in index.names))
-        sources = list(dict.fromkeys(index.tensor for index in modes.values()))
-        named = tuple(
-            (sources.index(index.tensor), tuple(map(variables.index, index.names)))
-            for index in modes.values()
-        )
+    def naming(
+        self, access: Access, statement: Statement, variables: Sequence[str], *, rows_first: bool
+    ) -> _Naming:
+        """How an access of a statement comes to places, which follow from these variables."""
+        modes = {mode: i for mode, i in enumerate(access.indices) if isinstance(i, Indirect | Affine)}
+        dimensions = self.dimensions.of_statement(statement)
+        rows = [dimensions[variable] for variable in variables]
         own = [self.dimensions.of_tensor(access.tensor)[mode] for mode in modes]
-        limits = tuple(self.limit(access, dimension, sources) for dimension in own)
-        naming = _Naming(named, limits, (str(access),) * len(modes), rows_first)
-        labels = self.program.tensors[access.tensor].indices
-        key = (replace(naming, told=()), tuple(sources))
-        if key not in self.matrices:
-            places = tuple(self.indices.fresh(labels[mode]) for mode in modes)
-            name = self.matrices[key] = self.names.fresh(f"{access.tensor}_places")
-            rank = len(variables) + len(places)
-            storage = naming.format(rank)
-            self.tensors[name] = TensorDecl(name, (*variables, *places), (None,) * rank, storage)
+        homes = {dimension: self.home(dimension) for dimension in (*rows, *own)}
+        sources = [index.tensor for index in modes.values() if isinstance(index, Indirect)]
+        sources += [name for name, _ in filter(None, homes.values())]
+        if None in homes.values():
+            sources += [decl.name for decl in self.program.operands]
+        sources = list(dict.fromkeys(sources))
+        extents = {
+            dimension: _Extent(dimension)
+            if home is None
+            else _Extent(dimension, (sources.index(home[0]), home[1]))
+            for dimension, home in homes.items()
+        }
+        numbers = {variable: str(n) for n, variable in enumerate(variables)}
+        affine = zip(modes.values(), own, strict=True)
+        return _Naming(
+            indices=tuple(index.renamed(numbers) for index in modes.values()),
+            rows=tuple(extents[dimension] for dimension in rows),
+            limits=tuple(extents[dimension] for dimension in own),
+            sources=tuple(sources),
+            rows_first=rows_first,
+            told=str(access),
+            is_padded=any(
+                isinstance(index, Affine) and self.may_go_outside(index, extent, dimensions)
+                for index, extent in affine
+            ),
+            program=self.program,
+        )
+
+    def may_go_outside(self, index: Affine, limit: str, dimensions: Mapping[str, str]) -> bool:
+        """Whether, for some data, zero stands at a coordinate that lies outside of a dimension.
+
+        Args:
+            dimensions: those of the variables.
+        """
+        if index.outside != "zero":
+            return False
+        text = self.text_extents
+        following = {name for name in index.variables if dimensions[name] in self.following}
+        down = {name: factor for name, factor in index.terms if factor < 0}
+        up = {name: factor for name, factor in index.terms if factor > 0}
+
+        def furthest(factors: Mapping[str, int]) -> int | None:
+            sizes = {name: text[dimensions[name]] for name in factors}
+            steps = [factors[name] * (size - 1) for name, size in sizes.items() if size is not None]
+            return index.offset + sum(steps) if len(steps) == len(factors) else None
+
+        least, greatest, extent = furthest(down), furthest(up), text[limit]
+        before = not following & down.keys() and (least is None or least < 0)
+        behind = greatest is None or extent is None or greatest >= extent
+        return before or (behind and not following & up.keys())
+
+    def matrix(
+        self, access: Access, naming: _Naming, variables: Sequence[str]
+    ) -> tuple[str, tuple[str, ...]]:
+        """The matrix of an access, and indices for its places."""
+        if naming not in self.matrices:
+            decl = self.program.tensors[access.tensor]
+            modes = [mode for mode, index in enumerate(access.indices) if not isinstance(index, Name)]
+            places = [self.indices.fresh(decl.indices[mode]) for mode in modes]
+            name = self.matrices[naming] = self.names.fresh(f"{access.tensor}_places")
+            storage = naming.format(len(variables) + len(places))
             text = f"a one at each place of {access}"
-            self.recipes[name] = Recipe(text, tuple(sources), naming.matrix)
-            greatest = [self.given.extents[d] for d in (*self.rows(list(modes.values()), variables), *own)]
-            self.extents |= {(name, mode): extent for mode, extent in enumerate(greatest)}
-            self.entries[name] = prod(greatest[: len(variables)])
-        name = self.matrices[key]
-        return name, variables, self.tensors[name].indices[len(variables) :]
+            dimensions = [extent.dimension for extent in (*naming.rows, *naming.limits)]
+            self.derive(name, (*variables, *places), dimensions, storage)
+            self.recipes[name] = Recipe(text, naming.sources, naming.matrix)
+            self.entries[name] = prod(self.given.extents[d] for d in dimensions[: len(variables)])
+        name = self.matrices[naming]
+        return name, self.tensors[name].indices[len(variables) :]
 
-    def rows(self, named: Sequence[Indirect], variables: Sequence[str]) -> list[str]:
-        """The dimensions of the variables of index tensors."""
-        found: dict[str, str] = {}
-        for index in named:
-            found |= dict(zip(index.names, self.dimensions.of_tensor(index.tensor), strict=True))
-        return [found[variable] for variable in variables]
+    def inside(self, access: Access, naming: _Naming, variables: Sequence[str]) -> str:
+        """What says for which variables an access lies inside of its tensor."""
+        if naming not in self.insides:
+            name = self.insides[naming] = self.names.fresh(f"{access.tensor}_inside")
+            rank = len(variables)
+            storage = Format((LevelType.dense,) * rank, tuple(range(rank)))
+            self.derive(name, variables, [extent.dimension for extent in naming.rows], storage)
+            self.recipes[name] = Recipe(f"a one where {access} lies inside", naming.sources, naming.inside)
+        return self.insides[naming]
 
-    def limit(self, access: Access, dimension: str, sources: list[str]) -> tuple[int, int] | int:
-        """What gives the extent of a dimension: a mode of an input, which joins the sources, or a number."""
+    def derive(self, name: str, indices: Sequence[str], dimensions: Sequence[str], storage: Format) -> None:
+        """A further input, whose modes have the greatest extents of these dimensions."""
+        self.tensors[name] = TensorDecl(name, tuple(indices), (None,) * len(indices), storage)
+        greatest = self.given.extents
+        self.extents |= {(name, mode): greatest[dimension] for mode, dimension in enumerate(dimensions)}
+
+    def home(self, dimension: str) -> tuple[str, int] | None:
+        """An input that has the dimension, and the mode there."""
         for decl in self.program.operands:
             for mode, own in enumerate(self.dimensions.of_tensor(decl.name)):
                 if own == dimension:
-                    if decl.name not in sources:
-                        sources.append(decl.name)
-                    return sources.index(decl.name), mode
-        extent = self.dimensions.extents[dimension]
-        if extent is None:
-            raise InputError(
-                f"Nothing gives the extent of index {dimension} of {access.tensor}, places of which "
-                f"'{access}' names; declare it, as in {dimension}=16."
-            )
-        return extent
+                    return decl.name, mode
+        return None
+
+
+def _computing(access: Access, statement: Statement) -> tuple[str, ...]:
+    """The variables that places of an access follow from."""
+    found = (name for index in access.indices if not isinstance(index, Name) for name in index.variables)
+    return _by_loops(tuple(dict.fromkeys(found)), statement)
+
+
+def _by_loops(variables: Sequence[str], statement: Statement) -> tuple[str, ...]:
+    """Variables in the order of a statement's loops."""
+    return tuple(sorted(variables, key=(statement.order or statement.indices).index))
 
 
 def _under(access: Access, places: Sequence[str]) -> Access:
-    """An access with plain indices in the place of its index tensors."""
+    """An access with names in the place of its other indices."""
     left = iter(places)
-    indices = (Name(next(left)) if isinstance(index, Indirect) else index for index in access.indices)
+    indices = (index if isinstance(index, Name) else Name(next(left)) for index in access.indices)
     return replace(access, indices=tuple(indices))

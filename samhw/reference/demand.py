@@ -27,7 +27,7 @@ def demands(
         for access in dict.fromkeys(statement.reads):
             if access.tensor in inputs:
                 continue
-            if statement.has_index_tensors:
+            if not statement.is_plain:
                 # Any place may be named.
                 if own.count:
                     needed[access.tensor] = Points.everything()

@@ -1,13 +1,13 @@
-"""Index tensors: elements at the places that numbers name."""
+"""Indices that are more than a name: elements at the places that numbers name, or that are computed."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from samhw.errors import InputError
-from samhw.frontend import Access, Indirect
+from samhw.frontend import Access, Affine, IndexExpr, Indirect
 from samhw.reference.lookup import Integers
-from samhw.reference.relation import Points, Relation, modes
+from samhw.reference.relation import Mask, Points, Relation, modes
 
 __all__ = ["gathered_at", "place_name", "places_of"]
 
@@ -17,69 +17,89 @@ def place_name(mode: int) -> str:
     return f"place {mode}"
 
 
-def gathered_at(access: Access, tensors: Mapping[str, Relation]) -> Relation:
-    """The elements of a tensor at the places that an access with index tensors names, over its variables.
+def gathered_at(access: Access, tensors: Mapping[str, Relation], extents: Mapping[str, int]) -> Relation:
+    """The elements of a tensor at the places that an access names or computes, over its variables.
+
+    Args:
+        extents: of every variable.
 
     Raises:
-        InputError: for a place that the tensor has not.
+        InputError: for a place that the tensor has not, if an index tensor names it.
     """
     source = tensors[access.tensor]
     filled = source.filled(modes(len(access.indices)))
-    sizes = _sizes(access, tensors)
-    at = []
+    sizes = {name: extents[name] for name in access.variables}
+    at, inside = [], np.ones((), bool)
     for mode, index in enumerate(access.indices):
-        if isinstance(index, Indirect):
-            numbers = _numbers(index, tensors, access, source.extents[str(mode)])
-            at.append(_spread(numbers, index.names, access.variables))
-        else:
-            (name,) = index.variables
-            at.append(_spread(np.arange(sizes[name]), (name,), access.variables))
+        numbers, is_inside = _places(index, tensors, access, sizes, source.extents[str(mode)])
+        at.append(_spread(numbers, index.variables, access.variables))
+        inside = inside & _spread(is_inside, index.variables, access.variables)
     values = filled.values[(slice(None),) * (filled.lead + 1) + tuple(at)]
-    shape = (*values.shape[: filled.lead + 1], *(sizes[name] for name in access.variables))
-    values = np.broadcast_to(values, shape)
+    shape = (*values.shape[: filled.lead + 1], *sizes.values())
+    values = np.where(inside, np.broadcast_to(values, shape), np.zeros((), values.dtype))
     return Relation(Points.everything(), access.variables, values, sizes, filled.plain)
 
 
-def places_of(lhs: Access, tensors: Mapping[str, Relation], shape: Sequence[int]) -> Relation:
-    """A one at each place of a result that index tensors name, over their variables and the places of the
-    modes. Raises as `gathered_at` does."""
-    named = {mode: index for mode, index in enumerate(lhs.indices) if isinstance(index, Indirect)}
-    variables = tuple(dict.fromkeys(name for index in named.values() for name in index.names))
-    sizes = _sizes(Access(lhs.tensor, tuple(named.values())), tensors)
-    rows = list(np.indices([sizes[name] for name in variables]).reshape(len(variables), -1))
-    for mode, index in named.items():
-        numbers = _spread(_numbers(index, tensors, lhs, shape[mode]), index.names, variables)
-        rows.append(np.broadcast_to(numbers, [sizes[name] for name in variables]).reshape(-1))
-    extents = sizes | {place_name(mode): shape[mode] for mode in named}
-    points = Points((*variables, *map(place_name, named)), np.array(rows))
-    return Relation(points, (), np.ones(points.count), extents, plain=True)
+def places_of(
+    lhs: Access, tensors: Mapping[str, Relation], shape: Sequence[int], extents: Mapping[str, int]
+) -> Relation:
+    """A one at each place of a result that an access names or computes, over the variables of what does, and
+    the places of the modes. Raises as `gathered_at` does."""
+    found = {mode: i for mode, i in enumerate(lhs.indices) if isinstance(i, Indirect | Affine)}
+    variables = tuple(dict.fromkeys(name for index in found.values() for name in index.variables))
+    sizes = {name: extents[name] for name in variables}
+    rows = list(np.indices(list(sizes.values())).reshape(len(variables), -1))
+    if not variables:
+        rows = []
+    inside = np.ones(list(sizes.values()), bool)
+    for mode, index in found.items():
+        numbers, is_inside = _places(index, tensors, lhs, sizes, shape[mode])
+        spread = _spread(numbers, index.variables, variables)
+        rows.append(np.broadcast_to(spread, inside.shape).reshape(-1))
+        inside = inside & _spread(is_inside, index.variables, variables)
+    every = sizes | {place_name(mode): shape[mode] for mode in found}
+    coords = np.array(rows)[:, inside.reshape(-1)]
+    points = Points((*variables, *map(place_name, found)), coords)
+    return Relation(points, (), np.ones(points.count), every, plain=True)
 
 
-def _sizes(access: Access, tensors: Mapping[str, Relation]) -> dict[str, int]:
-    """The extents of the variables of an access."""
-    sizes: dict[str, int] = {}
-    for mode, index in enumerate(access.indices):
-        if isinstance(index, Indirect):
-            own = tensors[index.tensor].extents
-            sizes |= {name: own[str(place)] for place, name in enumerate(index.names)}
-        else:
-            sizes[index.variables[0]] = tensors[access.tensor].extents[str(mode)]
-    return sizes
+def _places(
+    index: IndexExpr, tensors: Mapping[str, Relation], access: Access, sizes: Mapping[str, int], extent: int
+) -> tuple[Integers, Mask]:
+    """The places of an index along a mode of some extent, over the variables of the index, and which of them
+    the mode has."""
+    shape = [sizes[name] for name in index.variables]
+    match index:
+        case Indirect():
+            numbers = _numbers(index, tensors, access, extent)
+            return numbers, np.ones(shape, bool)
+        case Affine():
+            own = np.indices(shape)
+            steps = [factor * own[axis] for axis, (_, factor) in enumerate(index.terms)]
+            numbers = np.full(shape, index.offset, np.int64) + sum(steps)
+            if index.outside == "wrap":
+                numbers = numbers % extent
+            kept = np.clip(numbers, 0, extent - 1)
+            return kept, np.asarray((kept == numbers) | (index.outside == "clamp"))
+    (size,) = shape
+    return np.arange(size), np.ones(size, bool)
 
 
 def _numbers(index: Indirect, tensors: Mapping[str, Relation], access: Access, extent: int) -> Integers:
-    """The places that an index tensor names, below an extent."""
+    """The places that an index tensor names, below an extent, over its variables."""
     numbers = tensors[index.tensor].to_array()
     if (numbers != np.round(numbers)).any() or ((numbers < 0) | (numbers >= extent)).any():
         raise InputError(
             f"The index tensor '{index.tensor}' of '{access}' names a place outside of 0 to {extent - 1}; "
             "fix its numbers."
         )
-    return numbers.astype(np.int64)
+    found: Integers = numbers.astype(np.int64)
+    return found
 
 
-def _spread(array: Integers, own: Sequence[str], variables: Sequence[str]) -> Integers:
+def _spread(array: Integers | Mask, own: Sequence[str], variables: Sequence[str]) -> Integers:
     """An array over some variables, with an axis for each of all variables."""
     order = sorted(range(len(own)), key=lambda axis: variables.index(own[axis]))
     held = dict(zip((own[axis] for axis in order), array.transpose(order).shape, strict=True))
-    return array.transpose(order).reshape([held.get(name, 1) for name in variables])
+    spread: Integers = array.transpose(order).reshape([held.get(name, 1) for name in variables])
+    return spread

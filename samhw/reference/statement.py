@@ -63,17 +63,17 @@ def evaluate_statement(
     Args:
         tensors: what the statement reads, by the modes of the tensors.
         extents: of every index.
-        shape: of the result, where its left side has index tensors.
+        shape: of the result, where its left side has more than names of indices.
         is_last: nothing is computed from the result, so that only `Domain.result` of it is kept.
         within: points over modes of the left side; outside of them, nothing need be computed.
     """
-    if statement.lhs.index_tensors:
+    if not statement.lhs.is_plain:
         return _scattered(domain, statement, tensors, extents, shape, is_last=is_last)
     kept = statement.lhs.names
     leaves = {
-        access: gathered_at(access, tensors)
-        if access.index_tensors
-        else tensors[access.tensor].renamed({str(m): i for m, i in enumerate(access.names)})
+        access: tensors[access.tensor].renamed({str(m): i for m, i in enumerate(access.names)})
+        if access.is_plain
+        else gathered_at(access, tensors, extents)
         for access in statement.reads
     }
     for access, leaf in list(leaves.items()):
@@ -118,12 +118,12 @@ def _scattered(
     *,
     is_last: bool,
 ) -> Relation:
-    """The result of a statement whose left side has index tensors: what it gives at each of its indices,
-    summed where they name one place."""
+    """The result of a statement whose left side names or computes places: what it gives at each of its
+    indices, summed where they come to one place."""
     lhs = statement.lhs
     alone = replace(statement, lhs=Access.of(lhs.tensor, lhs.variables))
     source = evaluate_statement(domain, alone, tensors, extents)
-    places = places_of(lhs, tensors, shape)
+    places = places_of(lhs, tensors, shape, extents)
     over = places.points.indices
     at = [
         index.variable if isinstance(index, Name) else place_name(mode)

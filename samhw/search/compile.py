@@ -109,7 +109,7 @@ def make_lowerable(
 
 
 def matrices_of(program: Program, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """What the host makes of a program's index tensors, by name.
+    """What the host makes for the indices of a program that are more than names, by name.
 
     Args:
         tensors: at least its inputs.
@@ -117,7 +117,7 @@ def matrices_of(program: Program, tensors: Mapping[str, Tensor]) -> dict[str, Te
     Raises:
         InputError: for numbers that are no places.
     """
-    if not program.index_tensors:
+    if all(statement.is_plain for statement in program.statements):
         return {}
     program = program.bind({name: tensor.shape for name, tensor in tensors.items()})
     recipes = apply_program_passes(Lowerable(program), "place_by_index").recipes

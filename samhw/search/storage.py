@@ -55,7 +55,7 @@ def _turned(program: Program, statement: Statement, given: set[str]) -> dict[str
         decl = program.tensors[access.tensor]
         if access.tensor not in inputs or access.tensor in given or decl.rank != 2 or decl.format.block:
             continue
-        if access.index_tensors or decl.format.one_each:
+        if not access.is_plain or decl.format.one_each:
             continue
         outer, inner = (access.names[mode] for mode in decl.format.mode_order)
         alone = sum(a.tensor == access.tensor for s in program.statements for a in s.reads) == 1

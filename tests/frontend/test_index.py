@@ -85,13 +85,13 @@ def test_python_makes_gathers():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("Y[s[e]] = x[e]", "names places of 'Y' by an index tensor, which fixes no extent; declare it"),
+        ("Y[s[e]] = x[e]", "computes places of 'Y', which fixes no extent; declare it"),
         ("t[e] = s[e]\nY[e] = x[t[e]]", "'t' of 'x[t[e]]' is computed by the program, and only an input"),
         ("Y[e] = s[e] * x[s[e]]", "'s' names places in another statement or access, and is read as numbers"),
         ("tensor Y[n=3]\nY[s[e]] = M[e, f]", "index 'f' is summed over in a statement that writes 'Y[s[e]]'"),
         ("tensor Y[n=3]\nY[s[e]] max= x[e]", "takes nothing but a sum on the right"),
         ("tensor Y[n=3]\nY[s[e]] = cumsum(e, x[e])", "takes nothing but a sum on the right"),
-        ("Y[e] = concat(e, x[s[e]], x[e])", "moves whole tensors, and takes no index tensor"),
+        ("Y[e] = concat(e, x[s[e]], x[e])", "moves whole tensors, and takes nothing but names"),
         ("Y[e] = x[s[e, f]]", "'s[e, f]' does not fit tensor 's' of rank 1"),
         ("Y[e] = x[s[u[e]]]", "expected ',' or ']'"),
     ],

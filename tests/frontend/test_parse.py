@@ -161,7 +161,7 @@ def test_a_result_without_a_format_follows_the_order(order, storage, declaration
         ("x b", "1:3", "expected '=', found 'b'"),
         ("x = b[i", "1:8", "expected ',' or ']', found the end of the text"),
         ("x = b[]", "1:7", "expected an index, found ']'"),
-        ("x = b[2]", "1:7", "expected an index, found '2'"),
+        ("x = b[2.5]", "1:7", "expected a whole number in an index, found '2.5'"),
         ("x = b[i]\n + 1", "2:2", "a line cannot begin with '+'; join it to the line before"),
         ("tensor b[i] : csf\n@ (0)", "2:1", "a line cannot begin with '@'; join it to the line before"),
         ("x = b[i]\norder i", "2:1", "a line cannot begin with 'order'; join it to the line before"),

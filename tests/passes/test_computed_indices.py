@@ -1,0 +1,120 @@
+"""Computed indices: what becomes of them, and what programs with them compute."""
+
+import numpy as np
+import pytest
+
+import samhw
+from samhw.api.result import DesignResult
+from samhw.errors import InputError
+from samhw.frontend import dumps, parse
+from samhw.passes import apply_passes
+from samhw.reference import evaluate_program
+from samhw.search import make_lowerable
+from tests.support.affine_programs import AffineProgram, affine_program
+from tests.support.thorough import THOROUGH
+
+WINDOW = "tensor X[n=8]\ntensor K[d=3]\ntensor Y[i=4]\nY[i] = X[2*i + d - 1] * K[d]"
+
+
+def placed(text: str) -> list[str]:
+    return dumps(apply_passes(make_lowerable(parse(text)), "place_by_index").program).splitlines()
+
+
+def test_what_may_lie_outside_is_selected() -> None:
+    assert placed(WINDOW)[3:] == [
+        "tensor X_places[i=4, d=3, n_2=8] : (dense, dense, singleton)",
+        "tensor X_at[i=4, d=3] : dense",
+        "tensor X_inside[i=4, d=3] : dense",
+        "tensor X_near[i=4, d=3] : dense",
+        "fuse {",
+        "  X_near[i, d] = X[n_2] where X_places[i, d, n_2]",
+        "  X_at[i, d] = select(X_inside[i, d], X_near[i, d], 0)",
+        "  Y[i] = X_at[i, d] * K[d]",
+        "}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_padded"),
+    [
+        ("tensor X[n=8]\ntensor Y[i=4]\nY[i] = X[2*i + 1]", False),
+        ("tensor X[n=8]\ntensor Y[i=4]\nY[i] = X[2*i + 2]", True),
+        ("tensor X[n=8]\ntensor Y[i=8]\nY[i] = X[-i + 7]", False),
+        ("tensor X[n=8]\ntensor Y[i=8]\nY[i] = X[-i + 6]", True),
+        ("tensor X[n=8]\ntensor Y[i=9]\nY[i] = X[wrap(i + 2)] + X[clamp(i - 2)]", False),
+    ],
+)
+def test_where_nothing_lies_outside_nothing_is_selected(text: str, is_padded: bool) -> None:
+    assert any("X_inside" in line for line in placed(text)) == is_padded
+
+
+def test_an_extent_that_follows_keeps_accesses_inside() -> None:
+    """In one statement; the others have to take it as it is."""
+    follows = "tensor X[n]\nY[i] = X[i + 2] + X[2*i]"
+    lowerable = samhw.compile(follows).run(X=np.arange(9)).compiled
+    assert not any("inside" in name for name in lowerable.program.tensors)
+    other = samhw.compile(f"{follows}\ntensor W[n]\nZ[i] = Y[i] + W[i + 1]").run(X=np.arange(9), W=[1])
+    assert any("W_inside" in name for name in other.compiled.program.tensors)
+    assert other.tensors["Z"].to_dense().tolist() == [2, 5, 8, 11, 14]
+
+
+def test_one_design_takes_data_of_other_extents() -> None:
+    design = samhw.compile("tensor X[n]\ntensor K[d]\nY[i] = X[2*i + d] * K[d]")
+    for n, d in ((9, 3), (8, 2), (4, 3), (16, 5)):
+        x, k = np.arange(n), np.arange(1, d + 1)
+        result = design.run(X=x, K=k)
+        want = [x[i : i + d] @ k for i in range(0, n - d + 1, 2)]
+        assert result.tensors["Y"].to_dense().tolist() == want
+        assert result.check().verdict == "right"
+
+
+@pytest.mark.parametrize("value", ["bf16", "f8e4m3", "i8", "fixed<8,7>"])
+def test_zeros_outside_and_the_same_bits_inside(value: str) -> None:
+    x = np.arange(-4, 4) / (1 if value == "i8" else 8)
+    text = "tensor X[n=8]\ntensor Y[i=12]\nY[i] = X[i - 2]"
+    found = samhw.compile(text, value=value).run(X=x).tensors["Y"].to_dense()
+    assert found.tolist() == [0, 0, *x, 0, 0]
+
+
+def test_a_window_takes_a_cycle_for_each_element() -> None:
+    text = "index d=4\ntensor X[n=64, f=8]\nY[i, f] = X[i + d, f]"
+    result = samhw.compile(text).run(X=np.ones((64, 8)))
+    assert "pick" in {node.kind for _, node in result.compiled.design.nodes}
+    assert result.cycles < 61 * 4 * 9 + 61 * 20 + 60
+
+
+def ran(program: AffineProgram, backend: str = "sim") -> DesignResult:
+    parsed = parse(program.text)
+    assert parse(dumps(parsed)) == parsed
+    (result,) = parsed.outputs
+    assert np.array_equal(evaluate_program(parsed, program.data)[result.name], program.expected), program.text
+    found = samhw.compile(parsed, permute=True).run(program.data, backend=backend)
+    assert np.array_equal(found.tensors[result.name].to_dense(), program.expected), program.text
+    return found
+
+
+@pytest.mark.filterwarnings("ignore:.*product by product")
+def test_random_programs() -> None:
+    for seed in range(1000 if THOROUGH else 12):
+        ran(affine_program(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.filterwarnings("ignore:.*product by product")
+@pytest.mark.parametrize(("backend", "count"), [("verilator", 60), ("hls", 30)])
+def test_random_programs_in_hardware(backend: str, count: int) -> None:
+    """With as many cycles as in the simulator, where there are cycles."""
+    for seed in range(300, 300 + (count if THOROUGH else 1)):
+        program = affine_program(seed)
+        found = ran(program, backend)
+        if backend == "verilator":
+            assert found.cycles == ran(program).cycles
+
+
+@pytest.mark.parametrize("text", ["Y[i] = X[i + d]", "Y[i, d] = X[i + d]"])
+def test_an_extent_that_nothing_gives(text: str) -> None:
+    with pytest.raises(
+        InputError, match=r"Nothing gives the extent of index \w in 'text'; declare it, as in"
+    ):
+        samhw.compile(text).run(X=np.ones(8))

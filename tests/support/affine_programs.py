@@ -1,0 +1,148 @@
+"""Random programs with affine indices, and what NumPy makes of them."""
+
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+__all__ = ["AffineProgram", "affine_program"]
+
+
+@dataclass(frozen=True)
+class AffineProgram:
+    """A program as text, a dense array for each of its inputs, and for its last result."""
+
+    text: str
+    data: dict[str, np.ndarray]
+    expected: np.ndarray
+
+
+@dataclass
+class Index:
+    """An index as text, the coordinates that it comes to over all variables, and what stands outside."""
+
+    text: str
+    coordinates: np.ndarray
+    outside: str
+
+    def inside(self, extent: int) -> tuple[np.ndarray, np.ndarray]:
+        """The coordinates in a mode, and which of them it has."""
+        if self.outside == "wrap":
+            return self.coordinates % extent, np.ones(self.coordinates.shape, bool)
+        kept = np.minimum(np.maximum(self.coordinates, 0), extent - 1)
+        return kept, (kept == self.coordinates) | (self.outside == "clamp")
+
+
+class _Maker:
+    def __init__(self, random: Random):
+        self.random = random
+        self.rng = np.random.default_rng(random.randrange(1 << 30))
+        self.variables = random.sample("ijde", random.randint(1, 3))
+        self.sizes = [random.randint(1, 5) for _ in self.variables]
+        self.grid = dict(zip(self.variables, np.indices(self.sizes), strict=True))
+        self.lines: list[str] = []
+        self.data: dict[str, np.ndarray] = {}
+        self.used: set[str] = set()
+
+    def index(self) -> Index:
+        random = self.random
+        names = random.sample(self.variables, random.choice([0, 1, 1, 1, min(2, len(self.variables))]))
+        offset = random.choice([0, 0, -1, 1, random.randint(-4, 6)])
+        found = np.full(self.sizes, offset)
+        text = str(offset)
+        for name in names:
+            factor = random.choice([1, 1, 1, 2, 3, -1, -2])
+            found = found + factor * self.grid[name]
+            scaled = (
+                name if abs(factor) == 1 else f"{name}*{abs(factor)}" if factor < 0 else f"{factor}*{name}"
+            )
+            text += f" {'-' if factor < 0 else '+'} {scaled}"
+            self.used.add(name)
+        outside = random.choice(["zero", "zero", "zero", "clamp", "wrap"])
+        return Index(text if outside == "zero" else f"{outside}({text})", found, outside)
+
+    def plain(self, name: str) -> Index:
+        self.used.add(name)
+        return Index(name, self.grid[name], "zero")
+
+    def operand(self, *, is_affine: bool) -> tuple[str, np.ndarray]:
+        """An access, and its values over all variables."""
+        random, name = self.random, f"X{len(self.data)}"
+        plain = random.sample(
+            self.variables, random.randint(0 if is_affine else 1, min(2, len(self.variables)))
+        )
+        modes: list[tuple[int, Index]] = [
+            (self.sizes[self.variables.index(v)], self.plain(v)) for v in plain[: 1 if is_affine else 2]
+        ]
+        if is_affine:
+            modes += [(random.randint(1, 7), self.index()) for _ in range(random.choice([1, 1, 2]))]
+        random.shuffle(modes)
+        shape = [extent for extent, _ in modes]
+        array = self.data[name] = self.rng.integers(-3, 4, shape) * (self.rng.random(shape) < 0.8)
+        levels = [random.choice(["dense", "dense", "compressed"]) for _ in modes]
+        declared = ", ".join(f"m{n}={extent}" for n, extent in enumerate(shape))
+        self.lines.append(f"tensor {name}[{declared}] : ({', '.join(levels)})")
+        at, inside = [], np.ones(self.sizes, bool)
+        for extent, index in modes:
+            coordinates, is_inside = index.inside(extent)
+            at.append(coordinates)
+            inside = inside & is_inside
+        return f"{name}[{', '.join(i.text for _, i in modes)}]", np.where(inside, array[tuple(at)], 0)
+
+    def program(self) -> AffineProgram:
+        random = self.random
+        text, value = self.operand(is_affine=True)
+        first = set(self.used)
+        for _ in range(random.randint(0, 2)):
+            other, factor = self.operand(is_affine=random.random() < 0.5)
+            text, value = f"{text} * {other}", value * factor
+        if random.random() < 0.2:
+            text, value = f"relu({text})", np.maximum(value, 0)
+        if not first:
+            return affine_program(random.randrange(1 << 30))
+        kept = [v for v in self.variables if v in self.used]
+        value = value[tuple(slice(None) if v in kept else 0 for v in self.variables)]
+        if random.random() < 0.25:
+            return self.scattered(text, value, kept)
+        summed = random.sample(kept, random.choice([0, 1])) if len(kept) > 1 else []
+        rest = [v for v in kept if v not in summed]
+        axes = tuple(n for n, v in enumerate(kept) if v in summed)
+        reduction = random.choice(["", "", "max", "min"]) if summed else ""
+        result = getattr(np, reduction or "sum")(value, axis=axes)
+        left = random.sample(rest, len(rest))
+        result = result.transpose([rest.index(v) for v in left])
+        levels = random.choice(["dense", "csf"])
+        self.lines.append(f"tensor Y[{', '.join(left)}] : {levels}")
+        return self.done(f"Y[{', '.join(left)}] {reduction}= {text}", left, result)
+
+    def scattered(self, text: str, value: np.ndarray, kept: list[str]) -> AffineProgram:
+        moved = self.random.choice(kept)
+        factor, offset, extent = self.random.choice([1, 2, -1]), self.random.randint(-2, 4), 6
+        rest = [v for v in kept if v != moved]
+        result = np.zeros([extent, *(self.sizes[self.variables.index(v)] for v in rest)], np.int64)
+        for n, part in enumerate(np.moveaxis(value, kept.index(moved), 0)):
+            if 0 <= factor * n + offset < extent:
+                result[factor * n + offset] += part
+        declared = ", ".join([f"m={extent}", *rest])
+        self.lines.append(f"tensor Y[{declared}]")
+        place = f"{offset} {'-' if factor < 0 else '+'} {abs(factor)}*{moved}"
+        return self.done(f"Y[{', '.join([place, *rest])}] = {text}", ["m", *rest], result)
+
+    def done(self, statement: str, indices: list[str], result: np.ndarray) -> AffineProgram:
+        """With a statement behind it, now and then, in one region."""
+        statements = [statement]
+        if self.random.random() < 0.3:
+            names = ", ".join(indices)
+            statements = ["fuse {", statement, f"Z[{names}] = Y[{names}] + 1", "}"]
+            result = result + 1
+        sizes = ", ".join(
+            f"{v}={size}" for v, size in zip(self.variables, self.sizes, strict=True) if v in self.used
+        )
+        return AffineProgram(
+            "\n".join(["value i32", f"index {sizes}", *self.lines, *statements]), self.data, result
+        )
+
+
+def affine_program(seed: int) -> AffineProgram:
+    """A random one."""
+    return _Maker(Random(seed)).program()

@@ -48,7 +48,7 @@ from samhw.frontend.expr import (
     walk,
     with_accesses,
 )
-from samhw.frontend.index import Affine, IndexExpr, Indirect, Name
+from samhw.frontend.index import Computed, IndexExpr, Indirect, Name
 from samhw.frontend.kernels import kernel_description, kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_data, model_description, model_names
 from samhw.frontend.named import load_named, load_program
@@ -67,10 +67,10 @@ __all__ = [
     "RANKINGS",
     "Access",
     "Add",
-    "Affine",
     "Binary",
     "Call",
     "Capacity",
+    "Computed",
     "Concat",
     "DeclaredTensor",
     "Dimensions",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from samhw.errors import InputError
 from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.expr import Access, Arithmetic, Operand, as_expr
-from samhw.frontend.index import Affine, IndexExpr, Indirect, LinearIndex, Name
+from samhw.frontend.index import Computed, IndexExpr, Indirect, LinearIndex, Name
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
 from samhw.numerics import ValueType, value_type
@@ -24,8 +24,8 @@ class Index(LinearIndex):
     name: str
     extent: int | None = None
 
-    def linear(self) -> Affine:
-        return Affine(((self.name, 1),))
+    def linear(self) -> Computed:
+        return Computed(((self.name, 1),))
 
 
 class DeclaredTensor(Arithmetic):
@@ -42,7 +42,9 @@ class DeclaredTensor(Arithmetic):
     def __getitem__(self, key: "Place | tuple[Place, ...]") -> Access:
         indices = key if isinstance(key, tuple) else (key,)
         for position, index in enumerate(indices):
-            if isinstance(index, Affine) or (isinstance(index, Access) and index.indices and index.is_plain):
+            if isinstance(index, Computed) or (
+                isinstance(index, Access) and index.indices and index.is_plain
+            ):
                 continue
             if not isinstance(index, Index):
                 raise InputError(
@@ -66,13 +68,13 @@ class DeclaredTensor(Arithmetic):
         return Access(self.name)
 
 
-Place = Index | Affine | Access
+Place = Index | Computed | Access
 """What stands for a mode: an index, what is computed of indices, or an index tensor under its own."""
 
 
 def _index_of(place: Place) -> IndexExpr:
     match place:
-        case Affine():
+        case Computed():
             return place
         case Index():
             return Name(place.name)
@@ -179,7 +181,7 @@ class ProgramBuilder:
         statements = (statement for region in self._regions for statement in region.statements)
         read = (access for statement in statements for access in statement.accesses)
         found = {}
-        for name in dict.fromkeys(name for a in read for index in a.affine for name in index.variables):
+        for name in dict.fromkeys(name for a in read for index in a.computed for name in index.variables):
             extents = self._extents.get(name, set())
             if len(extents) > 1:
                 raise InputError(f"index '{name}' gets several extents; give it one, or use two indices")

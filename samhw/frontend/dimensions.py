@@ -11,7 +11,7 @@ from math import prod
 
 from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import Access, Concat, Reshape
-from samhw.frontend.index import Affine
+from samhw.frontend.index import Computed
 from samhw.frontend.source import Source, error_at
 from samhw.frontend.statement import Statement
 from samhw.names import Names
@@ -194,7 +194,7 @@ class _Classes:
         """Fix the last open extent of a reshape or a concatenation, or of an index that a statement computes
         with; whether there was one."""
         if not statement.is_move:
-            return self.infer_affine(statement)
+            return self.infer_computed(statement)
         match statement.rhs:
             case Reshape(operand):
                 return self.infer_reshape(statement, operand)
@@ -241,13 +241,13 @@ class _Classes:
             self.known[self.find(unknown[0])] = (length - total, unknown[0][0])
         return len(unknown) == 1
 
-    def infer_affine(self, statement: Statement) -> bool:
+    def infer_computed(self, statement: Statement) -> bool:
         """Of what each access leaves inside of its tensor, the least."""
         reads = [
             (index, (access.tensor, mode), access)
             for access in statement.reads
             for mode, index in enumerate(access.indices)
-            if isinstance(index, Affine)
+            if isinstance(index, Computed)
         ]
         for variable in dict.fromkeys(name for index, _, _ in reads for name in index.variables):
             own = _own_mode(statement, variable)
@@ -265,7 +265,7 @@ class _Classes:
         return False
 
     def extents_inside(
-        self, statement: Statement, variable: str, using: Sequence[tuple[Affine, Mode, Access]]
+        self, statement: Statement, variable: str, using: Sequence[tuple[Computed, Mode, Access]]
     ) -> list[int]:
         """For each use of a variable, its greatest extent; nothing, while an extent is missing or one of them
         leaves it open."""
@@ -310,7 +310,9 @@ def _tied(statement: Statement) -> Iterator[tuple[str, Access, Mode]]:
 def _computing(statement: Statement) -> tuple[str, ...]:
     """The indices that a statement computes with, which no tensor need have."""
     return tuple(
-        dict.fromkeys(n for access in statement.accesses for index in access.affine for n in index.variables)
+        dict.fromkeys(
+            n for access in statement.accesses for index in access.computed for n in index.variables
+        )
     )
 
 

@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 from samhw.errors import InputError
-from samhw.frontend.index import Affine, IndexExpr, Indirect, Name
+from samhw.frontend.index import Computed, IndexExpr, Indirect, Name
 from samhw.frontend.source import Span
 
 __all__ = [
@@ -161,9 +161,11 @@ class Access(Expr):
     @cached_property
     def own_names(self) -> tuple[str | None, ...]:
         """As `names`, with None for each mode whose coordinates an index tensor names, or are computed."""
-        own = tuple(index for index in self.indices if not isinstance(index, Indirect | Affine))
+        own = tuple(index for index in self.indices if not isinstance(index, Indirect | Computed))
         names = iter(self.names if len(own) == len(self.indices) else replace(self, indices=own).names)
-        return tuple(None if isinstance(index, Indirect | Affine) else next(names) for index in self.indices)
+        return tuple(
+            None if isinstance(index, Indirect | Computed) else next(names) for index in self.indices
+        )
 
     @cached_property
     def is_plain(self) -> bool:
@@ -171,9 +173,9 @@ class Access(Expr):
         return all(isinstance(index, Name) for index in self.indices)
 
     @cached_property
-    def affine(self) -> tuple[Affine, ...]:
-        """The affine indices of its modes, in their order."""
-        return tuple(index for index in self.indices if isinstance(index, Affine))
+    def computed(self) -> tuple[Computed, ...]:
+        """The computed indices of its modes, in their order."""
+        return tuple(index for index in self.indices if isinstance(index, Computed))
 
     @cached_property
     def index_tensors(self) -> tuple["Access", ...]:

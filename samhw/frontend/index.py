@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
-__all__ = ["OUTSIDE", "Affine", "IndexExpr", "Indirect", "LinearIndex", "Name"]
+__all__ = ["OUTSIDE", "Computed", "IndexExpr", "Indirect", "LinearIndex", "Name"]
 
 OUTSIDE = ("clamp", "wrap")
-"""How the text calls what an affine index does with a coordinate outside of its mode, if it is not zero that
+"""How the text calls what a computed index does with a coordinate outside of its mode, if it is not zero that
 stands there."""
 
 
@@ -71,38 +71,38 @@ class Indirect(IndexExpr):
 
 
 class LinearIndex:
-    """Gives Python's ``+``, ``-`` and ``*`` by whole numbers to what can be part of an affine index."""
+    """Gives Python's ``+``, ``-`` and ``*`` by whole numbers to what can be part of a computed index."""
 
-    def linear(self) -> "Affine":
-        """It as an affine index."""
+    def linear(self) -> "Computed":
+        """It as a computed index."""
         raise NotImplementedError
 
-    def __add__(self, other: "LinearIndex | int") -> "Affine":
+    def __add__(self, other: "LinearIndex | int") -> "Computed":
         return _sum(self, other) if isinstance(other, LinearIndex | int) else NotImplemented
 
-    def __radd__(self, other: int) -> "Affine":
+    def __radd__(self, other: int) -> "Computed":
         return _sum(other, self) if isinstance(other, int) else NotImplemented
 
-    def __sub__(self, other: "LinearIndex | int") -> "Affine":
+    def __sub__(self, other: "LinearIndex | int") -> "Computed":
         return _sum(self, -other) if isinstance(other, LinearIndex | int) else NotImplemented
 
-    def __rsub__(self, other: int) -> "Affine":
+    def __rsub__(self, other: int) -> "Computed":
         return _sum(other, -self) if isinstance(other, int) else NotImplemented
 
-    def __mul__(self, factor: int) -> "Affine":
+    def __mul__(self, factor: int) -> "Computed":
         if not isinstance(factor, int):
             return NotImplemented
         own = self.linear()
-        return Affine.of(((name, k * factor) for name, k in own.terms), own.offset * factor)
+        return Computed.of(((name, k * factor) for name, k in own.terms), own.offset * factor)
 
     __rmul__ = __mul__
 
-    def __neg__(self) -> "Affine":
+    def __neg__(self) -> "Computed":
         return self * -1
 
 
 @dataclass(frozen=True)
-class Affine(IndexExpr, LinearIndex):
+class Computed(IndexExpr, LinearIndex):
     """A whole number and multiples of variables: the ``2*i + d - 1`` of ``X[2*i + d - 1]``.
 
     Attributes:
@@ -117,7 +117,7 @@ class Affine(IndexExpr, LinearIndex):
     outside: str = "zero"
 
     @classmethod
-    def of(cls, terms: Iterable[tuple[str, int]], offset: int = 0, outside: str = "zero") -> "Affine":
+    def of(cls, terms: Iterable[tuple[str, int]], offset: int = 0, outside: str = "zero") -> "Computed":
         """That of a sum in which variables may come several times."""
         found: dict[str, int] = {}
         for name, factor in terms:
@@ -128,14 +128,14 @@ class Affine(IndexExpr, LinearIndex):
     def variables(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.terms)
 
-    def renamed(self, names: Mapping[str, str]) -> "Affine":
+    def renamed(self, names: Mapping[str, str]) -> "Computed":
         terms = ((names.get(name, name), factor) for name, factor in self.terms)
-        return Affine.of(terms, self.offset, self.outside)
+        return Computed.of(terms, self.offset, self.outside)
 
-    def linear(self) -> "Affine":
+    def linear(self) -> "Computed":
         return self
 
-    def reaching(self, outside: str) -> "Affine":
+    def reaching(self, outside: str) -> "Computed":
         """The same with another of `OUTSIDE`."""
         return replace(self, outside=outside)
 
@@ -169,6 +169,6 @@ def _scaled(factor: int, name: str) -> str:
     return name if factor == 1 else f"{factor}*{name}"
 
 
-def _sum(left: LinearIndex | int, right: LinearIndex | int) -> Affine:
-    one, other = (Affine((), part) if isinstance(part, int) else part.linear() for part in (left, right))
-    return Affine.of((*one.terms, *other.terms), one.offset + other.offset)
+def _sum(left: LinearIndex | int, right: LinearIndex | int) -> Computed:
+    one, other = (Computed((), part) if isinstance(part, int) else part.linear() for part in (left, right))
+    return Computed.of((*one.terms, *other.terms), one.offset + other.offset)

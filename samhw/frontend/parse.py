@@ -26,7 +26,7 @@ from samhw.frontend.expr import (
     RunningReduction,
     Sub,
 )
-from samhw.frontend.index import OUTSIDE, Affine, IndexExpr, Indirect, Name
+from samhw.frontend.index import OUTSIDE, Computed, IndexExpr, Indirect, Name
 from samhw.frontend.lexemes import Lexeme, LexemeKind, tokenize
 from samhw.frontend.program import Program
 from samhw.frontend.source import Source
@@ -287,8 +287,8 @@ class _Parser:
     #        | name "(" sum { "," sum } ")"
     # running = ( "cumsum" | "cumprod" | "cummax" | "cummin" ) "(" name "," sum [ "," "exclusive" ] ")"
     # access = name [ "[" index { "," index } "]" ]
-    # index  = name [ "[" name { "," name } "]" ] | affine | ( "clamp" | "wrap" ) "(" affine ")"
-    # affine = [ "-" ] scaled { ( "+" | "-" ) scaled }
+    # index  = name [ "[" name { "," name } "]" ] | computed | ( "clamp" | "wrap" ) "(" computed ")"
+    # computed = [ "-" ] scaled { ( "+" | "-" ) scaled }
     # scaled = integer [ "*" name ] | name [ "*" integer ]
 
     def atom(self) -> Expr:
@@ -351,7 +351,7 @@ class _Parser:
     def index(self) -> IndexExpr:
         first = self.token
         if first.kind is not LexemeKind.NAME:
-            return self.affine()
+            return self.computed()
         behind = self.tokens[self.position + 1]
         match behind.text if behind.kind is LexemeKind.SYMBOL else "":
             case "[":
@@ -360,14 +360,14 @@ class _Parser:
             case "(" if first.text in OUTSIDE:
                 self.advance()
                 self.expect("(")
-                found = self.affine()
+                found = self.computed()
                 self.expect(")")
                 return found.reaching(first.text)
             case "+" | "-" | "*":
-                return self.affine()
+                return self.computed()
         return Name(self.advance().text)
 
-    def affine(self) -> Affine:
+    def computed(self) -> Computed:
         terms: list[tuple[str, int]] = []
         offset, sign = 0, -1 if self.accept("-") else 1
         while True:
@@ -377,7 +377,7 @@ class _Parser:
             else:
                 terms.append((name, sign * factor))
             if not (self.at("+") or self.at("-")):
-                return Affine.of(terms, offset)
+                return Computed.of(terms, offset)
             sign = -1 if self.advance().text == "-" else 1
 
     def scaled(self) -> tuple[str | None, int]:

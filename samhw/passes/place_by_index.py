@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from samhw.errors import InputError
 from samhw.frontend import (
     Access,
-    Affine,
     Call,
     Capacity,
+    Computed,
     Indirect,
     Literal,
     Name,
@@ -74,7 +74,7 @@ class _Extent:
 class _Naming:
     """How indices come to places."""
 
-    indices: tuple[Indirect | Affine, ...]
+    indices: tuple[Indirect | Computed, ...]
     """One for each mode with such an index. Their variables are numbers."""
     rows: tuple[_Extent, ...]
     """The extents of the variables, by their number."""
@@ -204,7 +204,7 @@ class _Placer:
         found: list[str] = []
         for statement in statements:
             dimensions = self.dimensions.of_statement(statement)
-            computing = (n for a in statement.accesses for index in a.affine for n in index.variables)
+            computing = (n for a in statement.accesses for index in a.computed for n in index.variables)
             found += {dimensions[name] for name in computing}
         return {
             d for d in found if found.count(d) == 1 and self.text_extents[d] is None and self.home(d) is None
@@ -284,7 +284,7 @@ class _Placer:
         self, access: Access, statement: Statement, variables: Sequence[str], *, rows_first: bool
     ) -> _Naming:
         """How an access of a statement comes to places, which follow from these variables."""
-        modes = {mode: i for mode, i in enumerate(access.indices) if isinstance(i, Indirect | Affine)}
+        modes = {mode: i for mode, i in enumerate(access.indices) if isinstance(i, Indirect | Computed)}
         dimensions = self.dimensions.of_statement(statement)
         rows = [dimensions[variable] for variable in variables]
         own = [self.dimensions.of_tensor(access.tensor)[mode] for mode in modes]
@@ -301,7 +301,7 @@ class _Placer:
             for dimension, home in homes.items()
         }
         numbers = {variable: str(n) for n, variable in enumerate(variables)}
-        affine = zip(modes.values(), own, strict=True)
+        limits = list(zip(modes.values(), own, strict=True))
         return _Naming(
             indices=tuple(index.renamed(numbers) for index in modes.values()),
             rows=tuple(extents[dimension] for dimension in rows),
@@ -310,13 +310,13 @@ class _Placer:
             rows_first=rows_first,
             told=str(access),
             is_padded=any(
-                isinstance(index, Affine) and self.may_go_outside(index, extent, dimensions)
-                for index, extent in affine
+                isinstance(index, Computed) and self.may_go_outside(index, extent, dimensions)
+                for index, extent in limits
             ),
             program=self.program,
         )
 
-    def may_go_outside(self, index: Affine, limit: str, dimensions: Mapping[str, str]) -> bool:
+    def may_go_outside(self, index: Computed, limit: str, dimensions: Mapping[str, str]) -> bool:
         """Whether, for some data, zero stands at a coordinate that lies outside of a dimension.
 
         Args:

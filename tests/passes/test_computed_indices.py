@@ -10,7 +10,7 @@ from samhw.frontend import dumps, parse
 from samhw.passes import apply_passes
 from samhw.reference import evaluate_program
 from samhw.search import make_lowerable
-from tests.support.affine_programs import AffineProgram, affine_program
+from tests.support.computed_programs import ComputedProgram, computed_program
 from tests.support.thorough import THOROUGH
 
 WINDOW = "tensor X[n=8]\ntensor K[d=3]\ntensor Y[i=4]\nY[i] = X[2*i + d - 1] * K[d]"
@@ -83,7 +83,7 @@ def test_a_window_takes_a_cycle_for_each_element() -> None:
     assert result.cycles < 61 * 4 * 9 + 61 * 20 + 60
 
 
-def ran(program: AffineProgram, backend: str = "sim") -> DesignResult:
+def ran(program: ComputedProgram, backend: str = "sim") -> DesignResult:
     parsed = parse(program.text)
     assert parse(dumps(parsed)) == parsed
     (result,) = parsed.outputs
@@ -96,7 +96,7 @@ def ran(program: AffineProgram, backend: str = "sim") -> DesignResult:
 @pytest.mark.filterwarnings("ignore:.*product by product")
 def test_random_programs() -> None:
     for seed in range(1000 if THOROUGH else 12):
-        ran(affine_program(seed))
+        ran(computed_program(seed))
 
 
 @pytest.mark.slow
@@ -106,7 +106,7 @@ def test_random_programs() -> None:
 def test_random_programs_in_hardware(backend: str, count: int) -> None:
     """With as many cycles as in the simulator, where there are cycles."""
     for seed in range(300, 300 + (count if THOROUGH else 1)):
-        program = affine_program(seed)
+        program = computed_program(seed)
         found = ran(program, backend)
         if backend == "verilator":
             assert found.cycles == ran(program).cycles

@@ -1,15 +1,15 @@
-"""Random programs with affine indices, and what NumPy makes of them."""
+"""Random programs with computed indices, and what NumPy makes of them."""
 
 from dataclasses import dataclass
 from random import Random
 
 import numpy as np
 
-__all__ = ["AffineProgram", "affine_program"]
+__all__ = ["ComputedProgram", "computed_program"]
 
 
 @dataclass(frozen=True)
-class AffineProgram:
+class ComputedProgram:
     """A program as text, a dense array for each of its inputs, and for its last result."""
 
     text: str
@@ -65,16 +65,16 @@ class _Maker:
         self.used.add(name)
         return Index(name, self.grid[name], "zero")
 
-    def operand(self, *, is_affine: bool) -> tuple[str, np.ndarray]:
+    def operand(self, *, is_computed: bool) -> tuple[str, np.ndarray]:
         """An access, and its values over all variables."""
         random, name = self.random, f"X{len(self.data)}"
         plain = random.sample(
-            self.variables, random.randint(0 if is_affine else 1, min(2, len(self.variables)))
+            self.variables, random.randint(0 if is_computed else 1, min(2, len(self.variables)))
         )
         modes: list[tuple[int, Index]] = [
-            (self.sizes[self.variables.index(v)], self.plain(v)) for v in plain[: 1 if is_affine else 2]
+            (self.sizes[self.variables.index(v)], self.plain(v)) for v in plain[: 1 if is_computed else 2]
         ]
-        if is_affine:
+        if is_computed:
             modes += [(random.randint(1, 7), self.index()) for _ in range(random.choice([1, 1, 2]))]
         random.shuffle(modes)
         shape = [extent for extent, _ in modes]
@@ -89,17 +89,17 @@ class _Maker:
             inside = inside & is_inside
         return f"{name}[{', '.join(i.text for _, i in modes)}]", np.where(inside, array[tuple(at)], 0)
 
-    def program(self) -> AffineProgram:
+    def program(self) -> ComputedProgram:
         random = self.random
-        text, value = self.operand(is_affine=True)
+        text, value = self.operand(is_computed=True)
         first = set(self.used)
         for _ in range(random.randint(0, 2)):
-            other, factor = self.operand(is_affine=random.random() < 0.5)
+            other, factor = self.operand(is_computed=random.random() < 0.5)
             text, value = f"{text} * {other}", value * factor
         if random.random() < 0.2:
             text, value = f"relu({text})", np.maximum(value, 0)
         if not first:
-            return affine_program(random.randrange(1 << 30))
+            return computed_program(random.randrange(1 << 30))
         kept = [v for v in self.variables if v in self.used]
         value = value[tuple(slice(None) if v in kept else 0 for v in self.variables)]
         if random.random() < 0.25:
@@ -115,7 +115,7 @@ class _Maker:
         self.lines.append(f"tensor Y[{', '.join(left)}] : {levels}")
         return self.done(f"Y[{', '.join(left)}] {reduction}= {text}", left, result)
 
-    def scattered(self, text: str, value: np.ndarray, kept: list[str]) -> AffineProgram:
+    def scattered(self, text: str, value: np.ndarray, kept: list[str]) -> ComputedProgram:
         moved = self.random.choice(kept)
         factor, offset, extent = self.random.choice([1, 2, -1]), self.random.randint(-2, 4), 6
         rest = [v for v in kept if v != moved]
@@ -128,7 +128,7 @@ class _Maker:
         place = f"{offset} {'-' if factor < 0 else '+'} {abs(factor)}*{moved}"
         return self.done(f"Y[{', '.join([place, *rest])}] = {text}", ["m", *rest], result)
 
-    def done(self, statement: str, indices: list[str], result: np.ndarray) -> AffineProgram:
+    def done(self, statement: str, indices: list[str], result: np.ndarray) -> ComputedProgram:
         """With a statement behind it, now and then, in one region."""
         statements = [statement]
         if self.random.random() < 0.3:
@@ -138,11 +138,11 @@ class _Maker:
         sizes = ", ".join(
             f"{v}={size}" for v, size in zip(self.variables, self.sizes, strict=True) if v in self.used
         )
-        return AffineProgram(
+        return ComputedProgram(
             "\n".join(["value i32", f"index {sizes}", *self.lines, *statements]), self.data, result
         )
 
 
-def affine_program(seed: int) -> AffineProgram:
+def computed_program(seed: int) -> ComputedProgram:
     """A random one."""
     return _Maker(Random(seed)).program()

@@ -48,7 +48,7 @@ from samhw.frontend.expr import (
     walk,
     with_accesses,
 )
-from samhw.frontend.index import Computed, IndexExpr, Indirect, Name
+from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, Name
 from samhw.frontend.kernels import kernel_description, kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_data, model_description, model_names
 from samhw.frontend.named import load_named, load_program
@@ -70,7 +70,7 @@ __all__ = [
     "Binary",
     "Call",
     "Capacity",
-    "Computed",
+    "ComputedIndex",
     "Concat",
     "DeclaredTensor",
     "Dimensions",

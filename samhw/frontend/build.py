@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from samhw.errors import InputError
 from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.expr import Access, Arithmetic, Operand, as_expr
-from samhw.frontend.index import Computed, IndexExpr, Indirect, LinearIndex, Name
+from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, LinearIndex, Name
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
 from samhw.numerics import ValueType, value_type
@@ -24,8 +24,8 @@ class Index(LinearIndex):
     name: str
     extent: int | None = None
 
-    def linear(self) -> Computed:
-        return Computed(((self.name, 1),))
+    def linear(self) -> ComputedIndex:
+        return ComputedIndex(((self.name, 1),))
 
 
 class DeclaredTensor(Arithmetic):
@@ -42,7 +42,7 @@ class DeclaredTensor(Arithmetic):
     def __getitem__(self, key: "Place | tuple[Place, ...]") -> Access:
         indices = key if isinstance(key, tuple) else (key,)
         for position, index in enumerate(indices):
-            if isinstance(index, Computed) or (
+            if isinstance(index, ComputedIndex) or (
                 isinstance(index, Access) and index.indices and index.is_plain
             ):
                 continue
@@ -68,13 +68,13 @@ class DeclaredTensor(Arithmetic):
         return Access(self.name)
 
 
-Place = Index | Computed | Access
+Place = Index | ComputedIndex | Access
 """What stands for a mode: an index, what is computed of indices, or an index tensor under its own."""
 
 
 def _index_of(place: Place) -> IndexExpr:
     match place:
-        case Computed():
+        case ComputedIndex():
             return place
         case Index():
             return Name(place.name)

@@ -4,7 +4,7 @@ scatters, and ``Y[i] = X[2*i + d - 1] * K[d]`` has a window."""
 from samhw.errors import InputError
 from samhw.frontend.declaration import MAX_EXTENT
 from samhw.frontend.expr import Access, Recurrence, RunningReduction, accesses
-from samhw.frontend.index import Computed
+from samhw.frontend.index import ComputedIndex
 from samhw.frontend.lexemes import is_name
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Statement
@@ -29,7 +29,7 @@ def check_gathers(program: Program, statement: Statement) -> None:
         _check_scatter(program, statement)
 
 
-def _check_computed(program: Program, access: Access, index: Computed) -> None:
+def _check_computed(program: Program, access: Access, index: ComputedIndex) -> None:
     for name in index.variables:
         if not is_name(name):
             raise program.error(access.span, f"'{name}' in '{access}' cannot be the name of an index")

@@ -11,7 +11,7 @@ from math import prod
 
 from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import Access, Concat, Reshape
-from samhw.frontend.index import Computed
+from samhw.frontend.index import ComputedIndex
 from samhw.frontend.source import Source, error_at
 from samhw.frontend.statement import Statement
 from samhw.names import Names
@@ -247,7 +247,7 @@ class _Classes:
             (index, (access.tensor, mode), access)
             for access in statement.reads
             for mode, index in enumerate(access.indices)
-            if isinstance(index, Computed)
+            if isinstance(index, ComputedIndex)
         ]
         for variable in dict.fromkeys(name for index, _, _ in reads for name in index.variables):
             own = _own_mode(statement, variable)
@@ -265,7 +265,7 @@ class _Classes:
         return False
 
     def extents_inside(
-        self, statement: Statement, variable: str, using: Sequence[tuple[Computed, Mode, Access]]
+        self, statement: Statement, variable: str, using: Sequence[tuple[ComputedIndex, Mode, Access]]
     ) -> list[int]:
         """For each use of a variable, its greatest extent; nothing, while an extent is missing or one of them
         leaves it open."""

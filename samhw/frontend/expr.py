@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 from samhw.errors import InputError
-from samhw.frontend.index import Computed, IndexExpr, Indirect, Name
+from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, Name
 from samhw.frontend.source import Span
 
 __all__ = [
@@ -161,10 +161,10 @@ class Access(Expr):
     @cached_property
     def own_names(self) -> tuple[str | None, ...]:
         """As `names`, with None for each mode whose coordinates an index tensor names, or are computed."""
-        own = tuple(index for index in self.indices if not isinstance(index, Indirect | Computed))
+        own = tuple(index for index in self.indices if not isinstance(index, Indirect | ComputedIndex))
         names = iter(self.names if len(own) == len(self.indices) else replace(self, indices=own).names)
         return tuple(
-            None if isinstance(index, Indirect | Computed) else next(names) for index in self.indices
+            None if isinstance(index, Indirect | ComputedIndex) else next(names) for index in self.indices
         )
 
     @cached_property
@@ -173,9 +173,9 @@ class Access(Expr):
         return all(isinstance(index, Name) for index in self.indices)
 
     @cached_property
-    def computed(self) -> tuple[Computed, ...]:
+    def computed(self) -> tuple[ComputedIndex, ...]:
         """The computed indices of its modes, in their order."""
-        return tuple(index for index in self.indices if isinstance(index, Computed))
+        return tuple(index for index in self.indices if isinstance(index, ComputedIndex))
 
     @cached_property
     def index_tensors(self) -> tuple["Access", ...]:

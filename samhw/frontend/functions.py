@@ -7,7 +7,7 @@ alone on the right side. `clamp` and `wrap` take a computed index.
 
 from samhw.frontend.build import Index
 from samhw.frontend.expr import Access, Call, Concat, Operand, Recurrence, Reshape, RunningReduction, as_expr
-from samhw.frontend.index import Computed, LinearIndex
+from samhw.frontend.index import ComputedIndex, LinearIndex
 
 # `max`, `min` and `abs` have the names that they have in the text, and hide Python's own in this module only.
 __all__ = [
@@ -188,13 +188,13 @@ def recur(index: Index, factor: Operand, x: Operand) -> Recurrence:
     return Recurrence(index.name, as_expr(factor), as_expr(x))
 
 
-def clamp(place: LinearIndex) -> Computed:
+def clamp(place: LinearIndex) -> ComputedIndex:
     """A computed index that stays at the first or the last coordinate where it would go beyond it:
     ``X[clamp(i - 1)]``."""
     return place.linear().reaching("clamp")
 
 
-def wrap(place: LinearIndex) -> Computed:
+def wrap(place: LinearIndex) -> ComputedIndex:
     """A computed index that goes on at the other end of its mode: ``X[wrap(i - 3)]`` rolls, and
     ``X[wrap(-i - 1)]`` turns round."""
     return place.linear().reaching("wrap")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
-__all__ = ["OUTSIDE", "Computed", "IndexExpr", "Indirect", "LinearIndex", "Name"]
+__all__ = ["OUTSIDE", "ComputedIndex", "IndexExpr", "Indirect", "LinearIndex", "Name"]
 
 OUTSIDE = ("clamp", "wrap")
 """How the text calls what a computed index does with a coordinate outside of its mode, if it is not zero that
@@ -73,36 +73,36 @@ class Indirect(IndexExpr):
 class LinearIndex:
     """Gives Python's ``+``, ``-`` and ``*`` by whole numbers to what can be part of a computed index."""
 
-    def linear(self) -> "Computed":
+    def linear(self) -> "ComputedIndex":
         """It as a computed index."""
         raise NotImplementedError
 
-    def __add__(self, other: "LinearIndex | int") -> "Computed":
+    def __add__(self, other: "LinearIndex | int") -> "ComputedIndex":
         return _sum(self, other) if isinstance(other, LinearIndex | int) else NotImplemented
 
-    def __radd__(self, other: int) -> "Computed":
+    def __radd__(self, other: int) -> "ComputedIndex":
         return _sum(other, self) if isinstance(other, int) else NotImplemented
 
-    def __sub__(self, other: "LinearIndex | int") -> "Computed":
+    def __sub__(self, other: "LinearIndex | int") -> "ComputedIndex":
         return _sum(self, -other) if isinstance(other, LinearIndex | int) else NotImplemented
 
-    def __rsub__(self, other: int) -> "Computed":
+    def __rsub__(self, other: int) -> "ComputedIndex":
         return _sum(other, -self) if isinstance(other, int) else NotImplemented
 
-    def __mul__(self, factor: int) -> "Computed":
+    def __mul__(self, factor: int) -> "ComputedIndex":
         if not isinstance(factor, int):
             return NotImplemented
         own = self.linear()
-        return Computed.of(((name, k * factor) for name, k in own.terms), own.offset * factor)
+        return ComputedIndex.of(((name, k * factor) for name, k in own.terms), own.offset * factor)
 
     __rmul__ = __mul__
 
-    def __neg__(self) -> "Computed":
+    def __neg__(self) -> "ComputedIndex":
         return self * -1
 
 
 @dataclass(frozen=True)
-class Computed(IndexExpr, LinearIndex):
+class ComputedIndex(IndexExpr, LinearIndex):
     """A whole number and multiples of variables: the ``2*i + d - 1`` of ``X[2*i + d - 1]``.
 
     Attributes:
@@ -117,7 +117,7 @@ class Computed(IndexExpr, LinearIndex):
     outside: str = "zero"
 
     @classmethod
-    def of(cls, terms: Iterable[tuple[str, int]], offset: int = 0, outside: str = "zero") -> "Computed":
+    def of(cls, terms: Iterable[tuple[str, int]], offset: int = 0, outside: str = "zero") -> "ComputedIndex":
         """That of a sum in which variables may come several times."""
         found: dict[str, int] = {}
         for name, factor in terms:
@@ -128,14 +128,14 @@ class Computed(IndexExpr, LinearIndex):
     def variables(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.terms)
 
-    def renamed(self, names: Mapping[str, str]) -> "Computed":
+    def renamed(self, names: Mapping[str, str]) -> "ComputedIndex":
         terms = ((names.get(name, name), factor) for name, factor in self.terms)
-        return Computed.of(terms, self.offset, self.outside)
+        return ComputedIndex.of(terms, self.offset, self.outside)
 
-    def linear(self) -> "Computed":
+    def linear(self) -> "ComputedIndex":
         return self
 
-    def reaching(self, outside: str) -> "Computed":
+    def reaching(self, outside: str) -> "ComputedIndex":
         """The same with another of `OUTSIDE`."""
         return replace(self, outside=outside)
 
@@ -169,6 +169,8 @@ def _scaled(factor: int, name: str) -> str:
     return name if factor == 1 else f"{factor}*{name}"
 
 
-def _sum(left: LinearIndex | int, right: LinearIndex | int) -> Computed:
-    one, other = (Computed((), part) if isinstance(part, int) else part.linear() for part in (left, right))
-    return Computed.of((*one.terms, *other.terms), one.offset + other.offset)
+def _sum(left: LinearIndex | int, right: LinearIndex | int) -> ComputedIndex:
+    one, other = (
+        ComputedIndex((), part) if isinstance(part, int) else part.linear() for part in (left, right)
+    )
+    return ComputedIndex.of((*one.terms, *other.terms), one.offset + other.offset)

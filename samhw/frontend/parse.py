@@ -26,7 +26,7 @@ from samhw.frontend.expr import (
     RunningReduction,
     Sub,
 )
-from samhw.frontend.index import OUTSIDE, Computed, IndexExpr, Indirect, Name
+from samhw.frontend.index import OUTSIDE, ComputedIndex, IndexExpr, Indirect, Name
 from samhw.frontend.lexemes import Lexeme, LexemeKind, tokenize
 from samhw.frontend.program import Program
 from samhw.frontend.source import Source
@@ -367,7 +367,7 @@ class _Parser:
                 return self.computed()
         return Name(self.advance().text)
 
-    def computed(self) -> Computed:
+    def computed(self) -> ComputedIndex:
         terms: list[tuple[str, int]] = []
         offset, sign = 0, -1 if self.accept("-") else 1
         while True:
@@ -377,7 +377,7 @@ class _Parser:
             else:
                 terms.append((name, sign * factor))
             if not (self.at("+") or self.at("-")):
-                return Computed.of(terms, offset)
+                return ComputedIndex.of(terms, offset)
             sign = -1 if self.advance().text == "-" else 1
 
     def scaled(self) -> tuple[str | None, int]:

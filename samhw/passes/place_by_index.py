@@ -13,7 +13,7 @@ from samhw.frontend import (
     Access,
     Call,
     Capacity,
-    Computed,
+    ComputedIndex,
     Indirect,
     Literal,
     Name,
@@ -74,7 +74,7 @@ class _Extent:
 class _Naming:
     """How indices come to places."""
 
-    indices: tuple[Indirect | Computed, ...]
+    indices: tuple[Indirect | ComputedIndex, ...]
     """One for each mode with such an index. Their variables are numbers."""
     rows: tuple[_Extent, ...]
     """The extents of the variables, by their number."""
@@ -284,7 +284,7 @@ class _Placer:
         self, access: Access, statement: Statement, variables: Sequence[str], *, rows_first: bool
     ) -> _Naming:
         """How an access of a statement comes to places, which follow from these variables."""
-        modes = {mode: i for mode, i in enumerate(access.indices) if isinstance(i, Indirect | Computed)}
+        modes = {mode: i for mode, i in enumerate(access.indices) if isinstance(i, Indirect | ComputedIndex)}
         dimensions = self.dimensions.of_statement(statement)
         rows = [dimensions[variable] for variable in variables]
         own = [self.dimensions.of_tensor(access.tensor)[mode] for mode in modes]
@@ -310,13 +310,13 @@ class _Placer:
             rows_first=rows_first,
             told=str(access),
             is_padded=any(
-                isinstance(index, Computed) and self.may_go_outside(index, extent, dimensions)
+                isinstance(index, ComputedIndex) and self.may_go_outside(index, extent, dimensions)
                 for index, extent in limits
             ),
             program=self.program,
         )
 
-    def may_go_outside(self, index: Computed, limit: str, dimensions: Mapping[str, str]) -> bool:
+    def may_go_outside(self, index: ComputedIndex, limit: str, dimensions: Mapping[str, str]) -> bool:
         """Whether, for some data, zero stands at a coordinate that lies outside of a dimension.
 
         Args:

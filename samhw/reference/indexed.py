@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from samhw.errors import InputError
-from samhw.frontend import Access, Computed, IndexExpr, Indirect
+from samhw.frontend import Access, ComputedIndex, IndexExpr, Indirect
 from samhw.reference.lookup import Integers
 from samhw.reference.relation import Mask, Points, Relation, modes
 
@@ -45,7 +45,7 @@ def places_of(
 ) -> Relation:
     """A one at each place of a result that an access names or computes, over the variables of what does, and
     the places of the modes. Raises as `gathered_at` does."""
-    found = {mode: i for mode, i in enumerate(lhs.indices) if isinstance(i, Indirect | Computed)}
+    found = {mode: i for mode, i in enumerate(lhs.indices) if isinstance(i, Indirect | ComputedIndex)}
     variables = tuple(dict.fromkeys(name for index in found.values() for name in index.variables))
     sizes = {name: extents[name] for name in variables}
     rows = list(np.indices(list(sizes.values())).reshape(len(variables), -1))
@@ -73,7 +73,7 @@ def _places(
         case Indirect():
             numbers = _numbers(index, tensors, access, extent)
             return numbers, np.ones(shape, bool)
-        case Computed():
+        case ComputedIndex():
             own = np.indices(shape)
             steps = [factor * own[axis] for axis, (_, factor) in enumerate(index.terms)]
             numbers = np.full(shape, index.offset, np.int64) + sum(steps)

@@ -3,11 +3,11 @@
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import Access, Computed, Program, ProgramBuilder, accesses, dumps, parse
+from samhw.frontend import Access, ComputedIndex, Program, ProgramBuilder, accesses, dumps, parse
 from samhw.frontend.functions import clamp, wrap
 
 
-def index_of(text: str) -> Computed:
+def index_of(text: str) -> ComputedIndex:
     (statement,) = parse(f"tensor X[n=9]\nindex i=2, d=2\nY[i, d] = X[i + d] * X[{text}]").statements
     (found,) = list(accesses(statement.rhs))[1].computed
     return found
@@ -37,9 +37,9 @@ def test_text(text: str, terms: tuple[tuple[str, int], ...], offset: int, printe
 @pytest.mark.parametrize("outside", ["clamp", "wrap"])
 def test_what_stands_outside(outside: str) -> None:
     found = index_of(f"{outside}(i)")
-    assert found == Computed((("i", 1),), 0, outside)
+    assert found == ComputedIndex((("i", 1),), 0, outside)
     assert str(found) == f"{outside}(i)"
-    assert index_of(f"{outside}(i - 3)") == Computed((("i", 1),), -3, outside)
+    assert index_of(f"{outside}(i - 3)") == ComputedIndex((("i", 1),), -3, outside)
 
 
 def test_indices_may_have_the_names_of_functions() -> None:

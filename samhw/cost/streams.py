@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from samhw.graph import Endpoint, Graph, Node, StreamKind, levels
-from samhw.spec import StoredArray
+from samhw.numerics.vanishing import vanishes, vanishes_by_first
+from samhw.spec import Port, StoredArray
 from samhw.statistics import Support, all_of, any_of, entries, every, onto, relabelled, shifted
 from samhw.tensors import Format
 
@@ -36,7 +37,7 @@ class Carried:
         path: of references, the levels of the tensor that they lead into.
         moved: how far the coordinates of the innermost level have been shifted since they met others.
         lanes: by index, the number of lanes that share its coordinates.
-        nonzero: of values that an input stores, the coordinates of those that are not zero.
+        nonzero: of values, the coordinates of those that may not be zero; None for all of them.
     """
 
     levels: tuple[Support, ...] = ()
@@ -60,10 +61,11 @@ class Carried:
 @dataclass(frozen=True)
 class ResultLevel:
     """What a compressed level of a result stores, or its values, over the indices of its levels, outermost
-    first."""
+    first; of values also which of them may not be zero, if that is known."""
 
     support: Support
     names: tuple[str, ...]
+    nonzero: Support | None = None
 
 
 Results = Mapping[str, ResultLevel]
@@ -97,7 +99,9 @@ def results_of(graph: Graph, found: Mapping[Endpoint, Carried]) -> dict[str, Res
             if node.spec.memories[param].array in (StoredArray.CRD, StoredArray.VALS):
                 source = graph.fanin[Endpoint(node.name, node.inputs[0].name)].source
                 memory = graph.memory[name]
-                made[f"{memory.tensor}.{memory.array}"] = ResultLevel(found[source].all, indices[source])
+                flow = found[source]
+                level = ResultLevel(flow.all, indices[source], flow.nonzero)
+                made[f"{memory.tensor}.{memory.array}"] = level
     return made
 
 
@@ -125,7 +129,7 @@ class _Walk:
             elif node.spec.joins(node.params):
                 self.found[end] = self._joined(node, port.name, taken, sources)
             elif node.spec.kept(node.params) is not None:
-                self.found[end] = self._reduced(node, port.stream.depth, taken)
+                self.found[end] = self._reduced(node, port, taken)
             elif node.spec.distribution(node.params):
                 self.found[end] = self._distributed(node, next(iter(taken.values())))
             elif node.spec.thins:
@@ -155,9 +159,7 @@ class _Walk:
             found = onto(entries(tensor, (names.get(m, f"{tensor}.{m}") for m in range(len(order)))), indices)
         else:
             found = relabelled(result.support, dict(zip(result.names, indices, strict=True)))
-        for led in path:
-            found = shifted(found, led.index, led.index, led.distance)
-        return found
+        return _moved(found, path)
 
     def _joined(
         self, node: Node, port: str, taken: Mapping[str, Carried], sources: Mapping[str, Endpoint]
@@ -181,16 +183,18 @@ class _Walk:
                 else led
                 for led in payload.path
             )
-            return replace(
-                result, present=None if present is made else present, path=path, nonzero=payload.nonzero
-            )
+            nonzero = payload.nonzero
+            if nonzero is not None and node.index and own[join.crd] in nonzero.indices:
+                nonzero = shifted(nonzero, own[join.crd], node.index, crd.moved)
+            return replace(result, present=None if present is made else present, path=path, nonzero=nonzero)
         return result
 
     def _under(self, index: str, own: str, support: Support) -> Support:
         return shifted(support, own, index, 0) if index else support
 
-    def _reduced(self, node: Node, depth: int, taken: Mapping[str, Carried]) -> Carried:
-        """A level less: what is kept inside of it has coordinates where any of the level had one."""
+    def _reduced(self, node: Node, port: Port, taken: Mapping[str, Carried]) -> Carried:
+        """A level less: what is kept inside of it has coordinates where any of the level had one, and sums
+        that are not zero where any value was not."""
         reduction = node.spec.reduction(node.params)
         assert reduction is not None
         first = taken[reduction.coordinates[0] if reduction.coordinates else reduction.values]
@@ -201,7 +205,11 @@ class _Walk:
         made = [*first.levels[:place]]
         for level in inside:
             made.append(onto(first.all, level.indices - gone))
-        return Carried(tuple(made[:depth]), lanes=first.lanes)
+        result = Carried(tuple(made[: port.stream.depth]), lanes=first.lanes)
+        values = taken[port.name]
+        if reduction.operation != "add" or port.name != reduction.values or values.nonzero is None:
+            return result
+        return replace(result, nonzero=_among(result.all, onto(_all(values), result.all.indices)))
 
     def _distributed(self, node: Node, flow: Carried) -> Carried:
         """The same coordinates, of which each lane has a share."""
@@ -223,14 +231,43 @@ class _Walk:
         made = outer.all if inner.nonzero is None else all_of((outer.all, inner.nonzero))
         return replace(taken[port], levels=(*outer.levels[:-1], made), present=None, nonzero=None)
 
-    def _nonzero(self, node: Node, path: tuple[Led, ...]) -> Support | None:
-        """Where the values that are read from an input are not zero; None for a result, of whose values
-        nothing is known."""
+    def _read(self, node: Node, like: Carried) -> Support | None:
+        """Where the values that are read from a tensor may not be zero."""
         memory = next(iter(node.memories.values()))
         tensor, array = self._graph.memory[memory].tensor, self._graph.memory[memory].array
-        if f"{tensor}.{array}" in self._results or len(path) != len(self._orders[tensor]):
+        if len(like.path) != len(self._orders[tensor]):
             return None
-        return self._stored(memory, path)
+        result = self._results.get(f"{tensor}.{array}")
+        if result is None:
+            stored = self._stored(memory, like.path)
+        elif result.nonzero is None:
+            return _among(like.all, like.some)
+        else:
+            names = dict(zip(result.names, (led.index for led in like.path), strict=True))
+            known = {name: names[name] for name in result.nonzero.indices}
+            stored = _moved(relabelled(result.nonzero, known), like.path)
+        return _among(like.all, all_of((like.some, stored)))
+
+    def _computed(self, node: Node, taken: Mapping[str, Carried], like: Carried) -> Support | None:
+        """Where what a node computes of values, or passes on of them, may not be zero."""
+        work = node.spec.work(node.params)
+        if work is None:
+            values = [p.name for p in node.inputs if p.stream.kind is StreamKind.VAL]
+            if len(values) != 1 or node.spec.carries or node.spec.completes:
+                return None
+            nonzero = taken[values[0]].nonzero
+            return None if nonzero is None else _among(like.all, nonzero)
+        streams = [taken[operand] for operand in work.operands if isinstance(operand, str)]
+        numbers = [None if isinstance(operand, str) else operand for operand in work.operands]
+        if work.operation == "mul":
+            return _among(like.all, all_of(map(_all, streams)))
+        if not work.operands or not vanishes(work.operation, numbers):
+            return None
+        if vanishes_by_first(work.operation):
+            streams = streams[:1]
+        if any(flow.nonzero is None for flow in streams):
+            return None
+        return _among(like.all, any_of(all_of((like.all, _all(flow))) for flow in streams))
 
     def _passed(self, node: Node, port: str, taken: Mapping[str, Carried]) -> Carried:
         """The levels of what the output follows, with payloads of another stream, or made of them."""
@@ -243,13 +280,13 @@ class _Walk:
             distance = self._extents[next(iter(node.extents.values()))]
             made = shifted(like.all, index, index, distance)
             return replace(result, levels=(*like.levels[:-1], made), moved=like.moved + distance)
-        makes_values = node.spec.work(node.params) is not None
-        reads = any(use.array is StoredArray.VALS for use in node.spec.memories.values())
-        if reads:
-            return replace(result, nonzero=self._nonzero(node, like.path))
-        if makes_values:
-            return result
+        if any(use.array is StoredArray.VALS for use in node.spec.memories.values()):
+            return replace(result, nonzero=self._read(node, like))
         given = node.output(port).stream.kind
+        if given is StreamKind.VAL:
+            result = replace(result, nonzero=self._computed(node, taken, like))
+        if node.spec.work(node.params) is not None:
+            return result
         for flow in taken.values():
             if flow.present is not None:
                 result = replace(result, present=all_of((like.all, flow.present)))
@@ -258,3 +295,21 @@ class _Walk:
             located = (Led(self._indices[Endpoint(node.name, port)][-1], like.moved),) if node.extents else ()
             result = replace(result, path=(*held, *located))
         return result
+
+
+def _all(values: Carried) -> Support:
+    """The coordinates of values that may not be zero."""
+    return values.all if values.nonzero is None else values.nonzero
+
+
+def _among(all_: Support, nonzero: Support) -> Support | None:
+    """Those that may not be zero, among all; None if that is all of them."""
+    made = all_of((all_, nonzero))
+    return None if made is all_ else made
+
+
+def _moved(support: Support, path: tuple[Led, ...]) -> Support:
+    """A support of what a tensor stores, under coordinates as they are where it is read."""
+    for led in path:
+        support = shifted(support, led.index, led.index, led.distance)
+    return support

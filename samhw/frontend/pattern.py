@@ -31,7 +31,7 @@ from samhw.frontend.expr import (
 )
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Statement
-from samhw.frontend.vanishing import vanishes
+from samhw.numerics.vanishing import vanishes
 from samhw.tensors import LevelType, Tensor
 from samhw.tensors.storage import run_starts, sort_order
 

@@ -66,7 +66,9 @@ class _Alu(KeepsLevels):
         return _streams(params)[0]
 
     def work(self, params: Params) -> Work | None:
-        return Work(params["op"], _streams(params)[-1])
+        names = OPERANDS[: ALL_OPERATIONS[params["op"]]]
+        numbers = params.get("immediates", {})
+        return Work(params["op"], _streams(params)[-1], tuple(numbers.get(name, name) for name in names))
 
     def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         ports = _streams(params)

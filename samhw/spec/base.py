@@ -57,6 +57,9 @@ class Work(NamedTuple):
     """An operation of docs/numerics.md."""
     port: str
     """The input of which each payload costs one of them."""
+    operands: tuple[str | float, ...] = ()
+    """Of what gives the result of one such operation for each payload: the inputs of its operands, or the
+    numbers in their place."""
 
 
 class Joined(NamedTuple):

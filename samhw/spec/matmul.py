@@ -56,7 +56,7 @@ class _Matmul(KeepsLevels):
         return "a"
 
     def work(self, params: Params) -> Work | None:
-        return Work("mul", "a")
+        return Work("mul", "a", ("a", "b"))
 
 
 def operand_shape(params: Params, port: str) -> tuple[int, ...]:

@@ -6,8 +6,8 @@ from math import expm1, prod
 
 from samhw.frontend import Access, Call, Div, Expr, Literal, Mul, Program, Statement, free_indices, terms
 from samhw.frontend.expr import factors_of
-from samhw.frontend.vanishing import vanishes
 from samhw.limits import WORD
+from samhw.numerics.vanishing import vanishes
 from samhw.reference import sum_next
 from samhw.tensors import Tensor
 

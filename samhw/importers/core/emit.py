@@ -19,11 +19,11 @@ from samhw.frontend.expr import (
 )
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
-from samhw.frontend.vanishing import vanishes_by_first
 from samhw.importers.core.build import Build, Made
 from samhw.importers.core.deep import without_deep
 from samhw.importers.core.order import loop_order
 from samhw.importers.core.value import Stored
+from samhw.numerics.vanishing import vanishes_by_first
 from samhw.tensors import Format, LevelType
 
 __all__ = ["Emitted", "Placed", "emit"]

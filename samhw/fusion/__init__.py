@@ -6,7 +6,14 @@ from samhw.fusion.flow import Dominator, Flow, post_dominators
 from samhw.fusion.fuse import FusedRegion, Instance, StoredUse, ways_to_share
 from samhw.fusion.groups import group_flow, kind_groups
 from samhw.fusion.kinds import StatementKind, kind_of
-from samhw.fusion.order import check_order, count_orders, orders, partial_order
+from samhw.fusion.order import (
+    check_order,
+    count_orders,
+    orders,
+    outermost_orders,
+    partial_order,
+    swapped_orders,
+)
 from samhw.fusion.stored import greatest_sizes, stored_format
 
 __all__ = [
@@ -24,8 +31,10 @@ __all__ = [
     "kind_groups",
     "kind_of",
     "orders",
+    "outermost_orders",
     "partial_order",
     "post_dominators",
     "stored_format",
+    "swapped_orders",
     "ways_to_share",
 ]

@@ -12,7 +12,15 @@ import networkx as nx
 from samhw.errors import InputError, ScheduleError, StreamError
 from samhw.fusion.fuse import FusedRegion, Instance
 
-__all__ = ["MOST_SETS", "check_order", "count_orders", "orders", "partial_order"]
+__all__ = [
+    "MOST_SETS",
+    "check_order",
+    "count_orders",
+    "orders",
+    "outermost_orders",
+    "partial_order",
+    "swapped_orders",
+]
 
 MOST_SETS = 1 << 16
 """Of indices of one size that can stand outermost, which `count_orders` goes through."""
@@ -57,6 +65,27 @@ def orders(region: FusedRegion, graph: "nx.DiGraph[str]") -> Iterator[tuple[str,
         raise _cycle(graph) from None
     yield first
     yield from (order for order in _enumerate(graph, rank) if order != first)
+
+
+def outermost_orders(region: FusedRegion, graph: "nx.DiGraph[str]") -> Iterator[tuple[str, ...]]:
+    """For each index that can stand outermost, the first of the orders in which it does; one, without any
+    index, for a region that has none. Raises `InputError`, before the first one, where the graph has a cycle.
+    """
+    if not nx.is_directed_acyclic_graph(graph):
+        raise _cycle(graph)
+    rank = {index: n for n, index in enumerate(_natural(region))}
+    for outermost in sorted((i for i in graph if graph.in_degree(i) == 0), key=rank.__getitem__):
+        places = {**rank, outermost: -1}
+        yield tuple(nx.lexicographical_topological_sort(graph, key=places.__getitem__))
+    if not graph:
+        yield ()
+
+
+def swapped_orders(graph: "nx.DiGraph[str]", order: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The topological orders that differ from one of them by two neighbours."""
+    for n, (outer, inner) in enumerate(pairwise(order)):
+        if not graph.has_edge(outer, inner):
+            yield (*order[:n], inner, outer, *order[n + 2 :])
 
 
 def count_orders(graph: "nx.DiGraph[str]") -> int:

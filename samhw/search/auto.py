@@ -1,8 +1,9 @@
 """`--schedule auto`: of some schedules, the one that is expected to take the fewest cycles.
 
-The candidates are levels and rules of fusion, the brackets that take less work, and other formats of
-intermediates. Each is compiled as a user's own schedule would be, and nothing is simulated. The program as it
-is written is always among them, and stands unless something else is expected to be faster.
+The candidates are levels and rules of fusion, the brackets that take less work, other formats of
+intermediates, and other orders than those that statements were written with. Each is compiled as a user's own
+schedule would be, and nothing is simulated. The program as it is written is always among them, and stands
+unless something else is expected to be faster.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ from samhw.search.brackets import WORTH, BracketChoice, bracket_choices
 from samhw.search.compile import compile_given
 from samhw.search.lanes import NO_LIMIT, Room, more_lanes
 from samhw.search.modules import in_modules
+from samhw.search.reorder import best_orders, regroupings
 from samhw.search.storage import turned_schedules
 from samhw.search.work import Sizes, work_of
 from samhw.statistics import TensorStatistics
@@ -40,6 +42,9 @@ where regions run side by side that waited for each other."""
 PATIENCE = 60
 """How many statements are compiled, over all candidates, before those that seldom win are left out. A
 statement takes about 10 ms."""
+
+PATIENCE_ORDERS = 90
+"""How many before no further orders are tried."""
 
 FULL = 0.5
 """How dense an intermediate with compressed levels is expected to be before it is stored dense."""
@@ -158,6 +163,10 @@ class _Auto:
             best = found
         best = self.bracketed(best, unlikely, notes, PATIENCE)
         best = self.regrouped(best, ("kinds", "none"), PATIENCE)
+        found = self.reordered(best)
+        if found.cycles < CLEARLY * best.cycles:
+            notes.append(_orders_line(best, found))
+            best = found
         best = self.laned(self.within(best, notes), notes)
         if self.request.room.luts is not None and best.area.caveat:
             notes.append(f"area: {best.area.caveat}")
@@ -228,6 +237,32 @@ class _Auto:
                     best = min(best, found, key=lambda way: way.cycles)
                     break
         return best
+
+    def reordered(self, best: AutoChoice) -> AutoChoice:
+        """The same in other orders, whatever orders statements were written with; with these, in more or
+        fewer regions."""
+        if self.given.order:
+            return best
+        for fuse in (best.compiled.schedule.fuse, *FUSED[::-1], "none"):
+            best = self.with_orders(best, replace(best.schedule, fuse=fuse, order={}))
+        while True:
+            found = best
+            for other in regroupings(best.compiled.schedule):
+                found = self.with_orders(found, replace(best.schedule, fuse=other.fuse, order=other.order))
+            if found.cycles >= CLEARLY * best.cycles:
+                return best
+            best = found
+
+    def with_orders(self, best: AutoChoice, schedule: Schedule) -> AutoChoice:
+        """The better of what is known and another schedule in its best orders."""
+        orders = best_orders(self.program, schedule, self.cycles_with_patience)
+        found = self.seen(replace(schedule, order=orders))
+        return best if found is None or found.cycles >= CLEARLY * best.cycles else found
+
+    def cycles_with_patience(self, schedule: Schedule) -> float | None:
+        """What is expected of a schedule, as long as there is patience; None if it cannot be."""
+        found = self.tried(schedule) if self.spent < PATIENCE_ORDERS else self.seen(schedule)
+        return None if found is None else found.cycles
 
     def with_formats(self, best: AutoChoice) -> AutoChoice:
         """The same with dense levels for intermediates that are nearly full."""
@@ -307,6 +342,12 @@ def _bracket_line(choice: BracketChoice, before: float, after: float) -> str:
         f"brackets: {choice.result} = {choice.text}, at {choice.after:,.0f} points in place of "
         f"{choice.before:,.0f} (about {after:,.0f} cycles in place of {before:,.0f})"
     )
+
+
+def _orders_line(before: AutoChoice, after: AutoChoice) -> str:
+    assert isinstance(after.schedule.order, Mapping)
+    orders = "; ".join(f"{label} {','.join(order) or '-'}" for label, order in after.schedule.order.items())
+    return f"orders: {orders} (about {after.cycles:,.0f} cycles in place of {before.cycles:,.0f})"
 
 
 def _formats_line(before: AutoChoice, after: AutoChoice, why: str) -> str:

@@ -4,10 +4,9 @@ It begins with the program as it is written and with what is chosen automaticall
 schedules that it knows to all that differ from them in one choice.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from math import inf
 from time import monotonic
 
@@ -18,6 +17,7 @@ from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
 from samhw.search.auto import AutoChoice, Request, choose_schedule, expected_cycles
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.lanes import more_lanes
+from samhw.search.reorder import regroupings
 from samhw.search.spaces import OrderSpace, free_spaces
 from samhw.search.storage import turned_schedules
 
@@ -25,9 +25,6 @@ __all__ = ["Explored", "explore"]
 
 BEAM = 6
 """From how many schedules the search goes on at a time."""
-
-ORDERS = 4
-"""How many orders of a region are tried."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +171,8 @@ class _Explorer:
         if isinstance(schedule.share, str):
             yield from (replace(schedule, share=share) for share in ("auto", "all", "none"))
         yield replace(schedule, permute=not schedule.permute)
-        yield from self.regrouped(schedule, compiled)
+        for other in regroupings(compiled.schedule):
+            yield replace(schedule, fuse=other.fuse, order=given.order or other.order)
         yield from self.reordered(schedule, compiled)
         if self.request.room.lanes:
             yield from more_lanes(schedule, compiled)
@@ -189,24 +187,14 @@ class _Explorer:
             for fuse in ("partial", "full"):
                 yield replace(schedule, brackets=brackets, fuse=fuse, order=given.order)
 
-    def regrouped(self, schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
-        """With two neighbouring regions as one, and with a region in two."""
-        given = self.request.schedule.order
-        regions = [tuple(region) for region in compiled.schedule.fuse]
-        for n in range(len(regions) - 1):
-            merged = (*regions[:n], regions[n] + regions[n + 1], *regions[n + 2 :])
-            yield replace(schedule, fuse=merged, order=given)
-        for n, region in enumerate(regions):
-            for cut in range(1, len(region)):
-                parts = (region[:cut], region[cut:])
-                yield replace(schedule, fuse=(*regions[:n], *parts, *regions[n + 1 :]), order=given)
-
     def reordered(self, schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
         """With another order of one region."""
         if self.request.schedule.order:
             return
         grouped = replace(schedule, fuse=compiled.schedule.fuse)
         known = schedule.order if isinstance(schedule.order, Mapping) else {}
+        taken = compiled.schedule.order
+        assert isinstance(taken, Mapping)
         try:
             program = replace(grouped, order={}).apply(self.request.program).bind({})
         except InputError:
@@ -216,13 +204,16 @@ class _Explorer:
                 continue
             for space in free_spaces(program, region):
                 yield from (
-                    replace(grouped, order={**known, region.label: order}) for order in _first(space, ORDERS)
+                    replace(grouped, order={**known, region.label: order})
+                    for order in _near(space, taken.get(region.label, ()))
                 )
 
 
-def _first(space: OrderSpace, count: int) -> list[tuple[str, ...]]:
-    """The first orders of a space; none where storage leaves none."""
+def _near(space: OrderSpace, order: Sequence[str]) -> list[tuple[str, ...]]:
+    """The first orders of a space for each outermost index, and those next to one; none where storage leaves
+    none."""
     try:
-        return list(islice(space.orders(), count))
+        found = list(space.outermost())
     except ScheduleError:
         return []
+    return [*found, *space.swapped(order)] if set(order) == set(space.indices) else found

@@ -10,7 +10,14 @@ import networkx as nx
 from samhw.decision import Refusal, Sharing
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, Region
-from samhw.fusion import FusedRegion, count_orders, orders, partial_order
+from samhw.fusion import (
+    FusedRegion,
+    count_orders,
+    orders,
+    outermost_orders,
+    partial_order,
+    swapped_orders,
+)
 
 __all__ = ["OrderSpace", "free_spaces", "order_spaces", "spaces"]
 
@@ -55,6 +62,14 @@ class OrderSpace:
     def orders(self) -> Iterator[tuple[str, ...]]:
         """The latter, each when it is asked for. Raises `ScheduleError` where there are none."""
         return orders(self.region, self.constrained)
+
+    def outermost(self) -> Iterator[tuple[str, ...]]:
+        """The first of them for each index that can stand outermost. Raises as `orders` does."""
+        return outermost_orders(self.region, self.constrained)
+
+    def swapped(self, order: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """Those that differ from an order of the same indices by two neighbours."""
+        return swapped_orders(self.constrained, order)
 
 
 def spaces(

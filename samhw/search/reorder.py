@@ -1,0 +1,97 @@
+"""Other orders of a schedule's regions than their statements were written with: a descent by estimate.
+
+For each region the first order that storage permits is tried for each index that can stand outermost, and
+from the best one on what differs from it by two neighbours, as long as that helps.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from samhw.errors import InputError, ScheduleError
+from samhw.frontend import Program
+from samhw.schedule import Schedule
+from samhw.search.spaces import OrderSpace, free_spaces
+
+__all__ = ["best_orders", "regroupings"]
+
+Order = tuple[str, ...]
+
+
+def best_orders(
+    program: Program, schedule: Schedule, cycles: Callable[[Schedule], float | None]
+) -> Mapping[str, Order]:
+    """The best orders of a schedule's regions that were found, by the last result of each; none where storage
+    leaves none.
+
+    Args:
+        program: as it is written.
+        schedule: with its regions. Orders that it has stay.
+        cycles: what is expected of a schedule; None if it cannot be, or if no more are to be tried.
+    """
+    known = _orders(schedule)
+    try:
+        applied = replace(schedule, order={}).apply(program).bind({})
+    except InputError:
+        return {}
+    regions = [region for region in applied.regions if not region.reshapes and region.label not in known]
+    spaces = {region.label: free_spaces(applied, region) for region in regions if region.label}
+    starts = {label: list(_starts(found)) for label, found in spaces.items()}
+    if not all(starts.values()):
+        return {}
+    best = {**known, **{label: orders[0] for label, orders in starts.items()}}
+    least = cycles(replace(schedule, order=best))
+    for label, waiting in starts.items():
+        tried = {best[label]}
+        while waiting:
+            order = waiting.pop(0)
+            if order in tried:
+                continue
+            tried.add(order)
+            found = cycles(replace(schedule, order={**best, label: order}))
+            if found is not None and (least is None or found < least):
+                best[label], least = order, found
+            if not waiting and least is not None:
+                waiting = [other for other in _swapped(spaces[label], best[label]) if other not in tried]
+    return {} if least is None else best
+
+
+def regroupings(schedule: Schedule) -> Iterator[Schedule]:
+    """The schedule with two neighbouring regions as one, and with a region in two. What changes has no order.
+
+    Args:
+        schedule: with lists of its regions, and their orders.
+    """
+    regions = list(map(tuple, schedule.fuse))
+    known = _orders(schedule)
+    for n in range(len(regions) - 1):
+        merged = (*regions[:n], regions[n] + regions[n + 1], *regions[n + 2 :])
+        yield replace(schedule, fuse=merged, order=_kept(known, merged, regions))
+    for n, region in enumerate(regions):
+        for cut in range(1, len(region)):
+            parts = (*regions[:n], region[:cut], region[cut:], *regions[n + 1 :])
+            yield replace(schedule, fuse=parts, order=_kept(known, parts, regions))
+
+
+def _orders(schedule: Schedule) -> dict[str, Order]:
+    found = schedule.order if isinstance(schedule.order, Mapping) else {}
+    return {label: tuple(order) for label, order in found.items()}
+
+
+def _kept(orders: Mapping[str, Order], regions: Sequence[Order], before: Sequence[Order]) -> dict[str, Order]:
+    """The orders of the regions that are as before."""
+    labels = {region[-1] for region in regions if region in before}
+    return {label: order for label, order in orders.items() if label in labels}
+
+
+def _starts(spaces: Sequence[OrderSpace]) -> Iterator[Order]:
+    for space in spaces:
+        try:
+            yield from space.outermost()
+        except ScheduleError:
+            continue
+
+
+def _swapped(spaces: Sequence[OrderSpace], order: Order) -> Iterator[Order]:
+    for space in spaces:
+        if set(space.indices) == set(order):
+            yield from space.swapped(order)

@@ -254,7 +254,10 @@ class _Auto:
             best = found
 
     def with_orders(self, best: AutoChoice, schedule: Schedule) -> AutoChoice:
-        """The better of what is known and another schedule in its best orders."""
+        """The better of what is known and another schedule in its best orders, as long as there is
+        patience."""
+        if self.spent >= PATIENCE_ORDERS:
+            return best
         orders = best_orders(self.program, schedule, self.cycles_with_patience)
         found = self.seen(replace(schedule, order=orders))
         return best if found is None or found.cycles >= CLEARLY * best.cycles else found

@@ -9,7 +9,14 @@ import pytest
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import load_model, parse
 from samhw.fusion.fuse import FusedRegion
-from samhw.fusion.order import check_order, count_orders, orders, partial_order
+from samhw.fusion.order import (
+    check_order,
+    count_orders,
+    orders,
+    outermost_orders,
+    partial_order,
+    swapped_orders,
+)
 from samhw.schedule import Schedule
 from samhw.search import compile_program
 
@@ -111,6 +118,16 @@ def test_an_order_may_name_the_indices_of_uses_that_share_less() -> None:
         InputError, match=r"does not name each index of 'Y\[i, j\]' once; its indices are i, j"
     ):
         compile_program(program, Schedule(order=("i", "x")))
+
+
+def test_an_order_for_each_outermost_index_and_its_neighbours() -> None:
+    fused = region("tensor A[i, j]: csr\ntensor x[k]: csf\ntensor y", "y = A[i, j] * x[k]")
+    graph = partial_order(fused)
+    assert list(outermost_orders(fused, graph)) == [("i", "j", "k"), ("k", "i", "j")]
+    assert list(swapped_orders(graph, ("i", "j", "k"))) == [("i", "k", "j")]
+    assert list(swapped_orders(graph, ("i", "k", "j"))) == [("k", "i", "j"), ("i", "j", "k")]
+    scalar = region("tensor a\ntensor y", "y = a + 1")
+    assert list(outermost_orders(scalar, partial_order(scalar))) == [()]
 
 
 def test_a_cycle_has_no_orders() -> None:

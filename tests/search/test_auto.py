@@ -66,6 +66,44 @@ def test_brackets_are_chosen_where_they_take_less_work() -> None:
     assert not compile_workload(workload, AUTO).schedule.brackets
 
 
+AGAINST_STORAGE = """
+tensor A[l=16, k=16, i=13] : (compressed, dense, dense)
+tensor T[l=16, i=13, k=16] : dense @ (0, 2, 1)
+tensor y
+fuse {
+  T[l, i, k] = abs(A[l, k, i])    order i, k, l
+  y max= T[l, i, k]               order i, k, l
+}
+"""
+APART = """
+tensor a[l=13] : dense
+tensor t[l=13] : csf
+tensor B[l=13, j=6, i=15] : dense @ (1, 2, 0)
+tensor y
+t[l] = a[l] * 0.5
+y = t[l] * B[l, j, i]    order i, l, j
+"""
+
+
+@pytest.mark.parametrize("text", [AGAINST_STORAGE, APART])
+def test_other_orders_than_those_of_statements(text: str) -> None:
+    """As they are written, they go through an input against its storage, or through a vector again."""
+    program = parse(text)
+    workload = Workload("orders", program, random_tensors(program, np.random.default_rng(3)))
+    compiled = compile_workload(workload, AUTO)
+    assert compiled.why[-1].startswith("orders: ")
+    result = run(compiled, workload.tensors)
+    assert check(workload, compiled, result.outputs).good
+    assert 2 * result.cycles < cycles(workload, Schedule(fuse="partial", permute=True))
+
+
+def test_orders_that_are_given_stay() -> None:
+    program = parse(AGAINST_STORAGE)
+    workload = Workload("orders", program, random_tensors(program, np.random.default_rng(3)))
+    compiled = compile_workload(workload, Schedule(fuse="auto", order={"y": ("l", "i", "k")}, permute=True))
+    assert compiled.schedule.order == {"y": ("l", "i", "k")}
+
+
 def bound(program: Program, **extents: int) -> tuple[Program, dict[str, samhw.tensors.Tensor]]:
     program = program.with_extents(
         {"i": extents["i"], "f": extents["f"], "h": extents["h"]}

@@ -33,7 +33,7 @@ ALLOWED = {
     "brackets": {"frontend", "tensors"},
     "cascade": {"frontend", "tensors"},
     "splits": {"frontend", "tensors"},
-    "importers": {"frontend", "tensors"},
+    "importers": {"frontend", "numerics", "tensors"},
     "reference": {"frontend", "tensors"},
     "schedule": {"brackets", "decision", "frontend", "fusion", "splits", "tensors"},
     "fusion": {"decision", "frontend", "tensors"},

@@ -6,6 +6,7 @@ from dataclasses import replace
 from samhw.errors import StreamError
 from samhw.graph import Endpoint, Graph, Node, levels, make, wired, with_indices
 from samhw.graph_passes.assembly import Assembly
+from samhw.names import Names
 from samhw.spec import StreamKind, TakenBlocks
 
 __all__ = ["blocks"]
@@ -17,7 +18,7 @@ def blocks(assembly: Assembly) -> Assembly:
     """The graph with values in blocks, where tensors are stored so. Its rows are those of the blocks already.
 
     A product whose factors have an axis along the index that is summed over next adds up along that axis
-    itself, so that the reducer behind it adds blocks.
+    itself; in front of any other reducer comes a fold, so that the reducer takes whole blocks.
 
     Raises:
         ScheduleError: for what does not take blocks.
@@ -39,31 +40,59 @@ class _Blocker:
         self.given = with_indices(assembly.graph)
         self.assembly = assembly
         self.levels = levels(self.given)
+        self.names = Names(node.name for node in self.given.nodes)
         self.axes: dict[Endpoint, Axes] = {}
+        self.made: dict[str, Node] = {}
+        self.ends: list[tuple[Endpoint, Endpoint]] = []
 
     def graph(self) -> Graph:
         """The graph with blocks."""
-        graph, assembly = self.given, self.assembly
-        nodes = {node.name: self.node(node) for node in graph.nodes}
-        ends = [(channel.source, channel.sink) for channel in graph.channels]
-        ends = [(source, self.sink(sink, nodes[sink.node])) for source, sink in ends]
-        channels = wired(nodes, ends, assembly.arch, graph.value)
+        graph, made = self.given, self.made
+        for node in graph.nodes:
+            self.add(node)
+        channels = wired(made, self.ends, self.assembly.arch, graph.value)
         shapes = {
             name: (node.outputs or node.inputs)[0].stream.payload.shape
-            for node in nodes.values()
+            for node in made.values()
             for name in node.memories.values()
         }
         memories = tuple(replace(memory, block=shapes[memory.name]) for memory in graph.memories)
-        return replace(graph, nodes=tuple(nodes.values()), channels=channels, memories=memories)
+        return replace(graph, nodes=tuple(made.values()), channels=channels, memories=memories)
 
-    def sink(self, sink: Endpoint, node: Node) -> Endpoint:
-        """An input, by the name that it has now: inputs keep their order."""
-        before = [port.name for port in self.given.node[sink.node].inputs]
-        return Endpoint(sink.node, node.inputs[before.index(sink.port)].name)
+    def add(self, node: Node) -> None:
+        """A node as it is with blocks, and the channels to it."""
+        sources = {p.name: self.given.fanin[Endpoint(node.name, p.name)].source for p in node.inputs}
+        reduction = node.spec.reduction(node.params)
+        if node.index in self.assembly.blocks and (
+            node.spec.carries or node.spec.completes or not self.reduces(node, sources)
+        ):
+            raise self.refusal(node)
+        if reduction is not None and node.index in self.axes.get(sources[reduction.values], ()):
+            if reduction.operation is None:
+                raise self.refusal(node)
+            sources[reduction.values] = self.fold(node, sources[reduction.values])
+        made = self.node(node, {port: self.axes.get(source, ()) for port, source in sources.items()})
+        self.made[node.name] = made
+        for source, port in zip(sources.values(), made.inputs, strict=True):
+            self.ends.append((source, Endpoint(node.name, port.name)))
 
-    def node(self, node: Node) -> Node:
+    def fold(self, reducer: Node, source: Endpoint) -> Endpoint:
+        """What reduces the blocks of a reducer along its index, as it does from block to block."""
+        axes = self.axes[source]
+        shape = [self.assembly.blocks[index] for index in axes]
+        name = self.names.fresh(f"fold_{reducer.name}")
+        over = [axes.index(reducer.index)]
+        params = {key: reducer.params[key] for key in ("op", "value") if key in reducer.params}
+        depth = self.made[source.node].output(source.port).stream.depth
+        node = make("fold", name, depth, index=reducer.index, shape=shape, over=over, **params)
+        self.made[name] = node
+        self.ends.append((source, Endpoint(name, "block")))
+        given = Endpoint(name, "val")
+        self.axes[given] = tuple(index for index in axes if index != reducer.index)
+        return given
+
+    def node(self, node: Node, taken: Mapping[str, Axes]) -> Node:
         """A node as it is with blocks; notes the axes of what it gives."""
-        taken = {port.name: self.axes_of(node, port.name) for port in node.inputs}
         carried = {name: axes for name, axes in taken.items() if axes}
         if node.name in self.assembly.reads:
             along = (index for index in self.assembly.reads[node.name] if index in self.assembly.blocks)
@@ -71,8 +100,8 @@ class _Blocker:
         writes = not node.outputs and any(port.stream.kind is StreamKind.VAL for port in node.inputs)
         if not any(carried.values()) and not (writes and self.order(node)):
             return node
-        found = node.spec.blocked(node.params, self.blocks(node, taken | carried))
-        if found is None or self.sums_inside(node, taken):
+        found = node.spec.blocked(node.params, self.blocks(node, {**taken, **carried}))
+        if found is None:
             raise self.refusal(node)
         self.axes |= {Endpoint(node.name, port): axes for port, axes in found.given.items()}
         made = make(
@@ -88,10 +117,6 @@ class _Blocker:
     def blocks(self, node: Node, axes: Mapping[str, Axes]) -> TakenBlocks:
         """What a node has to know of its blocks."""
         return TakenBlocks(axes, self.assembly.blocks, self.order(node), self.summed(node, axes))
-
-    def axes_of(self, node: Node, port: str) -> Axes:
-        """The axes of what comes in at an input."""
-        return self.axes.get(self.given.fanin[Endpoint(node.name, port)].source, ())
 
     def order(self, node: Node) -> Axes:
         """The indices around a node that go from block to block, outermost first."""
@@ -110,21 +135,15 @@ class _Blocker:
         (index,) = indices
         return index if any(index in own for own in axes.values()) else ""
 
-    def sums_inside(self, node: Node, taken: Mapping[str, Axes]) -> bool:
-        """Whether a node reduces an index along which blocks lie, that come to it or should."""
+    def reduces(self, node: Node, sources: Mapping[str, Endpoint]) -> bool:
+        """Whether blocks come to a reducer along its index, or have been summed along it on their way; true
+        of what is none."""
         reduction = node.spec.reduction(node.params)
-        return (
-            reduction is not None
-            and node.index in self.assembly.blocks
-            and (node.index in taken[reduction.values] or not self.is_product(node, reduction.values))
-        )
-
-    def is_product(self, node: Node, port: str) -> bool:
-        """Whether a reducer takes what has been added up inside of blocks already."""
-        source = self.given.fanin[Endpoint(node.name, port)].source
-        maker = self.given.node[source.node]
-        axes = [self.axes_of(maker, p.name) for p in maker.inputs]
-        return any(node.index in own for own in axes)
+        if reduction is None or node.index in self.axes.get(sources[reduction.values], ()):
+            return True
+        maker = self.given.node[sources[reduction.values].node]
+        ends = (self.given.fanin[Endpoint(maker.name, p.name)].source for p in maker.inputs)
+        return any(node.index in self.axes.get(end, ()) for end in ends)
 
     def refusal(self, node: Node) -> StreamError:
         """Why a node cannot take its blocks."""

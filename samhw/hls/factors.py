@@ -1,12 +1,13 @@
-"""Which factors the products of a matmul have, as C++."""
+"""Which elements of blocks are computed with, as C++."""
 
 from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
 from samhw.graph import Node
+from samhw.spec.alu import axes_of
 
-__all__ = ["Factors"]
+__all__ = ["Elements", "Factors", "Parts"]
 
 
 class Factors(NamedTuple):
@@ -35,6 +36,50 @@ class Factors(NamedTuple):
             left=_place(sizes, a),
             right=_place(sizes, b),
         )
+
+
+class Elements(NamedTuple):
+    """What an ALU on blocks computes an element of its result of, as the template `alu.hpp` has it."""
+
+    name: str
+    shape: str
+    count: int
+    places: tuple[tuple[str, str], ...]
+    """Of each operand, which of its elements."""
+
+    @classmethod
+    def of(cls, node: Node) -> "Elements":
+        """Those of a node. Equal nodes have equal names."""
+        shape, ports = tuple(node.params["shape"]), [port.name for port in node.inputs]
+        axes = [tuple(axes_of(node.params, port)) for port in ports]
+        parts = ("_".join(map(str, numbers)) for numbers in (shape, *axes))
+        places = ((port, _place(shape, own)) for port, own in zip(ports, axes, strict=True))
+        name = f"elements_{'_'.join(ports)}__{'__'.join(parts)}"
+        return cls(name, _by(shape), prod(shape), tuple(places))
+
+
+class Parts(NamedTuple):
+    """What a fold makes its results of, as the template `fold.hpp` has it."""
+
+    name: str
+    shape: str
+    over: str
+    results: int
+    terms: int
+    place: str
+
+    @classmethod
+    def of(cls, node: Node) -> "Parts":
+        """Those of a node. Equal nodes have equal names."""
+        shape, over = tuple(node.params["shape"]), tuple(node.params["over"])
+        kept = [axis for axis in range(len(shape)) if axis not in over]
+        results = prod(shape[axis] for axis in kept)
+        # The axes of a block, among those that results come by, and inside of these parts.
+        order = [*kept, *over]
+        place = _place([shape[axis] for axis in order], [order.index(axis) for axis in range(len(shape))])
+        parts = ("_".join(map(str, numbers)) for numbers in (shape, over))
+        sizes = _by([shape[axis] for axis in over])
+        return cls(f"parts_{'__'.join(parts)}", _by(shape), sizes, results, prod(shape) // results, place)
 
 
 def _by(sizes: Sequence[int]) -> str:

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from samhw.graph import Graph, Node
-from samhw.hls.factors import Factors
+from samhw.hls.factors import Elements, Factors, Parts
 from samhw.hls.program import HlsProgram
 from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
 from samhw.hls.templates import render
@@ -91,7 +91,17 @@ def library(programs: Sequence[HlsProgram], graphs: Sequence[Graph], *, on_chip:
     context = _context(programs, graphs)
     if context["blocks"]:
         headers.add("block")
-    if headers & {"matmul", "alu", "arg", "drop_val", "reduce_scalar", "recur", "running", "reduce_vector"}:
+    if headers & {
+        "matmul",
+        "fold",
+        "alu",
+        "arg",
+        "drop_val",
+        "reduce_scalar",
+        "recur",
+        "running",
+        "reduce_vector",
+    }:
         headers.add("operations")
         headers.update(context["operations_headers"])
     if context["alu"]["functions"]:
@@ -177,6 +187,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         "alu": {
             "operators": sorted(operators, key=lambda op: (op.name, op.immediates)),
             "arities": sorted({len(n.inputs) for _, n in alus}),
+            **_element_context(alus),
             "functions": any(op.home == "functions" for op in operators),
             "widened": any(
                 n.params["op"] in OPERATIONS and graph.operand_type(n) != graph.result_type(n)
@@ -193,11 +204,22 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
 
 
 def _block_context(by_kind: Mapping[str, Sequence[tuple[Graph, Node]]]) -> dict[str, Any]:
-    """Whether payloads are blocks, and what is multiplied of them."""
+    """Whether payloads are blocks, and what is multiplied and folded of them."""
     nodes = [node for found in by_kind.values() for _, node in found]
     payloads = (port.stream.payload for node in nodes for port in (*node.inputs, *node.outputs))
     matmuls = sorted({Factors.of(node) for _, node in by_kind.get("matmul", [])})
-    return {"blocks": bool(matmuls) or any(p.words > 1 for p in payloads), "matmuls": matmuls}
+    folds = sorted({Parts.of(node) for _, node in by_kind.get("fold", [])})
+    some = bool(matmuls or folds) or any(p.words > 1 for p in payloads)
+    return {"blocks": some, "matmuls": matmuls, "folds": folds}
+
+
+def _element_context(alus: Sequence[tuple[Graph, Node]]) -> dict[str, Any]:
+    """What ALUs compute of the elements of blocks."""
+    blocked = [node for graph, node in alus if graph.given(node, "val").words > 1]
+    return {
+        "elements": sorted({Elements.of(node) for node in blocked}),
+        "block_arities": sorted({len(node.inputs) for node in blocked}),
+    }
 
 
 def _operator(graph: Graph, node: Node) -> Operator:

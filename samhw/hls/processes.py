@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from samhw.graph import Node
 from samhw.hls.cpp import INDEX, payload_class, value_class
-from samhw.hls.factors import Factors
+from samhw.hls.factors import Elements, Factors, Parts
 from samhw.hls.program import HlsStream
 from samhw.hls.region_builder import RegionBuilder
 from samhw.numerics import start_word
@@ -123,6 +123,14 @@ def _array(to: RegionBuilder, node: Node) -> None:
 
 def alu_operator(to: RegionBuilder, node: Node) -> str:
     """The functor of an ALU, with its immediates as words."""
+    functor, given = _element_operator(to, node), to.graph.given(node, "val")
+    if given.words == 1:
+        return functor
+    return f"samhw::blockwise<samhw::{Elements.of(node).name}, {functor}, {payload_class(given)}>"
+
+
+def _element_operator(to: RegionBuilder, node: Node) -> str:
+    """The functor of an ALU on single values."""
     op, operand, result = node.params["op"], to.graph.operand_type(node), to.graph.result_type(node)
     immediates = node.params.get("immediates", {})
     if op == "convert":
@@ -143,9 +151,14 @@ def _axes(to: RegionBuilder, node: Node) -> str:
     return f"samhw::{Factors.of(node).name}"
 
 
+def _parts(to: RegionBuilder, node: Node) -> str:
+    """The class that says which parts of a block the results of a fold are made of."""
+    return f"samhw::{Parts.of(node).name}"
+
+
 def _reduce_scalar(to: RegionBuilder, node: Node) -> None:
     value = to.graph.operand_type(node)
-    op, number, type = node.params["op"], to.number(node), value_class(value)
+    op, number, type = node.params["op"], to.number(node), payload_class(to.graph.taken(node, "val"))
     latency, functor = to.arch.reduce_latency(op, value), f"samhw::{op}"
     val = to.input(node, "val")
 
@@ -340,6 +353,7 @@ LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {
     "array": _array,
     "alu": _plain("alu", alu_operator),
     "matmul": _plain("matmul", _axes),
+    "fold": _plain("fold", _parts, lambda to, node: f"samhw::{node.params['op']}"),
     "reduce_scalar": _reduce_scalar,
     "running": _running,
     "recur": _recur,

@@ -11,6 +11,7 @@ from samhw.primitives.array import Array
 from samhw.primitives.crd_hold import CrdHold
 from samhw.primitives.drop_crd import DropCrd
 from samhw.primitives.drop_val import DropVal
+from samhw.primitives.fold import Fold
 from samhw.primitives.gather import Gather
 from samhw.primitives.intersect import Intersect
 from samhw.primitives.last import Last
@@ -65,6 +66,7 @@ _MODELS: tuple[Model, ...] = (
     Array(),
     Alu(),
     Matmul(),
+    Fold(),
     ReduceScalar(),
     Running(),
     Recur(),

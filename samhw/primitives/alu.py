@@ -1,13 +1,18 @@
 """alu: an operation on each payload, or on payloads of up to three streams in lockstep."""
 
+from math import prod
+
+import numpy as np
+
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
 from samhw.numerics import ScalarOp, operation
 from samhw.primitives.each import each
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
+from samhw.primitives.places import Places, places
 from samhw.primitives.step import NONE, OVERFLOW, PAYLOAD, PROTOCOL, VAL, Memory, Step, Words, fault, firing
-from samhw.spec.alu import ALU, OPERANDS
+from samhw.spec.alu import ALU, OPERANDS, axes_of, block_of
 
 __all__ = ["Alu"]
 
@@ -58,6 +63,61 @@ def _lockstep(op: ScalarOp, n: int) -> Step:
     return step
 
 
+def _blockwise(op: ScalarOp, operands: Places, words: int) -> Step:
+    """The operation on the elements of blocks.
+
+    Args:
+        operands: the places in `data` of each operand's elements, one for each element of the result.
+        words: of the result. `state` has room for the operands of one.
+    """
+    n = len(operands)
+    heads = (1 << n) - 1
+    wait = firing(heads)
+    take = firing(heads, heads, 1)
+    protocol = fault(PROTOCOL, heads)
+    overflow = fault(OVERFLOW, heads)
+    apply = (_on_one, _on_two, _on_three)[n - 1](op)
+    places = operands.reshape(-1)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        payloads = 0
+        same = True
+        for i in range(n):
+            head = kind[i]
+            if head == NONE:
+                return wait
+            if head in PAYLOAD:
+                payloads += 1
+            elif head != kind[0] or data[i] != data[0]:
+                same = False
+        if payloads == n:
+            e = 0
+            while e < words:
+                for i in range(n):
+                    state[i] = data[places[i * words + e]] if kind[i] == VAL else 0
+                result = apply(state)
+                if result < 0:
+                    return overflow
+                out_data[e] = result
+                e += 1
+            out_kind[0] = VAL
+            return take
+        if payloads == 0 and same:
+            out_kind[0] = kind[0]
+            out_data[0] = data[0]
+            return take
+        return protocol
+
+    return step
+
+
+def _on_one(op: ScalarOp) -> ScalarOp:
+    def apply(data: Words) -> int:
+        return op(data[0])
+
+    return apply
+
+
 def _on_two(op: ScalarOp) -> ScalarOp:
     def apply(data: Words) -> int:
         return op(data[0], data[1])
@@ -93,5 +153,22 @@ class Alu(Model):
         except InputError as error:
             raise InputError(f"Node {node.name!r} (alu) is impossible: {error}") from error
         inputs = tuple(port.name for port in node.inputs)
+        if "shape" in node.params:
+            return _of_blocks(node, op, inputs)
         step = _unary(op) if len(inputs) == 1 else _lockstep(op, len(inputs))
         return ActorNetwork((Actor("alu", step, inputs, ("val",)),))
+
+
+def _of_blocks(node: Node, op: ScalarOp, inputs: tuple[str, ...]) -> ActorNetwork:
+    """The actor of an ALU on blocks."""
+    shape = node.params["shape"]
+    widths = {port: prod(block_of(node.params, port)) for port in inputs}
+    # The first words of all operands lie before all others.
+    behind, operands = len(inputs) - 1, []
+    for first, port in enumerate(inputs):
+        own = places(shape, axes_of(node.params, port))
+        operands.append(np.where(own, own + behind, first))
+        behind += widths[port] - 1
+    step = _blockwise(op, np.array(operands), prod(shape))
+    widths["val"] = prod(shape)
+    return ActorNetwork((Actor("alu", step, inputs, ("val",), (0,) * len(inputs), widths=widths),))

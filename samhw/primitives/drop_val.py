@@ -4,13 +4,26 @@ from samhw.graph import Arch, Graph, Node
 from samhw.primitives.lockstep import pass_both
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
-from samhw.primitives.step import DONE, EMPTY, PAYLOAD, PROTOCOL, STOP, Memory, Step, Words, fault, firing
+from samhw.primitives.step import (
+    DONE,
+    EMPTY,
+    PAYLOAD,
+    PROTOCOL,
+    STOP,
+    VAL,
+    Memory,
+    Step,
+    Words,
+    fault,
+    firing,
+)
 from samhw.spec.drop import DROP_VAL
 
 __all__ = ["DropVal"]
 
 
-def _drop(zero_mask: int) -> Step:
+def _drop(zero_mask: int, words: int) -> Step:
+    more = words - 1
     both = 0b11
     wait = firing(both)
     take = firing(both, both)
@@ -23,6 +36,8 @@ def _drop(zero_mask: int) -> Step:
         crd = kind[0]
         val = kind[1]
         if crd in PAYLOAD and val in PAYLOAD:
+            if more and val == VAL and _carries(data, out_data, more, zero_mask):
+                return take_push
             return take if val == EMPTY or data[1] & zero_mask == 0 else take_push
         if crd in (STOP, DONE) and val == crd and data[0] == data[1]:
             return take_push
@@ -31,11 +46,25 @@ def _drop(zero_mask: int) -> Step:
     return step
 
 
+def _carries(data: Words, out_data: Words, more: int, zero_mask: int) -> bool:
+    """Passes the further words of a block on; gives whether any is not zero."""
+    some = False
+    n = 0
+    while n < more:
+        out_data[2 + n] = data[2 + n]
+        if data[2 + n] & zero_mask != 0:
+            some = True
+        n += 1
+    return some
+
+
 class DropVal(Model):
-    """The value dropper: the coordinate goes with a zero value."""
+    """The value dropper: the coordinate goes with a zero value, or a block of zeros."""
 
     spec = DROP_VAL
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-        step = _drop(graph.operand_type(node).zero_mask)
-        return ActorNetwork((Actor("drop", step, ("crd", "val"), ("crd", "val")),))
+        words = graph.taken(node, "val").words
+        step = _drop(graph.operand_type(node).zero_mask, words)
+        widths = {"val": words} if words > 1 else {}
+        return ActorNetwork((Actor("drop", step, ("crd", "val"), ("crd", "val"), widths=widths),))

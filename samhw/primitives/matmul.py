@@ -1,30 +1,19 @@
 """matmul: the product of two blocks, summed over the axes that only they have."""
 
-from itertools import product
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from samhw.graph import Arch, Graph, Node
 from samhw.numerics import ScalarOp
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
+from samhw.primitives.pairwise import pairwise
+from samhw.primitives.places import Places, places
 from samhw.primitives.step import NONE, OVERFLOW, PAYLOAD, PROTOCOL, VAL, Memory, Step, Words, fault, firing
 from samhw.spec.matmul import MATMUL, operand_shape
-from samhw.spec.params import Params
 
 __all__ = ["Matmul"]
-
-Places = NDArray[np.int64]
-
-
-def _places(params: Params, port: str) -> Places:
-    """Where each product finds its factor in the block of an operand, sum after sum."""
-    sizes, axes = [*params["shape"], *params["over"]], params[port]
-    strides = np.cumprod([1, *reversed(operand_shape(params, port))])[-2::-1]
-    at = product(*map(range, sizes))
-    return np.array([sum(p[axis] * s for axis, s in zip(axes, strides, strict=True)) for p in at], np.int64)
 
 
 def _multiply(multiply: ScalarOp, add: ScalarOp, left: Places, right: Places, sums: int) -> Step:
@@ -51,7 +40,7 @@ def _multiply(multiply: ScalarOp, add: ScalarOp, left: Places, right: Places, su
                         return overflow
                     state[t] = x
                     t += 1
-                total = _pairwise(add, state, count)
+                total = pairwise(add, state, count)
                 if total < 0:
                     return overflow
                 out_data[n] = total
@@ -67,23 +56,6 @@ def _multiply(multiply: ScalarOp, add: ScalarOp, left: Places, right: Places, su
     return step
 
 
-def _pairwise(add: ScalarOp, words: Words, count: int) -> int:
-    """The sum of neighbours, and of these sums, and so on; negative if one leaves the range."""
-    while count > 1:
-        half = count >> 1
-        t = 0
-        while t < half:
-            x = add(words[2 * t], words[2 * t + 1])
-            if x < 0:
-                return x
-            words[t] = x
-            t += 1
-        if count & 1:
-            words[half] = words[count - 1]
-        count = count + 1 >> 1
-    return words[0]
-
-
 class Matmul(Model):
     """The multiplier of blocks. An EMPTY operand reads as zeros."""
 
@@ -93,7 +65,8 @@ class Matmul(Model):
         value, params = graph.operand_type(node), node.params
         widths = {port: prod(operand_shape(params, port)) for port in "ab"}
         # The first words of both operands lie before all others.
-        left, right = _places(params, "a"), _places(params, "b")
+        sizes = [*params["shape"], *params["over"]]
+        left, right = places(sizes, params["a"]), places(sizes, params["b"])
         left, right = np.where(left, left + 1, 0), np.where(right, right + widths["a"], 1)
         sums = prod(params["shape"])
         step = _multiply(value.scalar("mul"), value.scalar("add"), left, right, sums)

@@ -3,7 +3,16 @@
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
 from samhw.numerics import REDUCTIONS, ScalarOp
-from samhw.primitives.block_sum import CHAIN_STATE, MARK_STATE, PAIR_STATE, chain, mark, pair, stop_behind
+from samhw.primitives.block_sum import (
+    CHAIN_STATE,
+    MARK_STATE,
+    PAIR_STATE,
+    chain,
+    copied,
+    mark,
+    pair,
+    stop_behind,
+)
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork, Link
 from samhw.primitives.step import (
@@ -25,11 +34,12 @@ from samhw.spec.reduce import REDUCE_SCALAR
 
 __all__ = ["ReduceScalar"]
 
-ACC, NOT_FIRST = 0, 1
+ACC, NOT_FIRST, FURTHER = 0, 1, 2
 HALF = 0
 
 
-def _accumulate(op: ScalarOp) -> Step:
+def _accumulate(op: ScalarOp, words: int) -> Step:
+    more = words - 1
     wait = firing(1)
     take = firing(1, 1)
     take_push = firing(1, 1, 0b11)
@@ -47,7 +57,9 @@ def _accumulate(op: ScalarOp) -> Step:
                 state[ACC] = acc
             else:
                 state[ACC] = data[0]
-                state[NOT_FIRST] = 1
+            if more and _add_block(op, head, data, state, more) < 0:
+                return overflow
+            state[NOT_FIRST] = 1
             return take
         if head == STOP:
             if stop_behind(data[0], out_kind, out_data):
@@ -55,6 +67,8 @@ def _accumulate(op: ScalarOp) -> Step:
                 out_data[0] = state[ACC]
                 state[ACC] = 0
                 state[NOT_FIRST] = 0
+                if more:
+                    _give_block(state, out_data, more)
             else:
                 out_kind[0] = EMPTY
                 out_data[0] = 0
@@ -66,7 +80,32 @@ def _accumulate(op: ScalarOp) -> Step:
     return step
 
 
-def _emit() -> Step:
+def _add_block(op: ScalarOp, head: int, data: Words, state: Words, more: int) -> int:
+    """Combines the further words of a block with what is held, or puts them there; those of an EMPTY are
+    zero. Negative where a result leaves the range."""
+    n = 0
+    while n < more:
+        word = data[1 + n] if head == VAL else 0
+        if state[NOT_FIRST]:
+            word = op(state[FURTHER + n], word)
+        if word < 0:
+            return word
+        state[FURTHER + n] = word
+        n += 1
+    return 0
+
+
+def _give_block(state: Words, out_data: Words, more: int) -> None:
+    """Gives the further words of what is held, and leaves zeros."""
+    n = 0
+    while n < more:
+        out_data[2 + n] = state[FURTHER + n]
+        state[FURTHER + n] = 0
+        n += 1
+
+
+def _emit(words: int) -> Step:
+    more = words - 1
     both = 0b11
     wait = firing(both)
     push = firing(both, 0, 1)
@@ -78,6 +117,8 @@ def _emit() -> Step:
         stop = kind[1]
         if total == NONE or stop == NONE:
             return wait
+        if more:
+            copied(data, 2, out_data, 1, more)
         if total == VAL and stop == EMPTY:
             out_kind[0] = VAL
             out_data[0] = data[0]
@@ -111,36 +152,58 @@ class ReduceScalar(Model):
     spec = REDUCE_SCALAR
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-        value = graph.operand_type(node)
+        value, words = graph.operand_type(node), graph.taken(node, "val").words
         reduction = node.params["op"]
         op = value.scalar(REDUCTIONS[reduction])
         latency = arch.reduce_latency(reduction, value)
         step = Link(arch.step, arch.internal_depth(arch.step))
-        emit = Actor("emit", _emit(), ("sum", "stop"), ("val",), (0,))
+        emit = _actor("emit", _emit(words), ("sum", "stop"), ("val",), (0,), words, held=False)
         if (block := value.block(reduction)) > 1:
-            return _in_blocks(op, block, latency, arch, step, emit)
+            return _in_blocks(op, block, latency, arch, step, emit, words)
         if latency != 1:
             raise InputError(
                 f"Node {node.name!r} (reduce_scalar) needs a latency of 1 for {reduction!r} of {value}, not "
                 f"{latency}; set Arch.reduce so."
             )
-        accumulate = Actor("accumulate", _accumulate(op), ("val",), ("sum", "stop"), (0, 0))
+        accumulate = _actor("accumulate", _accumulate(op, words), ("val",), ("sum", "stop"), (0, 0), words)
         return ActorNetwork((accumulate, emit), {"sum": step, "stop": step})
 
 
-def _in_blocks(op: ScalarOp, block: int, latency: int, arch: Arch, step: Link, emit: Actor) -> ActorNetwork:
+def _actor(
+    name: str,
+    step: Step,
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    state: tuple[int, ...],
+    words: int,
+    *,
+    held: bool = True,
+) -> Actor:
+    """An actor all of whose streams have so many words, but for `stop`; it may hold a payload."""
+    state += (0,) * (words - 1) * held
+    carried = [stream for stream in (*inputs, *outputs) if not stream.startswith("stop")]
+    widths = dict.fromkeys(carried, words) if words > 1 else {}
+    return Actor(name, step, inputs, outputs, state, widths=widths)
+
+
+def _in_blocks(
+    op: ScalarOp, block: int, latency: int, arch: Arch, step: Link, emit: Actor, words: int
+) -> ActorNetwork:
     """The network of a reduction in blocks: a round of pairs for each power of two in a block."""
     rounds = block.bit_length() - 1
-    actors = [Actor("mark", mark(), ("val",), ("sum0", "stop0"), MARK_STATE)]
+    actors = [_actor("mark", mark(words), ("val",), ("sum0", "stop0"), MARK_STATE, words)]
     links = {"sum0": step, "stop0": step}
     added = Link(latency, arch.internal_depth(latency))
     # Behind the last round blocks wait for the addition of the one before them.
     waiting = Link(latency, 2 * latency + 2)
     for k in range(rounds):
         here, there = (f"sum{k}", f"stop{k}"), (f"sum{k + 1}", f"stop{k + 1}")
-        actors.append(Actor(f"pair{k}", pair(op), here, there, PAIR_STATE))
+        actors.append(_actor(f"pair{k}", pair(op, words), here, there, PAIR_STATE, words))
         links |= dict.fromkeys(there, added if k < rounds - 1 else waiting)
     last = (f"sum{rounds}", f"stop{rounds}", "loop")
-    actors += [Actor("chain", chain(op), last, ("sum", "stop", "loop"), CHAIN_STATE), emit]
+    actors += [
+        _actor("chain", chain(op, words), last, ("sum", "stop", "loop"), CHAIN_STATE, words),
+        emit,
+    ]
     links |= {"loop": Link(latency, 2), "sum": added, "stop": added}
     return ActorNetwork(tuple(actors), links)

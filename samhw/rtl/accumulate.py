@@ -5,8 +5,8 @@ from amaranth.hdl import Elaboratable, Module, Signal
 from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.numerics import ValueType
+from samhw.rtl.block_step import block_step
 from samhw.rtl.firing import FiringTable
-from samhw.rtl.reduce_step import ReduceStep
 from samhw.rtl.sum_actor import SumActor
 from samhw.rtl.token import TokenKind, token_layout, token_width
 
@@ -18,19 +18,20 @@ class Accumulate(SumActor):
 
     Args:
         op: `sum`, `max` or `min`.
+        words: those of a block, if values come in blocks.
 
     Raises:
         InputError: the value type has no such reduction, or it takes more than one cycle.
     """
 
-    def __init__(self, *, arch: Arch, value_type: ValueType, op: str):
-        self.step = ReduceStep(arch=arch, value_type=value_type, op=op)
+    def __init__(self, *, arch: Arch, value_type: ValueType, op: str, words: int = 1):
+        self.step = block_step(arch=arch, value_type=value_type, op=op, words=words)
         if self.step.latency != 1:
             raise InputError(
                 f"The latency of {op!r} on {value_type} in Arch.reduce is {self.step.latency}; give 1, since "
                 "reduce_scalar takes a value in every cycle."
             )
-        width = token_width(value_type.width)
+        width = token_width(words * value_type.width)
         super().__init__({"val": token_layout(width)}, width=width, latency=arch.step)
 
     def elaborate(self, platform: object) -> Elaboratable:

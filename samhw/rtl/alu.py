@@ -1,10 +1,12 @@
 """alu: one operation on values."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
+from itertools import product
+from math import prod
 from operator import and_
 
-from amaranth.hdl import Const, Elaboratable, Module
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Value
 from amaranth.lib import wiring
 
 from samhw.errors import InputError
@@ -12,6 +14,7 @@ from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
+from samhw.rtl.logic import any_of
 from samhw.rtl.output import Output
 from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout, token_width
 from samhw.rtl.units import alu_unit
@@ -31,6 +34,9 @@ class Alu(Primitive):
         op: an operation of the value type, `convert` or `scale`.
         to: type of the result, if it is another one.
         immediates: the value (not the word) of an operand, by its name.
+        shape: of the blocks that it computes, element by element; () for single values.
+        axes: by operand, which of the axes of the result it has, in its own order; all unless given. All
+            along the others it is the same.
 
     Raises:
         InputError: there is no such operation on these types, an immediate is no operand of it or no value of
@@ -45,10 +51,14 @@ class Alu(Primitive):
         op: str,
         to: ValueType | None = None,
         immediates: Mapping[str, float] | None = None,
+        shape: Sequence[int] = (),
+        axes: Mapping[str, Sequence[int]] | None = None,
     ):
         self.value_type = value_type
         self.to = value_type if to is None else to
-        self.unit = alu_unit(op, value_type, self.to)
+        self.shape, self.axes = tuple(shape), axes or {}
+        self.units = [alu_unit(op, value_type, self.to) for _ in range(prod(shape))]
+        self.unit = self.units[0]
         # An addition or multiplication into a wider type is one of that type.
         timed_as = value_type if op in ("convert", "scale") else self.to
         self.latency = arch.alu_latency(op, timed_as)
@@ -58,15 +68,16 @@ class Alu(Primitive):
         ports = [name for name in operands if name not in self.immediates]
         if not ports:
             raise InputError(f"All operands of {op!r} are immediates; leave one of {operands} to a stream.")
-        value = token_layout(token_width(value_type.width))
-        super().__init__(dict.fromkeys(ports, value), {"val": token_layout(token_width(self.to.width))})
+        words = {name: prod(shape[axis] for axis in self._axes(name)) for name in ports}
+        self.width = token_width(prod(shape) * self.to.width)
+        super().__init__(
+            {name: token_layout(token_width(n * value_type.width)) for name, n in words.items()},
+            {"val": token_layout(self.width)},
+        )
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        m.submodules.unit = unit = self.unit
-        m.submodules.val = val = Output(
-            token_width(self.to.width), latency=self.latency, registers=unit.registers
-        )
+        m.submodules.val = val = Output(self.width, latency=self.latency, registers=self.unit.registers)
         wiring.connect(m, val.o, wiring.flipped(self.o.val))
 
         inputs = {name: getattr(self.i, name) for name in self.i.signature.members}
@@ -79,17 +90,33 @@ class Alu(Primitive):
             end = make_token(first.kind, first.payload[:8])
             table.row(takes=inputs.values(), pushes={val.i: end})
 
-        for name, port in inputs.items():
-            # The payload of an EMPTY is zero, as it should count.
-            m.d.comb += getattr(unit, name).eq(port.payload.payload)
-        for name, word in self.immediates.items():
-            m.d.comb += getattr(unit, name).eq(Const(word, self.value_type.width))
+        for number, (unit, place) in enumerate(
+            zip(self.units, product(*map(range, self.shape)), strict=True)
+        ):
+            m.submodules[f"unit{number}" if number else "unit"] = unit
+            for name in inputs:
+                m.d.comb += getattr(unit, name).eq(self._element(name, place))
+            for name, word in self.immediates.items():
+                m.d.comb += getattr(unit, name).eq(Const(word, self.value_type.width))
+        overflow = any_of(unit.overflow for unit in self.units)
         m.d.comb += [
-            val.result.eq(unit.result),
+            val.result.eq(Cat(unit.result for unit in self.units)),
             self.fired.eq(table.fired),
-            self.error.eq(error_bits(overflow=val.used & unit.overflow, protocol=table.protocol)),
+            self.error.eq(error_bits(overflow=val.used & overflow, protocol=table.protocol)),
         ]
         return m
+
+    def _axes(self, name: str) -> Sequence[int]:
+        """The axes of an operand."""
+        return self.axes.get(name, range(len(self.shape)))
+
+    def _element(self, name: str, place: Sequence[int]) -> Value:
+        """The element of an operand that belongs to a place; that of an EMPTY is zero, as it should count."""
+        number = 0
+        for axis in self._axes(name):
+            number = number * self.shape[axis] + place[axis]
+        payload: Value = getattr(self.i, name).payload.payload
+        return payload.word_select(number, self.value_type.width)
 
 
 def _words(

@@ -8,7 +8,7 @@ from samhw.numerics import ValueType
 from samhw.rtl.reduce_step import ReduceStep
 from samhw.rtl.shared import SharedPart
 
-__all__ = ["BlockStep"]
+__all__ = ["BlockStep", "block_step"]
 
 
 class BlockStep(SharedPart):
@@ -47,3 +47,10 @@ class BlockStep(SharedPart):
             self.overflow.eq(Cat(step.overflow for step in self.steps).any()),
         ]
         return m
+
+
+def block_step(*, arch: Arch, value_type: ValueType, op: str, words: int) -> ReduceStep | BlockStep:
+    """The step of a reduction of payloads of so many words; raises as `ReduceStep`."""
+    if words == 1:
+        return ReduceStep(arch=arch, value_type=value_type, op=op)
+    return BlockStep(arch=arch, value_type=value_type, op=op, words=words)

@@ -10,6 +10,7 @@ from amaranth.lib import data, wiring
 
 from samhw.graph import Arch
 from samhw.numerics import ValueType
+from samhw.rtl.block_step import BlockStep, block_step
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
@@ -27,15 +28,16 @@ class BlockSum(SumActor):
 
     Args:
         op: `sum` or `prod`.
+        words: those of a block, if values come in blocks.
 
     Raises:
         InputError: `Arch.reduce` gives a step fewer cycles than the unit needs.
     """
 
-    def __init__(self, *, arch: Arch, value_type: ValueType, op: str):
+    def __init__(self, *, arch: Arch, value_type: ValueType, op: str, words: int = 1):
         self.arch = arch
-        width = token_width(value_type.width)
-        steps = [ReduceStep(arch=arch, value_type=value_type, op=op) for _ in range(_ROUNDS + 1)]
+        width = token_width(words * value_type.width)
+        steps = [block_step(arch=arch, value_type=value_type, op=op, words=words) for _ in range(_ROUNDS + 1)]
         self.mark = _Mark(width, latency=arch.step)
         self.pairs = [_Pair(width, step) for step in steps[:-1]]
         self.chain = _Chain(width, steps[-1])
@@ -98,7 +100,7 @@ class _Mark(SumActor):
 class _Adder(SumActor):
     """An actor with the inputs `sum` and `stop` and an adder behind its outputs."""
 
-    def __init__(self, width: int, step: ReduceStep):
+    def __init__(self, width: int, step: ReduceStep | BlockStep):
         self.step = step
         super().__init__({"sum": token_layout(width), "stop": CONTROL}, width=width, latency=step.latency)
 

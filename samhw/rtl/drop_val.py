@@ -7,6 +7,7 @@ from samhw.graph import Arch
 from samhw.numerics import Float, ValueType
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
+from samhw.rtl.logic import any_of
 from samhw.rtl.output import Output
 from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout, token_width
 
@@ -14,18 +15,24 @@ __all__ = ["DropVal"]
 
 
 class DropVal(Primitive):
-    """In and out `crd` and `val`."""
+    """In and out `crd` and `val`.
 
-    def __init__(self, *, arch: Arch, value_type: ValueType):
+    Args:
+        words: those of a block, if values come in blocks.
+    """
+
+    def __init__(self, *, arch: Arch, value_type: ValueType, words: int = 1):
         self.arch = arch
         self.value_type = value_type
-        ports = {"crd": token_layout(arch.index_bits), "val": token_layout(token_width(value_type.width))}
+        self.words = words
+        self.val_width = token_width(words * value_type.width)
+        ports = {"crd": token_layout(arch.index_bits), "val": token_layout(self.val_width)}
         super().__init__(ports, ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         m.submodules.crd = crd = Output(self.arch.index_bits, latency=self.arch.step)
-        m.submodules.val = val = Output(token_width(self.value_type.width), latency=self.arch.step)
+        m.submodules.val = val = Output(self.val_width, latency=self.arch.step)
         wiring.connect(m, crd.o, wiring.flipped(self.o.crd))
         wiring.connect(m, val.o, wiring.flipped(self.o.val))
         coordinate, value = self.i.crd.payload, self.i.val.payload
@@ -34,7 +41,9 @@ class DropVal(Primitive):
         both = [self.i.crd, self.i.val]
         table = FiringTable(m, both)
         with m.If((coordinate.kind == TokenKind.VAL) & is_payload(value)):
-            with m.If(_is_nonzero(self.value_type, value.payload)):
+            width = self.value_type.width
+            words = [value.payload.word_select(n, width) for n in range(self.words)]
+            with m.If(any_of(_is_nonzero(self.value_type, word) for word in words)):
                 token = make_token(TokenKind.VAL)
                 table.row(takes=both, pushes={crd.i: token, val.i: token})
             with m.Else():

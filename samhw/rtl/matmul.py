@@ -13,14 +13,11 @@ from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.logic import any_of
 from samhw.rtl.output import Output
+from samhw.rtl.pairwise import Word, computed, pairwise, rounds
 from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout, token_width
 from samhw.rtl.units import Unit, alu_unit
-from samhw.rtl.units.pipeline import delayed
 
 __all__ = ["Matmul"]
-
-Word = tuple[Value, Value]
-"""A word in the pipeline, and whether one that it is made of has left the range of its type."""
 
 
 class Matmul(Primitive):
@@ -51,7 +48,7 @@ class Matmul(Primitive):
         self.value_type = value_type
         self.sizes = (*shape, *over)
         self.sums = prod(shape)
-        self.rounds = (prod(over) - 1).bit_length()
+        self.rounds = rounds(prod(over))
         self.axes = {"a": tuple(a), "b": tuple(b)}
         self.latencies = {op: arch.alu_latency(op, value_type) for op in ("mul", "add")}
         for op, latency in self.latencies.items():
@@ -80,15 +77,16 @@ class Matmul(Primitive):
         with m.Elif(~is_payload(a) & same_token(a, b)):
             table.row(takes=inputs, pushes={val.i: make_token(a.kind, a.payload[:8])})
 
-        words = self._products(m)
-        for stage in range(self.rounds):
-            words = [self._added(m, row, f"add{stage}_{n}", stage) for n, row in enumerate(words)]
+        def adder() -> Unit:
+            return self._unit("add")
+
+        words = [pairwise(m, f"add{n}", adder, add, products) for n, products in enumerate(self._products(m))]
         m.d.comb += [
-            val.result.eq(Cat(word for ((word, _),) in words)),
+            val.result.eq(Cat(word for word, _ in words)),
             self.fired.eq(table.fired),
             self.error.eq(
                 error_bits(
-                    overflow=val.used & any_of(overflow for ((_, overflow),) in words),
+                    overflow=val.used & any_of(overflow for _, overflow in words),
                     protocol=table.protocol,
                 )
             ),
@@ -100,10 +98,11 @@ class Matmul(Primitive):
 
     def _products(self, m: Module) -> list[list[Word]]:
         """For each element of the result its products, in order."""
-        words = []
+        words, unit = [], self._unit("mul")
+        rest = self.latencies["mul"] - unit.registers if self.rounds else 0
         for n, place in enumerate(product(*map(range, self.sizes))):
             left, right = self._element("a", place), self._element("b", place)
-            words.append(self._computed(m, "mul", f"mul{n}", left, right, more=self.rounds > 0))
+            words.append(computed(m, f"mul{n}", self._unit("mul"), left, right, rest))
         count = len(words) // self.sums
         return [words[n * count : (n + 1) * count] for n in range(self.sums)]
 
@@ -114,27 +113,3 @@ class Matmul(Primitive):
             number = number * self.sizes[axis] + place[axis]
         payload: Value = getattr(self.i, port).payload.payload
         return payload.word_select(number, self.value_type.width)
-
-    def _added(self, m: Module, row: Sequence[Word], name: str, stage: int) -> list[Word]:
-        """A round of additions of neighbours; one without a neighbour goes on as it is."""
-        more = stage < self.rounds - 1
-        cycles = self.latencies["add"] if more else self._unit("add").registers
-        result = []
-        for n in range(0, len(row), 2):
-            if n + 1 == len(row):
-                word, overflow = row[n]
-                result.append((delayed(m, word, cycles), delayed(m, overflow, cycles)))
-                continue
-            (left, early), (right, late) = row[n], row[n + 1]
-            total, overflow = self._computed(m, "add", f"{name}_{n}", left, right, more=more)
-            result.append((total, overflow | delayed(m, early | late, cycles)))
-        return result
-
-    def _computed(self, m: Module, op: str, name: str, left: Value, right: Value, *, more: bool) -> Word:
-        """A word as a unit makes it: with registers behind it for the rest of its latency, if there is more
-        to come."""
-        unit = self._unit(op)
-        m.submodules[name] = unit
-        m.d.comb += [unit.a.eq(left), unit.b.eq(right)]
-        rest = self.latencies[op] - unit.registers if more else 0
-        return delayed(m, unit.result, rest), delayed(m, unit.overflow, rest)

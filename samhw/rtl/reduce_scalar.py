@@ -22,25 +22,26 @@ class ReduceScalar(Primitive):
 
     Args:
         op: `sum`, `max`, `min` or `prod`.
+        words: those of a block, if values come in blocks.
 
     Raises:
         InputError: the value type has no such reduction, or `Arch.reduce` gives it a latency that cannot be.
     """
 
-    def __init__(self, *, arch: Arch, value_type: ValueType, op: str):
+    def __init__(self, *, arch: Arch, value_type: ValueType, op: str, words: int = 1):
         self.arch = arch
-        self.value_type = value_type
+        self.width = token_width(words * value_type.width)
         self.sums: Accumulate | BlockSum
         if op == "prod" or (op == "sum" and isinstance(value_type, Float)):
-            self.sums = BlockSum(arch=arch, value_type=value_type, op=op)
+            self.sums = BlockSum(arch=arch, value_type=value_type, op=op, words=words)
         else:
-            self.sums = Accumulate(arch=arch, value_type=value_type, op=op)
-        value = token_layout(token_width(value_type.width))
+            self.sums = Accumulate(arch=arch, value_type=value_type, op=op, words=words)
+        value = token_layout(self.width)
         super().__init__({"val": value}, {"val": value})
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        width = token_width(self.value_type.width)
+        width = self.width
         depth = self.arch.internal_depth(self.sums.latency)
         m.submodules.sums = sums = self.sums
         m.submodules.sum = sum = Fifo(token_layout(width), depth)

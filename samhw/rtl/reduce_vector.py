@@ -6,8 +6,7 @@ from amaranth.hdl import Value
 
 from samhw.graph import Arch
 from samhw.numerics import ValueType
-from samhw.rtl.block_step import BlockStep
-from samhw.rtl.reduce_step import ReduceStep
+from samhw.rtl.block_step import block_step
 from samhw.rtl.vector_reducer import VectorReducer
 
 __all__ = ["ReduceVector"]
@@ -34,9 +33,7 @@ class ReduceVector(VectorReducer):
         banks: int = 2,
         words: int = 1,
     ):
-        step: ReduceStep | BlockStep = ReduceStep(arch=arch, value_type=value_type, op=op)
-        if words > 1:
-            step = BlockStep(arch=arch, value_type=value_type, op=op, words=words)
+        step = block_step(arch=arch, value_type=value_type, op=op, words=words)
         width = words * value_type.width
         super().__init__(["val"], step, arch=arch, value_width=width, bits=bits, banks=banks)
 

@@ -14,6 +14,7 @@ from samhw.rtl.array import Array
 from samhw.rtl.crd_hold import CrdHold
 from samhw.rtl.drop_crd import DropCrd
 from samhw.rtl.drop_val import DropVal
+from samhw.rtl.fold import Fold
 from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
 from samhw.rtl.last import Last
@@ -114,11 +115,21 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
         op=at.params["op"],
         to=at.result,
         immediates=at.params.get("immediates"),
+        shape=at.params.get("shape", ()),
+        axes=at.params.get("axes", {}),
     ),
     "matmul": lambda at: Matmul(
         arch=at.arch, value_type=at.value, **{name: at.params[name] for name in ("shape", "over", "a", "b")}
     ),
-    "reduce_scalar": lambda at: ReduceScalar(arch=at.arch, value_type=at.value, op=at.params["op"]),
+    "fold": lambda at: Fold(
+        arch=at.arch, value_type=at.value, **{name: at.params[name] for name in ("op", "shape", "over")}
+    ),
+    "reduce_scalar": lambda at: ReduceScalar(
+        arch=at.arch,
+        value_type=at.value,
+        op=at.params["op"],
+        words=at.graph.taken(at.node, "val").words,
+    ),
     "running": lambda at: Running(
         arch=at.arch,
         value_type=at.value,
@@ -147,7 +158,9 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
         arch=at.arch, value_type=at.value, bits=at.params["bits"], banks=at.params.get("banks", 2)
     ),
     "drop_crd": lambda at: DropCrd(arch=at.arch),
-    "drop_val": lambda at: DropVal(arch=at.arch, value_type=at.value),
+    "drop_val": lambda at: DropVal(
+        arch=at.arch, value_type=at.value, words=at.graph.taken(at.node, "val").words
+    ),
     "write_compressed": lambda at: WriteCompressed(
         arch=at.arch,
         pos_capacity=at.capacity("pos"),

@@ -11,7 +11,7 @@ from samhw.graph import Arch, Endpoint, Graph, Node, once_per_graph
 from samhw.primitives import ActorNetwork, Place, expand
 from samhw.primitives.step import Words
 from samhw.sim.ports import Arbiter
-from samhw.sim.worker import Queue, Worker
+from samhw.sim.worker import WORD_BITS, Queue, Worker
 
 __all__ = [
     "Ends",
@@ -68,6 +68,8 @@ def connect(queue: Queue, source: End, sink: End) -> None:
     queue.consumer, queue.port = sink
     queue.source = slice(*queue.producer.out_more[output : output + 2])
     queue.more = slice(*queue.consumer.more[queue.port : queue.port + 2])
+    queue.words = 1 + queue.source.stop - queue.source.start
+    queue.wide = queue.words > 1
     queue.producer.outputs[output].append(queue)
     queue.consumer.inputs[queue.port] = queue
 
@@ -83,8 +85,8 @@ def build_graph(graph: Graph, arch: Arch, stores: Stores) -> Machine:
     channels = {}
     for channel in graph.channels:
         payload = graph.given(graph.node[channel.source.node], channel.source.port)
-        bits = payload.element.width if payload.element else 0
-        queue = Queue(channel.name, channel.latency, channel.depth, payload.words, bits)
+        bits = payload.element.width if payload.element else WORD_BITS
+        queue = Queue(channel.name, channel.latency, channel.depth, bits)
         connect(queue, sources[channel.source], sinks[channel.sink])
         channels[channel.name] = queue
     return Machine(workers, channels)

@@ -20,7 +20,7 @@ from samhw.sim.port_rule import (
     want_rule,
 )
 
-__all__ = ["Earliest", "Gate", "MemoryAccess", "Plan", "Queue", "Stalls", "Tap", "Worker"]
+__all__ = ["WORD_BITS", "Earliest", "Gate", "MemoryAccess", "Plan", "Queue", "Stalls", "Tap", "Worker"]
 
 Plan = tuple[tuple[int, ...], tuple[tuple[int, "Queue"], ...], tuple[tuple[int, "Queue"], ...]]
 """A firing, unpacked: the inputs it needs, and (port, queue) of each it takes from and pushes to."""
@@ -54,6 +54,10 @@ Gate = Stalls | Earliest
 
 Tap = Callable[[int, int, int, int], None]
 """Sees each token that leaves a queue: (cycle of the push, cycle of the pop, kind, payload)."""
+
+
+WORD_BITS = 64
+"""Those of a word in the simulator."""
 
 
 class Queue:
@@ -102,11 +106,11 @@ class Queue:
     source: slice
     """and those of a token that is pushed in the producer's `out_data`."""
 
-    def __init__(self, name: str, latency: int, depth: int, words: int = 1, bits: int = 0):
+    def __init__(self, name: str, latency: int, depth: int, bits: int = WORD_BITS):
         self.name = name
-        self.words = words
-        """Those of a payload."""
-        self.wide = words > 1
+        self.words = 1
+        """Those of a payload, as its producer gives it."""
+        self.wide = False
         """A payload is a list of them."""
         self.bits = bits
         """Those of a word, where a payload has several."""

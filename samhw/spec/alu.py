@@ -1,16 +1,17 @@
 """alu: an operation on each payload, or on payloads of up to three streams in lockstep."""
 
 from collections.abc import Mapping
+from math import prod
 
 from samhw.numerics import ALL_OPERATIONS, SCALE_MULTIPLIERS, SCALE_SHIFTS, WIDENING, ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import KeepsLevels, Ports, Work
 from samhw.spec.blocks import Blocked, TakenBlocks
-from samhw.spec.matmul import MATMUL
-from samhw.spec.params import RESULT, VALUE, Param, Params, choice, parameters
+from samhw.spec.matmul import MATMUL, MOST_WORDS
+from samhw.spec.params import RESULT, SHAPE, VALUE, Param, Params, are_axes, choice, parameters
 from samhw.spec.streams import val
 
-__all__ = ["ALU", "OPERANDS"]
+__all__ = ["ALU", "OPERANDS", "axes_of", "block_of"]
 
 OPERANDS = "abc"
 """The names of the operands, in the order of the operation's arguments."""
@@ -22,6 +23,10 @@ def _are_immediates(value: object) -> bool:
     return isinstance(value, dict) and all(
         isinstance(x, int | float) and not isinstance(x, bool) for x in value.values()
     )
+
+
+def _are_axes_by_operand(value: object) -> bool:
+    return isinstance(value, dict) and all(are_axes(axes) for axes in value.values())
 
 
 def _is_among(value: object, allowed: range) -> bool:
@@ -36,6 +41,8 @@ class _Alu(KeepsLevels):
         immediates=Param("a map from operands (a, b, c) to numbers", _are_immediates, optional=True),
         value=VALUE,
         to=RESULT,
+        shape=SHAPE,
+        axes=Param("a map from operands to the axes that each has", _are_axes_by_operand, optional=True),
     )
     inner_latency = None
     thins = False
@@ -52,10 +59,11 @@ class _Alu(KeepsLevels):
             _is_among(immediates.get("b"), SCALE_MULTIPLIERS) and _is_among(immediates.get("c"), SCALE_SHIFTS)
         ):
             return "has op = 'scale'; give it the immediates b, 0 to 2^31 - 1, and c, 0 to 62"
-        return None
+        return _refusal_of_blocks(params)
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [val(name, depth) for name in _streams(params)], [val("val", depth)]
+        inputs = [val(name, depth, block_of(params, name)) for name in _streams(params)]
+        return inputs, [val("val", depth, params.get("shape", ()))]
 
     def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         op = params["op"]
@@ -72,9 +80,10 @@ class _Alu(KeepsLevels):
 
     def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         ports = _streams(params)
-        if params["op"] != "mul" or len(ports) != 2 or "to" in params:
-            return None
         axes = blocks.union(ports)
+        if params["op"] != "mul" or len(ports) != 2 or "to" in params:
+            own = {port: [axes.index(i) for i in blocks.axes[port]] for port in ports}
+            return Blocked(self.kind, {**params, "shape": blocks.shape(axes), "axes": own}, {"val": axes})
         over = (blocks.summed,) if blocks.summed else ()
         given = tuple(index for index in axes if index not in over)
         places = {index: n for n, index in enumerate((*given, *over))}
@@ -101,6 +110,30 @@ def _streams(params: Params) -> list[str]:
     """The operands that come in streams."""
     operands = OPERANDS[: ALL_OPERATIONS[params["op"]]]
     return [name for name in operands if name not in params.get("immediates", {})]
+
+
+def _refusal_of_blocks(params: Params) -> str | None:
+    """What is wrong with the blocks of an ALU."""
+    shape, axes = params.get("shape", ()), params.get("axes", {})
+    if unknown := sorted(set(axes) - {*_streams(params)}):
+        return f"has axes of {unknown[0]!r}, but its streams are {', '.join(_streams(params))}"
+    used = {axis for port in _streams(params) for axis in axes_of(params, port)}
+    if used != {*range(len(shape))}:
+        return f"has a result of {len(shape)} axes, and operands with {sorted(used)}; give each to an operand"
+    if prod(shape) > MOST_WORDS:
+        return f"computes {prod(shape):,} elements at once; give smaller blocks, of {MOST_WORDS:,} at most"
+    return None
+
+
+def axes_of(params: Params, port: str) -> list[int]:
+    """The axes of an operand, by their numbers among those of the result; all of them unless it says so."""
+    return list(params.get("axes", {}).get(port, range(len(params.get("shape", ())))))
+
+
+def block_of(params: Params, port: str) -> tuple[int, ...]:
+    """The shape of the blocks of an operand."""
+    shape = params.get("shape", ())
+    return tuple(shape[axis] for axis in axes_of(params, port))
 
 
 ALU = _Alu()

@@ -30,6 +30,11 @@ class TakenBlocks(NamedTuple):
         found = {index for port in ports for index in self.axes[port]}
         return tuple(index for index in self.order if index in found)
 
+    def alike(self, kind: str, params: Mapping[str, Any]) -> "Blocked":
+        """A node with the input `val`, whose blocks go out by `val` as they are."""
+        axes = self.axes["val"]
+        return Blocked(kind, {**params, "shape": self.shape(axes)}, {"val": axes})
+
 
 class Blocked(NamedTuple):
     """A node for blocks."""

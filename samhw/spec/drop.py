@@ -3,7 +3,8 @@
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
-from samhw.spec.params import VALUE, Params, parameters
+from samhw.spec.blocks import Blocked, TakenBlocks
+from samhw.spec.params import SHAPE, VALUE, Params, parameters
 from samhw.spec.streams import crd, val
 
 __all__ = ["DROP_CRD", "DROP_VAL"]
@@ -42,11 +43,14 @@ class _DropCrd(_Dropper):
 class _DropVal(_Dropper):
     kind = "drop_val"
     rule = "Leaves out the coordinates whose values are zero or missing, and these values."
-    params = parameters(value=VALUE)
+    params = parameters(value=VALUE, shape=SHAPE)
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        streams = [crd("crd", depth), val("val", depth)]
+        streams = [crd("crd", depth), val("val", depth, params.get("shape", ()))]
         return streams, streams
+
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
+        return blocks.alike(self.kind, params)
 
     def follows(self, port: str, params: Params) -> str | None:
         return "crd"

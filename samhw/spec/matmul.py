@@ -5,7 +5,7 @@ from math import prod
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import KeepsLevels, Ports, Work
-from samhw.spec.params import VALUE, Param, Params, are_sizes, parameters
+from samhw.spec.params import VALUE, Param, Params, are_axes, are_sizes, parameters
 from samhw.spec.streams import val
 
 __all__ = ["MATMUL", "MOST_WORDS", "operand_shape", "rounds"]
@@ -14,14 +14,8 @@ MOST_WORDS = 4096
 """Words of a payload, and products of a firing: 64 by 64, and 16 by 16 by 16."""
 
 
-def _are_axes(axes: object) -> bool:
-    if not isinstance(axes, list | tuple):
-        return False
-    return all(type(axis) is int and axis >= 0 for axis in axes) and len({*axes}) == len(axes)
-
-
 _SIZES = Param("a list of sizes of 1 or more", are_sizes)
-_AXES = Param("a list of axes, each at most once", _are_axes)
+_AXES = Param("a list of axes, each at most once", are_axes)
 
 
 class _Matmul(KeepsLevels):

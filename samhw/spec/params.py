@@ -22,6 +22,7 @@ __all__ = [
     "Params",
     "Role",
     "StoredArray",
+    "are_axes",
     "are_sizes",
     "choice",
     "parameters",
@@ -116,6 +117,13 @@ RESULT = Param(_A_TYPE, _is_value_type, optional=True, role=Role.RESULT)
 def are_sizes(sizes: object) -> bool:
     """A list of sizes, which may be empty."""
     return isinstance(sizes, list | tuple) and all(type(size) is int and size >= 1 for size in sizes)
+
+
+def are_axes(axes: object) -> bool:
+    """A list of numbers of axes, each at most once."""
+    if not isinstance(axes, list | tuple):
+        return False
+    return all(type(axis) is int and axis >= 0 for axis in axes) and len({*axes}) == len(axes)
 
 
 SHAPE = Param("a list of sizes of 1 or more", are_sizes, optional=True, role=Role.SHAPE)

@@ -58,7 +58,8 @@ class _Scalar(_Reducer):
         return too_shallow(depth, 1)
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        return [val("val", depth)], [val("val", depth - 1)]
+        shape = params.get("shape", ())
+        return [val("val", depth, shape)], [val("val", depth - 1, shape)]
 
     def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.step
@@ -70,7 +71,7 @@ class _Scalar(_Reducer):
 class _ReduceScalar(_Scalar):
     kind = "reduce_scalar"
     rule = "Folds the values of each fiber to one, which it gives when the fiber ends."
-    params = parameters(op=choice(*REDUCTIONS), value=VALUE)
+    params = parameters(op=choice(*REDUCTIONS), value=VALUE, shape=SHAPE)
     inner_latency = "step"
 
     def reduction(self, params: Params) -> Reduction | None:
@@ -78,6 +79,9 @@ class _ReduceScalar(_Scalar):
 
     def work(self, params: Params) -> Work | None:
         return Work(REDUCTIONS[params["op"]], "val")
+
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
+        return blocks.alike(self.kind, params)
 
 
 class _Last(_Scalar):
@@ -168,8 +172,7 @@ class _ReduceVector(_Vector):
         return Work(REDUCTIONS[params["op"]], "val")
 
     def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
-        axes = blocks.axes["val"]
-        return Blocked(self.kind, {**params, "shape": blocks.shape(axes)}, {"val": axes})
+        return blocks.alike(self.kind, params)
 
 
 class _RecurVector(_Vector):

@@ -5,6 +5,7 @@ from samhw.spec.alu import ALU
 from samhw.spec.array import ARRAY
 from samhw.spec.base import Spec
 from samhw.spec.drop import DROP_CRD, DROP_VAL
+from samhw.spec.fold import FOLD
 from samhw.spec.hold import CRD_HOLD, LOCATE, REPEAT
 from samhw.spec.join import INTERSECT, UNION
 from samhw.spec.lanes import GATHER, SCATTER
@@ -38,6 +39,7 @@ _SPECS: tuple[Spec, ...] = (
     ARRAY,
     ALU,
     MATMUL,
+    FOLD,
     REDUCE_SCALAR,
     RUNNING,
     RECUR,

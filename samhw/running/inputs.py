@@ -111,8 +111,9 @@ def _check_divided(program: Program, extents: Mapping[str, int]) -> None:
     for dimension, statement in undivided(program).items():
         if extents.get(dimension, 0) % sizes[dimension]:
             raise InputError(
-                f"'{statement}' takes no blocks that reach beyond {dimension}={extents[dimension]:,}, as those "
-                f"of {sizes[dimension]} do; choose a size that divides it, or leave the blocks out (--blocks)."
+                f"Blocks of {sizes[dimension]} along {dimension} reach beyond {extents[dimension]:,}, where "
+                f"'{statement}' would not be zero; choose a size that divides it, or leave the blocks out "
+                "(--blocks)."
             )
 
 

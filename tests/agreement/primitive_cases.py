@@ -464,6 +464,13 @@ VARIANTS: tuple[Variant, ...] = (
         )
         for value, limit in (("i16", 181), ("f32", 10))
     ),
+    Variant(
+        "fold f32",
+        "fold",
+        _values(["block"], "f32", 10),
+        {"op": "sum", "shape": [], "over": []},
+        value="f32",
+    ),
     Variant("alu neg", "alu", _values(["a"], "i16", 32767), {"op": "neg"}, value="i16"),
     Variant("alu abs", "alu", _values(["a"], "f32", 100), {"op": "abs", "value": "f32"}),
     Variant("alu exp", "alu", _values(["a"], "f8e5m2", 12), {"op": "exp"}, value="f8e5m2"),

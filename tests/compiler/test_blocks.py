@@ -1,5 +1,7 @@
 """Programs in blocks: results are those of the program without, and backends agree."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,9 +17,10 @@ from samhw.running.images import unload
 from samhw.running.inputs import inputs_of
 from samhw.schedule import Schedule
 from samhw.search import compile_program
-from samhw.sim import simulate
+from samhw.sim import simulate, simulate_regions
 from samhw.tensors import Tensor
-from samhw.workload import make_workload
+from samhw.tensors.generate import bigbird_mask
+from samhw.workload import compile_workload, make_workload
 
 SPMM = """
 tensor A[i={n}, k={m}] : {a}
@@ -106,19 +109,25 @@ def test_the_text_of_a_design_in_blocks_says_all_of_it() -> None:
 REFUSED = {
     (spmm("bcsr(2)", "dense", "bdense(2)")): "'A' is stored in blocks of 2 along k, but 'X' in blocks of 1",
     """
+    tensor x[i=8, j=4] : bdense(2)
+    tensor y[i, j] : bdense(2)
+    y[i, j] = cumsum(j, x[i, j])
+    """: "Blocks come to running",
+    """
+    tensor x[i=8, j=4] : bdense(2)
+    tensor y[i] : bdense(2)
+    y[i] argmax= x[i, j]
+    """: "Blocks come to arg",
+    """
     tensor x[i=8] : bdense(2)
-    tensor y[i] : bdense(2)
-    y[i] = exp(x[i])
-    """: "Blocks come to exp",
+    tensor M[i, j=4] : bcsr(2)
+    tensor y[i, j] : bdense(2)
+    y[i, j] = x[i] where M[i, j]
+    """: "Blocks come to write_val",
     """
-    tensor A[i=8, j=8] : bcsr(2)
-    tensor y[i] : bdense(2)
-    y[i] = A[i, j]
-    """: "Blocks come to reduce_scalar",
-    """
-    tensor A[i=8, j=8] : bcsr(2)
-    tensor M[i, j] : bcsr(2)
-    tensor T[i, j] : bcsr(2)
+    tensor A[i=8, j=8] : bdense(2)
+    tensor M[i, j] : bdense(2)
+    tensor T[i, j] : bdense(2)
     T[i, j] = A[i, j] where M[i, j]
     """: "The mask 'M' is stored in blocks",
 }
@@ -149,6 +158,142 @@ def test_a_schedule_stores_all_tensors_of_an_index_in_blocks() -> None:
         Schedule(blocks={"x": 2}).apply(program)
 
 
+LAYER = """
+tensor W[i={i}, k={k}] : csr
+tensor X[k, j={j}] : dense
+tensor b[i] : dense
+tensor Y[i, j] : dense
+fuse {{
+  T[i, j] = W[i, k] * X[k, j]
+  Z[i, j] = T[i, j] + b[i]
+  Y[i, j] = relu(Z[i, j])
+}}
+"""
+SAMPLED = """
+tensor B[i={i}, j={j}] : csr
+tensor C[i, k={k}] : dense
+tensor D[j, k] : dense
+tensor Y[i, j] : csr
+Y[i, j] = B[i, j] * C[i, k] * D[j, k]    order i, j, k
+"""
+ATTENTION = """
+tensor M[i={i}, j={i}] : csr
+tensor Q[i, d={k}] : dense
+tensor K[j, d] : dense
+tensor V[j, d] : dense
+tensor S[i, j] : csr
+tensor E[i, j] : csr
+tensor P[i, j] : csr
+tensor Y[i, d] : dense
+fuse {{
+  S[i, j] = Q[i, d] * K[j, d] where M[i, j]         order i, j, d
+  m[i] max= S[i, j] where M[i, j]                   order i, j
+  E[i, j] = exp(S[i, j] - m[i]) where M[i, j]       order i, j
+  l[i] = E[i, j]                                    order i, j
+  P[i, j] = E[i, j] / l[i]                          order i, j
+  Y[i, d] = P[i, j] * V[j, d]                       order i, j, d
+}}
+"""
+
+
+def in_blocks(
+    text: str, blocks: dict[str, int], value: str, seed: int = 0
+) -> tuple[Compiled, dict[str, Tensor]]:
+    """A program in blocks on random data; the mask of an attention has blocks as large as those of i."""
+    kind, program = value_type(value), parse(text, "p")
+    given = make_workload(program, ["random:density=0.2"], value=kind, seed=seed)
+    tensors = dict(given.tensors)
+    if "M" in tensors:
+        tensors["M"] = bigbird_mask(tensors["M"].shape[0], blocks.get("i", 2), seed=seed)
+    given = replace(given, tensors=tensors, program=program)
+    return compile_workload(given, Schedule(blocks=blocks), value=kind), tensors
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"),
+    [
+        (LAYER.format(i=8, k=11, j=8), {"i": 4, "k": 4, "j": 2}),
+        (LAYER.format(i=8, k=11, j=8), {"k": 4}),
+        (SAMPLED.format(i=10, k=7, j=9), {"i": 4, "k": 2, "j": 4}),
+        (SAMPLED.format(i=10, k=7, j=9), {"j": 4}),
+        (ATTENTION.format(i=12, k=4), {"i": 2, "j": 2, "d": 4}),
+        (ATTENTION.format(i=16, k=3), {"i": 4, "j": 4}),
+    ],
+)
+@pytest.mark.parametrize("value", ["i32", "f32"])
+def test_programs_in_blocks_give_what_they_give_without(
+    text: str, blocks: dict[str, int], value: str
+) -> None:
+    if value == "i32" and "exp" in text:
+        value = "fixed<16,8>"
+    compiled, tensors = in_blocks(text, blocks, value)
+    found = unloaded(compiled, tensors)
+    without = unloaded(in_blocks(text, {}, value)[0], tensors)
+    if value == "i32":
+        assert np.array_equal(found["Y"], without["Y"])
+    else:
+        assert np.allclose(found["Y"], without["Y"], rtol=1e-5, atol=1e-5 if value == "f32" else 2**-4)
+    assert found["Y"].any()
+
+
+def unloaded(compiled: Compiled, tensors: dict[str, Tensor]) -> dict[str, np.ndarray]:
+    """The results of a run in the simulator."""
+    memories, extents = inputs_of(compiled, tensors)
+    runs = simulate_regions(compiled.design, compiled.arch, memories, extents, check=True)
+    pairs = zip(compiled.design.regions, runs, strict=True)
+    found = [unload(graph, run.memories, extents) for graph, run in pairs]
+    return {name: tensor.to_dense() for results in found for name, tensor in results.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"),
+    [
+        (LAYER.format(i=8, k=8, j=7), {"j": 4}),  # the bias
+        ("tensor x[i=7]\ntensor y[i] : dense\ny[i] = exp(x[i])", {"i": 4}),
+        ("tensor x[i=7]\ny max= x[i]", {"i": 4}),
+        ("tensor x[i=7]\ntensor z[i]\ny = (x[i] + 1) * exp(z[i])", {"i": 4}),
+    ],
+)
+def test_blocks_do_not_reach_beyond_extents_where_that_would_count(text: str, blocks: dict[str, int]) -> None:
+    compiled, tensors = in_blocks(text, blocks, "f32")
+    with pytest.raises(InputError, match=r"Blocks of 4 along . reach beyond 7, where"):
+        inputs_of(compiled, tensors)
+
+
+def test_a_mask_has_no_zeros_in_its_blocks() -> None:
+    compiled, tensors = in_blocks(ATTENTION.format(i=8, k=2), {"i": 4, "j": 4}, "f32")
+    inputs_of(compiled, tensors)
+    tensors["M"] = bigbird_mask(8, 1, seed=0)
+    with pytest.raises(InputError, match=r"The mask 'M' has zeros in \d of its blocks of 4 by 4"):
+        inputs_of(compiled, tensors)
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.parametrize(
+    ("text", "blocks", "value"),
+    [
+        (LAYER.format(i=4, k=4, j=2), {"i": 2, "k": 2, "j": 2}, "i32"),
+        (SAMPLED.format(i=4, k=4, j=3), {"i": 2, "k": 2}, "bf16"),
+        (ATTENTION.format(i=8, k=2), {"i": 2, "j": 2}, "fixed<16,8>"),
+    ],
+)
+def test_backends_agree_on_programs_in_blocks(text: str, blocks: dict[str, int], value: str) -> None:
+    agree(*in_blocks(text, blocks, value))
+
+
+def agree(compiled: Compiled, tensors: dict[str, Tensor]) -> None:
+    """That simulator, RTL and C++ give the same tokens, and the first two take the same cycles."""
+    memories, extents = inputs_of(compiled, tensors)
+    (model,) = simulate_regions(compiled.design, compiled.arch, memories, extents, trace=True)
+    rtl = VerilatedDesign.build(compiled.design, compiled.arch).run(memories, extents)
+    assert rtl.cycles == model.cycles
+    for name, words in model.memories.items():
+        assert np.array_equal(rtl.memories[name][: len(words)], words)
+    hls = HlsDesign.build(compiled.design, compiled.arch, Options())
+    compare([model], hls.run(memories, extents, model.memories, trace=True))
+
+
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize(
@@ -157,12 +302,4 @@ def test_a_schedule_stores_all_tensors_of_an_index_in_blocks() -> None:
 )
 def test_backends_agree_on_blocks(value: str, a: str, x: str, t: str) -> None:
     compiled, tensors = compiled_on(spmm(a, x, t), value=value)
-    design, (graph,) = compiled.design, compiled.design.regions
-    memories, extents = inputs_of(compiled, tensors)
-    model = simulate(graph, Arch(), memories, extents, trace=True)
-    rtl = VerilatedDesign.build(design, Arch()).run(memories, extents)
-    assert rtl.cycles == model.cycles
-    for name, words in model.memories.items():
-        assert np.array_equal(rtl.memories[name][: len(words)], words)
-    hls = HlsDesign.build(design, Arch(), Options()).run(memories, extents, model.memories, trace=True)
-    compare([model], hls)
+    agree(compiled, tensors)

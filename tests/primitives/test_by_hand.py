@@ -160,6 +160,32 @@ CASES = {
         *("matmul", 1, {"shape": [], "over": [], "a": [], "b": []}, {"a": "2 N S0 D", "b": "3 5 S0 D"}, {}),
         {"val": "6@5 0@6 S0@7 D@8"},
     ),
+    # Blocks of i8, the first element in the lowest bits: 1 2 and 3 4 are 0x0201 and 0x0403.
+    "matmul: two by two": (
+        *("matmul", 1, {"shape": [2, 2], "over": [2], "a": [0, 2], "b": [2, 1], "value": "i8"}),
+        *({"a": "0x04030201 N S0 D", "b": "0x08070605 1 S0 D"}, {}),
+        {"val": f"{0x322B1613}@7 0@8 S0@9 D@10"},  # 19 22, 43 50
+    ),
+    "alu: a vector along the rows of a block": (
+        *("alu", 1, {"op": "sub", "shape": [2, 2], "axes": {"b": [1]}, "value": "i8"}),
+        *({"a": "0x04030201 N S0 D", "b": "0x0301 0x0100 S0 D"}, {}),
+        {"val": f"{0x0102FF00}@3 {0xFF00FF00}@4 S0@5 D@6"},  # 1-1 2-3, 3-1 4-3
+    ),
+    "fold: the rows of a block": (
+        *("fold", 1, {"op": "max", "shape": [2, 3], "over": [1], "value": "i8"}),
+        *({"block": "0x020605040301 N S0 D"}, {}),
+        {"val": f"{0x0604}@5 0@6 S0@7 D@8"},
+    ),
+    "reduce_scalar: blocks": (
+        *("reduce_scalar", 1, {"op": "sum", "shape": [2], "value": "i8"}),
+        *({"val": "0x0201 N 0x0403 S0 D"}, {}),
+        {"val": f"{0x0604}@6 D@7"},
+    ),
+    "drop_val: blocks": (
+        *("drop_val", 1, {"shape": [2], "value": "i8"}),
+        *({"crd": "1 2 3 4 S0 D", "val": "0x0100 0 N 0x0002 S0 D"}, {}),
+        {"crd": "1@2 4@5 S0@6 D@7", "val": f"{0x0100}@2 {0x0002}@5 S0@6 D@7"},
+    ),
     "alu: sub an immediate": (
         *("alu", 1, {"op": "sub", "immediates": {"b": 5}}, {"a": "7 4 S0 D"}, {}),
         {"val": "2@3 4294967295@4 S0@5 D@6"},

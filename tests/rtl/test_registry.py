@@ -72,6 +72,7 @@ NODES = [
     node("alu", {"op": "select", "immediates": {"b": 3}}, {"a": VAL, "c": VAL}, {"val": VAL}),
     node("alu", {"op": "neg"}, {"a": VAL}, {"val": VAL}),
     node("matmul", {"shape": [], "over": [], "a": [], "b": []}, {"a": VAL, "b": VAL}, {"val": VAL}),
+    node("fold", {"op": "max", "shape": [], "over": []}, {"block": VAL}, {"val": VAL}),
     node("reduce_scalar", {"op": "max"}, {"val": VAL}, {"val": VAL}),
     node("running", {"op": "sum", "exclusive": True}, {"val": VAL}, {"val": VAL}),
     node("recur", {}, {"factor": VAL, "val": VAL}, {"val": VAL}),

@@ -48,6 +48,7 @@ EXAMPLES = {
     "matmul": Example(
         *(1, {"shape": [], "over": [], "a": [], "b": []}, {"a": "2 S0 D", "b": "3 S0 D"}, 1),
     ),
+    "fold": Example(1, {"op": "sum", "shape": [], "over": []}, {"block": "2 S0 D"}, 1),
     "reduce_scalar": Example(1, {"op": "sum"}, {"val": "2 S0 D"}, 2),
     "running": Example(1, {"op": "max"}, {"val": "2 1 S0 D"}, 1),
     "recur": Example(1, {}, {"factor": "5 2 S0 D", "val": "3 1 S0 D"}, 1),

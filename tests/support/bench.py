@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.graph import Arch, Endpoint, Graph, Kind, Memory, MemoryRole, Node, Token, latency
+from samhw.graph import VAL, Arch, Endpoint, Graph, Kind, Memory, MemoryRole, Node, Token, latency
 from samhw.numerics import value_type
 from samhw.primitives import Actor, expand
 from samhw.primitives.step import COMMITTED, NONE, Step, Words, firing
@@ -92,16 +92,20 @@ def bench_primitive(
     fed: dict[str, Queue] = {}
     for name, cycles in pushed.items():
         depth = (input_depths or {}).get(name, arch.internal_depth(1))
-        queue = fed[name] = Queue(f"source->{name}", 1, depth)
+        payload = graph.taken(node, name)
+        queue = fed[name] = Queue(
+            f"source->{name}", 1, depth, payload.width(arch.index_bits) // payload.words
+        )
         queue.tap = _push_recorder(cycles)
-        workers.append(source := _source(inputs[name]))
+        workers.append(source := _source(inputs[name], payload.words, queue.bits))
         connect(queue, (source, 0), node_inputs[Endpoint(node.name, name)])
     for name, trace in outputs.items():
         delay = latency(node, name, arch, value_type(value))
         depth = (output_depths or {}).get(name, arch.internal_depth(delay))
-        queue = Queue(f"{name}->sink", delay, depth)
+        payload = graph.given(node, name)
+        queue = Queue(f"{name}->sink", delay, depth, payload.width(arch.index_bits) // payload.words)
         queue.tap = _recorder(trace)
-        workers.append(sink := _sink((sinks or {}).get(name, ())))
+        workers.append(sink := _sink((sinks or {}).get(name, ()), payload.words))
         connect(queue, node_outputs[Endpoint(node.name, name)], (sink, 0))
     machine = Machine(workers, {})
     execute(machine, engine)
@@ -125,17 +129,23 @@ def _alone(node: Node, value: str, memories: Mapping[str, NDArray[Any]], extents
     return Graph(node.name, value_type(value), (node,), (), own, (), extents)
 
 
-def _source(tokens: Sequence[tuple[int, Token]]) -> Worker:
+def _source(tokens: Sequence[tuple[int, Token]], words: int, bits: int) -> Worker:
+    """The payload of a block is one number, its words from the lowest bits up."""
     kinds = [int(token.kind) for _, token in tokens]
-    payloads = [token.payload for _, token in tokens]
-    worker = Worker("source", Actor("source", _give(), (), ("out",), (0,)), (kinds, payloads))
+    payloads = [
+        token.payload >> n * bits & (1 << bits) - 1 if words > 1 and token.kind is VAL else token.payload
+        for _, token in tokens
+        for n in range(words)
+    ]
+    actor = Actor("source", _give(words), (), ("out",), (0,), widths={"out": words})
+    worker = Worker("source", actor, (kinds, payloads))
     worker.gate = Earliest(tuple(earliest for earliest, _ in tokens))
     worker.last = -1
     return worker
 
 
-def _sink(earliest: Sequence[int]) -> Worker:
-    worker = Worker("sink", Actor("sink", _take(), ("in",)))
+def _sink(earliest: Sequence[int], words: int) -> Worker:
+    worker = Worker("sink", Actor("sink", _take(), ("in",), widths={"in": words}))
     worker.gate = Earliest(tuple(earliest))
     return worker
 
@@ -154,7 +164,7 @@ def _push_recorder(cycles: list[int]) -> Tap:
     return tap
 
 
-def _give() -> Step:
+def _give(words: int) -> Step:
     push = firing(0, 0, 1)
     rest = firing(0)
 
@@ -163,7 +173,10 @@ def _give() -> Step:
         if k == len(memory[0]):
             return rest
         out_kind[0] = memory[0][k]
-        out_data[0] = memory[1][k]
+        n = 0
+        while n < words:
+            out_data[n] = memory[1][k * words + n]
+            n += 1
         state[0] = k + 1
         return push
 

@@ -359,6 +359,16 @@ def matmul(draw: Draw) -> Case:
     return Case(node, {"a": a, "b": b}, {"val": zip_at(d, apply, a, b)}, value=graph)
 
 
+@st.composite
+def fold(draw: Draw) -> Case:
+    """Of single values, as `matmul`."""
+    d = draw(depths)
+    graph, params = draw(typed_params())
+    val = draw(structures(d, st.none() | any_words(params.get("value", graph))))
+    node = make("fold", "n", d, op=draw(st.sampled_from(sorted(REDUCTIONS))), shape=[], over=[], **params)
+    return Case(node, {"block": val}, {"val": at_depth(val, d, lambda x: x or 0)}, value=graph)
+
+
 def reduced_words(kind: str, op: str) -> st.SearchStrategy[int]:
     """Words of which no reduction overflows: of integers, products of units."""
     if op == "prod" and isinstance(value_type(kind), Integer):
@@ -658,6 +668,7 @@ CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
         array,
         alu,
         matmul,
+        fold,
         reduce_scalar,
         running,
         recur,

@@ -24,7 +24,7 @@ def token(text: str) -> Token:
         case "S":
             lo, _, hi = text[1:].rpartition(":")
             return stop(int(hi), int(lo or 0))
-    return Token(VAL, int(text))
+    return Token(VAL, int(text, 0))
 
 
 def tokens(text: str) -> list[Token]:

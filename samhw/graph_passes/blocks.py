@@ -7,7 +7,7 @@ from samhw.errors import StreamError
 from samhw.graph import Endpoint, Graph, Node, levels, make, wired, with_indices
 from samhw.graph_passes.assembly import Assembly
 from samhw.names import Names
-from samhw.spec import StreamKind, TakenBlocks
+from samhw.spec import StreamKind, TakenBlocks, fold_before
 
 __all__ = ["blocks"]
 
@@ -78,16 +78,13 @@ class _Blocker:
 
     def fold(self, reducer: Node, source: Endpoint) -> Endpoint:
         """What reduces the blocks of a reducer along its index, as it does from block to block."""
-        axes = self.axes[source]
+        axes, depth = self.axes[source], self.made[source.node].output(source.port).stream.depth
         shape = [self.assembly.blocks[index] for index in axes]
-        name = self.names.fresh(f"fold_{reducer.name}")
-        over = [axes.index(reducer.index)]
-        params = {key: reducer.params[key] for key in ("op", "value") if key in reducer.params}
-        depth = self.made[source.node].output(source.port).stream.depth
-        node = make("fold", name, depth, index=reducer.index, shape=shape, over=over, **params)
-        self.made[name] = node
-        self.ends.append((source, Endpoint(name, "block")))
-        given = Endpoint(name, "val")
+        kind, params = fold_before(reducer.params, shape, axes.index(reducer.index))
+        node = make(kind, self.names.fresh(f"fold_{reducer.name}"), depth, index=reducer.index, **params)
+        self.made[node.name] = node
+        self.ends.append((source, Endpoint(node.name, node.inputs[0].name)))
+        given = Endpoint(node.name, node.outputs[0].name)
         self.axes[given] = tuple(index for index in axes if index != reducer.index)
         return given
 

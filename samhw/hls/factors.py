@@ -7,7 +7,7 @@ from typing import NamedTuple
 from samhw.graph import Node
 from samhw.spec.alu import axes_of
 
-__all__ = ["Elements", "Factors", "Parts"]
+__all__ = ["Elementwise", "Factors", "FoldedParts"]
 
 
 class Factors(NamedTuple):
@@ -38,17 +38,17 @@ class Factors(NamedTuple):
         )
 
 
-class Elements(NamedTuple):
+class Elementwise(NamedTuple):
     """What an ALU on blocks computes an element of its result of, as the template `alu.hpp` has it."""
 
     name: str
     shape: str
-    count: int
+    elements: int
     places: tuple[tuple[str, str], ...]
     """Of each operand, which of its elements."""
 
     @classmethod
-    def of(cls, node: Node) -> "Elements":
+    def of(cls, node: Node) -> "Elementwise":
         """Those of a node. Equal nodes have equal names."""
         shape, ports = tuple(node.params["shape"]), [port.name for port in node.inputs]
         axes = [tuple(axes_of(node.params, port)) for port in ports]
@@ -58,7 +58,7 @@ class Elements(NamedTuple):
         return cls(name, _by(shape), prod(shape), tuple(places))
 
 
-class Parts(NamedTuple):
+class FoldedParts(NamedTuple):
     """What a fold makes its results of, as the template `fold.hpp` has it."""
 
     name: str
@@ -69,7 +69,7 @@ class Parts(NamedTuple):
     place: str
 
     @classmethod
-    def of(cls, node: Node) -> "Parts":
+    def of(cls, node: Node) -> "FoldedParts":
         """Those of a node. Equal nodes have equal names."""
         shape, over = tuple(node.params["shape"]), tuple(node.params["over"])
         kept = [axis for axis in range(len(shape)) if axis not in over]

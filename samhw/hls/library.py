@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from samhw.graph import Graph, Node
-from samhw.hls.factors import Elements, Factors, Parts
+from samhw.hls.factors import Elementwise, Factors, FoldedParts
 from samhw.hls.program import HlsProgram
 from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
 from samhw.hls.templates import render
@@ -208,7 +208,7 @@ def _block_context(by_kind: Mapping[str, Sequence[tuple[Graph, Node]]]) -> dict[
     nodes = [node for found in by_kind.values() for _, node in found]
     payloads = (port.stream.payload for node in nodes for port in (*node.inputs, *node.outputs))
     matmuls = sorted({Factors.of(node) for _, node in by_kind.get("matmul", [])})
-    folds = sorted({Parts.of(node) for _, node in by_kind.get("fold", [])})
+    folds = sorted({FoldedParts.of(node) for _, node in by_kind.get("fold", [])})
     some = bool(matmuls or folds) or any(p.words > 1 for p in payloads)
     return {"blocks": some, "matmuls": matmuls, "folds": folds}
 
@@ -217,7 +217,7 @@ def _element_context(alus: Sequence[tuple[Graph, Node]]) -> dict[str, Any]:
     """What ALUs compute of the elements of blocks."""
     blocked = [node for graph, node in alus if graph.given(node, "val").words > 1]
     return {
-        "elements": sorted({Elements.of(node) for node in blocked}),
+        "elements": sorted({Elementwise.of(node) for node in blocked}),
         "block_arities": sorted({len(node.inputs) for node in blocked}),
     }
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from samhw.graph import Node
 from samhw.hls.cpp import INDEX, payload_class, value_class
-from samhw.hls.factors import Elements, Factors, Parts
+from samhw.hls.factors import Elementwise, Factors, FoldedParts
 from samhw.hls.program import HlsStream
 from samhw.hls.region_builder import RegionBuilder
 from samhw.numerics import start_word
@@ -126,7 +126,7 @@ def alu_operator(to: RegionBuilder, node: Node) -> str:
     functor, given = _element_operator(to, node), to.graph.given(node, "val")
     if given.words == 1:
         return functor
-    return f"samhw::blockwise<samhw::{Elements.of(node).name}, {functor}, {payload_class(given)}>"
+    return f"samhw::blockwise<samhw::{Elementwise.of(node).name}, {functor}, {payload_class(given)}>"
 
 
 def _element_operator(to: RegionBuilder, node: Node) -> str:
@@ -153,7 +153,7 @@ def _axes(to: RegionBuilder, node: Node) -> str:
 
 def _parts(to: RegionBuilder, node: Node) -> str:
     """The class that says which parts of a block the results of a fold are made of."""
-    return f"samhw::{Parts.of(node).name}"
+    return f"samhw::{FoldedParts.of(node).name}"
 
 
 def _reduce_scalar(to: RegionBuilder, node: Node) -> None:

@@ -1,24 +1,19 @@
 """What a design is given for a run of a program: its inputs, as they are stored, and its extents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import takewhile
 from math import prod
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from samhw.compiler import Compiled
+from samhw.compiler import Compiled, check_divided, check_whole
 from samhw.errors import InputError
 from samhw.frontend import Program
-from samhw.fusion import block_sizes, undivided, whole_masks
 from samhw.graph import Design, MemoryRole, TensorBinding
 from samhw.limits import WORD, check_memory
 from samhw.numerics import Words
 from samhw.passes import Recipe, with_derived
 from samhw.running.images import block_counts, load
 from samhw.tensors import Format, LevelType, Tensor
-from samhw.tensors.blocks import blocks_with_zeros
 
 __all__ = ["Inputs", "inputs_of", "load_inputs"]
 
@@ -61,7 +56,7 @@ def load_inputs(
     memories, extents = load(design, _stored(program, design, tensors))
     extents |= _inferred(program, design, tensors)
     extents |= block_counts(design.tensors, extents)
-    _check_divided(program, extents)
+    check_divided(program, extents)
     for binding in design.tensors:
         if binding.role is MemoryRole.OUTPUT and not binding.alias_of:
             _check_fits(binding, extents)
@@ -74,7 +69,7 @@ def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> 
     Coordinate lists become compressed levels, and masks lose the zeros that they store, since what a mask
     stores is taken for nonzero; so they lose what is zero in the design's value type.
     """
-    masks, whole = {s.mask.tensor for s in program.statements if s.mask}, whole_masks(program)
+    masks = {s.mask.tensor for s in program.statements if s.mask}
     stored = {}
     for binding in design.tensors:
         tensor = tensors.get(binding.name)
@@ -84,37 +79,12 @@ def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> 
             coords, vals = tensor.to_coo()
             kept = design.value.decode(design.value.encode(vals)) != 0
             tensor = Tensor.from_coo(coords[:, kept], vals[kept], tensor.shape, tensor.format)
-        if binding.name in whole:
-            _check_whole(binding, coords[:, kept], tensor.shape)
+            check_whole(program, binding.name, coords[:, kept], tensor.shape)
         if binding.name in program.tensors and program.tensors[binding.name].format.one_each:
             # Refuses what stores none or several points somewhere.
             tensor = tensor.convert(program.tensors[binding.name].format)
         stored[binding.name] = tensor.convert(binding.format)
     return stored
-
-
-def _check_whole(mask: TensorBinding, coords: NDArray[np.int64], shape: Sequence[int]) -> None:
-    """Refuses a mask in blocks some of which have zeros."""
-    format = Format.parse(mask.format, len(shape))
-    sizes = [format.block_of(mode) for mode in range(len(shape))]
-    if found := blocks_with_zeros(coords, shape, sizes):
-        raise InputError(
-            f"The mask '{mask.name}' has zeros in {found:,} of its blocks of {' by '.join(map(str, sizes))}, "
-            "which would let through all of a block; choose blocks that have none, or leave its blocks out "
-            "(--blocks)."
-        )
-
-
-def _check_divided(program: Program, extents: Mapping[str, int]) -> None:
-    """Refuses extents that blocks reach beyond where what they hold there would matter."""
-    sizes = block_sizes(program)
-    for dimension, statement in undivided(program).items():
-        if extents.get(dimension, 0) % sizes[dimension]:
-            raise InputError(
-                f"Blocks of {sizes[dimension]} along {dimension} reach beyond {extents[dimension]:,}, where "
-                f"'{statement}' would not be zero; choose a size that divides it, or leave the blocks out "
-                "(--blocks)."
-            )
 
 
 def _check_fits(result: TensorBinding, extents: Mapping[str, int]) -> None:

@@ -6,6 +6,7 @@ The rules are those of docs/primitives.md. Every part of samhw asks a spec, and 
 from samhw.spec.arch import Arch
 from samhw.spec.base import PORTS, Spec, Work
 from samhw.spec.blocks import Blocked, TakenBlocks
+from samhw.spec.fold import fold_before
 from samhw.spec.lanes import MOST_LANES
 from samhw.spec.params import Each, MemoryUse, StoredArray
 from samhw.spec.reduce import COORDINATE
@@ -28,6 +29,7 @@ __all__ = [
     "StreamKind",
     "TakenBlocks",
     "Work",
+    "fold_before",
     "kinds",
     "spec_of",
 ]

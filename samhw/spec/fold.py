@@ -1,6 +1,8 @@
 """fold: blocks that are reduced along some of their axes."""
 
+from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 from samhw.numerics import REDUCTIONS, ValueType
 from samhw.spec.arch import Arch
@@ -9,7 +11,7 @@ from samhw.spec.matmul import MOST_WORDS
 from samhw.spec.params import VALUE, Param, Params, are_axes, are_sizes, choice, parameters
 from samhw.spec.streams import val
 
-__all__ = ["FOLD", "folded_shape"]
+__all__ = ["FOLD", "fold_before", "folded_shape"]
 
 
 class _Fold(KeepsLevels):
@@ -55,3 +57,10 @@ def folded_shape(params: Params) -> tuple[int, ...]:
 
 
 FOLD = _Fold()
+
+
+def fold_before(reducer: Params, shape: Sequence[int], axis: int) -> tuple[str, dict[str, Any]]:
+    """The kind and the parameters of what reduces blocks of a shape along an axis, as a reducer with these
+    parameters reduces from block to block."""
+    params = {name: reducer[name] for name in ("op", "value") if name in reducer}
+    return FOLD.kind, {**params, "shape": list(shape), "over": [axis]}

@@ -121,7 +121,7 @@ REFUSED = {
     """
     tensor x[i=8] : bdense(2)
     tensor M[i, j=4] : bcsr(2)
-    tensor y[i, j] : bdense(2)
+    tensor y[i, j] : bcsr(2)
     y[i, j] = x[i] where M[i, j]
     """: "Blocks come to write_val",
     """

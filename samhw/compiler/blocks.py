@@ -74,7 +74,7 @@ def _is_zero_beyond(expr: Expr, index: str) -> bool:
     """Whether an expression is zero beyond the extent of an index, where tensors that have it are."""
     match expr:
         case Access():
-            return index in expr.variables
+            return index in expr.own_names
         case Literal(value):
             return value == 0
         case Neg(operand):

@@ -14,12 +14,12 @@ struct mul {
     }
 };
 
-template <unsigned NODE, typename OP, typename T, typename R>
-void alu(stream<T> &a, stream<T> &b, stream<R> &val) {
+template <unsigned NODE, typename OP, typename A, typename B, typename R>
+void alu(stream<A> &a, stream<B> &b, stream<R> &val) {
 #pragma HLS INLINE off
     error_code error = 0;
-    token<T> head_a;
-    token<T> head_b;
+    token<A> head_a;
+    token<B> head_b;
     bool running = true, fits = true;
     while (running) {
 #pragma HLS PIPELINE II=1 style=flp

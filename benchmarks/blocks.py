@@ -1,79 +1,154 @@
-"""How many times fewer cycles a product with a mask of dense blocks takes when it is stored in blocks
-(FuseFlow, figure 17), and how many multipliers that takes.
+"""How many times fewer cycles a program with dense blocks takes when it is stored in them (FuseFlow, figure
+17), and how many multipliers that takes.
 
-A BigBird mask of aligned blocks, times a dense matrix, in the simulator: without blocks, in blocks, and with
-as many lanes as a block has rows. `per multiplier` is the speed-up over the multipliers.
+In the simulator: without blocks, in blocks, and with as many lanes as a block has rows. The programs are
+`product`, a mask of aligned blocks times a dense matrix; `attention`, softmax attention under it, in one
+region; `layer`, relu(W X + b) with weights at the places of the mask. `per multiplier` is the speed-up over
+the ratio of the multipliers.
 
-Usage, from the repository's root: python -m benchmarks.blocks [--size N] [--width N] [--blocks 4,8,16]
-[--json FILE|-]
+Usage, from the repository's root: python -m benchmarks.blocks [--program product|attention|layer]
+[--mask bigbird|longformer|pixelfly|random] [--size N] [--width N] [--blocks 4,8,16] [--json FILE|-]
 """
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any
+
+import numpy as np
 
 from benchmarks.common import bind, follow, parser, report
 from samhw.frontend import parse
+from samhw.graph import Graph
 from samhw.numerics import value_type
 from samhw.running.inputs import load_inputs
 from samhw.schedule import Schedule
 from samhw.sim import simulate_regions, total_cycles
-from samhw.tensors import random_tensor
-from samhw.tensors.generate import bigbird_mask
+from samhw.tensors import Tensor, random_tensor
+from samhw.tensors.generate import bigbird_mask, longformer_mask, pixelfly_mask
 from samhw.workload import Workload, compile_workload
 
-TEXT = """
-tensor M[i, k] : csr
-tensor X[k, j] : dense
-T[i, j] = M[i, k] * X[k, j]    order i, k, j
-"""
+PROGRAMS = {
+    "product": (
+        "i32",
+        """
+        tensor M[i, j] : csr
+        tensor X[j, d] : dense
+        T[i, d] = M[i, j] * X[j, d]    order i, j, d
+        """,
+    ),
+    "attention": (
+        "f32",
+        """
+        tensor M[i, j] : csr
+        tensor Q[i, d] : dense
+        tensor K[j, d] : dense
+        tensor V[j, d] : dense
+        fuse {
+          S[i, j] = Q[i, d] * K[j, d] where M[i, j]      order i, j, d
+          m[i] max= S[i, j] where M[i, j]                order i, j
+          E[i, j] = exp(S[i, j] - m[i]) where M[i, j]    order i, j
+          l[i] = E[i, j]                                 order i, j
+          P[i, j] = E[i, j] / l[i]                       order i, j
+          O[i, d] = P[i, j] * V[j, d]                    order i, j, d
+        }
+        """,
+    ),
+    "layer": (
+        "f32",
+        """
+        tensor M[i, j] : csr
+        tensor X[j, d] : dense
+        tensor b[i] : dense
+        fuse {
+          T[i, d] = M[i, j] * X[j, d]    order i, j, d
+          Z[i, d] = T[i, d] + b[i]       order i, d
+          Y[i, d] = relu(Z[i, d])        order i, d
+        }
+        """,
+    ),
+}
+"""The value type of each, and its text."""
 
 
-def workload(size: int, width: int, block: int) -> Workload:
-    """The product with a mask of that block."""
-    mask = bigbird_mask(size, block, seed=0)
-    dense = random_tensor((size, width), "dense", density=1, seed=1, low=-4, high=4)
-    return bind(parse(TEXT, "masked"), {"M": mask, "X": dense})
+def mask_of(name: str, size: int, block: int) -> Tensor:
+    """A mask of aligned blocks; `random` has a tenth of them."""
+    if name == "random":
+        some = np.random.default_rng(0).random((size // block, size // block)) < 0.1
+        return Tensor.from_dense(np.kron(some, np.ones((block, block), np.int64)), "csr")
+    if name == "bigbird":
+        return bigbird_mask(size, block, seed=0)
+    if name == "longformer":
+        return longformer_mask(size, block, window=block)
+    return pixelfly_mask(size, block)
 
 
-def cycles(given: Workload, schedule: Schedule) -> int:
-    """Those of a run in the simulator."""
-    compiled = compile_workload(given, schedule, value=value_type("i32"))
+def workload(program: str, mask: Tensor, width: int) -> Workload:
+    """A program on a mask, and on random numbers."""
+    given = parse(PROGRAMS[program][1], program)
+    shapes = {"X": (mask.shape[1], width), "b": mask.shape[:1]}
+    shapes |= dict.fromkeys("QKV", (mask.shape[0], width))
+    tensors = {
+        decl.name: random_tensor(shapes[decl.name], "dense", density=1, seed=n, low=-4, high=4)
+        for n, decl in enumerate(given.inputs)
+        if decl.name in shapes
+    }
+    return bind(given, {"M": mask, **tensors})
+
+
+def multipliers(graphs: Sequence[Graph]) -> int:
+    """How many products the nodes of graphs make in a cycle."""
+    nodes = [node for graph in graphs for node in graph.nodes]
+    return sum(
+        prod((*node.params.get("shape", ()), *node.params.get("over", ())))
+        for node in nodes
+        if node.kind == "matmul" or node.params.get("op") == "mul"
+    )
+
+
+def run(given: Workload, schedule: Schedule) -> tuple[int, int]:
+    """The cycles of a run in the simulator, and the multipliers of its graphs."""
+    value = value_type(PROGRAMS[given.name][0])
+    compiled = compile_workload(given, schedule, value=value)
     words = load_inputs(compiled.program, compiled.design, given.tensors, compiled.recipes)
     results = simulate_regions(compiled.design, compiled.arch, *words)
-    return total_cycles([result.cycles for result in results])
+    cycles = total_cycles([result.cycles for result in results])
+    return cycles, multipliers(compiled.design.regions)
 
 
-def rows(size: int, width: int, blocks: Sequence[int]) -> Iterator[dict[str, Any]]:
+def rows(program: str, mask: str, size: int, width: int, blocks: Sequence[int]) -> Iterator[dict[str, Any]]:
     """For each size of blocks a row without them, one with them, and one with lanes."""
     for block in blocks:
-        given = workload(size, width, block)
+        given = workload(program, mask_of(mask, size, block), width)
         ways = {
-            "csr": (Schedule(), 1),
-            "blocks": (Schedule(blocks=dict.fromkeys("ikj", block)), block**3),
-            "lanes": (Schedule(lanes={"i": block}), block),
+            "csr": Schedule(),
+            "blocks": Schedule(blocks=dict.fromkeys("ijd", block)),
+            "lanes": Schedule(lanes={"i": block}),
         }
-        plain = 0
-        for name, (schedule, multipliers) in ways.items():
-            found = cycles(given, schedule)
-            plain = plain or found
+        plain, single = 0, 0
+        for name, schedule in ways.items():
+            found, units = run(given, schedule)
+            plain, single = plain or found, single or units
             yield {
                 "block": block,
                 "stored as": name,
                 "cycles": found,
                 "speed-up": round(plain / found, 1),
-                "multipliers": multipliers,
-                "per multiplier": round(plain / found / multipliers, 3),
+                "multipliers": units,
+                "per multiplier": round(plain / found * single / units, 3),
             }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parser(__doc__)
+    options.add_argument("--program", choices=[*PROGRAMS], default="product")
+    options.add_argument("--mask", choices=["bigbird", "longformer", "pixelfly", "random"], default="bigbird")
     options.add_argument("--size", type=int, default=1024)
     options.add_argument("--width", type=int, default=64)
     options.add_argument("--blocks", default="4,8,16")
     given = options.parse_args(arguments)
-    found = list(follow(rows(given.size, given.width, [*map(int, given.blocks.split(","))])))
-    report("a masked product in blocks", found, given.json)
+    blocks = [*map(int, given.blocks.split(","))]
+    found = list(follow(rows(given.program, given.mask, given.size, given.width, blocks)))
+    report(f"{given.program} under the mask {given.mask}, in blocks", found, given.json)
 
 
 if __name__ == "__main__":

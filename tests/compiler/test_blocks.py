@@ -274,7 +274,6 @@ def test_a_mask_has_no_zeros_in_its_blocks() -> None:
     ("text", "blocks", "value"),
     [
         (LAYER.format(i=4, k=4, j=2), {"i": 2, "k": 2, "j": 2}, "i32"),
-        (SAMPLED.format(i=4, k=4, j=3), {"i": 2, "k": 2}, "bf16"),
         (ATTENTION.format(i=8, k=2), {"i": 2, "j": 2}, "fixed<16,8>"),
     ],
 )

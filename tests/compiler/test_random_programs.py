@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from samhw.backends import run
 from samhw.checking.check import check
 from samhw.compiler import Compiled
-from samhw.errors import ScheduleError
+from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, dumps
 from samhw.numerics import Fixed, value_type
 from samhw.reference import evaluate_program
@@ -37,6 +37,8 @@ CHAINED = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "320"))
 """How many chained programs are drawn in all."""
 ORDERED = CHAINED // 8
 """How many programs are drawn for each test of orders."""
+IN_BLOCKS = CHAINED // 4
+"""How many are drawn for each test of blocks."""
 MODES = (
     ("i32", Schedule()),
     ("f32", Schedule()),
@@ -98,6 +100,30 @@ def test_chained_programs(shard: int) -> None:
 
     body()
     assert seen["refused"] <= MOST_CHAINED_REFUSED * sum(seen.values())
+
+
+@pytest.mark.parametrize("value", ["i32", "f32"])
+def test_chained_programs_in_blocks(value: str) -> None:
+    """Tensors in blocks of random sizes: what is not refused gives the reference's result."""
+    seen: Counter[str] = Counter()
+
+    @drawn(IN_BLOCKS, value == "f32")
+    @given(chained_programs(integers=value == "i32", moves=False), st.integers(0, 2**32 - 1))
+    def body(program: Program, number: int) -> None:
+        rng = np.random.default_rng(number)
+        tensors = random_tensors(program, rng)
+        dimensions = program.dimensions.extents
+        blocks = {d: int(rng.choice([1, 2, 2, 3])) for d in dimensions if rng.random() < 0.7}
+        level = str(rng.choice(FUSION_LEVELS))
+        try:
+            in_blocks = Schedule(fuse=level, blocks=blocks).apply(program)
+            work = Workload("random", in_blocks, tensors)
+            seen[outcome(work, rng, value=value_type(value))] += 1
+        except InputError:
+            seen["refused"] += 1
+
+    body()
+    assert seen["good"] >= IN_BLOCKS // 5, seen
 
 
 @pytest.mark.parametrize("permute", [False, True])

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from samhw.errors import InputError
 from samhw.frontend import Access, Add, Call, Div, Expr, Literal, Mul, Neg, Program, Statement, Sub
 from samhw.frontend.expr import factors_of, free_indices, terms
-from samhw.numerics.vanishing import vanishes, vanishes_by_first
 from samhw.fusion import block_sizes, whole_masks
+from samhw.numerics.vanishing import vanishes, vanishes_by_first
 from samhw.tensors.blocks import blocks_with_zeros
 
 __all__ = ["check_divided", "check_whole", "undivided"]

@@ -56,10 +56,15 @@ class Pick(Primitive):
 
         late_base = Signal(width, reset_less=True)
         read = Signal()
+        # A register of its own before the comparison: the memory answers late in a cycle.
+        crd = Signal(width, reset_less=True)
+        is_read = Signal()
         beyond = Signal()
         m.d.sync += [
             late_base.eq(base.payload),
             read.eq(table.fired & reads),
+            crd.eq(self.mem_crd.data),
+            is_read.eq(read),
             beyond.eq(self.i.at.valid & self.i.ref.valid & reads & (at.payload >= self.crd_capacity)),
         ]
         m.d.comb += [
@@ -71,9 +76,7 @@ class Pick(Primitive):
             ref.result.eq(unit.result),
             self.fired.eq(table.fired),
             self.error.eq(
-                error_bits(
-                    protocol=table.protocol, range=beyond | (read & (self.mem_crd.data >= self.extent))
-                )
+                error_bits(protocol=table.protocol, range=beyond | (is_read & (crd >= self.extent)))
             ),
         ]
         return m

@@ -301,7 +301,10 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "dot": shaped(torch.dot, "i", "i"),
     "addmm": shaped(lambda c, a, b: torch.addmm(c, a, b, beta=0.5, alpha=2), "k", "ij", "jk"),
     "baddbmm": shaped(torch.baddbmm, "aik", "aij", "ajk"),
-    "einsum": shaped(lambda a, b, c: torch.einsum("abi,bij,aj->ba", a, b, c), "abi", "bij", "aj"),
+    "einsum": shaped(
+        lambda a, b, c, d: (torch.einsum("abi,bij,aj->ba", a, b, c), torch.einsum("jajj,bij->ab", d, b)),
+        *("abi", "bij", "aj", "jajj"),
+    ),
     "outer": shaped(torch.outer, "i", "j"),
     "bilinear": shaped(F.bilinear, "ai", "aj", "kij", "k"),
     "_sparse_mm": shaped(torch.sparse.mm, "ij", "jk"),

@@ -62,3 +62,23 @@ def test_rows_whose_number_depends_on_data_are_refused() -> None:
 def test_more_than_hardware_keeps_is_refused() -> None:
     with pytest.raises(InputError, match=r"'aten\.median' takes 65 elements of a row in order"):
         samhw.torch.compile(Median(), (torch.randn(129),))
+
+
+class InGroups(nn.Module):
+    """A router that looks at the better group of its experts alone."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        best = x.view(-1, 2, 4).amax(-1).topk(1)[1]
+        kept = torch.zeros(len(x), 2).scatter_(1, best, 1).repeat_interleave(4, 1)
+        weights, chosen = x.masked_fill(~kept.bool(), float("-inf")).topk(3)
+        return weights.softmax(-1), chosen
+
+
+def test_what_is_minus_infinity_comes_last() -> None:
+    torch.manual_seed(3)
+    x = torch.randn(6, 8)
+    found = samhw.torch.compile(InGroups(), (x,), value="f32").run()
+    assert found.check().good
+    weights, chosen = InGroups()(x)
+    torch.testing.assert_close(found.output[0], weights, rtol=1e-5, atol=1e-6)
+    assert found.output[1].tolist() == chosen.tolist()

@@ -48,7 +48,22 @@ def import_addmm(
 def import_einsum(importer: Importer, equation: str, operands: Sequence[Operand], **_: object) -> Value:
     equation = equation.replace(" ", "")
     values = [importer.value(operand) for operand in operands]
-    return contract(importer.tensors, _explicit(importer, equation, values), *values)
+    inputs, _, output = _explicit(importer, equation, values).partition("->")
+    pairs = zip(inputs.split(","), values, strict=True)
+    parts, values = zip(*(_without_diagonals(importer, part, value) for part, value in pairs), strict=True)
+    return contract(importer.tensors, f"{','.join(parts)}->{output}", *values)
+
+
+def _without_diagonals(importer: Importer, part: str, value: Value) -> tuple[str, Value]:
+    """An operand in which no letter stands twice: its diagonals are dimensions of their own."""
+    while len(set(part)) < len(part):
+        letter = max(part, key=part.count)
+        one = part.index(letter)
+        other = part.index(letter, one + 1)
+        diagonal = importer.call("diagonal", value, 0, one, other)
+        assert isinstance(diagonal, Value)
+        part, value = f"{part[:one]}{part[one + 1 : other]}{part[other + 1 :]}{letter}", diagonal
+    return part, value
 
 
 @operator("outer", "ger")

@@ -4,7 +4,8 @@ from dataclasses import replace
 from math import prod
 
 from samhw.frontend import MOST_RANKS
-from samhw.importers.core import UnsupportedError, Value
+from samhw.frontend.functions import lt, select
+from samhw.importers.core import GREATEST_MASKED, UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.operators.reductions import RowAlong, row_along
@@ -13,14 +14,14 @@ from samhw.importers.torch.registry import Results, operator
 __all__: list[str] = []
 
 
-@operator("topk", places=True)
+@operator("topk", masked=True, places=True)
 def import_topk(
     importer: Importer, x: Operand, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> Results:
     return _in_order(importer, x, k, dim, largest)
 
 
-@operator("sort", "argsort", places=True)
+@operator("sort", "argsort", masked=True, places=True)
 def import_sort(
     importer: Importer, x: Operand, dim: int = -1, descending: bool = False, *, stable: bool | None = None
 ) -> Results:
@@ -29,7 +30,7 @@ def import_sort(
     return places if importer.operator == "aten.argsort" else (values, places)
 
 
-@operator("msort", places=True)
+@operator("msort", masked=True, places=True)
 def import_msort(importer: Importer, x: Operand) -> Value:
     return _in_order(importer, x, importer.shape(x)[0], 0, False)[0]
 
@@ -60,13 +61,20 @@ def refuse_order(*_: object, **__: object) -> UnsupportedError:
 
 def _in_order(importer: Importer, x: Operand, count: int, dim: int, largest: bool) -> tuple[Value, Value]:
     """The best elements along a dimension and their places, the best one first, and of equal ones the
-    first."""
+    first. What is -inf is less than all others, and -inf again among the best."""
     if count > MOST_RANKS:
         raise UnsupportedError(
             f"takes {count} elements of a row in order, and the hardware keeps {MOST_RANKS}",
             f"take at most {MOST_RANKS}, or return the values and do this after the run",
         )
-    row = row_along(importer, importer.value(x), dim)
+    x = importer.value(x)
+    if x.mask is not None:
+        held, shown = importer.masks.apart(x)
+        filled = importer.elementwise(lambda e, c: select(c, e, 2 * GREATEST_MASKED), held, shown)
+        values, places = _in_order(importer, filled, count, dim, largest)
+        finite = importer.elementwise(lambda e: lt(GREATEST_MASKED, e), values, condition=True)
+        return importer.masks.masked(values, finite), places
+    row = row_along(importer, x, dim)
     if count > 1:
         kind = "top" if largest else "bottom"
         return row.ranked(kind, count), row.ranked(f"arg{kind}", count)

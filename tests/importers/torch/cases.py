@@ -119,10 +119,10 @@ def ranked(function: Call) -> Callable[[Draw], Call]:
 
 
 def shaped(function: Call, *shapes: str) -> Callable[[Draw], Call]:
-    """Of tensors whose dimensions are letters, each of one drawn size."""
+    """Of tensors whose dimensions are letters, each of one drawn size; y is 3, z is 2."""
 
     def case(draw: Draw) -> Call:
-        size = {letter: draw.size() for letter in "abcdefghijklmn"}
+        size = {letter: draw.size() for letter in "abcdefghijklmn"} | {"y": 3, "z": 2}
         held = [draw.tensor(*(size[letter] for letter in shape)) for shape in shapes]
         return lambda given: function(*(each(given) for each in held))
 
@@ -587,6 +587,15 @@ CASES: dict[str, Callable[[Draw], Call]] = {
         "abcd",
     ),
     "adaptive_avg_pool3d": shaped(lambda x: F.adaptive_avg_pool3d(x, (2, 1, 3)), "abcd"),
+    "grid_sampler": shaped(
+        lambda x, flat, y, deep: (
+            F.grid_sample(x, flat, padding_mode="border", align_corners=False),
+            F.grid_sample(x, flat, mode="nearest", padding_mode="reflection", align_corners=True),
+            F.grid_sample(y, deep, padding_mode="zeros", align_corners=True),
+            F.grid_sample(y, deep, padding_mode="reflection", align_corners=False),
+        ),
+        *("abcd", "aefz", "abcde", "aefgy"),
+    ),
     "upsample_bicubic2d": shaped(
         lambda x: (
             F.interpolate(x, (5, 7), mode="bicubic"),

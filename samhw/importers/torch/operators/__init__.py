@@ -18,6 +18,7 @@ from samhw.importers.torch.operators import (
     resizing,
     rounding,
     running,
+    sampling,
     views,
     windows,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "resizing",
     "rounding",
     "running",
+    "sampling",
     "views",
     "windows",
 ]

@@ -96,11 +96,3 @@ def _one(importer: Importer, x: Operand, k: int, dim: int, keepdim: bool) -> lis
         assert isinstance(one, Value)
         found.append(one)
     return found
-
-
-@operator("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
-def refuse_sampling(*_: object, **__: object) -> UnsupportedError:
-    raise UnsupportedError(
-        "reads at places that are computed, for which there is no hardware yet",
-        "sample before, and give the samples as an argument",
-    )

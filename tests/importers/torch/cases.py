@@ -605,6 +605,16 @@ CASES: dict[str, Callable[[Draw], Call]] = {
         "abcd",
     ),
     "exp": along(lambda x, dim, keep: (x.exp(), (below(x) - x.amax(dim, True)).exp(), below(x).sigmoid())),
+    "stft": shaped(
+        lambda x, w: tuple(
+            torch.view_as_real(torch.stft(F.pad(x, (8, 8)), 6, **options, return_complex=True))
+            for options in (
+                {"hop_length": 2, "win_length": 3, "window": w[0]},
+                {"center": False, "normalized": True, "onesided": False},
+            )
+        ),
+        *("ab", "ay"),
+    ),
     **dict.fromkeys(("_fft_r2c", "_fft_c2c", "_fft_c2r"), shaped(lambda x: tuple(spectra(x)), "abc")),
     **dict.fromkeys(
         ("view_as_complex", "view_as_real", "complex", "polar", "real", "imag", "conj"),

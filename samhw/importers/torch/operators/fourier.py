@@ -6,11 +6,12 @@ from typing import Any
 
 import torch
 
-from samhw.importers.core import UnsupportedError
+from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.complex_pair import Complex, as_complex, is_zero, minus, plus, zeros
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.operators.complex_numbers import complex_operator
+from samhw.importers.torch.value import Known
 
 __all__: list[str] = []
 
@@ -66,6 +67,49 @@ def import_transform_to_real(
     cosines, sines = _waves(size, size)
     real = _along(importer, found.real, last, cosines[:, :count] * times)
     return minus(importer, real, _along(importer, found.imag, last, sines[:, :count] * times))
+
+
+@complex_operator("stft")
+def import_spectrogram(
+    importer: Importer,
+    x: Operand,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Operand | None = None,
+    *flags: Any,
+    **_: object,
+) -> Complex:
+    """The transforms of windows along a signal: frequencies, and behind them windows.
+
+    Args:
+        flags: whether all is divided by the root of n_fft, and whether mirror images are left out; before
+            these, in one of PyTorch's two forms, whether and how the signal is padded first.
+    """
+    if len(flags) > 1 and isinstance(flags[1], str):
+        if flags[0]:
+            raise UnsupportedError("pads its signal", "pad it before (F.pad), and give center=False")
+        flags = flags[2:]
+    normalized = bool(flags) and bool(flags[0])
+    half = len(flags) < 2 or flags[1] is None or bool(flags[1])
+    frames = importer.call("unfold", x, -1, n_fft, hop_length or n_fft // 4)
+    shown = win_length or n_fft
+    window = Known(torch.ones(shown), "window") if window is None else window
+    before = (n_fft - shown) // 2
+    weights = importer.call("constant_pad_nd", window, [before, n_fft - shown - before])
+    assert isinstance(frames, Value)
+    assert isinstance(weights, Value)
+    weighted = importer.elementwise(lambda e, w: e * w, frames, weights)
+    last = len(weighted.modes) - 1
+    scale = _BY_ROOT if normalized else 0
+    found = import_real_transform(importer, weighted, [last], scale, half)
+    return Complex(*(_transposed(importer, part) for part in (found.real, found.imag)))
+
+
+def _transposed(importer: Importer, x: Operand) -> Value:
+    found = importer.call("transpose", importer.value(x), -1, -2)
+    assert isinstance(found, Value)
+    return found
 
 
 def _turned(importer: Importer, x: Complex, dims: Sequence[int], sign: int, factor: float = 1.0) -> Complex:

@@ -103,7 +103,7 @@ def import_spectrogram(
     last = len(weighted.modes) - 1
     scale = _BY_ROOT if normalized else 0
     found = import_real_transform(importer, weighted, [last], scale, half)
-    return Complex(*(_transposed(importer, part) for part in (found.real, found.imag)))
+    return Complex(_transposed(importer, found.real), _transposed(importer, found.imag))
 
 
 def _transposed(importer: Importer, x: Operand) -> Value:

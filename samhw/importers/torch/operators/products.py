@@ -48,10 +48,13 @@ def import_addmm(
 def import_einsum(importer: Importer, equation: str, operands: Sequence[Operand], **_: object) -> Value:
     equation = equation.replace(" ", "")
     values = [importer.value(operand) for operand in operands]
-    inputs, _, output = _explicit(importer, equation, values).partition("->")
-    pairs = zip(inputs.split(","), values, strict=True)
-    parts, values = zip(*(_without_diagonals(importer, part, value) for part, value in pairs), strict=True)
-    return contract(importer.tensors, f"{','.join(parts)}->{output}", *values)
+    inputs, output = _explicit(importer, equation, values).split("->")
+    single = [
+        _without_diagonals(importer, part, value)
+        for part, value in zip(inputs.split(","), values, strict=True)
+    ]
+    parts = ",".join(part for part, _ in single)
+    return contract(importer.tensors, f"{parts}->{output}", *(value for _, value in single))
 
 
 def _without_diagonals(importer: Importer, part: str, value: Value) -> tuple[str, Value]:

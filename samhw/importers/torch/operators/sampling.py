@@ -61,7 +61,7 @@ def _inside(place: Expr, size: int, padding: int, align_corners: bool) -> Expr:
     the outermost elements, or their outer edges; what lies outside is pulled to the border, or mirrored at
     the corners."""
     span, first = (size - 1, 0.0) if align_corners else (size, -0.5)
-    found = place * (span / 2) + (span / 2 + first)
+    found: Expr = place * (span / 2) + (span / 2 + first)
     if padding == _REFLECTION:
         behind = found - first
         found = abs_(behind - rint(behind * (0.5 / span)) * (2 * span)) + first if span else found * 0

@@ -110,14 +110,10 @@ class Tensors:
         self.build.axes.fix([index])
         accesses = []
         for n, part in enumerate(held):
-            for mode in range(len(first.modes)):
-                if mode != dim and n:
-                    try:
-                        pairs = self.build.axes.align(first.modes[mode], part.modes[mode])
-                    except AxisConflict:
-                        part = self.reshaped(part)
-                        pairs = self.build.axes.align(first.modes[mode], part.modes[mode])
-                    part = self.build.renamed(part, pairs)
+            try:
+                part = self._beside(first, part, dim) if n else part
+            except AxisConflict:
+                part = self._beside(first, self._with_one_index(self.reshaped(part), dim), dim)
             (own,) = part.modes[dim]
             self.build.axes.fix([own])
             part, access = self.as_tensor(self.build.renamed(part, {own: index}))
@@ -128,6 +124,13 @@ class Tensors:
         lhs = [i for mode in modes for i in mode]
         accesses = [self.build.resolve_access(access) for access in accesses]
         return Value(tuple(modes), self.build.statement(lhs, Concat(index, tuple(accesses))))
+
+    def _beside(self, first: Value, part: Value, dim: int) -> Value:
+        """The part with the indices of the first one, but for one mode."""
+        for mode in range(len(first.modes)):
+            if mode != dim:
+                part = self.build.renamed(part, self.build.axes.align(first.modes[mode], part.modes[mode]))
+        return part
 
     def _with_one_index(self, value: Value, dim: int) -> Value:
         """The value with one index in a mode: moved if there are several, of extent 1 if there is none."""

@@ -411,7 +411,14 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "split": shaped(lambda x, w: torch.mul(*(x @ w).split(w.shape[1] // 2, -1)[:2]), "abc", "cd"),
     "chunk": shaped(lambda x: torch.cat(x.chunk(2, -1)[::-1], -1), "abc"),
     "unbind": shaped(lambda x: x.unbind(1)[0] - x.unbind(1)[1], "abc"),
-    "cat": shaped(lambda x, y, z: torch.cat([x, y, z.unsqueeze(1)], 1), "abc", "adc", "ac"),
+    "cat": shaped(
+        lambda x, y, z, v: (
+            torch.cat([x, y, z.unsqueeze(1)], 1),
+            torch.cat([(x * 2).flatten(0, 1), (v.transpose(0, 1) * 2).reshape(-1, 1)], 1),
+            torch.cat([(v.transpose(0, 1) * 2).reshape(-1, 1), (x * 2).flatten(0, 1)], 1),
+        ),
+        *("abc", "adc", "ac", "ab"),
+    ),
     "stack": shaped(lambda x, y: torch.stack([x, y, x * y], 1), "ab", "ab"),
     "flip": shaped(lambda x: x.flip(0, 1), "abc"),
     "roll": shaped(lambda x: x.roll((1, -1), (0, 1)), "ab"),

@@ -414,10 +414,10 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "cat": shaped(
         lambda x, y, z, v: (
             torch.cat([x, y, z.unsqueeze(1)], 1),
-            torch.cat([(x * 2).flatten(0, 1), (v.transpose(0, 1) * 2).reshape(-1, 1)], 1),
-            torch.cat([(v.transpose(0, 1) * 2).reshape(-1, 1), (x * 2).flatten(0, 1)], 1),
+            torch.cat([(x * 2).flatten(0, 1), (v * 2).reshape(-1, 1)], 1),
+            torch.cat([(v * 2).reshape(-1, 1), (x * 2).flatten(0, 1)], 1),
         ),
-        *("abc", "adc", "ac", "ab"),
+        *("abc", "adc", "ac", "ba"),
     ),
     "stack": shaped(lambda x, y: torch.stack([x, y, x * y], 1), "ab", "ab"),
     "flip": shaped(lambda x: x.flip(0, 1), "abc"),

@@ -132,7 +132,7 @@ def test_rtl(name: str) -> None:
             if error is None:
                 model = simulate(compiled.design.regions[0], compiled.arch, memories, extents)
                 assert rtl.cycles == model.cycles
-        with pytest.raises(InputError, match="A.crd1 holds words of 8 bits, but one of those given is 256"):
+        with pytest.raises(InputError, match=r"A\.crd1 holds words of 8 bits, but one of those given is 256"):
             session.run({**memories, "A.crd1": np.array([0, 256])}, extents)
 
 

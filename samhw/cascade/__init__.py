@@ -5,5 +5,6 @@ attention, `cascaded` rewrites into running reductions and rescaled sums, as far
 """
 
 from samhw.cascade.rewrite import Cascaded, CascadeFinding, cascaded
+from samhw.cascade.segments import View
 
-__all__ = ["CascadeFinding", "Cascaded", "cascaded"]
+__all__ = ["CascadeFinding", "Cascaded", "View", "cascaded"]

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import sympy
 
-from samhw.cascade.symbols import Symbolic
+from samhw.cascade.symbols import Symbolic, from_symbols, symbol
+from samhw.frontend import Access, Expr
 
 __all__ = ["Decomposed", "FiniteRank", "decompose"]
 
@@ -28,6 +29,15 @@ class Decomposed:
     def is_rational(self) -> bool:
         """H has no functions, so that G is as great as F up to a number."""
         return bool(self.results.is_rational_function())
+
+    def factor(self, now: Access, then: Access) -> Expr:
+        """H(now) / H(then): what a sum with one result needs to be that with another."""
+        (result,) = self.results.free_symbols
+        read = {str(access): access for access in (now, then)}
+        after, before = (self.results.subs(result, symbol(name)) for name in map(str, (now, then)))
+        expr = from_symbols(sympy.powsimp(sympy.simplify(after / before)), read)
+        assert expr is not None
+        return expr
 
     def __str__(self) -> str:
         return f"G = {self.elements}, H = {self.results}"

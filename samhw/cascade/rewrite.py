@@ -10,10 +10,9 @@ equation 16; for softmax Milakov and Gimelshein's online normalizer).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import sympy
-
 from samhw.cascade.decompose import Decomposed, FiniteRank, decompose
 from samhw.cascade.reductions import Reduced, RegionReductions
+from samhw.cascade.segments import OnePass, Rescaling, View, segmented
 from samhw.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
 from samhw.frontend import (
     COORDINATES,
@@ -36,7 +35,7 @@ from samhw.frontend import (
 )
 from samhw.frontend.expr import rewritten, with_accesses
 from samhw.names import Names
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Format, LevelType, Tensor
 
 __all__ = ["CascadeFinding", "Cascaded", "cascaded"]
 
@@ -60,35 +59,55 @@ class CascadeFinding:
 
 @dataclass(frozen=True)
 class Cascaded:
-    """A program, and what was found about its cascades."""
+    """A program, what was found about its cascades, and the tensors that it reads in segments."""
 
     program: Program
     findings: tuple[CascadeFinding, ...]
+    views: tuple[View, ...] = ()
+
+    def derived(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The segments that are made of some data, by name."""
+        return {view.name: view.made(tensors[view.of]) for view in self.views if view.is_derived}
 
 
-def cascaded(program: Program, mode: str) -> Cascaded:
+def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None) -> Cascaded:
     """The program with its cascades in one pass.
 
     Args:
         mode: `rescaled` and `auto` rewrite what can be; `deferred` what needs no rescaling; `off` nothing.
+        lanes: by index. A sum that is rescaled goes over as many segments of its index.
+
+    Raises:
+        InputError: for lanes on the index of a cascade that has no segments.
     """
     findings: list[CascadeFinding] = []
     tensors = dict(program.tensors)
     names = Names(tensors)
     regions = []
+    rescaled: dict[str, tuple[Rescaling, ...]] = {}
     for region in program.regions:
         rewriter = _Rewriter(program, region, names, mode)
         regions.append(rewriter.region())
         findings += rewriter.findings
         tensors |= rewriter.tensors
+        rescaled |= rewriter.rescaled
     if not any(finding.rewritten for finding in findings):
         return Cascaded(program, tuple(findings))
-    return Cascaded(_without_dead(program, tensors, regions), tuple(findings))
+    made = replace(program, tensors=tensors, regions=tuple(regions), written=None)
+    added = tensors.keys() - program.tensors.keys()
+    made, views = segmented(OnePass(made, rescaled, added), lanes or {})
+    made = _without_dead(made, {decl.name for decl in program.outputs})
+    used = tuple(view for view in views if view.name in made.tensors)
+    return Cascaded(made, tuple(findings), used)
 
 
-def _without_dead(program: Program, tensors: Mapping[str, TensorDecl], regions: Sequence[Region]) -> Program:
-    """The program without statements that nobody reads any more, and their tensors."""
-    outputs = {decl.name for decl in program.outputs}
+def _without_dead(program: Program, outputs: set[str]) -> Program:
+    """The program without statements that nobody reads any more, and their tensors.
+
+    Args:
+        outputs: the tensors that are read behind it.
+    """
+    regions = list(program.regions)
     while True:
         read = {access.tensor for region in regions for s in region.statements for access in s.reads}
         alive = [
@@ -98,12 +117,12 @@ def _without_dead(program: Program, tensors: Mapping[str, TensorDecl], regions: 
             )
             for region in regions
         ]
-        if alive == list(regions):
+        if alive == regions:
             break
         regions = alive
     used = {access.tensor for region in regions for s in region.statements for access in s.accesses}
-    kept = {name: decl for name, decl in tensors.items() if name in used}
-    return replace(program, tensors=kept, regions=tuple(r for r in regions if r.statements), written=None)
+    kept = {name: decl for name, decl in program.tensors.items() if name in used}
+    return replace(program, tensors=kept, regions=tuple(r for r in regions if r.statements))
 
 
 class _Rewriter:
@@ -117,6 +136,7 @@ class _Rewriter:
         self.mode = mode
         self.findings: list[CascadeFinding] = []
         self.tensors: dict[str, TensorDecl] = {}
+        self.rescaled: dict[str, tuple[Rescaling, ...]] = {}
         self.statements: list[Statement] = []
         self._running: dict[tuple[str, str], Access] = {}
         """Of an earlier result, by the name of its tensor and the kind of value."""
@@ -231,6 +251,11 @@ class _Rewriter:
         mask = statement.mask
         if factors:
             rhs, mask = Recurrence(index, _product(factors), rhs), reduced.mask
+            self.rescaled[lhs.tensor] = tuple(
+                Rescaling(access, reduced.earlier[access], part)
+                for access, part in parts.items()
+                if access in rescaled
+            )
         self.statements.append(replace(statement, lhs=lhs, rhs=rhs, mask=mask))
         if epilogue:
             self.statements.append(self._epilogue(statement, lhs, epilogue))
@@ -277,13 +302,7 @@ class _Rewriter:
         key = (f"{access} {reduced.index}", f"factor {part.results}")
         if key not in self._running:
             before = self._run(reduced, access, exclusive=True)
-            now, then = symbol(str(running)), symbol(str(before))
-            (result,) = part.results.free_symbols
-            ratio = part.results.subs(result, now) / part.results.subs(result, then)
-            expr = from_symbols(
-                sympy.powsimp(sympy.simplify(ratio)), {str(running): running, str(before): before}
-            )
-            assert expr is not None
+            expr = part.factor(running, before)
             name = self._declare(f"{access.tensor}_factor", running, running)
             self.statements.append(Statement(Access(name, running.indices), expr, mask=reduced.mask))
             self._running[key] = Access(name, running.indices)

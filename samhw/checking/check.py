@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from samhw.schedule import Schedule
 from samhw.splits import split_program
 from samhw.tensors import Tensor
 from samhw.workload import Workload, predict_effort
+
+if TYPE_CHECKING:
+    from samhw.cascade import Cascaded
 
 __all__ = ["Check", "check"]
 
@@ -88,7 +91,8 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     is_bounded = isinstance(kind, Fixed | Float)
     chosen = compiled.schedule if is_bounded else replace(compiled.schedule, split={})
     split = split_program(chosen.apply(workload.program), chosen.split)
-    program = _as_computed(chosen, split.program)
+    cascades = _cascades(chosen, split.program)
+    program = split.program if cascades is None else cascades.program
     known = {
         name: tensor
         if name in program.index_tensors
@@ -96,10 +100,13 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
         for name, tensor in workload.tensors.items()
     }
     parts = split.derived(known)
+    if cascades is not None:
+        parts |= cascades.derived({**known, **parts})
+        program = program.bind({name: part.shape for name, part in parts.items()})
     results_of = {decl.name for decl in program.outputs}
     whole: Mapping[str, Relation] = {}
-    # As it is written: other brackets have the same results.
-    written_as = workload.program if chosen.brackets or chosen.split else program
+    # As it is written: other brackets, parts and segments have the same results.
+    written_as = workload.program if chosen.brackets or parts else program
     if (len(program.regions) > 1 or written_as is not program) and _share(written_as, known) == 1:
         whole = results(written_as, known)
     known |= parts
@@ -139,14 +146,15 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     return replace(found, compared=compared)
 
 
-def _as_computed(schedule: Schedule, program: Program) -> Program:
-    """The program in the form in which its cascades are computed: their bounds are another form's."""
+def _cascades(schedule: Schedule, program: Program) -> "Cascaded | None":
+    """The program in the form in which its cascades are computed: their bounds are another form's. None where
+    that is its own."""
     if schedule.cascade == "off":
-        return program
+        return None
     # SymPy takes a while to import.
     from samhw.cascade import cascaded
 
-    return cascaded(program, schedule.cascade).program.bind({})
+    return cascaded(program, schedule.cascade, schedule.lanes)
 
 
 def _in_shape(tensor: Tensor, program: Program, alias: str) -> Tensor:

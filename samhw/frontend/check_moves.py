@@ -1,5 +1,7 @@
 """The rules of reshapes and concatenations, the statements that only move elements."""
 
+from collections.abc import Sequence
+
 from samhw.frontend.expr import Concat, Reshape
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Statement
@@ -10,12 +12,13 @@ __all__ = ["check_concat", "check_reshape"]
 def check_reshape(program: Program, statement: Statement, reshape: Reshape) -> None:
     """Raise InputError unless `statement` copies a row-major tensor whole into another one."""
     _check_plain(program, statement)
-    for index in reshape.operand.variables:
-        if index in statement.lhs.variables:
+    left, right = statement.lhs.names, reshape.operand.names
+    for index in sorted(set(left) & set(right)):
+        if not _stays(index, left, right):
             raise program.error(
                 reshape.operand.span,
-                f"index '{index}' is on both sides of the reshape '{statement}'; "
-                "use other names on the right, as no index keeps its meaning",
+                f"index '{index}' is on both sides of the reshape '{statement}', and stays only in front "
+                "of or behind all that changes; use another name on the right",
             )
     if statement.order is not None:
         raise program.error(
@@ -30,6 +33,13 @@ def check_reshape(program: Program, statement: Statement, reshape: Reshape) -> N
                 f"'{access.tensor}' is stored as {storage}, but a reshape goes through row-major order; "
                 "store it as dense, or copy it to a dense tensor first",
             )
+
+
+def _stays(index: str, left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether both sides begin with the same indices up to one of them, or end with the same ones from it
+    on."""
+    one, other = left.index(index), right.index(index)
+    return left[: one + 1] == right[: other + 1] or left[one:] == right[other:]
 
 
 def check_concat(program: Program, statement: Statement, concat: Concat) -> None:

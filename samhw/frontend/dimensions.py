@@ -203,7 +203,11 @@ class _Classes:
         raise TypeError(f"'{statement}' is no reshape or concatenation")
 
     def infer_reshape(self, statement: Statement, operand: Access) -> bool:
-        sides = [list(_modes(statement.lhs)), list(_modes(operand))]
+        stays = {*statement.lhs.names} & {*operand.names}
+        sides = [
+            [mode for mode, name in zip(_modes(access), access.names, strict=True) if name not in stays]
+            for access in (statement.lhs, operand)
+        ]
         known = [prod(self.extent(mode) or 1 for mode in side) for side in sides]
         open_modes = [[mode for mode in side if self.extent(mode) is None] for side in sides]
         match open_modes:

@@ -1,49 +1,158 @@
-"""Keys in segments, each with a state of its own, as examples/segmented_attention.ein has them: lanes on the
-segments compute them side by side."""
-
-from pathlib import Path
+"""Lanes on the index of a cascade: it goes over segments, each with a state of its own, side by side."""
 
 import numpy as np
 import pytest
 
 import samhw
+from samhw.cascade import cascaded
+from samhw.errors import InputError
+from samhw.frontend import Program, dumps, load_cascade, parse
 
-TEXT = (Path(__file__).parents[2] / "examples" / "segmented_attention.ein").read_text()
+RNG = np.random.default_rng(3)
+
+MASKED = """
+value f32
+tensor S[i, j] : csr
+tensor M[i, j] : csr
+tensor V[j, v]
+fuse {
+  m[i] max= S[i, j] where M[i, j]
+  E[i, j] = exp(S[i, j] - m[i]) where M[i, j]
+  l[i] = E[i, j]
+  P[i, j] = E[i, j] / l[i]
+  O[i, v] = P[i, j] * V[j, v]
+}
+"""
+
+SOFTMAX = """
+value f32
+tensor S[i, j]
+fuse {
+  m[a] max= S[a, b]
+  E[i, j] = exp(S[i, j] - m[i])
+  l[i] = E[i, j]
+  P[i, j] = E[i, j] / l[i]
+}
+"""
 
 
-def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    scores = q @ k.T
-    weights = np.exp(scores - scores.max(1, keepdims=True))
-    return np.asarray(weights / weights.sum(1, keepdims=True) @ v)
+def softmax(scores: np.ndarray) -> np.ndarray:
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.asarray(weights / weights.sum(-1, keepdims=True))
 
 
-def scores_of(kind: str, count: int) -> np.ndarray:
-    """One key after another, as multiples of the first unit vector."""
-    rising = np.linspace(-30, 30, count)
-    return {"rising": rising, "equal": np.ones(count), "falling": rising[::-1]}[kind]
+def attention(queries: int, keys: np.ndarray | int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Arrays of an attention, and what it is."""
+    k = RNG.normal(size=(keys, 8)) if isinstance(keys, int) else keys
+    q, v = RNG.normal(size=(queries, k.shape[1])), RNG.normal(size=(len(k), 3))
+    return {"Q": q, "K": k, "V": v, "scale": np.array(0.5)}, softmax(0.5 * q @ k.T) @ v
+
+
+def run(
+    program: Program | str, arrays: dict[str, np.ndarray], lanes: dict[str, int], backend: str = "sim"
+) -> samhw.DesignResult:
+    schedule = {"cascade": "rescaled", "lanes": lanes}
+    return samhw.compile(program, value="f32", schedule=schedule).run(arrays, backend=backend)
 
 
 @pytest.mark.parametrize("segments", [2, 4])
-def test_lanes_on_segments_of_one_row(segments: int) -> None:
-    rng = np.random.default_rng(0)
-    q, k, v = rng.standard_normal((1, 8)), rng.standard_normal((128, 8)), rng.standard_normal((128, 8))
-    parts = {name: array.reshape(segments, -1, 8) for name, array in (("K", k), ("V", v))}
-    whole, laned = (
-        samhw.compile(TEXT, value="f32", schedule={"lanes": lanes}).run(Q=q, **parts)
-        for lanes in ({}, {"s": segments})
-    )
+def test_one_row_takes_a_lane_for_each_segment(segments: int) -> None:
+    arrays, wanted = attention(1, 512)
+    whole, laned = (run(load_cascade("attention"), arrays, lanes) for lanes in ({}, {"j": segments}))
     assert laned.check().verdict == "right"
-    np.testing.assert_allclose(laned["Y"], attention(q, k, v), atol=1e-5)
-    assert whole.check().verdict == "right"
+    np.testing.assert_allclose(laned["O"], wanted, atol=1e-5)
     assert whole.cycles / laned.cycles > 0.7 * segments
+    # Sums of segments are shorter, and rescaled less often.
+    assert laned.check().bound < whole.check().bound
 
 
-@pytest.mark.parametrize("kind", ["rising", "equal", "falling"])
+def test_lanes_on_queries_and_keys() -> None:
+    arrays, wanted = attention(5, 24)
+    laned = run(load_cascade("attention"), arrays, {"i": 2, "j": 3})
+    assert laned.check().verdict == "right"
+    np.testing.assert_allclose(laned["O"], wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["rising", "equal", "falling", "single"])
 def test_maxima_of_segments_differ(kind: str) -> None:
-    keys = np.outer(scores_of(kind, 24), [1, 0])
-    q, v = np.array([[1.0, 0.5]]), np.random.default_rng(1).standard_normal((24, 2))
-    found = samhw.compile(TEXT, value="f32", schedule={"lanes": {"s": 3}}).run(
-        Q=q, K=keys.reshape(3, 8, 2), V=v.reshape(3, 8, 2)
-    )
+    rising = np.linspace(-30, 30, 24)
+    single = np.where(np.arange(24) == 7, 1.0, -np.inf)
+    scores = {"rising": rising, "equal": np.ones(24), "falling": rising[::-1], "single": single}[kind]
+    found = run(load_cascade("logsumexp"), {"S": scores[None]}, {"j": 3})
     assert found.check().verdict == "right"
-    np.testing.assert_allclose(found["Y"], attention(q, keys, v), atol=1e-5)
+    greatest = scores.max()
+    wanted = np.log(np.exp(scores - greatest).sum()) + greatest
+    np.testing.assert_allclose(found["y"], wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("segments", [2, 5])
+def test_masked_rows_with_empty_segments(segments: int) -> None:
+    """Fibers that are stored come apart as they are, in segments that need not be equally long."""
+    mask = (RNG.random((5, 12)) < 0.5) * 1.0
+    mask[2], mask[:, 4:9] = 0, 0
+    arrays = {"M": mask, "S": mask * (RNG.normal(size=mask.shape) - 200), "V": RNG.normal(size=(12, 3))}
+    if segments == 5:
+        with pytest.raises(InputError, match="cannot make 36 elements with extents of 15"):
+            run(MASKED, arrays, {"j": segments})
+        return
+    found = run(MASKED, arrays, {"j": segments})
+    assert found.check().verdict == "right"
+    scores = np.where(mask > 0, arrays["S"], -np.inf)
+    rows = [0, 1, 3, 4]
+    result = np.asarray(found["O"])
+    np.testing.assert_allclose(result[rows], softmax(scores[rows]) @ arrays["V"], atol=1e-5)
+    assert not result[2].any()
+
+
+def test_what_is_stored_along_the_index_gets_its_shape_again() -> None:
+    scores = RNG.normal(size=(3, 12))
+    found = run(SOFTMAX, {"S": scores}, {"j": 4})
+    assert found.check().verdict == "right"
+    np.testing.assert_allclose(found["P"], softmax(scores), atol=1e-6)
+
+
+def test_other_indices_keep_their_lanes_alone() -> None:
+    """No segments where the cascade's index has no lanes."""
+    program = load_cascade("attention")
+    assert cascaded(program, "rescaled", {"i": 4}).program == cascaded(program, "rescaled").program
+    assert "V_segments[j, j_own, v]" in dumps(cascaded(program, "rescaled", {"j": 4}).program)
+    assert not cascaded(program, "off", {"j": 4}).views
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("p[i] argmax= S[i, j]", "'p.i. argmax= S.i, j.' puts all of it in order"),
+        ("r[i, j] = cumsum(j, S[i, j])", "'r.i, j. = cumsum.j, S.i, j..' goes along all of it"),
+    ],
+)
+def test_what_has_no_segments(text: str, words: str) -> None:
+    program = parse(str(dumps(load_cascade("logsumexp"))).replace("}", f"  {text}\n}}"))
+    with pytest.raises(InputError, match=words):
+        run(program, {"S": np.ones((2, 8))}, {"j": 2})
+
+
+def test_segments_are_equally_long() -> None:
+    program = load_cascade("logsumexp").bind({"S": (2, 9)})
+    with pytest.raises(InputError, match="2 lanes do not divide the 9 coordinates of 'S' along 'j'"):
+        cascaded(program, "rescaled", {"j": 2})
+
+
+def test_one_build_for_any_length() -> None:
+    design = samhw.compile(
+        load_cascade("logsumexp"), value="f32", schedule={"cascade": "rescaled", "lanes": {"j": 4}}
+    )
+    for length in (24, 16, 8):
+        assert design.run({"S": RNG.normal(size=(3, length))}).check().verdict == "right"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", [pytest.param("verilator", marks=pytest.mark.verilator), "hls"])
+def test_in_hardware(backend: str) -> None:
+    arrays, wanted = attention(3, 16)
+    program = load_cascade("attention")
+    found = run(program, arrays, {"i": 2, "j": 4}, backend)
+    assert found.check().verdict == "right"
+    np.testing.assert_allclose(found["O"], wanted, atol=1e-5)
+    if backend == "verilator":
+        assert found.cycles == run(program, arrays, {"i": 2, "j": 4}).cycles

@@ -108,10 +108,10 @@ y = A[i, k] + B[i, k]
             "'reshape(c[n])' is part of an expression; write it as a statement of its own",
         ),
         (
-            "tensor R[k, n=2]\nR[k, n] = reshape(c[k])",
-            "8:19",
-            "index 'k' is on both sides of the reshape 'R[k, n] = reshape(c[k])'; "
-            "use other names on the right, as no index keeps its meaning",
+            "tensor R[m, k, n=2]\nR[m, k, n] = reshape(c[k])",
+            "8:22",
+            "index 'k' is on both sides of the reshape 'R[m, k, n] = reshape(c[k])', and stays only in front "
+            "of or behind all that changes; use another name on the right",
         ),
         (
             "R[m, n] = reshape(A[i, k])",

@@ -14,7 +14,7 @@ import sympy
 from samhw.cascade.symbols import Symbolic, from_symbols, symbol
 from samhw.frontend import Access, Expr
 
-__all__ = ["Decomposed", "FiniteRank", "decompose"]
+__all__ = ["Decomposed", "FiniteRank", "decompose", "finite_rank"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def decompose(
         difference = expr + at_both - at_result - at_elements
     if _is_zero(difference):
         return _at_a_point(expr, at_elements, result, is_sum)
-    return _finite_rank(expr, elements) if is_sum else None
+    return finite_rank(expr, elements, result) if is_sum else None
 
 
 def _at_a_point(expr: Symbolic, at_elements: Symbolic, result: Symbolic, is_sum: bool) -> Decomposed | None:
@@ -90,18 +90,23 @@ def _at_a_point(expr: Symbolic, at_elements: Symbolic, result: Symbolic, is_sum:
     return None
 
 
-def _finite_rank(expr: Symbolic, elements: Sequence[Symbolic]) -> FiniteRank | None:
-    """A polynomial in the elements, whose coefficients the results give."""
+def finite_rank(expr: Symbolic, elements: Sequence[Symbolic], result: Symbolic) -> FiniteRank | None:
+    """A polynomial in the elements, whose coefficients the result gives, or one in the result, whose
+    coefficients the elements give; None if it is neither. Arguments as for `decompose`."""
+    return _polynomial(expr, elements) or _polynomial(expr, [result], is_result=True)
+
+
+def _polynomial(expr: Symbolic, symbols: Sequence[Symbolic], *, is_result: bool = False) -> FiniteRank | None:
     try:
-        polynomial = sympy.Poly(sympy.expand(expr), *elements)
+        polynomial = sympy.Poly(sympy.expand(expr), *symbols)
     except sympy.PolynomialError:
         return None
     terms = []
     for powers, coefficient in polynomial.terms():
-        if coefficient.free_symbols.intersection(elements):
+        if coefficient.free_symbols.intersection(symbols):
             return None
-        product = sympy.Mul(*(x**n for x, n in zip(elements, powers, strict=True)))
-        terms.append((product, coefficient))
+        product = sympy.Mul(*(x**n for x, n in zip(symbols, powers, strict=True)))
+        terms.append((coefficient, product) if is_result else (product, coefficient))
     return FiniteRank(tuple(terms))
 
 

@@ -70,16 +70,21 @@ class RegionReductions:
         """Whether it reduces nothing, and moves nothing."""
         return not isinstance(statement.rhs, _MOVING) and not statement.reduction_indices
 
-    def expanded(self, expr: Expr, statement: Statement, index: str) -> Expr:
+    def expanded(self, expr: Expr, statement: Statement, index: str, only: Access | None = None) -> Expr:
         """An expression with what the region computes element by element put in its place, up to the results
-        of reductions."""
+        of reductions.
+
+        Args:
+            only: of these things, those alone that follow from this result.
+        """
 
         def change(access: Access) -> Expr:
             writer = self.writers.get(access.tensor)
             if writer is None or not self.is_elementwise(writer):
                 return access
             names = dict(zip(writer.lhs.names, access.names, strict=True))
-            return self.expanded(writer.renamed(names).rhs, statement, index)
+            inner = self.expanded(writer.renamed(names).rhs, statement, index, only)
+            return inner if only is None or only in accesses(inner) else access
 
         return with_accesses(expr, change)
 
@@ -91,9 +96,12 @@ class RegionReductions:
         if len(writer.reduction_indices) != 1:
             return None
         (own,) = writer.reduction_indices
-        dimensions = self.program.dimensions
-        same = dimensions.of_statement(writer)[own] == dimensions.of_statement(statement)[index]
-        return writer if same else None
+        return writer if self._dimension(writer, own) == self._dimension(statement, index) else None
+
+    def _dimension(self, statement: Statement, index: str) -> str:
+        """That of an index of a statement, which the program need not have."""
+        known = (a for a in statement.reads if index in a.own_names and a.tensor in self.program.tensors)
+        return self.program.dimensions.of_index(next(known), index)
 
     def mask_of(self, access: Access, writer: Statement, index: str) -> Access | None:
         """The mask of an earlier reduction, under the names of the one that reads it."""

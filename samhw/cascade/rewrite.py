@@ -8,9 +8,13 @@ equation 16; for softmax Milakov and Gimelshein's online normalizer).
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
+from typing import Any
 
 from samhw.cascade.decompose import Decomposed, FiniteRank, decompose
+from samhw.cascade.finite import Term, terms_by
+from samhw.cascade.monotone import commuted
 from samhw.cascade.reductions import Reduced, RegionReductions
 from samhw.cascade.segments import OnePass, Rescaling, View, segmented
 from samhw.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
@@ -18,6 +22,7 @@ from samhw.frontend import (
     COORDINATES,
     RANKINGS,
     Access,
+    Add,
     Call,
     Div,
     Expr,
@@ -38,6 +43,9 @@ from samhw.names import Names
 from samhw.tensors import Format, LevelType, Tensor
 
 __all__ = ["CascadeFinding", "Cascaded", "cascaded"]
+
+PLACES = {*COORDINATES, "argtop", "argbottom"}
+"""Reductions that give coordinates, and no values."""
 
 LEAST = -(2.0**100)
 """What a running maximum begins with, instead of minus infinity: so a score of minus infinity has the weight
@@ -74,7 +82,8 @@ def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None
     """The program with its cascades in one pass.
 
     Args:
-        mode: `rescaled` and `auto` rewrite what can be; `deferred` what needs no rescaling; `off` nothing.
+        mode: `rescaled` and `auto` rewrite what can be; `deferred` what needs no rescaling; `finite` also
+            what is several sums, which may cancel; `off` nothing.
         lanes: by index. A sum that is rescaled goes over as many segments of its index.
 
     Raises:
@@ -145,12 +154,21 @@ class _Rewriter:
     def region(self) -> Region:
         """The region, with further statements in it."""
         for statement in self.asked.statements:
-            found = self.known.reduced(statement)
-            if found is None or not found.earlier or not self._rewrite(found):
-                self.statements.append(statement)
+            self._add(statement)
         return replace(self.asked, statements=tuple(self.statements))
 
     # Whether
+
+    def _add(self, statement: Statement) -> None:
+        """Adds a statement, or those that compute it in one pass with others."""
+        found = self.known.reduced(statement)
+        ways = (self._commute, self._take_apart, self._rewrite)
+        if found is None or not found.earlier or not any(way(found) for way in ways):
+            self.statements.append(statement)
+
+    def _say(self, reduced: Reduced, words: str, rewritten: bool) -> None:
+        tensor = reduced.statement.lhs.tensor
+        self.findings.append(CascadeFinding(tensor, reduced.index, words, rewritten))
 
     def _rewrite(self, reduced: Reduced) -> bool:
         """Rewrites a reduction if it comes apart, and says what was found."""
@@ -169,21 +187,26 @@ class _Rewriter:
             ]
             words = ("could be " if self.mode == "off" else "") + "; ".join(ways)
         done = refusal is None and self.mode != "off"
-        self.findings.append(CascadeFinding(reduced.statement.lhs.tensor, reduced.index, words, done))
+        self._say(reduced, words, done)
         return done
 
     def _emit_or_not(
         self, reduced: Reduced, parts: Mapping[Access, Decomposed], rescaled: set[Access]
     ) -> str | None:
         """Adds the statements that compute a reduction in one pass; or says why there are none."""
-        before = list(self.statements), dict(self.tensors), dict(self._running), dict(self._versions)
+        before = self._state()
         self._emit(reduced, parts, rescaled)
-        for statement in self.statements[len(before[0]) :]:
+        for statement in self.statements[len(before["statements"]) :]:
             for index in statement.lhs.variables:
                 if index not in free_indices(statement.rhs):
-                    self.statements, self.tensors, self._running, self._versions = before
+                    vars(self).update(before)
                     return f"left alone: without what is deferred, nothing in it has the index {index}"
         return None
+
+    def _state(self) -> dict[str, Any]:
+        """What has been made so far, to go back to."""
+        kinds = ("findings", "tensors", "rescaled", "statements", "_running", "_versions")
+        return {kind: copy(vars(self)[kind]) for kind in kinds}
 
     def _refusal(self, reduced: Reduced, parts: dict[Access, Decomposed]) -> str | None:
         """Why nothing is done about a reduction, or None; `parts` gets how it comes apart by each result."""
@@ -204,8 +227,8 @@ class _Rewriter:
                 return f"left alone: {expr} does not come apart into elements and {access}"
             if isinstance(found, FiniteRank):
                 return (
-                    f"left alone: it comes apart only as {found}, sums that may cancel; write the ones that "
-                    "are meant, or Welford's form, as statements"
+                    f"left alone: it comes apart only as {found}, sums that may cancel; ask for 'finite', or "
+                    "write Welford's form as statements"
                 )
             parts[access] = found
         return None
@@ -228,6 +251,86 @@ class _Rewriter:
         return None
 
     # How
+
+    def _commute(self, reduced: Reduced) -> bool:
+        """Takes elements without earlier results in the place of the operand, if they have its order."""
+        statement = reduced.statement
+        places = statement.reduction in PLACES
+        if not places and (statement.reduction in ("sum", "prod") or not self._has_values(statement)):
+            return False
+        found = commuted(self.known, reduced)
+        if found is None:
+            return False
+        words = f"of {found.element} in its place, which has the same order"
+        self._say(reduced, ("could be " if self.mode == "off" else "") + words, self.mode != "off")
+        if self.mode == "off" or places:
+            rhs = statement.rhs if self.mode == "off" else found.element
+            self.statements.append(replace(statement, rhs=rhs))
+            return True
+        lhs = statement.lhs
+        value = Access(self._declare(f"{lhs.tensor}_element", lhs, lhs), lhs.indices)
+        self.statements.append(replace(statement, lhs=value, rhs=found.element))
+        self.statements.append(Statement(lhs, found.back(value), self._order(statement)))
+        return True
+
+    def _has_values(self, statement: Statement) -> bool:
+        """Whether each row surely has as many points as the statement gives values: others would be 0."""
+        if statement.mask is not None:
+            return False
+        if statement.reduction not in RANKINGS:
+            return True
+        extents = self.program.extents(statement)
+        ranks, points = (extents[i] for i in (statement.rank, *statement.reduction_indices) if i is not None)
+        return ranks is not None and points is not None and ranks <= points
+
+    def _take_apart(self, reduced: Reduced) -> bool:
+        """Makes several sums of one that is of finite rank, and says so."""
+        if self.mode != "finite" or reduced.statement.reduction != "sum" or not reduced.counts_alike:
+            return False
+        before = self._state()
+        for result in reduced.earlier:
+            found = terms_by(self.known, reduced, result)
+            if found is None or len(found[1]) < 2:
+                continue
+            rank, terms = found
+            self._say(reduced, f"finite rank for {result}: {rank}", True)
+            self._emit_terms(reduced, terms)
+            if all(finding.rewritten for finding in self.findings[len(before["findings"]) :]):
+                return True
+            vars(self).update(before)
+        return False
+
+    def _emit_terms(self, reduced: Reduced, terms: Sequence[Term]) -> None:
+        """A sum of each term's elements, and behind them their sum."""
+        statement = reduced.statement
+        whole: Expr | None = None
+        for term in terms:
+            elements = self._at_each(term.elements, reduced)
+            used = {*free_indices(elements), *(reduced.mask.names if reduced.mask else ())}
+            lhs = Access.of("", [name for name in statement.lhs.names if name in used])
+            lhs = Access(self._declare(f"{statement.lhs.tensor}_term", lhs, None), lhs.indices)
+            order = statement.order and tuple(index for index in statement.order if index in used)
+            self._add(Statement(lhs, elements, order or None, mask=reduced.mask))
+            product = _simplified(Mul(term.results, lhs))
+            whole = product if whole is None else Add(whole, product)
+        assert whole is not None
+        self.statements.append(Statement(statement.lhs, whole, self._order(statement)))
+
+    def _at_each(self, elements: Expr, reduced: Reduced) -> Expr:
+        """Elements as something that there is at each coordinate of what is reduced."""
+        if reduced.index in free_indices(elements):
+            return elements
+        like = next(access for access in accesses(reduced.operand) if reduced.index in access.names)
+        names = dict.fromkeys((*like.names, *free_indices(elements)))
+        lhs = Access.of("", names)
+        lhs = Access(self._declare(f"{reduced.statement.lhs.tensor}_each", lhs, None), lhs.indices)
+        self.statements.append(Statement(lhs, Add(Mul(Literal(0), like), elements)))
+        return lhs
+
+    def _order(self, statement: Statement) -> tuple[str, ...] | None:
+        """That of a statement over what another one writes."""
+        order = statement.order and tuple(i for i in statement.order if i in statement.lhs.names)
+        return order or None
 
     def _emit(self, reduced: Reduced, parts: Mapping[Access, Decomposed], rescaled: set[Access]) -> None:
         statement, index = reduced.statement, reduced.index
@@ -272,8 +375,7 @@ class _Rewriter:
             whole = whole * part.results if is_sum else whole + part.results
         rhs = from_symbols(whole, read)
         assert rhs is not None
-        order = statement.order and tuple(i for i in statement.order if i in statement.lhs.names)
-        return Statement(statement.lhs, rhs, order or None)
+        return Statement(statement.lhs, rhs, self._order(statement))
 
     def _names(self, access: Access, writer: Statement, index: str) -> dict[str, str]:
         (own,) = writer.reduction_indices

@@ -46,7 +46,7 @@ AUTO: FusionRule = "auto"
 
 ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
 
-Cascade = Literal["off", "auto", "rescaled", "deferred"]
+Cascade = Literal["off", "auto", "rescaled", "deferred", "finite"]
 CASCADES: tuple[Cascade, ...] = get_args(Cascade)
 
 Share = Literal["auto", "all", "none"]

@@ -92,8 +92,8 @@ class Schedule:
     """What is done about reductions over one index that depend on each other, such as the sum of a softmax on
     its maximum: `off` computes them as they are written, one pass behind the other; `deferred` takes what an
     earlier result contributes behind the reduction, where that is a quotient or a product; `rescaled` also
-    rescales sums as they go, in one pass with constant state; `auto` is `rescaled`. It changes how results
-    are rounded, and so their bounds."""
+    rescales sums as they go, in one pass with constant state; `finite` also makes several sums of one, which
+    may cancel; `auto` is `rescaled`. It changes how results are rounded, and so their bounds."""
     blocks: Mapping[str, int] = field(default_factory=dict, hash=False)
     """For an index, the size of the dense blocks in which all tensors that have it are stored along it."""
 

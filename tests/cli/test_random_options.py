@@ -69,7 +69,7 @@ GOOD = {
     "fuse": ("none", "partial", "full", "kinds", "none,full"),
     "value": ("i8", "i16", "i32", "fixed<16,8>", "bf16", "f32", "fixed<32,31>", "fixed<8,9>", "i64"),
     "iteration": ("factored", "global", "factored,global"),
-    "cascade": ("off", "auto", "rescaled", "deferred", "some"),
+    "cascade": ("off", "auto", "rescaled", "deferred", "finite", "some"),
     "split": ("A=rows(2)", "A=hyb(1,2)", "A=diagonal + csr", "x=rows(2)", "A=good.py:rule", "A", "A=rows(0)"),
     "share": ("auto", "all", "none", "some", "A=buffer", "T=store", "T=recompute,T=store", "="),
     "arch": ("samhw", "vitis", "arch.json"),

@@ -104,7 +104,10 @@ def test_in_a_table() -> None:
             "There is no share 'some'; the choices are auto, all, none, or a table with one of buffer, "
             "store, recompute for an intermediate.",
         ),
-        ('cascade = "some"', "There is no cascade 'some'; the choices are off, auto, rescaled, deferred."),
+        (
+            'cascade = "some"',
+            "There is no cascade 'some'; the choices are off, auto, rescaled, deferred, finite.",
+        ),
         ("share = 3", "'share' is 3; give a table"),
         ('share.T = "keep"', "'share' is 'keep' for 'T'; the choices are buffer, store, recompute."),
         (

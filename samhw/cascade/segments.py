@@ -68,6 +68,7 @@ class View:
         segments: how many there are. The last ones may be shorter, or have nothing at all.
         format: that of the segments.
         is_derived: it is made of the other one, and does not lie where that lies.
+        is_even: all segments are equally long, since others of the program lie where their tensors lie.
     """
 
     name: str
@@ -76,6 +77,7 @@ class View:
     segments: int
     format: Format
     is_derived: bool
+    is_even: bool = False
 
     def shape(self, whole: tuple[int, ...]) -> tuple[int, ...]:
         """The shape in segments of a tensor of some shape."""
@@ -83,7 +85,13 @@ class View:
         return (*whole[: self.mode], self.segments, own, *whole[self.mode + 1 :])
 
     def made(self, tensor: Tensor) -> Tensor:
-        """The segments of a tensor. Each entry stays one, and so do zeros that a compressed level stores."""
+        """The segments of a tensor. Each entry stays one, and so do zeros that a compressed level stores.
+
+        Raises:
+            InputError: where segments are to be equally long, and cannot be.
+        """
+        if self.is_even:
+            _check_even(self.of, tensor.shape[self.mode], self.segments)
         coords, vals = tensor.to_coo(drop_zeros=tensor.format.stores_fill)
         shape = self.shape(tensor.shape)
         segment, own = np.divmod(coords[self.mode], shape[self.mode + 1])
@@ -122,7 +130,16 @@ def segmented(given: OnePass, lanes: Mapping[str, int]) -> tuple[Program, tuple[
             views.tensors |= parts.tensors
         regions.append(region)
     made = replace(program, tensors={**program.tensors, **views.tensors}, regions=tuple(regions))
-    return made, tuple(views.views)
+    is_even = not all(view.is_derived for view in views.views)
+    return made, tuple(replace(view, is_even=is_even) for view in views.views)
+
+
+def _check_even(tensor: str, extent: int, segments: int) -> None:
+    if extent % segments:
+        raise InputError(
+            f"{segments} lanes do not divide the {extent} coordinates of '{tensor}' into equal segments of a "
+            "cascade; give a number of lanes that does, or lanes to another index."
+        )
 
 
 def in_segments(decl: TensorDecl, mode: int, segments: int, name: str) -> TensorDecl:
@@ -176,18 +193,10 @@ class _Views:
             is_derived = decl in self.program.inputs and not decl.format.is_all_dense
             self.views.append(View(name, tensor, mode, segments, made.format, is_derived))
             if not is_derived:
-                self._check_extent(decl, mode, segments)
+                _check_even(tensor, decl.shape[mode] or segments, segments)
                 whole, parts = self.reshaped(decl, made, mode)
                 self._made.append(Region((Statement(parts, Reshape(whole)),)))
         return self._of[key]
-
-    def _check_extent(self, decl: TensorDecl, mode: int, segments: int) -> None:
-        if (extent := decl.shape[mode]) is not None and extent % segments:
-            raise InputError(
-                f"{segments} lanes do not divide the {extent} coordinates of '{decl.name}' along "
-                f"'{decl.indices[mode]}' into equal segments of a cascade; give a number of lanes that does, "
-                "or lanes to another index."
-            )
 
     def reshaped(self, whole: TensorDecl, parts: TensorDecl, mode: int) -> tuple[Access, Access]:
         """The accesses of a tensor and of its segments that name the same elements.

@@ -154,8 +154,8 @@ def test_deferred_leaves_alone_what_would_have_to_be_rescaled() -> None:
             "is added once, and not at each j",
         ),
         ("m[i] max= S[i, j]\ny[i] prod= exp(S[i, j] - m[i])", "a product has no form"),
-        ("m[i] max= S[i, j]\ny[i] max= exp(S[i, j] - m[i])", "does not come apart"),
-        ("m[i] max= S[i, j]\ny[i, r] argtop= S[i, j] - m[i]", "what is put in order does not come apart"),
+        ("m[i] max= S[i, j]\ny[i] max= S[i, j] * m[i]", "does not come apart"),
+        ("m[i] max= S[i, j]\ny[i, r] argtop= S[i, j] * m[i]", "what is put in order does not come apart"),
         (
             "m[i] max= S[i, j]\nl[i] = exp(S[i, j] - m[i])\ny[i] = exp(S[i, j] - l[i])",
             "which would have to rescale it, is itself of earlier results",

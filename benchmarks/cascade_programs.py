@@ -3,8 +3,8 @@
     python -m benchmarks.cascade_programs [--json FILE] [PROGRAM ..]
 
 Three forms of each: a region for each statement (unfused), one region as it is written (fused), and one pass.
-Variance and inertia are one pass as they are written; beside them stands the sum about a mean that is known
-before, which reads its data twice.
+Variance, inertia and the quantised product are one pass as they are written; beside them stands the form
+that knows a mean, or a greatest element, before, and reads its data twice.
 """
 
 from collections.abc import Mapping
@@ -23,6 +23,7 @@ SHAPES: Mapping[str, tuple[str, float | None, Mapping[str, tuple[int, ...]]]] = 
     "attention": ("H1, 8 of 512 queries of a head", 1.09, {"Q": (8, 64), "K": (512, 64), "V": (512, 64)}),
     "mla": ("L1 / 8, 4 of 128 heads", 1.02, {"Q": (4, 64), "R": (4, 8), "C": (128, 64), "K": (128, 8)}),
     "moe_routing": ("R6, 16 of 2,048 tokens, hidden / 16", 1.7, {"X": (16, 128), "W": (64, 128)}),
+    "quant_gemm": ("4,096 by 4,096 / 32, 8 of 128 rows", None, {"A": (8, 128), "W": (128, 128)}),
     "sum_sum": ("V1 / 8", None, {"W": (1, 1024), "X": (1, 1024)}),
     "variance": ("V1", None, {"X": (1, 8192)}),
     "inertia": ("I1", None, {"W": (3, 8192), "X": (3, 8192)}),
@@ -31,6 +32,14 @@ SHAPES: Mapping[str, tuple[str, float | None, Mapping[str, tuple[int, ...]]]] = 
 a GPU, on average, and the extents of the tensors. The scale is a number."""
 
 TWO_PASSES = {
+    "quant_gemm": """
+        tensor A[i, k] : dense
+        tensor W[k, n] : dense
+        m[i] max= abs(A[i, k])
+        Q[i, k] = rint(127 * (A[i, k] / m[i]))
+        C[i, n] = Q[i, k] * W[k, n]
+        out[i, n] = C[i, n] * (m[i] / 127)
+    """,
     "variance": """
         tensor X[i, j] : dense
         sum[i] = X[i, j]

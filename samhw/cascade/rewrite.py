@@ -37,6 +37,7 @@ from samhw.frontend import (
     accesses,
     free_indices,
     terms,
+    walk,
 )
 from samhw.frontend.expr import rewritten, with_accesses
 from samhw.names import Names
@@ -223,6 +224,12 @@ class _Rewriter:
         for access in reduced.earlier:
             others = [s for a, s in named.items() if a != access]
             found = decompose(expr, reduced.statement.reduction, others, named[access])
+            if found is None and _rounds(reduced.operand, access):
+                return (
+                    f"left alone: it rounds inside of the sum what {access} scales, so that no form in one "
+                    "pass is equal in real numbers; a program may say it with a running scale, as "
+                    "'quant_gemm' does"
+                )
             if found is None:
                 return f"left alone: {expr} does not come apart into elements and {access}"
             if isinstance(found, FiniteRank):
@@ -445,6 +452,12 @@ class _Rewriter:
             stored = {**self.program.tensors, **self.tensors}[like.tensor].format
         self.tensors[name] = TensorDecl(name, access.names, (None,) * len(access.indices), stored)
         return name
+
+
+def _rounds(expr: Expr, result: Access) -> bool:
+    """Whether a part of it that is of a result is rounded to whole numbers."""
+    rounded = [node for node in walk(expr) if isinstance(node, Call) and node.function == "rint"]
+    return any(result in accesses(node) for node in rounded)
 
 
 def _simplified(expr: Expr) -> Expr:

@@ -37,6 +37,16 @@ def inertia(a: Arrays) -> Arrays:
     return {"inertia": (a["W"] * (a["X"] - centre[:, None]) ** 2).sum(-1)}
 
 
+def quant_gemm(a: Arrays) -> Arrays:
+    """Element by element, each on the grid of the greatest so far (RedFuser, equations 17 to 22)."""
+    greatest, sums = np.zeros(len(a["A"])), np.zeros((len(a["A"]), a["W"].shape[1]))
+    for column, weights in zip(a["A"].T, a["W"], strict=True):
+        before, greatest = greatest, np.maximum(greatest, np.abs(column))
+        scale = np.where(greatest > 0, greatest, 1)
+        sums = sums * (before / scale)[:, None] + np.rint(127 * (column / scale))[:, None] * weights
+    return {"out": sums * (greatest / 127)[:, None]}
+
+
 def normal(*shape: int) -> np.ndarray:
     return RNG.normal(size=shape)
 
@@ -48,6 +58,7 @@ PROGRAMS: dict[str, tuple[Callable[[Arrays], Arrays], Arrays]] = {
     ),
     "moe_routing": (moe_routing, {"X": normal(5, 4), "W": normal(8, 4)}),
     "sum_sum": (sum_sum, {"W": np.abs(normal(4, 11)) + 0.1, "X": normal(4, 11)}),
+    "quant_gemm": (quant_gemm, {"A": normal(4, 24) * (np.arange(4) != 2)[:, None], "W": normal(24, 3)}),
     "inertia": (inertia, {"W": np.abs(normal(4, 11)) + 0.1, "X": normal(4, 11) + 1000}),
 }
 

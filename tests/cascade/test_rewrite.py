@@ -153,6 +153,10 @@ def test_deferred_leaves_alone_what_would_have_to_be_rescaled() -> None:
             "m[i] max= S[i, j]\ny[i] = exp(S[i, j] - m[i]) + 2 * exp(-m[i])",
             "is added once, and not at each j",
         ),
+        (
+            "m[i] max= abs(S[i, j])\nq[i, j] = rint(S[i, j] / m[i])\ny[i] = q[i, j] * S[i, j]",
+            "rounds inside of the sum what m.i. scales.*as 'quant_gemm' does",
+        ),
         ("m[i] max= S[i, j]\ny[i] prod= exp(S[i, j] - m[i])", "a product has no form"),
         ("m[i] max= S[i, j]\ny[i] max= S[i, j] * m[i]", "does not come apart"),
         ("m[i] max= S[i, j]\ny[i, r] argtop= S[i, j] * m[i]", "what is put in order does not come apart"),

@@ -26,7 +26,7 @@ ROWS = {
         "m[i] max= abs(x[i, j])\ny[i, v] = 448 * x[i, j] / m[i] * V[j, v]",
         "deferred for m[i], G = 448*V[j, v]*x[i, j], H = 1/m[i]",
     ),
-    "x + m, max": ("m[i] max= w[i, j]\ny[i] max= x[i, j] + m[i]", "of x[i, j] in its place"),
+    "x + m, max": ("m[i] max= w[i, j] * x[i, j]\ny[i] max= x[i, j] + m[i]", "of x[i, j] in its place"),
     "exp(x-m)/l, max": (
         SOFTMAX + "l[i] = E[i, j]\ny[i] max= E[i, j] / l[i]",
         "of x[i, j] in its place",
@@ -35,7 +35,10 @@ ROWS = {
         SOFTMAX + "l[i] = E[i, j]\ny[i] argmax= E[i, j] / l[i]",
         "of x[i, j] in its place, which has the same order",
     ),
-    "v/y1, sum": ("m[i] = w[i, j]\ny[i] = x[i, j] / m[i]", "deferred for m[i], G = x[i, j], H = 1/m[i]"),
+    "v/y1, sum": (
+        "m[i] = w[i, j] * x[i, j]\ny[i] = x[i, j] / m[i]",
+        "deferred for m[i], G = x[i, j], H = 1/m[i]",
+    ),
     "(x-m)², sum": (
         "m[i] = x[i, j]\nD[i, j] = x[i, j] - m[i]\ny[i] = D[i, j] * D[i, j]",
         "finite rank for m[i]: (1)·(x[i, j]**2) + (-2*m[i])·(x[i, j]) + (m[i]**2)·(1)",

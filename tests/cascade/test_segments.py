@@ -108,6 +108,7 @@ def test_masked_rows_with_empty_segments(segments: int) -> None:
     assert not result[2].any()
 
 
+@pytest.mark.filterwarnings("ignore:.*is added up over j")
 def test_segments_of_what_is_derived_may_differ_in_length() -> None:
     scores = RNG.uniform(1, 2, (3, 13)) * (RNG.random((3, 13)) < 0.6)
     found = run(STORED.format("S[i, j]", ""), {"S": scores}, {"j": 4})

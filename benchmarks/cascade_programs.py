@@ -23,7 +23,7 @@ SHAPES: Mapping[str, tuple[str, float | None, Mapping[str, tuple[int, ...]]]] = 
     "attention": ("H1, 8 of 512 queries of a head", 1.09, {"Q": (8, 64), "K": (512, 64), "V": (512, 64)}),
     "mla": ("L1 / 8, 4 of 128 heads", 1.02, {"Q": (4, 64), "R": (4, 8), "C": (128, 64), "K": (128, 8)}),
     "moe_routing": ("R6, 16 of 2,048 tokens, hidden / 16", 1.7, {"X": (16, 128), "W": (64, 128)}),
-    "quant_gemm": ("4,096 by 4,096 / 32, 8 of 128 rows", None, {"A": (8, 128), "W": (128, 128)}),
+    "quant_gemm": ("4,096 by 4,096 / 32, 8 of 128 rows", 3.4, {"A": (8, 128), "W": (128, 128)}),
     "sum_sum": ("V1 / 8", None, {"W": (1, 1024), "X": (1, 1024)}),
     "variance": ("V1", None, {"X": (1, 8192)}),
     "inertia": ("I1", None, {"W": (3, 8192), "X": (3, 8192)}),

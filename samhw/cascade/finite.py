@@ -9,11 +9,11 @@ from samhw.cascade.reductions import Reduced, RegionReductions
 from samhw.cascade.symbols import from_symbols, symbol, to_symbols
 from samhw.frontend import Access, Expr, accesses
 
-__all__ = ["Term", "terms_by"]
+__all__ = ["RankTerm", "terms_by"]
 
 
 @dataclass(frozen=True)
-class Term:
+class RankTerm:
     """A product of a part of the elements, which is summed, and a part of earlier results."""
 
     elements: Expr
@@ -22,7 +22,7 @@ class Term:
 
 def terms_by(
     known: RegionReductions, reduced: Reduced, result: Access
-) -> tuple[FiniteRank, list[Term]] | None:
+) -> tuple[FiniteRank, list[RankTerm]] | None:
     """The sums that a sum comes apart into by an earlier result; None if it does not.
 
     What the region computes element by element without that result stays what it is called.
@@ -39,5 +39,5 @@ def terms_by(
         one, other = from_symbols(sympy.sympify(part), read), from_symbols(sympy.sympify(rest), read)
         if one is None or other is None:
             return None
-        terms.append(Term(one, other))
+        terms.append(RankTerm(one, other))
     return found, terms

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from samhw.cascade.decompose import Decomposed, FiniteRank, decompose
-from samhw.cascade.finite import Term, terms_by
+from samhw.cascade.finite import RankTerm, terms_by
 from samhw.cascade.monotone import commuted
 from samhw.cascade.reductions import Reduced, RegionReductions
 from samhw.cascade.segments import OnePass, Rescaling, View, segmented
@@ -307,7 +307,7 @@ class _Rewriter:
             vars(self).update(before)
         return False
 
-    def _emit_terms(self, reduced: Reduced, terms: Sequence[Term]) -> None:
+    def _emit_terms(self, reduced: Reduced, terms: Sequence[RankTerm]) -> None:
         """A sum of each term's elements, and behind them their sum."""
         statement = reduced.statement
         whole: Expr | None = None

@@ -268,6 +268,9 @@ class _Rewriter:
         found = commuted(self.known, reduced)
         if found is None:
             return False
+        used = {*free_indices(found.element), *(reduced.mask.names if reduced.mask else ()), statement.rank}
+        if places and not used.issuperset(statement.lhs.names):
+            return False
         words = f"of {found.element} in its place, which has the same order"
         self._say(reduced, ("could be " if self.mode == "off" else "") + words, self.mode != "off")
         if self.mode == "off" or places:
@@ -275,8 +278,10 @@ class _Rewriter:
             self.statements.append(replace(statement, rhs=rhs))
             return True
         lhs = statement.lhs
-        value = Access(self._declare(f"{lhs.tensor}_element", lhs, lhs), lhs.indices)
-        self.statements.append(replace(statement, lhs=value, rhs=found.element))
+        value = Access.of("", [name for name in lhs.names if name in used])
+        value = Access(self._declare(f"{lhs.tensor}_element", value, lhs), value.indices)
+        order = statement.order and tuple(index for index in statement.order if index in used)
+        self.statements.append(replace(statement, lhs=value, rhs=found.element, order=order))
         self.statements.append(Statement(lhs, found.back(value), self._order(statement)))
         return True
 

@@ -5,6 +5,6 @@ attention, `cascaded` rewrites into running reductions and rescaled sums, as far
 """
 
 from samhw.cascade.rewrite import Cascaded, CascadeFinding, cascaded
-from samhw.cascade.segments import View
+from samhw.cascade.segments import SegmentView
 
-__all__ = ["CascadeFinding", "Cascaded", "View", "cascaded"]
+__all__ = ["CascadeFinding", "Cascaded", "SegmentView", "cascaded"]

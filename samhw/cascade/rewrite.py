@@ -16,7 +16,7 @@ from samhw.cascade.decompose import Decomposed, FiniteRank, decompose
 from samhw.cascade.finite import RankTerm, terms_by
 from samhw.cascade.monotone import commuted
 from samhw.cascade.reductions import Reduced, RegionReductions
-from samhw.cascade.segments import OnePass, Rescaling, View, segmented
+from samhw.cascade.segments import OnePass, Rescaling, SegmentView, segmented
 from samhw.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
 from samhw.frontend import (
     COORDINATES,
@@ -72,7 +72,7 @@ class Cascaded:
 
     program: Program
     findings: tuple[CascadeFinding, ...]
-    views: tuple[View, ...] = ()
+    views: tuple[SegmentView, ...] = ()
 
     def derived(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The segments that are made of some data, by name."""

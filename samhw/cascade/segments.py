@@ -30,7 +30,7 @@ from samhw.frontend import (
 from samhw.names import Names
 from samhw.tensors import Format, LevelType, Tensor
 
-__all__ = ["OnePass", "Rescaling", "View", "segmented"]
+__all__ = ["OnePass", "Rescaling", "SegmentView", "segmented"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class OnePass:
 
 
 @dataclass(frozen=True)
-class View:
+class SegmentView:
     """A tensor that has one of another one's modes in segments.
 
     Attributes:
@@ -99,7 +99,7 @@ class View:
         return Tensor.from_coo(moved, vals, shape, self.format)
 
 
-def segmented(given: OnePass, lanes: Mapping[str, int]) -> tuple[Program, tuple[View, ...]]:
+def segmented(given: OnePass, lanes: Mapping[str, int]) -> tuple[Program, tuple[SegmentView, ...]]:
     """The program in which cascades over an index with lanes go over its segments, one for each lane.
 
     The index itself counts the segments, and so has the lanes; another one counts the coordinates in one.
@@ -170,7 +170,7 @@ class _Views:
         self.tensors: dict[str, TensorDecl] = {}
         self.names = Names(program.tensors)
         self.indices = Names(i for s in program.statements for i in s.indices)
-        self.views: list[View] = []
+        self.views: list[SegmentView] = []
         self._of: dict[tuple[str, int, int], str] = {}
         self._made: list[Region] = []
 
@@ -191,7 +191,7 @@ class _Views:
             name = self._of[key] = self.names.fresh(f"{tensor}_segments")
             made = self.tensors[name] = in_segments(decl, mode, segments, name)
             is_derived = decl in self.program.inputs and not decl.format.is_all_dense
-            self.views.append(View(name, tensor, mode, segments, made.format, is_derived))
+            self.views.append(SegmentView(name, tensor, mode, segments, made.format, is_derived))
             if not is_derived:
                 _check_even(tensor, decl.shape[mode] or segments, segments)
                 whole, parts = self.reshaped(decl, made, mode)

@@ -7,7 +7,7 @@ from samhw.passes.lowerable import Lowerable
 from samhw.passes.recipe import Recipe
 
 if TYPE_CHECKING:
-    from samhw.cascade import View
+    from samhw.cascade import SegmentView
 
 __all__ = ["cascade"]
 
@@ -38,5 +38,5 @@ def cascade(lowerable: Lowerable) -> Lowerable:
     return replace(made, capacity=replace(made.capacity, extents=extents))
 
 
-def _text(view: "View") -> str:
+def _text(view: "SegmentView") -> str:
     return f"{view.of}, its mode {view.mode} in {view.segments} segments"

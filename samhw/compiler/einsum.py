@@ -141,7 +141,9 @@ class View(_Leaf):
 
     @cached_property
     def free(self) -> frozenset[str]:
-        return frozenset(self.indices).difference(self.indices[found.level] for found in self.picks)
+        """With the rows of what names the places of picks, on which the values depend."""
+        own = frozenset(self.indices).difference(self.indices[found.level] for found in self.picks)
+        return own.union(*(found.at.free for found in self.picks))
 
 
 @dataclass(frozen=True, eq=False)

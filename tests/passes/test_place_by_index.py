@@ -161,3 +161,12 @@ def test_random_programs_in_hardware(backend: str, count: int) -> None:
         found = ran(program, backend)
         if backend == "verilator":
             assert found.cycles == ran(program).cycles
+
+
+def test_what_is_picked_stays_in_the_sum_over_its_rows() -> None:
+    """What a pick gives depends on the rows of what names its places, though it has no index of theirs."""
+    windows = np.stack([np.eye(4, dtype=int)[y : y + 2] for y in range(3)])
+    text = "tensor x[p=4]\ntensor P[y=3, u=2, p] : (dense, dense, singleton)\nY[y] = x[p] * P[y, u, p]"
+    result = samhw.compile(text).run(x=[1, 2, 3, 4], P=windows)
+    assert result.tensors["Y"].to_dense().tolist() == [3, 5, 7]
+    assert "pick" in kinds(result)

@@ -165,6 +165,9 @@ def _structural() -> Iterator[tuple[str, int, Params]]:
     yield "scan_dense", 0, {"extent": "x"}
     yield "scan_compressed", 0, {"pos": "p", "crd": "c", "extent": "x"}
     yield "scan_singleton", 0, {"crd": "c", "extent": "x"}
+    yield "scan_ell", 0, {"cnt": "n", "crd": "c", "width": 4, "extent": "x"}
+    yield "scan_ragged", 0, {"pos": "p", "extent": "x"}
+    yield "scan_dia", 0, {"cnt": "n", "off": "o", "rows": "x", "extent": "x"}
     yield "repeat", 0, {"payload": "ref"}
     yield "crd_hold", 0, {}
     yield "locate", 0, {"extent": "x"}

@@ -57,6 +57,9 @@ from samhw.rtl.root import Root
 from samhw.rtl.running import Running
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
+from samhw.rtl.scan_dia import ScanDia
+from samhw.rtl.scan_ell import ScanEll
+from samhw.rtl.scan_ragged import ScanRagged
 from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
@@ -104,6 +107,11 @@ def cases(arch: Arch, values: list[ValueType]) -> Iterator[Case]:
         "scan_compressed", "", partial(ScanCompressed, arch=arch, pos_capacity=WORDS, crd_capacity=WORDS)
     )
     yield Case("scan_singleton", "", partial(ScanSingleton, arch=arch, crd_capacity=WORDS))
+    for width in (4, 100):
+        params = {"width": width, "cnt_capacity": WORDS, "crd_capacity": WORDS}
+        yield Case("scan_ell", f"w={width}", partial(ScanEll, arch=arch, **params))
+    yield Case("scan_ragged", "", partial(ScanRagged, arch=arch, pos_capacity=WORDS))
+    yield Case("scan_dia", "", partial(ScanDia, arch=arch, cnt_capacity=1, off_capacity=64))
     yield Case("repeat", "", partial(Repeater, arch=arch, payload_width=index))
     yield Case("crd_hold", "", partial(CrdHold, arch=arch))
     yield Case("locate", "", partial(Locate, arch=arch))

@@ -49,7 +49,7 @@ def natural_format(data: Data) -> str:
             return "dense"
         return "csc" if layout in ("sparse_csc", "sparse_bsc") else _of_coordinates(held.ndim)
     if scipy.sparse.issparse(data):
-        return "csc" if held.format == "csc" else _of_coordinates(held.ndim)
+        return str(held.format) if held.format in ("csc", "dia") else _of_coordinates(held.ndim)
     return "dense"
 
 

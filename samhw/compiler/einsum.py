@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import ClassVar, cast
 
 from samhw.numerics import vanishing
-from samhw.tensors import LevelType
+from samhw.tensors import LevelKind
 
 __all__ = [
     "CONCAT",
@@ -132,7 +132,7 @@ class View(_Leaf):
     name: str
     tensor: str
     indices: tuple[str, ...]
-    levels: tuple[LevelType, ...]
+    levels: tuple[LevelKind, ...]
     pattern: bool = False
     sieve: bool = False
     part: Part | None = None

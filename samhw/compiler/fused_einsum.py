@@ -45,7 +45,7 @@ from samhw.frontend import (
 from samhw.frontend.expr import walk
 from samhw.fusion import FusedRegion, Instance, stored_format
 from samhw.names import Names
-from samhw.tensors import LevelType
+from samhw.tensors import stores_fill
 
 __all__ = ["EinsumBuilder"]
 
@@ -248,7 +248,7 @@ class EinsumBuilder:
             return Apply("select", (values, Number(1), Number(0)))
         # Inputs that are masks are loaded without zeros; a dense level and a result may have them.
         given = {decl.name for decl in self._program.inputs}
-        sieve = values.tensor not in given or values.levels[-1] is LevelType.dense
+        sieve = values.tensor not in given or stores_fill(values.levels)
         return replace(values, pattern=True, sieve=sieve)
 
     def _mask_values(self, instance: Instance) -> View | Intermediate:

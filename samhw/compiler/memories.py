@@ -6,7 +6,7 @@ from samhw.frontend import Capacity, Program
 from samhw.fusion import greatest_sizes, stored_format
 from samhw.graph import Memory, MemoryRole, memory_name
 from samhw.spec import StoredArray
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Ell, Format, LevelType
 
 __all__ = ["memories_of"]
 
@@ -34,19 +34,29 @@ def memories_of(
     numbers = [None] if shards == 1 else range(shards)
     outermost = fmt.mode_order[:1]
     distributed = [-(-size // shards) if mode in outermost else size for mode, size in enumerate(shape)]
+    sizes = greatest_sizes(fmt, distributed, capacity.entries_of(tensor))
     return [
         Memory(memory_name(owner, array, shard), owner, array, role, places, shard=shard)
-        for array, places in _arrays(fmt, greatest_sizes(fmt, distributed, capacity.entries_of(tensor)))
+        for array, places in _arrays(fmt, distributed, sizes)
         for shard in numbers
     ]
 
 
-def _arrays(fmt: Format, sizes: Sequence[int]) -> Iterator[tuple[str, int]]:
+def _arrays(fmt: Format, shape: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[str, int]]:
     """The arrays of a tensor's storage, with the places of each."""
     fibers = 1
     for level, (kind, size) in enumerate(zip(fmt.levels, sizes, strict=True)):
-        if kind is not LevelType.dense:
-            yield f"{StoredArray.POS}{level}", fibers + 1
-            yield f"{StoredArray.CRD}{level}", size
+        match kind:
+            case LevelType.ragged:
+                yield f"{StoredArray.POS}{level}", fibers + 1
+            case LevelType.dia:
+                yield f"{StoredArray.CNT}{level}", 1
+                yield f"{StoredArray.OFF}{level}", min(size, fibers + shape[fmt.mode_order[level]])
+            case Ell():
+                yield f"{StoredArray.CNT}{level}", fibers
+                yield f"{StoredArray.CRD}{level}", size
+            case LevelType.compressed:
+                yield f"{StoredArray.POS}{level}", fibers + 1
+                yield f"{StoredArray.CRD}{level}", size
         fibers = size
     yield StoredArray.VALS, fibers

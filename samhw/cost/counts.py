@@ -99,6 +99,8 @@ class TokenCounts:
         return self.words.get(name, 0.0) * payload.width(self.arch.index_bits) / payload.words / 8
 
     def _times(self, node: Node, each: Each | None) -> float:
+        if each is Each.HELD:
+            return 0.0
         if each is Each.TAKEN:
             return self.values(self.taken(node, node.inputs[0].name))
         ends = (Endpoint(node.name, port.name) for port in node.outputs)

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-import numpy as np
-
 from samhw.graph import Arch, Endpoint, Graph, Levels, Node, levels
 from samhw.spec import StoredArray
 
@@ -99,13 +97,17 @@ def _given(
 def _average(graph: Graph, node: Node) -> float:
     """How many coordinates a scanner gives for a reference, if fibers are full and of equal length."""
     stored = {node.spec.memories[param].array: graph.memory[name] for param, name in node.memories.items()}
-    fibers, words = 1, {}
+    if not stored:
+        given = node.spec.coordinates(node.params, 1, {}, graph.extents)
+        assert given is not None
+        return given
+    coordinates = stored.get(StoredArray.CRD) or stored.get(StoredArray.OFF)
+    if coordinates is None:
+        return graph.extents[node.index]
     if pos := stored.get(StoredArray.POS):
-        fibers = max(1, pos.capacity - 1)
-        words[pos.name] = np.array([0, stored[StoredArray.CRD].capacity])
-    given = node.spec.coordinates(node.params, fibers, words, graph.extents)
-    assert given is not None
-    return given / fibers
+        return coordinates.capacity / max(1, pos.capacity - 1)
+    cnt = stored.get(StoredArray.CNT)
+    return coordinates.capacity / cnt.capacity if cnt else 1.0
 
 
 def _last(counts: Counts) -> float:

@@ -143,7 +143,7 @@ class _Walk:
         path = (*above.path, Led(node.index))
         own = every(node.index, self._extents[next(iter(node.extents.values()))])
         if memories:
-            own = self._stored(memories[StoredArray.CRD], path)
+            own = self._stored(memories.get(StoredArray.CRD, next(iter(memories.values()))), path)
         made = all_of((above.some, own))
         return Carried((*above.levels, made), path=path, lanes=above.lanes)
 

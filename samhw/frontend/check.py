@@ -29,6 +29,7 @@ from samhw.frontend.lexemes import LONGEST_NAME, is_name
 from samhw.frontend.program import Program
 from samhw.frontend.source import Span
 from samhw.frontend.statement import COORDINATES, RANKINGS, Statement
+from samhw.tensors import LevelKind, LevelType
 
 __all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]
 
@@ -313,6 +314,10 @@ def _check_order(program: Program, statement: Statement) -> None:
             )
 
 
+_WRITTEN: tuple[LevelKind, ...] = (LevelType.dense, LevelType.compressed, LevelType.singleton)
+"""The levels of results."""
+
+
 def _check_dataflow(program: Program) -> None:
     """Every tensor is used; a written one is written once, before it is read."""
     writers = {statement.lhs.tensor for statement in program.statements}
@@ -331,6 +336,13 @@ def _check_dataflow(program: Program) -> None:
                     access.span,
                     f"'{access.tensor}' is used before the statement that writes it; move that statement up",
                 )
+        stored = program.tensors[target].format
+        if not set(stored.levels) <= set(_WRITTEN):
+            raise program.error(
+                statement.lhs.span,
+                f"'{target}' is computed, and {stored} is a format of inputs alone; store it in dense or "
+                "compressed levels, such as csr",
+            )
         if target in written:
             raise program.error(
                 statement.lhs.span, f"'{target}' is written twice; give the second result another name"

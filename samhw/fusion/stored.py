@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Ell, Format, LevelType
 
 __all__ = ["greatest_sizes", "stored_format"]
 
@@ -20,13 +20,18 @@ def greatest_sizes(fmt: Format, shape: Sequence[int], entries: int) -> list[int]
     Args:
         fmt: as `stored_format` gives it.
         shape: the greatest extent of each mode.
-        entries: the most that a compressed level holds.
+        entries: the most that a compressed level holds, and positions of a ragged or dia level.
     """
     size = 1
     sizes = []
     for level, mode in zip(fmt.levels, fmt.mode_order, strict=True):
-        size *= shape[mode]
-        if level is not LevelType.dense:
-            size = min(size, entries)
+        if isinstance(level, Ell):
+            size *= level.width
+        elif level is LevelType.dia:
+            size = min(size * (size + shape[mode]), entries)
+        else:
+            size *= shape[mode]
+            if level is not LevelType.dense:
+                size = min(size, entries)
         sizes.append(size)
     return sizes

@@ -32,11 +32,42 @@ def _scan_dense(to: RegionBuilder, node: Node) -> None:
 
 
 def _scan_compressed(to: RegionBuilder, node: Node) -> None:
-    ref = to.input(node, "ref")
+    _stored_walk(to, node, *_fetched_ends(to, node))
+
+
+def _scan_ell(to: RegionBuilder, node: Node) -> None:
+    ref, cnt = to.input(node, "ref"), to.memory(node, "cnt")
+    depth = to.arch.internal_depth(to.arch.memory + to.arch.step)
+    start, end = to.internal(node, "start", INDEX, depth), to.internal(node, "end", INDEX, depth)
+    to.process(
+        "scan_ell_fetch",
+        *(ref, start, end, cnt),
+        reads=(ref,),
+        writes=(start, end),
+        template=(to.number(node), str(node.params["width"]), cnt.words),
+    )
+    _stored_walk(to, node, start, end)
+
+
+def _scan_ragged(to: RegionBuilder, node: Node) -> None:
+    start, end = _fetched_ends(to, node)
+    crd, out = to.output(node, "crd"), to.output(node, "ref")
+    to.process(
+        "scan_ragged_walk",
+        *(start, end, crd, out),
+        *to.extents_of(node),
+        reads=(start, end),
+        writes=(crd, out),
+        template=(to.number(node),),
+    )
+    to.spread(node, {"crd": crd, "ref": out})
+
+
+def _fetched_ends(to: RegionBuilder, node: Node) -> tuple[HlsStream, HlsStream]:
+    """Where each fiber starts and ends, by `pos`."""
+    ref, pos = to.input(node, "ref"), to.memory(node, "pos")
     depth = to.arch.internal_depth(to.arch.memory)
     start, end = to.internal(node, "start", INDEX, depth), to.internal(node, "end", INDEX, depth)
-    crd, out = to.output(node, "crd"), to.output(node, "ref")
-    pos, coordinates = to.memory(node, "pos"), to.memory(node, "crd")
     to.process(
         "scan_compressed_fetch",
         *(ref, start, end, pos),
@@ -44,17 +75,52 @@ def _scan_compressed(to: RegionBuilder, node: Node) -> None:
         writes=(start, end),
         template=(to.number(node), pos.words),
     )
+    return start, end
+
+
+def _stored_walk(to: RegionBuilder, node: Node, start: HlsStream, end: HlsStream) -> None:
+    """The stored coordinates from the start of each fiber to its end."""
+    crd, out = to.output(node, "crd"), to.output(node, "ref")
+    coordinates = to.memory(node, "crd")
     to.process(
         "scan_compressed_walk",
-        start,
-        end,
-        crd,
-        out,
-        coordinates,
+        *(start, end, crd, out, coordinates),
         *to.extents_of(node),
         reads=(start, end),
         writes=(crd, out),
         template=(to.number(node), coordinates.words),
+    )
+    to.spread(node, {"crd": crd, "ref": out})
+
+
+def _scan_dia(to: RegionBuilder, node: Node) -> None:
+    ref, cnt, off = to.input(node, "ref"), to.memory(node, "cnt"), to.memory(node, "off")
+    depth, later = to.arch.internal_depth(to.arch.memory), to.arch.memory + to.arch.step
+    row, count = to.internal(node, "row", INDEX, depth), to.internal(node, "count", INDEX, depth)
+    to.process(
+        "scan_dia_fetch",
+        *(ref, row, count, cnt),
+        reads=(ref,),
+        writes=(row, count),
+        template=(cnt.words,),
+    )
+    depth = to.arch.internal_depth(later)
+    at, place = to.internal(node, "at", INDEX, depth), to.internal(node, "place", INDEX, depth)
+    rows, extent = to.extents_of(node)
+    to.process(
+        "scan_dia_walk",
+        *(row, count, at, place, off, rows),
+        reads=(row, count),
+        writes=(at, place),
+        template=(to.number(node), off.words),
+    )
+    crd, out = to.output(node, "crd"), to.output(node, "ref")
+    to.process(
+        "scan_dia_keep",
+        *(at, place, crd, out, extent),
+        reads=(at, place),
+        writes=(crd, out),
+        template=(to.number(node),),
     )
     to.spread(node, {"crd": crd, "ref": out})
 
@@ -341,6 +407,9 @@ LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {
     "scan_dense": _scan_dense,
     "scan_compressed": _scan_compressed,
     "scan_singleton": _scan_singleton,
+    "scan_ell": _scan_ell,
+    "scan_ragged": _scan_ragged,
+    "scan_dia": _scan_dia,
     "repeat": _plain("repeat"),
     "crd_hold": _plain("crd_hold"),
     "locate": _plain("locate"),

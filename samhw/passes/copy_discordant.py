@@ -172,9 +172,9 @@ class _Copier:
         return self.formats[tensor][1] if tensor in self.formats else self.program.tensors[tensor].format
 
     def kind(self, tensor: str) -> LevelType | None:
-        """The type of all levels of a tensor, if it is one."""
+        """The type of all levels of a tensor, if it is one that results may have."""
         levels = set(stored_format(self.format(tensor)).levels)
-        return levels.pop() if len(levels) == 1 else None
+        return next((kind for kind in (LevelType.dense, LevelType.compressed) if levels == {kind}), None)
 
     def copied_levels(self, tensor: str) -> LevelType:
         """The type of all levels of a copy: dense if those of the tensor are, else compressed."""

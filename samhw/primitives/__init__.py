@@ -29,6 +29,9 @@ from samhw.primitives.root import Root
 from samhw.primitives.running import Running
 from samhw.primitives.scan_compressed import ScanCompressed
 from samhw.primitives.scan_dense import ScanDense
+from samhw.primitives.scan_dia import ScanDia
+from samhw.primitives.scan_ell import ScanEll
+from samhw.primitives.scan_ragged import ScanRagged
 from samhw.primitives.scan_singleton import ScanSingleton
 from samhw.primitives.scatter import Scatter
 from samhw.primitives.shift import Shift
@@ -54,6 +57,9 @@ _MODELS: tuple[Model, ...] = (
     ScanDense(),
     ScanCompressed(),
     ScanSingleton(),
+    ScanEll(),
+    ScanRagged(),
+    ScanDia(),
     Repeater(),
     CrdHold(),
     Locate(),

@@ -7,7 +7,7 @@ from samhw.primitives.step import NONE, RANGE, VAL, Memory, Step, Words, fault, 
 from samhw.primitives.walk import BEYOND, DISORDERED, WALK_READS, WALK_STATE, walk
 from samhw.spec.scan import SCAN_COMPRESSED
 
-__all__ = ["ScanCompressed"]
+__all__ = ["ScanCompressed", "fetch", "stored_walk"]
 
 
 def _fetch() -> Step:
@@ -54,36 +54,25 @@ def _reference(ends: Words, memory: Memory, c: int) -> int:
     return ends[0] + c
 
 
+def fetch(node: Node) -> Actor:
+    """The actor that reads where each fiber starts and ends. It runs ahead: short fibers cost no bubble."""
+    pos = Store(Place.MEMORY, node.params["pos"])
+    reads = (Read(0, output=0, port=0), Read(0, output=1, port=0, offset=1))
+    return Actor("fetch", _fetch(), ("ref",), ("start", "end"), memory=(pos,), reads=reads)
+
+
+def stored_walk(node: Node) -> Actor:
+    """The actor that walks the coordinates from the start of a fiber to its end."""
+    stores = (Store(Place.MEMORY, node.params["crd"]), Store(Place.EXTENT, node.params["extent"]))
+    step = walk(2, _length, _coordinate, _reference)
+    return Actor("walk", step, ("start", "end"), ("crd", "ref"), WALK_STATE, stores, reads=WALK_READS)
+
+
 class ScanCompressed(Model):
-    """Enumerates crd[pos[r]..pos[r+1]] below each r. `fetch` runs ahead: short fibers cost no bubble."""
+    """Enumerates crd[pos[r]..pos[r+1]] below each r."""
 
     spec = SCAN_COMPRESSED
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-        pos = Store(Place.MEMORY, node.params["pos"])
-        coordinates = Store(Place.MEMORY, node.params["crd"])
-        extent = Store(Place.EXTENT, node.params["extent"])
-        step = walk(2, _length, _coordinate, _reference)
         link = Link(arch.memory, arch.internal_depth(arch.memory))
-        return ActorNetwork(
-            (
-                Actor(
-                    "fetch",
-                    _fetch(),
-                    ("ref",),
-                    ("start", "end"),
-                    memory=(pos,),
-                    reads=(Read(0, output=0, port=0), Read(0, output=1, port=0, offset=1)),
-                ),
-                Actor(
-                    "walk",
-                    step,
-                    ("start", "end"),
-                    ("crd", "ref"),
-                    WALK_STATE,
-                    (coordinates, extent),
-                    reads=WALK_READS,
-                ),
-            ),
-            {"start": link, "end": link},
-        )
+        return ActorNetwork((fetch(node), stored_walk(node)), {"start": link, "end": link})

@@ -30,6 +30,9 @@ from samhw.rtl.root import Root
 from samhw.rtl.running import Running
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
+from samhw.rtl.scan_dia import ScanDia
+from samhw.rtl.scan_ell import ScanEll
+from samhw.rtl.scan_ragged import ScanRagged
 from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
@@ -92,6 +95,16 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
         arch=at.arch, pos_capacity=at.capacity("pos"), crd_capacity=at.capacity("crd")
     ),
     "scan_singleton": lambda at: ScanSingleton(arch=at.arch, crd_capacity=at.capacity("crd")),
+    "scan_ell": lambda at: ScanEll(
+        arch=at.arch,
+        width=at.params["width"],
+        cnt_capacity=at.capacity("cnt"),
+        crd_capacity=at.capacity("crd"),
+    ),
+    "scan_ragged": lambda at: ScanRagged(arch=at.arch, pos_capacity=at.capacity("pos")),
+    "scan_dia": lambda at: ScanDia(
+        arch=at.arch, cnt_capacity=at.capacity("cnt"), off_capacity=at.capacity("off")
+    ),
     "repeat": lambda at: Repeater(arch=at.arch, payload_width=at.width("ref")),
     "crd_hold": lambda at: CrdHold(arch=at.arch),
     "locate": lambda at: Locate(arch=at.arch),

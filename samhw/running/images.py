@@ -6,10 +6,14 @@ from samhw.errors import InputError, RunError
 from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory_name
 from samhw.numerics import Words
 from samhw.running.shards import joined, shard_sizes
+from samhw.spec import StoredArray
 from samhw.tensors.format import Format, LevelType
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["block_counts", "load", "stored_words", "unload"]
+
+_EVERY_BIT = 2**32 - 1
+"""Of an index: words have no sign, and offsets may be negative."""
 
 
 def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words], dict[str, int]]:
@@ -150,6 +154,8 @@ def _words(design: Design, name: str, tensor: Tensor) -> dict[str, Words]:
                 "rebuild with a larger capacity (--capacity)."
             )
         try:
+            if array.startswith(StoredArray.OFF):
+                content = content & _EVERY_BIT
             words[memory.name] = design.stored(memory).encode(content)
         except InputError as error:
             raise InputError(f"Tensor {name!r} cannot be used: {error}") from error

@@ -47,7 +47,7 @@ def traffic(graph: Graph, arch: Arch, result: Result) -> dict[str, Traffic]:
 
 def _read(graph: Graph, result: Result, node: Node) -> Mapping[str, int]:
     """The places that a node reads, by memory."""
-    times: dict[Each | None, int] = {}
+    times: dict[Each | None, int] = {Each.HELD: 0}
     if node.inputs:
         times[Each.TAKEN] = _vals(_taken(graph, result, node.name, node.inputs[0].name))
     # One output at least feeds something.

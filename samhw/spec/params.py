@@ -15,6 +15,7 @@ __all__ = [
     "EXTENT",
     "RESULT",
     "SHAPE",
+    "SIZE",
     "VALUE",
     "Each",
     "MemoryUse",
@@ -39,6 +40,8 @@ class StoredArray(StrEnum):
 
     POS = "pos"
     CRD = "crd"
+    CNT = "cnt"
+    OFF = "off"
     VALS = "vals"
 
 
@@ -47,6 +50,7 @@ class Each(Enum):
 
     TAKEN = "each VAL that it takes from its first input"
     GIVEN = "each VAL that it gives; its outputs are in lockstep"
+    HELD = "nothing off chip: these are a few words, which stay on chip wherever the tensor lies"
 
 
 class MemoryUse(NamedTuple):
@@ -138,6 +142,10 @@ def read(array: StoredArray, words: int, each: Each) -> Param:
 def written(array: StoredArray) -> Param:
     """A memory that a node writes."""
     return Param("a name", _is_name, role=MemoryUse(array))
+
+
+SIZE = Param("a whole number of 1 or more", lambda value: type(value) is int and value >= 1)
+"""A size that is fixed when a design is made."""
 
 
 def choice(*names: str) -> Param:

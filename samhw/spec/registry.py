@@ -16,7 +16,14 @@ from samhw.spec.recur import RECUR
 from samhw.spec.reduce import ARG, LAST, RECUR_VECTOR, REDUCE_SCALAR, REDUCE_VECTOR
 from samhw.spec.root import ROOT
 from samhw.spec.running import RUNNING
-from samhw.spec.scan import SCAN_COMPRESSED, SCAN_DENSE, SCAN_SINGLETON
+from samhw.spec.scan import (
+    SCAN_COMPRESSED,
+    SCAN_DENSE,
+    SCAN_DIA,
+    SCAN_ELL,
+    SCAN_RAGGED,
+    SCAN_SINGLETON,
+)
 from samhw.spec.shift import SHIFT
 from samhw.spec.write import WRITE_COMPRESSED, WRITE_DENSE, WRITE_VAL
 
@@ -27,6 +34,9 @@ _SPECS: tuple[Spec, ...] = (
     SCAN_DENSE,
     SCAN_COMPRESSED,
     SCAN_SINGLETON,
+    SCAN_ELL,
+    SCAN_RAGGED,
+    SCAN_DIA,
     REPEAT,
     CRD_HOLD,
     LOCATE,

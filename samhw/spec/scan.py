@@ -1,13 +1,22 @@
-"""The level scanners: scan_dense, scan_compressed, scan_singleton."""
+"""The level scanners: of dense, compressed, singleton, ell, ragged and dia levels."""
+
+import numpy as np
 
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import Distribution, Extents, Joined, Ports, Reduction, Spec, Words, Work
 from samhw.spec.blocks import Blocked, TakenBlocks
-from samhw.spec.params import EXTENT, Each, Params, StoredArray, parameters, read
+from samhw.spec.params import EXTENT, SIZE, Each, Params, StoredArray, parameters, read
 from samhw.spec.streams import crd, ref
 
-__all__ = ["SCAN_COMPRESSED", "SCAN_DENSE", "SCAN_SINGLETON"]
+__all__ = [
+    "SCAN_COMPRESSED",
+    "SCAN_DENSE",
+    "SCAN_DIA",
+    "SCAN_ELL",
+    "SCAN_RAGGED",
+    "SCAN_SINGLETON",
+]
 
 
 class _Scanner(Spec):
@@ -93,6 +102,69 @@ class _ScanSingleton(_Scanner):
         return fibers
 
 
+class _ScanEll(_Scanner):
+    kind = "scan_ell"
+    rule = "Walks an ell level: the coordinates in the room of each fiber, one a cycle, and then its end."
+    params = parameters(
+        cnt=read(StoredArray.CNT, 1, Each.TAKEN),
+        crd=read(StoredArray.CRD, 1, Each.GIVEN),
+        width=SIZE,
+        extent=EXTENT,
+    )
+    inner_latency = "memory"
+    finds_disorder = True
+
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
+        return arch.memory if port == "crd" else arch.step
+
+    def inside(self, params: Params, arch: Arch, value: ValueType) -> int:
+        return arch.memory + arch.step
+
+    def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
+        return int(words[params["cnt"]][:fibers].sum())
+
+
+class _ScanRagged(_Scanner):
+    kind = "scan_ragged"
+    rule = "Walks a ragged level: the coordinates below the length of each fiber, and then its end."
+    params = parameters(pos=read(StoredArray.POS, 2, Each.TAKEN), extent=EXTENT)
+    inner_latency = "memory"
+    finds_disorder = False
+
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
+        return arch.step
+
+    def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
+        return SCAN_COMPRESSED.coordinates(params, fibers, words, extents)
+
+
+class _ScanDia(_Scanner):
+    kind = "scan_dia"
+    rule = "Walks a dia level: of each row the coordinates on the stored diagonals, and then its end."
+    params = parameters(
+        cnt=read(StoredArray.CNT, 1, Each.HELD),
+        off=read(StoredArray.OFF, 1, Each.HELD),
+        rows=EXTENT,
+        extent=EXTENT,
+    )
+    inner_latency = "memory"
+    finds_disorder = True
+
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
+        return arch.step
+
+    def inside(self, params: Params, arch: Arch, value: ValueType) -> int:
+        return 2 * arch.memory + arch.step
+
+    def coordinates(self, params: Params, fibers: int, words: Words, extents: Extents) -> int | None:
+        off = words[params["off"]][: int(words[params["cnt"]][0])].astype(np.uint32).astype(np.int32)
+        rows, size = min(fibers, extents[params["rows"]]), extents[params["extent"]]
+        return int(np.maximum(0, np.minimum(rows, size - off) - np.maximum(0, -off)).sum())
+
+
 SCAN_DENSE = _ScanDense()
 SCAN_COMPRESSED = _ScanCompressed()
 SCAN_SINGLETON = _ScanSingleton()
+SCAN_ELL = _ScanEll()
+SCAN_RAGGED = _ScanRagged()
+SCAN_DIA = _ScanDia()

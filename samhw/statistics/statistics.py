@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.statistics.support import Support, onto
-from samhw.tensors import Tensor
+from samhw.tensors import LevelType, Tensor
 
 __all__ = ["KINDS", "Kind", "Stock", "TensorStatistics", "stored_coordinates"]
 
@@ -68,5 +68,5 @@ class TensorStatistics(ABC):
 def stored_coordinates(tensor: Tensor, *, is_mask: bool = False) -> NDArray[np.int64]:
     """The coordinates that a tensor stores in compressed levels, of shape (rank, n): zeros that are stored
     count, but for a mask, and zeros that only fill a dense level do not."""
-    coords, _ = tensor.to_coo(drop_zeros=is_mask or tensor.format.stores_fill)
+    coords, _ = tensor.to_coo(drop_zeros=is_mask or tensor.format.levels[-1:] == (LevelType.dense,))
     return coords

@@ -13,11 +13,12 @@ shape, a format, one record per level, and the values::
     >>> a.convert("csc").arrays()["vals"]
     array([7, 5, 8])
 
-Formats by name: ``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf``, ``bcsr(b)``, ``scalar``,
-or level by level, ``(dense, compressed, singleton)``; with a mode order, ``csf @ (2, 0, 1)``.
+Formats by name: ``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf``, ``ragged``, ``ell(w)``,
+``dia``, ``bcsr(b)``, ``scalar``, or level by level, ``(dense, compressed, singleton)``; with a mode order,
+``csf @ (2, 0, 1)``.
 """
 
-from samhw.tensors.format import Format, LevelType
+from samhw.tensors.format import Ell, Format, LevelKind, LevelType, stores_fill
 from samhw.tensors.generate import (
     block_diagonal_graph,
     karate,
@@ -34,7 +35,15 @@ from samhw.tensors.io import (
     write_tensor,
     write_tensors,
 )
-from samhw.tensors.levels import CompressedLevel, DenseLevel, Level, SingletonLevel
+from samhw.tensors.levels import (
+    CompressedLevel,
+    DenseLevel,
+    DiaLevel,
+    EllLevel,
+    Level,
+    RaggedLevel,
+    SingletonLevel,
+)
 from samhw.tensors.pytorch import check_layout as check_torch_layout
 from samhw.tensors.stand_ins import STAND_INS, stand_in
 from samhw.tensors.tensor import Tensor
@@ -43,9 +52,14 @@ __all__ = [
     "STAND_INS",
     "CompressedLevel",
     "DenseLevel",
+    "DiaLevel",
+    "Ell",
+    "EllLevel",
     "Format",
     "Level",
+    "LevelKind",
     "LevelType",
+    "RaggedLevel",
     "SingletonLevel",
     "Tensor",
     "block_diagonal_graph",
@@ -59,6 +73,7 @@ __all__ = [
     "read_tensor",
     "read_tensors",
     "stand_in",
+    "stores_fill",
     "uniform_graph",
     "write_tensor",
     "write_tensors",

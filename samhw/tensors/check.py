@@ -5,7 +5,16 @@ import numpy.typing as npt
 
 from samhw.errors import InputError
 from samhw.tensors.format import Format
-from samhw.tensors.levels import CompressedLevel, DenseLevel, IntArray, Level, SingletonLevel
+from samhw.tensors.levels import (
+    CompressedLevel,
+    DenseLevel,
+    DiaLevel,
+    EllLevel,
+    IntArray,
+    Level,
+    RaggedLevel,
+    SingletonLevel,
+)
 from samhw.tensors.storage import singletons_below
 
 __all__ = ["check_storage"]
@@ -38,6 +47,17 @@ def check_storage(
             case SingletonLevel(crd=crd):
                 _check_length(f"crd{depth}", crd, count)
                 _check_crd(depth, crd, size)
+            case EllLevel():
+                _check_ell(depth, level, count)
+                count *= level.width
+            case RaggedLevel(pos=pos):
+                _check_length(f"pos{depth}", pos, count + 1)
+                count = int(pos[-1])
+                _check_pos(depth, pos, len(pos) - 1, count)
+                _check_lengths(depth, np.diff(pos), "runs to", size)
+            case DiaLevel(off=off):
+                _check_offsets(depth, off, level.rows, size)
+                count *= len(off)
     _check_length("vals", vals, count)
     for depth, level in enumerate(levels):
         if isinstance(level, CompressedLevel):
@@ -67,6 +87,35 @@ def _check_crd(depth: int, crd: IntArray, size: int) -> None:
     if (outside := np.flatnonzero((crd < 0) | (crd >= size))).size:
         at = int(outside[0])
         raise InputError(f"crd{depth} entry {at} is {crd[at]} but coordinates there run from 0 to {size - 1}")
+
+
+def _check_ell(depth: int, level: EllLevel, fibers: int) -> None:
+    _check_length(f"cnt{depth}", level.cnt, fibers)
+    _check_length(f"crd{depth}", level.crd, fibers * level.width)
+    _check_lengths(depth, level.cnt, "has", level.width)
+    pos = np.concatenate([[0], np.cumsum(level.cnt)])
+    stored = level.crd[np.tile(np.arange(level.width), fibers) < np.repeat(level.cnt, level.width)]
+    _check_crd(depth, stored, level.size)
+    _check_increasing(depth, pos, [stored])
+
+
+def _check_lengths(depth: int, lengths: IntArray, what: str, most: int) -> None:
+    if (outside := np.flatnonzero((lengths < 0) | (lengths > most))).size:
+        at = int(outside[0])
+        raise InputError(
+            f"fiber {at} of level {depth} {what} {lengths[at]} coordinates, but it can have 0 to {most}"
+        )
+
+
+def _check_offsets(depth: int, off: IntArray, rows: int, size: int) -> None:
+    if (outside := np.flatnonzero((off <= -rows) | (off >= size))).size:
+        at = int(outside[0])
+        raise InputError(
+            f"off{depth} entry {at} is {off[at]}, but diagonals there run from {1 - rows} to {size - 1}"
+        )
+    if (wrong := np.flatnonzero(off[1:] <= off[:-1])).size:
+        at = int(wrong[0])
+        raise InputError(f"off{depth} must increase, but entry {at + 1} is {off[at + 1]} after {off[at]}")
 
 
 def _check_increasing(depth: int, pos: IntArray, crds: list[IntArray]) -> None:

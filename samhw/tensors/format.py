@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import takewhile
+from typing import TypeAlias
 
 from samhw.errors import InputError
 
-__all__ = ["Format", "LevelType"]
+__all__ = ["Ell", "Format", "LevelKind", "LevelType", "stores_fill"]
 
 
 class LevelType(StrEnum):
@@ -24,6 +25,40 @@ class LevelType(StrEnum):
     singleton = "singleton"
     """Exactly one coordinate for each position of the level above, as in the inner levels of COO; below dense
     levels, for each combination of their coordinates."""
+
+    ragged = "ragged"
+    """The coordinates from 0 to a length that each fiber has: ``pos[f + 1] - pos[f]``."""
+
+    dia = "dia"
+    """Diagonals: below row ``r`` of a dense level, the coordinates ``r + off[d]`` for each stored offset, as
+    far as they lie inside of the matrix."""
+
+
+@dataclass(frozen=True)
+class Ell:
+    """A level with room for ``width`` coordinates below each position: of fiber ``f``, those are stored that
+    are at ``f * width`` and behind it, ``cnt[f]`` in number. What is left of the room is padding."""
+
+    width: int
+
+    def __post_init__(self) -> None:
+        if self.width < 1:
+            raise InputError(f"an ell level of {self.width} coordinates is impossible: use 1 or more")
+
+    def __str__(self) -> str:
+        return f"ell({self.width})"
+
+
+LevelKind: TypeAlias = LevelType | Ell
+"""What one level of a format is."""
+
+_FILLED = (LevelType.dense, LevelType.ragged, LevelType.dia)
+"""Levels that have places for coordinates that nobody stored."""
+
+
+def stores_fill(levels: Sequence[LevelKind]) -> bool:
+    """Whether the innermost of some levels has places for coordinates that nobody stored: zeros."""
+    return bool(levels) and levels[-1] in _FILLED
 
 
 @dataclass(frozen=True)
@@ -47,7 +82,7 @@ class Format:
         When the three do not make a format.
     """
 
-    levels: tuple[LevelType, ...]
+    levels: tuple[LevelKind, ...]
     mode_order: tuple[int, ...]
     block: tuple[int, ...] | int | None = None
 
@@ -73,6 +108,12 @@ class Format:
                 f"format {_tuple_text(self.levels)} is impossible: a singleton level must follow "
                 "another level"
             )
+        dia = [depth for depth, level in enumerate(self.levels) if level is LevelType.dia]
+        if dia and (dia != [1] or self.levels[0] is not LevelType.dense):
+            raise InputError(
+                f"format {_tuple_text(self.levels)} is impossible: a dia level follows one dense level, to "
+                "whose coordinates its offsets are added"
+            )
 
     def _check_blocked(self) -> None:
         assert isinstance(self.block, tuple)
@@ -94,9 +135,10 @@ class Format:
     def parse(cls, text: str, rank: int) -> "Format":
         """The format of that name for tensors of rank ``rank``.
 
-        ``text`` is a name (``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf``, ``scalar``, and
-        with blocks ``bcsr(4)``, ``dbsr(4,2)``, ``bdense(4,4)``, ``bcsf(4)``) or a list of levels such as
-        ``(dense, compressed, singleton)``. Either may be followed by a mode order, ``csf @ (2, 0, 1)``, which
+        ``text`` is a name (``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf``, ``ragged``,
+        ``ell(4)``, ``dia``, ``scalar``, and with blocks ``bcsr(4)``, ``dbsr(4,2)``, ``bdense(4,4)``,
+        ``bcsf(4)``) or a list of levels such as ``(dense, compressed, singleton)``. Either may be followed by
+        a mode order, ``csf @ (2, 0, 1)``, which
         replaces the order that the name implies.
 
         Raises
@@ -140,9 +182,9 @@ class Format:
         for name, format in named.items():
             if format.levels == self.levels and format._is_natural:
                 return f"{name} @ {_tuple_text(self.mode_order)}"
-        if self._is_natural:
-            return _tuple_text(self.levels)
-        return f"{_tuple_text(self.levels)} @ {_tuple_text(self.mode_order)}"
+        is_ell = self.rank == 2 and self.levels[0] is LevelType.dense and isinstance(self.levels[1], Ell)
+        text = str(self.levels[1]) if is_ell else _tuple_text(self.levels)
+        return text if self._is_natural else f"{text} @ {_tuple_text(self.mode_order)}"
 
     @property
     def rank(self) -> int:
@@ -181,14 +223,20 @@ class Format:
 
     @property
     def stores_fill(self) -> bool:
-        """Whether ``vals`` holds zeros that nobody stored, because the innermost level is dense."""
-        return bool(self.levels) and self.levels[-1] is LevelType.dense
+        """Whether ``vals`` holds zeros that nobody stored, because the innermost level has coordinates that
+        nobody stored: it is dense, ragged or dia."""
+        return stores_fill(self.levels)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether a level leaves coordinates out, and does not store exactly one."""
+        return bool({*self.levels} - {LevelType.dense, LevelType.singleton})
 
     @property
     def one_each(self) -> int:
         """The number of dense levels, if the others are singletons, so that exactly one point is stored for
         each combination of their coordinates; 0 in any other format."""
-        dense = len(list(takewhile(LevelType.dense.__eq__, self.levels)))
+        dense = len(list(takewhile(lambda level: level is LevelType.dense, self.levels)))
         singletons = self.levels[dense:]
         return dense if singletons and set(singletons) == {LevelType.singleton} else 0
 
@@ -215,10 +263,11 @@ class Format:
 
 
 _BLOCKED = re.compile(r"(\w+)\(\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*\)")
+_ELL = re.compile(r"ell\(\s*(\d{1,9})\s*\)")
 
 
 @lru_cache
-def _blocked_formats(rank: int) -> dict[str, tuple[LevelType, ...]]:
+def _blocked_formats(rank: int) -> dict[str, tuple[LevelKind, ...]]:
     """The levels of the blocks in each blocked format of a rank, by its name."""
     dense, compressed = LevelType.dense, LevelType.compressed
     if rank == 0:
@@ -240,6 +289,8 @@ def _named_formats(rank: int) -> dict[str, Format]:
         named["csc"] = Format((dense, compressed), (1, 0))
         named["dcsr"] = Format((compressed, compressed), (0, 1))
         named["dcsc"] = Format((compressed, compressed), (1, 0))
+        named["ragged"] = Format((dense, LevelType.ragged), (0, 1))
+        named["dia"] = Format((dense, LevelType.dia), (0, 1))
     named["csf"] = Format((compressed,) * rank, natural)
     named["coo"] = Format((compressed, *(singleton,) * (rank - 1)), natural)
     return named
@@ -249,6 +300,8 @@ def _parse_levels(text: str, rank: int) -> Format:
     named = _named_formats(rank)
     if text in named:
         return named[text]
+    if rank == 2 and _ELL.fullmatch(text):
+        return Format((LevelType.dense, _level_type(text)), (0, 1))
     if (blocked := _BLOCKED.fullmatch(text)) and blocked[1] in _blocked_formats(rank):
         sizes = tuple(map(int, blocked[2].split(",")))
         outer = _blocked_formats(rank)[blocked[1]]
@@ -256,7 +309,7 @@ def _parse_levels(text: str, rank: int) -> Format:
         return Format(levels, tuple(range(rank)), sizes * rank if len(sizes) == 1 else sizes)
     items = _tuple_items(text)
     if items is None:
-        names = [*named, *(f"{name}(b)" for name in _blocked_formats(rank))]
+        names = [*named, *["ell(w)"] * (rank == 2), *(f"{name}(b)" for name in _blocked_formats(rank))]
         raise InputError(
             f"unknown format {text!r} for a tensor of rank {rank}: use {', '.join(names)} "
             "or a list of levels such as '(dense, compressed)'"
@@ -266,11 +319,16 @@ def _parse_levels(text: str, rank: int) -> Format:
     return Format(tuple(_level_type(item) for item in items), tuple(range(rank)))
 
 
-def _level_type(name: str) -> LevelType:
+def _level_type(level: LevelKind | str) -> LevelKind:
+    """The level itself, or that of a name."""
+    if isinstance(level, Ell):
+        return level
+    if width := _ELL.fullmatch(level):
+        return Ell(int(width[1]))
     try:
-        return LevelType(name)
+        return LevelType(level)
     except ValueError:
-        raise InputError(f"unknown level type {name!r}: use {', '.join(LevelType)}") from None
+        raise InputError(f"unknown level type {level!r}: use {', '.join((*LevelType, 'ell(w)'))}") from None
 
 
 def _tuple_items(text: str) -> list[str] | None:
@@ -281,5 +339,5 @@ def _tuple_items(text: str) -> list[str] | None:
     return [item.strip() for item in inner.split(",")] if inner else []
 
 
-def _tuple_text(items: tuple[object, ...]) -> str:
+def _tuple_text(items: Sequence[object]) -> str:
     return f"({', '.join(str(item) for item in items)})"

@@ -13,8 +13,17 @@ import numpy.typing as npt
 
 from samhw.errors import InputError
 from samhw.limits import WORD, check_memory
-from samhw.tensors.format import Format, LevelType
-from samhw.tensors.levels import CompressedLevel, DenseLevel, IntArray, Level, SingletonLevel
+from samhw.tensors.format import Ell, Format, LevelType
+from samhw.tensors.levels import (
+    CompressedLevel,
+    DenseLevel,
+    DiaLevel,
+    EllLevel,
+    IntArray,
+    Level,
+    RaggedLevel,
+    SingletonLevel,
+)
 
 __all__ = [
     "MAX_POSITIONS",
@@ -73,8 +82,9 @@ def build_levels(
     Raises
     ------
     InputError
-        When dense levels would need more than ``MAX_POSITIONS`` values, and when a singleton level below
-        dense ones would have to store none or several coordinates somewhere.
+        When dense levels would need more than ``MAX_POSITIONS`` values, when a singleton level below dense
+        ones would have to store none or several coordinates somewhere, and when an ell level has no room for
+        those of a fiber.
     """
     levels: list[Level] = []
     entries = level_coords.shape[1]
@@ -86,6 +96,21 @@ def build_levels(
             count *= size
             check_positions(count, f"format {format} at level {depth}")
             position = position * size + level_coords[depth]
+        elif type_ is LevelType.ragged:
+            ragged, position = _ragged(size, count, position, level_coords[depth])
+            levels.append(ragged)
+            count = int(ragged.pos[-1])
+        elif type_ is LevelType.dia:
+            dia = DiaLevel(size, count, np.unique(level_coords[1] - level_coords[0]))
+            levels.append(dia)
+            position += count * np.searchsorted(dia.off, level_coords[1] - level_coords[0])
+            count *= len(dia.off)
+            check_positions(count, f"format {format}, with {len(dia.off):,} diagonals,")
+        elif isinstance(type_, Ell):
+            check_positions(count * type_.width, f"format {format} at level {depth}")
+            ell, position = _ell(format, size, type_.width, count, position, level_coords[depth])
+            levels.append(ell)
+            count *= type_.width
         elif type_ is LevelType.compressed:
             # A compressed level and the singletons below it share their positions: one for each distinct
             # tuple of their coordinates.
@@ -116,23 +141,72 @@ def build_levels(
     return tuple(levels), position, count
 
 
-def expand_levels(levels: tuple[Level, ...]) -> IntArray:
-    """The level coordinates (levels, n) of every stored position, in storage order."""
-    count = 1
+def _ragged(size: int, fibers: int, fiber: IntArray, crd: IntArray) -> tuple[RaggedLevel, IntArray]:
+    """A ragged level whose fibers are as long as their greatest coordinates ask for, and the position of each
+    entry."""
+    lengths = np.zeros(fibers, np.int64)
+    np.maximum.at(lengths, fiber, crd + 1)
+    pos = np.zeros(fibers + 1, np.int64)
+    np.cumsum(lengths, out=pos[1:])
+    check_positions(int(pos[-1]), "a ragged level")
+    return RaggedLevel(size, pos), pos[fiber] + crd
+
+
+def _ell(
+    format: Format, size: int, width: int, fibers: int, fiber: IntArray, crd: IntArray
+) -> tuple[EllLevel, IntArray]:
+    """An ell level, and the position of each entry. The padding is zero."""
+    first = run_starts(len(crd), fiber, crd)
+    cnt = np.bincount(fiber[first], minlength=fibers)
+    most = int(cnt.max(initial=0))
+    if most > width:
+        raise InputError(
+            f"format {format} has room for {width} coordinates in each row, but one has {most}; use a width "
+            f"of {most}, or 'csr'"
+        )
+    # The coordinates of a fiber come one behind the other.
+    before = np.cumsum(cnt) - cnt
+    position = fiber * width + np.cumsum(first) - 1 - before[fiber]
+    stored = np.zeros(fibers * width, np.int64)
+    stored[position] = crd
+    return EllLevel(size, width, cnt, stored), position
+
+
+def expand_levels(levels: tuple[Level, ...]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """The level coordinates (levels, n) of every position, in storage order; and whether each is stored, and
+    no padding."""
+    is_stored = np.ones(1, bool)
     rows: list[IntArray] = []
     for level in levels:
+        count = len(is_stored)
         match level:
             case DenseLevel(size=size):
                 rows = [np.repeat(row, size) for row in rows]
                 rows.append(np.tile(np.arange(size), count))
+                is_stored = np.repeat(is_stored, size)
             case CompressedLevel(pos=pos, crd=crd):
                 lengths = np.diff(pos)
                 rows = [np.repeat(row, lengths) for row in rows]
                 rows.append(crd)
+                is_stored = np.repeat(is_stored, lengths)
+            case RaggedLevel(pos=pos):
+                lengths = np.diff(pos)
+                rows = [np.repeat(row, lengths) for row in rows]
+                rows.append(np.arange(pos[-1]) - np.repeat(pos[:-1], lengths))
+                is_stored = np.repeat(is_stored, lengths)
+            case EllLevel(width=width, cnt=cnt, crd=crd):
+                rows = [np.repeat(row, width) for row in rows]
+                rows.append(crd)
+                room = np.tile(np.arange(width), count) < np.repeat(cnt, width)
+                is_stored = np.repeat(is_stored, width) & room
+            case DiaLevel(size=size, off=off):
+                rows = [np.tile(row, len(off)) for row in rows]
+                crd = rows[-1] + np.repeat(off, count)
+                rows.append(crd)
+                is_stored = (crd >= 0) & (crd < size)
             case SingletonLevel(crd=crd):
                 rows.append(crd)
-        count = len(rows[-1])
-    return np.array(rows, np.int64).reshape(len(levels), count)
+    return np.array(rows, np.int64).reshape(len(levels), len(is_stored)), is_stored
 
 
 def run_starts(entries: int, *rows: IntArray) -> npt.NDArray[np.bool_]:
@@ -146,7 +220,7 @@ def run_starts(entries: int, *rows: IntArray) -> npt.NDArray[np.bool_]:
 
 def singletons_below(format: Format, level: int) -> int:
     """The number of singleton levels that directly follow that level."""
-    return len(list(takewhile(LevelType.singleton.__eq__, format.levels[level + 1 :])))
+    return len(list(takewhile(lambda below: below is LevelType.singleton, format.levels[level + 1 :])))
 
 
 def check_positions(count: int, what: str) -> None:

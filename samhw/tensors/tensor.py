@@ -12,8 +12,17 @@ import scipy.sparse
 from samhw.errors import InputError
 from samhw.tensors import pytorch
 from samhw.tensors.check import check_storage
-from samhw.tensors.format import Format, LevelType
-from samhw.tensors.levels import CompressedLevel, DenseLevel, IntArray, Level, SingletonLevel
+from samhw.tensors.format import Ell, Format, LevelType
+from samhw.tensors.levels import (
+    CompressedLevel,
+    DenseLevel,
+    DiaLevel,
+    EllLevel,
+    IntArray,
+    Level,
+    RaggedLevel,
+    SingletonLevel,
+)
 from samhw.tensors.scipy_sparse import sparse_to_coo
 from samhw.tensors.storage import (
     build_levels,
@@ -165,6 +174,15 @@ class Tensor:
                     levels.append(CompressedLevel(size, take(f"pos{depth}"), take(f"crd{depth}")))
                 case LevelType.singleton:
                     levels.append(SingletonLevel(size, take(f"crd{depth}")))
+                case LevelType.ragged:
+                    levels.append(RaggedLevel(size, take(f"pos{depth}")))
+                case LevelType.dia:
+                    count, dia = take(f"cnt{depth}"), DiaLevel(size, levels[0].size, take(f"off{depth}"))
+                    if not np.array_equal(count, dia.cnt):
+                        raise InputError(f"cnt{depth} is {count.tolist()}, and has to be {dia.cnt.tolist()}")
+                    levels.append(dia)
+                case Ell(width=width):
+                    levels.append(EllLevel(size, width, take(f"cnt{depth}"), take(f"crd{depth}")))
         if "vals" not in left:
             raise InputError("array vals is missing")
         tensor = cls(shape, format, tuple(levels), _numbers(left.pop("vals")))
@@ -180,7 +198,7 @@ class Tensor:
 
     @property
     def nnz(self) -> int:
-        """The number of stored values, zeros in dense levels and explicit zeros included."""
+        """The number of stored values, zeros in dense levels, padding and explicit zeros included."""
         return len(self.vals)
 
     @property
@@ -193,13 +211,12 @@ class Tensor:
         return f"<Tensor {size} {self.format}, {self.nnz} values of {self.dtype}>"
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """The stored arrays by name: ``pos0``, ``crd0``, ``pos1``, ... as far as they exist, and ``vals``."""
+        """The stored arrays by name: ``pos0``, ``crd0``, ``pos1``, ... as far as they exist, and ``vals``. An
+        ell level has ``cnt`` and ``crd``, a dia level ``cnt`` and ``off``."""
         arrays: dict[str, npt.NDArray[Any]] = {}
         for depth, level in enumerate(self.levels):
-            if isinstance(level, CompressedLevel):
-                arrays[f"pos{depth}"] = level.pos
-            if not isinstance(level, DenseLevel):
-                arrays[f"crd{depth}"] = level.crd
+            for name in _LEVEL_ARRAYS[type(level)]:
+                arrays[f"{name}{depth}"] = getattr(level, name)
         arrays["vals"] = self.vals
         return arrays
 
@@ -216,11 +233,14 @@ class Tensor:
     def to_coo(self, *, drop_zeros: bool = False) -> tuple[IntArray, npt.NDArray[Any]]:
         """Coordinates (rank, n) in lexicographic order, and the values (n,) at them.
 
-        All stored values are given, zeros of dense levels included, unless ``drop_zeros`` is set. The padding
-        of blocks is never given.
+        All stored values are given, zeros of dense levels included, unless ``drop_zeros`` is set. Padding, of
+        blocks and of ell and dia levels, is never given.
         """
-        coords = from_level_coords(self.format, expand_levels(self.levels))
+        level_coords, is_stored = expand_levels(self.levels)
+        coords = from_level_coords(self.format, level_coords)
         vals = self.vals
+        if not is_stored.all():
+            coords, vals = coords[:, is_stored], vals[is_stored]
         if drop_zeros:
             keep = vals != 0
             coords, vals = coords[:, keep], vals[keep]
@@ -247,8 +267,9 @@ class Tensor:
         array[tuple(coords)] = vals
         return array
 
-    def to_scipy(self) -> scipy.sparse.csr_array:
-        """The matrix as a SciPy CSR array: explicit zeros stay, those of dense innermost levels go.
+    def to_scipy(self) -> scipy.sparse.csr_array | scipy.sparse.dia_array:
+        """The matrix as a SciPy CSR array, or as one of diagonals if its format is `dia`: explicit zeros
+        stay, those that fill innermost levels go.
 
         Raises
         ------
@@ -257,6 +278,8 @@ class Tensor:
         """
         if self.rank != 2:
             raise InputError(f"a tensor of rank {self.rank} is no SciPy sparse matrix: use to_coo")
+        if isinstance(dia := self.levels[-1], DiaLevel) and self.format.mode_order == (0, 1):
+            return _diagonals(self.vals, dia, self.shape)
         arrays = self.convert("csr").arrays()
         rows, columns = self.shape
         return scipy.sparse.csr_array(
@@ -311,10 +334,31 @@ class Tensor:
         return Tensor.from_coo(coords, vals, self.shape, format)
 
 
+_LEVEL_ARRAYS: Mapping[type[Level], tuple[str, ...]] = {
+    DenseLevel: (),
+    CompressedLevel: ("pos", "crd"),
+    SingletonLevel: ("crd",),
+    EllLevel: ("cnt", "crd"),
+    RaggedLevel: ("pos",),
+    DiaLevel: ("cnt", "off"),
+}
+"""What is stored of each kind of level."""
+
 _MOST_DIMENSIONS = 64
 """Of an array of NumPy."""
 
 _TORCH_LAYOUTS = {"csr": "sparse_csr", "csc": "sparse_csc"}
+
+
+def _diagonals(vals: npt.NDArray[Any], dia: DiaLevel, shape: tuple[int, ...]) -> scipy.sparse.dia_array:
+    """SciPy has a value of a diagonal in the place of its column, where a dia level has it in that of its
+    row."""
+    rows, columns = shape
+    data = np.zeros((len(dia.off), columns), vals.dtype)
+    column = np.arange(rows) + dia.off[:, None]
+    d, row = np.nonzero((column >= 0) & (column < columns))
+    data[d, column[d, row]] = vals.reshape(len(dia.off), rows)[d, row]
+    return scipy.sparse.dia_array((data, dia.off), (rows, columns))
 
 
 def _shape(shape: Sequence[int]) -> tuple[int, ...]:

@@ -25,7 +25,6 @@ from samhw.limits import WORD, check_memory
 from samhw.numerics import Integer, ValueType
 from samhw.schedule import with_formats
 from samhw.tensors import (
-    LevelType,
     Tensor,
     is_archive,
     is_dataset,
@@ -91,7 +90,7 @@ class _Binder:
             tensor = self.given.get(decl.name)
             if tensor is None:
                 shape = tuple(extent or self.size for extent in decl.shape)
-                sparse = LevelType.compressed in decl.format.levels
+                sparse = decl.format.is_sparse
                 if decl.name in self.program.index_tensors:
                     tensor = self.random_places(decl.name, shape, self.seed + 1 + n)
                 else:
@@ -235,7 +234,7 @@ class _Binder:
         fibers on it."""
         self.density = tensor.nnz / max(1, prod(tensor.shape))
         free = [d for d in self.program.operands if d.name not in self.given]
-        sparse = [d for d in free if LevelType.compressed in d.format.levels]
+        sparse = [d for d in free if d.format.is_sparse]
         for decl in sparse or [d for d in free if d.implied]:
             if decl.rank == tensor.rank:
                 self.give(decl.name, tensor)

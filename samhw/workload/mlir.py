@@ -27,7 +27,7 @@ from samhw.importers.mlir import (
 from samhw.names import Names
 from samhw.numerics import ValueType
 from samhw.reference import evaluate_program
-from samhw.tensors import LevelType, Tensor
+from samhw.tensors import Tensor
 from samhw.workload.bind import make_workload
 from samhw.workload.data import DEFAULT
 from samhw.workload.workload import Workload
@@ -171,7 +171,7 @@ def _reading(result: str, read: Sequence[tuple[str, Sequence[str]]]) -> str:
 
 def _array(tensor: Tensor, element: str) -> HostArray:
     """The data of an argument."""
-    if LevelType.compressed in tensor.format.levels:
+    if tensor.format.is_sparse:
         coords, vals = tensor.to_coo()
         held = HostArray(tensor.shape, vals, coords)
     else:

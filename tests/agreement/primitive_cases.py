@@ -155,6 +155,32 @@ def _compressed_level(rng: Rng) -> dict[str, list[int]]:
     return {"pos": pos, "crd": [c for fiber in fibers for c in fiber]}
 
 
+def _ell_level(width: int) -> Callable[[Rng], dict[str, list[int]]]:
+    """Sixteen fibers, whose padding holds anything."""
+
+    def draw(rng: Rng) -> dict[str, list[int]]:
+        fibers = [_fiber(rng, 200)[:width] for _ in range(16)]
+        padding = [rng.integers(256, size=width - len(fiber)).tolist() for fiber in fibers]
+        rooms = [c for fiber, rest in zip(fibers, padding, strict=True) for c in [*fiber, *rest]]
+        return {"cnt": [len(fiber) for fiber in fibers], "crd": rooms}
+
+    return draw
+
+
+def _ragged_level(rng: Rng) -> dict[str, list[int]]:
+    return {"pos": np.cumsum([0, *rng.integers(0, 6, 16)]).tolist()}
+
+
+def _dia_level(*, sort: bool) -> Callable[[Rng], dict[str, list[int]]]:
+    """Up to nine diagonals, in words of 16 bits."""
+
+    def draw(rng: Rng) -> dict[str, list[int]]:
+        off = rng.choice(np.arange(-15, 25), int(rng.integers(0, 10)), replace=False)
+        return {"cnt": [len(off)], "off": ((np.sort(off) if sort else off) & 0xFFFF).tolist()}
+
+    return draw
+
+
 def _damaged(level: Callable[[Rng], dict[str, list[int]]]) -> Callable[[Rng], dict[str, list[int]]]:
     """A level in which one coordinate may be any."""
 
@@ -370,6 +396,43 @@ VARIANTS: tuple[Variant, ...] = (
         {"crd": "crd", "extent": "x"},
         memories={"crd": 30},
         extents=(99, 256),
+    ),
+    *(
+        Variant(
+            f"scan_ell {width}{name}",
+            "scan_ell",
+            _refs(16, change(_ell_level(width))),
+            {"cnt": "cnt", "crd": "crd", "width": width, "extent": "x"},
+            memories={"cnt": 16, "crd": 16 * width},
+            extents=extents,
+        )
+        for width, name, change, extents in (
+            (1, "", lambda level: level, (200, 256)),
+            (5, "", lambda level: level, (200, 256)),
+            (4, ", damaged", _damaged, (190, 220)),
+        )
+    ),
+    *(
+        Variant(
+            f"scan_ragged{name}",
+            "scan_ragged",
+            _refs(16, _ragged_level),
+            {"pos": "pos", "extent": "x"},
+            memories={"pos": 17},
+            extents=extents,
+        )
+        for name, extents in (("", (5, 9)), (", damaged", (3, 6)))
+    ),
+    *(
+        Variant(
+            f"scan_dia{name}",
+            "scan_dia",
+            _refs(16, _dia_level(sort=sort)),
+            {"cnt": "cnt", "off": "off", "rows": "x", "extent": "x"},
+            memories={"cnt": 1, "off": 9},
+            extents=(1, 30),
+        )
+        for name, sort in (("", True), (", damaged", False))
     ),
     Variant(
         "scan_compressed, damaged",

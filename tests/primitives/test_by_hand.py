@@ -56,6 +56,28 @@ CASES = {
         *("scan_singleton", 1, {"crd": "c", "extent": "x"}, {"ref": "1 0 S0 D"}, {"memories": {"c": [5, 6]}}),
         {"crd": "6@3 S0@4 5@5 S1@6 D@7", "ref": "1@2 S0@3 0@4 S1@5 D@6"},
     ),
+    "scan_ell: padding costs nothing": (
+        # fetch fires in 1 to 5, walk sees its tokens from 4 on
+        *("scan_ell", 1, {"cnt": "n", "crd": "c", "width": 2, "extent": "x"}, {"ref": "0 1 2 S0 D"}),
+        {"memories": {"n": [2, 0, 1], "c": [4, 7, 0, 0, 1, 0]}},
+        {"crd": "4@6 7@7 S0@8 S0@9 1@10 S1@11 D@12", "ref": "0@5 1@6 S0@7 S0@8 4@9 S1@10 D@11"},
+    ),
+    "scan_ragged": (
+        *("scan_ragged", 1, {"pos": "p", "extent": "x"}, {"ref": "0 1 2 S0 D"}),
+        {"memories": {"p": [0, 2, 2, 3]}},
+        {"crd": "0@4 1@5 S0@6 S0@7 0@8 S1@9 D@10", "ref": "0@4 1@5 S0@6 S0@7 2@8 S1@9 D@10"},
+    ),
+    "scan_dia: a diagonal outside of the matrix costs a cycle": (
+        # walk sees the rows from 3 on, and keep what lies on diagonals from 6 on
+        *("scan_dia", 1, {"cnt": "n", "off": "o", "rows": "x", "extent": "x"}, {"ref": "0 2 S0 D"}),
+        {"memories": {"n": [3], "o": [2**32 - 1, 0, 2]}, "extents": {"x": 3}},
+        {"crd": "0@8 2@9 S0@10 1@11 2@12 S1@14 D@15", "ref": "3@8 6@9 S0@10 2@11 5@12 S1@14 D@15"},
+    ),
+    "scan_dia: a row without coordinates": (
+        *("scan_dia", 1, {"cnt": "n", "off": "o", "rows": "x", "extent": "x"}, {"ref": "0 1 S0 D"}),
+        {"memories": {"n": [1], "o": [2**32 - 1]}, "extents": {"x": 3}},
+        {"crd": "S0@8 0@9 S1@10 D@11", "ref": "S0@8 1@9 S1@10 D@11"},
+    ),
     "repeat: a bubble for the empty fiber at the end": (
         *("repeat", 1, {"payload": "ref"}, {"ref": "7 N 8 S0 D", "crd": "1 2 S0 3 S0 S1 D"}, {}),
         {"ref": "7@2 7@3 S0@4 N@5 S0@6 S1@8 D@9"},
@@ -494,6 +516,26 @@ FAULTS = {
         *("scan_compressed", 0, {"pos": "p", "crd": "c", "extent": "x"}),
         *({"ref": "0 D"}, {"memories": {"p": [1, 3], "c": [0, 7, 6]}}),
         "protocol .* cycle 4",
+    ),
+    "scan_ell: more coordinates than there is room for": (
+        *("scan_ell", 1, {"cnt": "n", "crd": "c", "width": 1, "extent": "x"}),
+        *({"ref": "0 1 S0 D"}, {"memories": {"n": [1, 2], "c": [0, 1]}}, "range .* cycle 2"),
+    ),
+    "scan_ell: a reference beyond cnt": (
+        *("scan_ell", 0, {"cnt": "n", "crd": "c", "width": 1, "extent": "x"}),
+        *({"ref": "3 D"}, {"memories": {"n": [1], "c": [0]}}, "range .* cycle 1"),
+    ),
+    "scan_ragged: a fiber longer than the extent": (
+        *("scan_ragged", 0, {"pos": "p", "extent": "x"}),
+        *({"ref": "0 D"}, {"memories": {"p": [0, 10]}}, "range .* cycle 12"),
+    ),
+    "scan_dia: a diagonal twice": (
+        *("scan_dia", 1, {"cnt": "n", "off": "o", "rows": "x", "extent": "x"}),
+        *({"ref": "0 S0 D"}, {"memories": {"n": [2], "o": [1, 1]}}, "protocol .* cycle 7"),
+    ),
+    "scan_dia: more diagonals than are stored": (
+        *("scan_dia", 1, {"cnt": "n", "off": "o", "rows": "x", "extent": "x"}),
+        *({"ref": "0 S0 D"}, {"memories": {"n": [2], "o": [1]}}, "range .* cycle 4"),
     ),
     "scan_singleton: a coordinate beyond the extent": (
         *("scan_singleton", 1, {"crd": "c", "extent": "x"}),

@@ -19,6 +19,8 @@ GRAPH = Graph(
     memories=(
         Memory("B.pos", "B", "pos", MemoryRole.INPUT, 5),
         Memory("B.crd", "B", "crd", MemoryRole.INPUT, 100),
+        Memory("B.cnt", "B", "cnt", MemoryRole.INPUT, 25),
+        Memory("B.off", "B", "off", MemoryRole.INPUT, 9),
         Memory("B.vals", "B", "vals", MemoryRole.INPUT, 64),
         Memory("W.vals", "W", "vals", MemoryRole.INPUT, 64, value=value_type("f32")),
     ),
@@ -44,6 +46,19 @@ NODES = [
         {"crd": CRD, "ref": REF},
     ),
     node("scan_singleton", {"crd": "B.crd", "extent": "i"}, {"ref": REF}, {"crd": CRD, "ref": REF}),
+    node(
+        "scan_ell",
+        {"cnt": "B.cnt", "crd": "B.crd", "width": 4, "extent": "i"},
+        {"ref": REF},
+        {"crd": CRD, "ref": REF},
+    ),
+    node("scan_ragged", {"pos": "B.pos", "extent": "i"}, {"ref": REF}, {"crd": CRD, "ref": REF}),
+    node(
+        "scan_dia",
+        {"cnt": "B.cnt", "off": "B.off", "rows": "i", "extent": "i"},
+        {"ref": REF},
+        {"crd": CRD, "ref": REF},
+    ),
     node("repeat", {"payload": "ref"}, {"ref": REF, "crd": CRD}, {"ref": REF}),
     node("repeat", {"payload": "val"}, {"ref": VAL, "crd": CRD}, {"ref": VAL}),
     node("crd_hold", {}, {"outer": CRD, "inner": CRD}, {"crd": CRD}),
@@ -100,7 +115,10 @@ def test_every_kind_has_a_component():
 
 
 EXTENTS = {param for kind in kinds() for param in spec_of(kind).extents}
-MEMORY_PORTS = {"mem_pos": (3, 20), "mem_pos_next": (3, 20), "mem_crd": (7, 20), "mem_vals": (6, 16)}
+MEMORY_PORTS = {
+    **{"mem_pos": (3, 20), "mem_pos_next": (3, 20), "mem_crd": (7, 20), "mem_vals": (6, 16)},
+    **{"mem_cnt": (5, 20), "mem_off": (4, 20)},
+}
 
 
 @pytest.mark.parametrize("node", NODES, ids=lambda node: node.kind)

@@ -26,6 +26,15 @@ EXAMPLES = {
     "scan_dense": Example(0, {"extent": "x"}, {"ref": "0 D"}, 1),
     "scan_compressed": Example(0, {"pos": "p", "crd": "c", "extent": "x"}, {"ref": "0 D"}, 1, _LEVEL),
     "scan_singleton": Example(0, {"crd": "c", "extent": "x"}, {"ref": "0 D"}, 1, {"c": [4]}),
+    "scan_ell": Example(
+        *(0, {"cnt": "n", "crd": "c", "width": 2, "extent": "x"}, {"ref": "0 D"}, 1),
+        {"n": [1, 2, 1], "c": [4, 0, 5, 7, 8, 0]},
+    ),
+    "scan_ragged": Example(0, {"pos": "p", "extent": "x"}, {"ref": "0 D"}, 1, {"p": [0, 2]}),
+    "scan_dia": Example(
+        *(0, {"cnt": "n", "off": "o", "rows": "x", "extent": "x"}, {"ref": "0 D"}, 1),
+        {"n": [1], "o": [0]},
+    ),
     "repeat": Example(0, {"payload": "ref"}, {"ref": "3 D", "crd": "5 S0 D"}, 1),
     "crd_hold": Example(0, {}, {"outer": "3 D", "inner": "5 S0 D"}, 1),
     "locate": Example(0, {"extent": "x"}, {"ref": "3 D", "crd": "5 S0 D"}, 1),

@@ -104,7 +104,7 @@ def test_memories_and_extents_are_those_of_the_actors(kind: str) -> None:
     for param, name in node.memories.items():
         use = node.spec.memories[param]
         assert (name in written) == use.written
-        assert read.count(name) == use.reads
+        assert read.count(name) == (0 if use.each is Each.HELD else use.reads)
         assert (use.each is None) == use.written
         assert use.array in StoredArray
 
@@ -165,12 +165,16 @@ def test_arrays_are_those_of_the_memories_that_the_compiler_gives() -> None:
         ("scan_compressed", 2, 5),
         ("scan_compressed", 9, 6),  # No more than there are.
         ("scan_singleton", 3, 3),
+        ("scan_ell", 2, 3),
+        ("scan_ragged", 2, 5),
+        ("scan_dia", 3, 5),  # Of the last row, one diagonal lies outside.
         ("repeat", 3, None),
     ],
 )
 def test_what_a_scanner_gives(kind: str, fibers: int, coordinates: int | None) -> None:
     node = node_of(kind)
     memories = {"p": np.array([0, 2, 5, 6]), "c": np.arange(9)}
+    memories |= {"n": np.array([2, 1, 1]), "o": np.array([2**32 - 1, 0, 9])}
     assert node.spec.coordinates(node.params, fibers, memories, {"x": 4}) == coordinates
 
 
@@ -189,7 +193,8 @@ def test_answers_fit_each_other(kind: str) -> None:
             assert port.stream.depth == around
         else:
             assert around - kept <= port.stream.depth <= around
-    given = spec.coordinates(node.params, 1, {"p": np.array([0, 2]), "c": np.array([4, 7])}, {"x": 2})
+    words = {"p": np.array([0, 2]), "c": np.array([4, 7]), "n": np.array([1]), "o": np.array([0])}
+    given = spec.coordinates(node.params, 1, words, {"x": 2})
     assert (given is not None) == spec.scans
     assert not (spec.scans and spec.kept(node.params) is not None)
     joins, reduction = spec.joins(node.params), spec.reduction(node.params)

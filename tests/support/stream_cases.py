@@ -141,6 +141,64 @@ def scan_singleton(draw: Draw) -> Case:
 
 
 @st.composite
+def scan_ell(draw: Draw) -> Case:
+    d, width = draw(depths), draw(st.integers(1, 5))
+    stored = draw(st.lists(fibers.map(lambda fiber: fiber[:width]), min_size=1, max_size=6))
+    refs = draw(structures(d, payloads(len(stored), empty=True)))
+    padded = [[*fiber, *[0] * (width - len(fiber))] for fiber in stored]
+    return Case(
+        make("scan_ell", "n", d, cnt="n", crd="c", width=width, extent="i"),
+        {"ref": refs},
+        {
+            "crd": at_depth(refs, d, lambda r: [] if r is None else stored[r]),
+            "ref": at_depth(
+                refs, d, lambda r: [] if r is None else [r * width + c for c in range(len(stored[r]))]
+            ),
+        },
+        {"n": np.array([*map(len, stored)]), "c": np.array(leaves(padded, 2), np.int64)},
+        {"i": COORDINATE_LIMIT},
+    )
+
+
+@st.composite
+def scan_ragged(draw: Draw) -> Case:
+    d = draw(depths)
+    pos = np.cumsum([0, *draw(st.lists(st.integers(0, 4), min_size=1, max_size=6))]).tolist()
+    refs = draw(structures(d, payloads(len(pos) - 1, empty=True)))
+    return Case(
+        make("scan_ragged", "n", d, pos="p", extent="i"),
+        {"ref": refs},
+        {
+            "crd": at_depth(refs, d, lambda r: [] if r is None else [*range(pos[r + 1] - pos[r])]),
+            "ref": at_depth(refs, d, lambda r: [] if r is None else [*range(pos[r], pos[r + 1])]),
+        },
+        {"p": np.array(pos)},
+        {"i": 4},
+    )
+
+
+@st.composite
+def scan_dia(draw: Draw) -> Case:
+    d, rows, extent = draw(depths), draw(st.integers(1, 9)), draw(st.integers(1, 9))
+    off = draw(st.sets(st.integers(1 - rows, extent - 1), max_size=5).map(sorted))
+    refs = draw(structures(d, payloads(rows, empty=True)))
+
+    def on_diagonals(r: int | None) -> list[int]:
+        return [] if r is None else [n for n, o in enumerate(off) if 0 <= r + o < extent]
+
+    return Case(
+        make("scan_dia", "n", d, cnt="n", off="o", rows="j", extent="i"),
+        {"ref": refs},
+        {
+            "crd": at_depth(refs, d, lambda r: [r + off[n] for n in on_diagonals(r)]),
+            "ref": at_depth(refs, d, lambda r: [r + n * rows for n in on_diagonals(r)]),
+        },
+        {"n": np.array([len(off)]), "o": np.array([*map(word, off), 0])},
+        {"i": extent, "j": rows},
+    )
+
+
+@st.composite
 def repeat(draw: Draw) -> Case:
     d = draw(depths)
     outer = draw(structures(d, payloads(99, empty=True)))
@@ -656,6 +714,9 @@ CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
         scan_dense,
         scan_compressed,
         scan_singleton,
+        scan_ell,
+        scan_ragged,
+        scan_dia,
         repeat,
         crd_hold,
         locate,

@@ -20,7 +20,7 @@ from samhw.compiler.einsum import (
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import FULL, RowStream
 from samhw.compiler.table import Feed
-from samhw.tensors import LevelType
+from samhw.tensors import LevelKind, LevelType
 
 __all__ = ["StoredResult", "formula", "write_result", "write_values"]
 
@@ -32,7 +32,7 @@ class StoredResult:
     tensor: str
     heading: str
     indices: tuple[str, ...]
-    levels: tuple[LevelType, ...]
+    levels: tuple[LevelKind, ...]
     tree: Einsum
 
     @property

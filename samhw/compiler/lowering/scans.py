@@ -6,7 +6,8 @@ from samhw.compiler.lowering.row import OpenRow
 from samhw.compiler.lowering.space import FULL, CrdDomain
 from samhw.compiler.table import Feed, PlannedNode
 from samhw.errors import StreamError
-from samhw.tensors import LevelType
+from samhw.spec import StoredArray
+from samhw.tensors import Ell, LevelType
 
 __all__ = ["Scanner"]
 
@@ -18,7 +19,7 @@ class Scanner:
         self._row = row
 
     def view(self, view: View) -> Bundle | None:
-        """What a view has at the row: a compressed level is scanned, a dense one waits to be located."""
+        """What a view has at the row: a dense level waits to be located, others are scanned."""
         row = self._row
         if row.index not in view.indices:
             return None
@@ -31,7 +32,7 @@ class Scanner:
         if view.levels[level] is LevelType.dense:
             bundle = Bundle(located=(view,), complete=not row.is_missing(view))
             return Bundle(self._sieve(view, self.dense(bundle))) if is_sieve else bundle
-        stream = self._compressed(view)
+        stream = self._stored(view)
         return Bundle(self._sieve(view, stream) if is_sieve else stream)
 
     def dense(self, bundle: Bundle) -> Lockstep:
@@ -54,13 +55,13 @@ class Scanner:
         scan = self._scan_dense(name, self._row.space.crd, self._row.extent)
         return _stream_of(None, scan, FULL)
 
-    def _compressed(self, view: View) -> Lockstep:
+    def _stored(self, view: View) -> Lockstep:
         cursor = self._row.cursor(view)
         domain: CrdDomain | None = (view.tensor, cursor.level, *view.indices[: cursor.level + 1])
         if cursor.missing or view.picks:
             # What has been looked up may be any fiber.
             domain, cursor.missing = None, False
-        scan = self._scan_compressed(view, self._row.extent)
+        scan = self._scan_stored(view, self._row.extent)
         self._fill(view, scan, cursor.ref)
         return _stream_of(view, scan, domain)
 
@@ -72,7 +73,7 @@ class Scanner:
             scan = self._scan_dense(view.name, cursor.ref, part.extent)
             domain = None if cursor.missing else ("part", view.name)
         else:
-            scan = self._scan_compressed(view, part.extent)
+            scan = self._scan_stored(view, part.extent)
         cursor.missing = False
         self._fill(view, scan, cursor.ref, part.before)
         crd = scan.output("crd")
@@ -93,17 +94,34 @@ class Scanner:
         domain = ("nonzero", view.tensor, *view.indices)
         return Lockstep(sieve.output("crd"), domain, Payloads((OperandStream(view, val),)))
 
-    def _scan_compressed(self, view: View, extent: str) -> PlannedNode:
+    def _scan_stored(self, view: View, extent: str) -> PlannedNode:
+        """Scans a level that stores which coordinates it has."""
         row, cursor = self._row, self._row.cursor(view)
-        return row.make(
-            "scan_compressed",
-            f"{view.name}_{row.index}",
-            {"ref": cursor.ref},
-            index=row.index,
-            pos=f"{view.tensor}.pos{cursor.level}",
-            crd=f"{view.tensor}.crd{cursor.level}",
-            extent=extent,
-        )
+
+        def array(name: StoredArray) -> str:
+            return f"{view.tensor}.{name}{cursor.level}"
+
+        kind: str
+        params: dict[str, str | int]
+        kind, params = "scan_compressed", {"pos": array(StoredArray.POS), "crd": array(StoredArray.CRD)}
+        match view.levels[cursor.level]:
+            case Ell(width=width):
+                arrays = {"cnt": array(StoredArray.CNT), "crd": array(StoredArray.CRD)}
+                kind, params = "scan_ell", {**arrays, "width": width}
+            case LevelType.ragged:
+                kind, params = "scan_ragged", {"pos": array(StoredArray.POS)}
+            case LevelType.dia:
+                arrays = {"cnt": array(StoredArray.CNT), "off": array(StoredArray.OFF)}
+                kind, params = "scan_dia", {**arrays, "rows": self._extent_above(view, cursor.level)}
+        subject = f"{view.name}_{row.index}"
+        return row.make(kind, subject, {"ref": cursor.ref}, index=row.index, **params, extent=extent)
+
+    def _extent_above(self, view: View, level: int) -> str:
+        """The extent of the level above: of its own part, if it is one of a concatenation."""
+        outer = view.indices[level - 1]
+        if view.part is not None and view.part.index == outer:
+            return view.part.extent
+        return self._row.builder.dimension[outer]
 
     def _scan_dense(self, name: str, ref: Feed, extent: str) -> PlannedNode:
         row = self._row

@@ -24,7 +24,7 @@ from samhw.importers.core.deep import without_deep
 from samhw.importers.core.order import loop_order
 from samhw.importers.core.value import Stored
 from samhw.numerics.vanishing import vanishes_by_first
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Format, LevelKind, LevelType
 
 __all__ = ["Emitted", "Placed", "emit"]
 
@@ -41,7 +41,7 @@ class Placed:
     """How a tensor is stored: its own indices from the outermost level inwards, and its levels."""
 
     indices: Indices
-    levels: tuple[LevelType, ...]
+    levels: tuple[LevelKind, ...]
 
     @property
     def is_sparse(self) -> bool:
@@ -296,7 +296,11 @@ class _Emitter:
                 continue
             if self.density(access.tensor) > SPARSE:
                 continue
-            return dict(zip(self.storage(access), place.levels, strict=True))
+            kinds = (
+                level if level in (LevelType.dense, LevelType.singleton) else LevelType.compressed
+                for level in place.levels
+            )
+            return dict(zip(self.storage(access), kinds, strict=True))
         return {}
 
     def density(self, tensor: str) -> float:

@@ -19,7 +19,7 @@ from samhw.frontend.expr import (
     free_indices,
 )
 from samhw.importers.mlir.written_bodies import WrittenBody, number_text
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Format, LevelKind, LevelType
 
 __all__ = ["write_function"]
 
@@ -197,7 +197,7 @@ class _Writer:
     def masked(self, statement: Statement, body: WrittenBody, mask: str, value: str, is_reduced: bool) -> str:
         """A value where a mask is stored, and what is reduced of such."""
         assert statement.mask is not None
-        if LevelType.compressed not in self.program.tensors[statement.mask.tensor].format.levels:
+        if not self.program.tensors[statement.mask.tensor].format.is_sparse:
             raise InputError(
                 f"'{statement}' has a mask that is stored densely, which encodings do not say; store "
                 f"{statement.mask.tensor} compressed."
@@ -266,8 +266,14 @@ class _Writer:
         )
 
 
-def _level(level: LevelType, following: LevelType | None) -> str:
-    """A level in an encoding; one that singletons follow may have a coordinate several times."""
+def _level(level: LevelKind, following: LevelKind | None) -> str:
+    """A level in an encoding; one that singletons follow may have a coordinate several times.
+
+    Raises:
+        InputError: for a level that encodings do not have.
+    """
+    if not isinstance(level, LevelType) or level in (LevelType.ragged, LevelType.dia):
+        raise InputError(f"encodings of MLIR have no {level} level; store the tensor in compressed levels.")
     is_repeated = following is LevelType.singleton
     return f"{level.value}(nonunique)" if is_repeated else level.value
 

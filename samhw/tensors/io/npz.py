@@ -105,7 +105,7 @@ def _read_scipy(path: Path) -> Tensor:
 
 def _format(matrix: Any) -> str:
     match matrix.format:
-        case "csr" | "csc" | "coo":
+        case "csr" | "csc" | "coo" | "dia":
             return str(matrix.format)
         case "bsr":
             rows, columns = matrix.blocksize

@@ -108,11 +108,10 @@ class Format:
                 f"format {_tuple_text(self.levels)} is impossible: a singleton level must follow "
                 "another level"
             )
-        dia = [depth for depth, level in enumerate(self.levels) if level is LevelType.dia]
-        if dia and (dia != [1] or self.levels[0] is not LevelType.dense):
+        if LevelType.dia in self.levels and self.levels != (LevelType.dense, LevelType.dia):
             raise InputError(
-                f"format {_tuple_text(self.levels)} is impossible: a dia level follows one dense level, to "
-                "whose coordinates its offsets are added"
+                f"format {_tuple_text(self.levels)} is impossible: a dia level is that of the columns of a "
+                "matrix, below a dense one of its rows"
             )
 
     def _check_blocked(self) -> None:

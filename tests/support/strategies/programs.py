@@ -8,7 +8,7 @@ from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import Access, Expr, Literal, Mul, Neg
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Ell, Format, LevelKind, LevelType
 
 __all__ = ["programs"]
 
@@ -32,13 +32,16 @@ _PRODUCT_SIZES = (
 
 
 @st.composite
-def programs(draw: st.DrawFn, *, max_extent: int = 6, literals: bool = True) -> Program:
+def programs(
+    draw: st.DrawFn, *, max_extent: int = 6, literals: bool = True, every_level: bool = False
+) -> Program:
     """Valid programs of one statement, a sum of products of one to four tensors of rank 0 to 3.
 
     An order is drawn first and every tensor, the result too, is stored concordantly: its levels, dense or
     compressed at random, follow the order. Every product uses all indices of the left side, so that no
     operand of a sum is broadcast, and may sum over others. All extents are known, from 1 to `max_extent`.
-    With `literals`, products may have a small whole factor or a minus sign.
+    With `literals`, products may have a small whole factor or a minus sign; with `every_level`, operands have
+    ell, ragged and dia levels too.
     """
     order = draw(st.permutations(_INDICES))
     extents = {index: draw(st.integers(1, max_extent)) for index in _INDICES}
@@ -46,10 +49,15 @@ def programs(draw: st.DrawFn, *, max_extent: int = 6, literals: bool = True) -> 
     tensors: dict[str, TensorDecl] = {}
 
     def declare(name: str, indices: tuple[str, ...]) -> Access:
-        levels = tuple(draw(st.sampled_from((LevelType.dense, LevelType.compressed))) for _ in indices)
+        kinds: list[LevelKind] = [LevelType.dense, LevelType.compressed]
+        if every_level and name != "X":
+            kinds += [Ell(max_extent), LevelType.ragged]
+        levels = [draw(st.sampled_from(kinds)) for _ in indices]
+        if every_level and name != "X" and len(levels) == 2 and draw(st.booleans()):
+            levels = [LevelType.dense, LevelType.dia]
         modes = sorted(range(len(indices)), key=lambda mode: order.index(indices[mode]))
         shape = tuple(extents[index] for index in indices)
-        tensors[name] = TensorDecl(name, indices, shape, Format(levels, tuple(modes)))
+        tensors[name] = TensorDecl(name, indices, shape, Format(tuple(levels), tuple(modes)))
         return Access.of(name, indices)
 
     products: list[Expr] = []

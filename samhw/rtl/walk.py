@@ -1,4 +1,4 @@
-"""walk: the actor that the three level scanners share. It enumerates the coordinates of fibers."""
+"""walk: the actor that the level scanners share. It enumerates the coordinates of fibers."""
 
 from amaranth.hdl import Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring

@@ -1,20 +1,25 @@
 """Rules in words: `rows(4)`, `even(4)`, `columns(2)`, `hyb(1,2)`, `diagonal + csr`,
-`blocks(16, density=0.5) + csr`, and `file.py:function`."""
+`dia(density=0.5) + csr`, `blocks(16, density=0.5) + csr`, and `file.py:function`."""
 
 import re
 from collections.abc import Mapping
 
 from samhw.errors import InputError, shown
 from samhw.splits.rule import SplitRule
-from samhw.splits.rules import Blocks, Columns, Diagonal, Even, Hyb, Rows
+from samhw.splits.rules import Blocks, Columns, Dia, Diagonal, Even, Hyb, Rows
 from samhw.splits.statements import MOST_TERMS
 from samhw.splits.written import WrittenRule
 
 __all__ = ["check_split", "parse_rule", "rule_file"]
 
 _RULES = (
-    "rows(n), even(n), columns(c), hyb(c,k), diagonal + csr, blocks(b, density=d) + csr or file.py:function"
+    "rows(n), even(n), columns(c), hyb(c,k), diagonal + csr, dia + csr, blocks(b, density=d) + csr or "
+    "file.py:function"
 )
+
+
+_MOSTLY = 0.5
+"""The share of a diagonal from which on a place for all of it costs less than a coordinate for each entry."""
 
 
 def check_split(split: object) -> dict[str, str]:
@@ -58,12 +63,16 @@ def parse_rule(text: str) -> SplitRule:
             return Hyb(text, c, _within(text, log, 0, MOST_TERMS // c - 1))
         case "diagonal", [], {}, True:
             return Diagonal(text, rest)
+        case "dia", [], {}, True:
+            return Dia(text, _MOSTLY, rest)
+        case "dia", [], {"density": density}, True:
+            return Dia(text, _share(text, density), rest)
         case "blocks", [side], {"density": density}, True:
             return Blocks(text, _within(text, side, 1, 1 << 20), _share(text, density), rest)
-        case "bcsr" | "dbsr" | "dia", _, _, _:
+        case "bcsr" | "dbsr", _, _, _:
             raise InputError(
                 f"the rule '{text}' has a part in {name}, which is not compiled; use blocks(b, density=d) + "
-                "csr or diagonal + csr"
+                "csr or dia + csr"
             )
     raise InputError(f"there is no rule '{text}'; the rules are {_RULES}")
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from samhw.errors import InputError
 from samhw.splits.rule import SplitRule, TensorPart, rows_of
-from samhw.tensors import Tensor
+from samhw.tensors import LevelType, Tensor
 
 __all__ = ["PartSize", "TensorSplit"]
 
@@ -24,7 +24,8 @@ class PartSize:
     Attributes:
         rows: those that have entries; in a bucket the pieces into which they are cut.
         stored: its entries.
-        cells: of a bucket, its entries and its padding; elsewhere the entries.
+        cells: of a bucket, its entries and its padding; of diagonals, the places that they take; elsewhere
+            the entries.
     """
 
     rows: int
@@ -33,7 +34,7 @@ class PartSize:
 
     @property
     def padding(self) -> int:
-        """The cells of a bucket without an entry. They are neither stored nor computed."""
+        """The cells without an entry. Those of a bucket are neither stored nor computed."""
         return self.cells - self.stored
 
 
@@ -78,10 +79,11 @@ class TensorSplit:
 
 
 def _size(part: Tensor, width: int | None) -> PartSize:
-    coords, _ = part.to_coo()
+    coords, _ = part.to_coo(drop_zeros=part.format.stores_fill)
     stored = coords.shape[1]
     _, lengths = np.unique(rows_of(coords, part.shape), return_counts=True)
     if width is None:
-        return PartSize(len(lengths), stored, stored)
+        cells = part.nnz if LevelType.dia in part.format.levels else stored
+        return PartSize(len(lengths), stored, cells)
     pieces = int(np.sum(-(-lengths // width)))
     return PartSize(pieces, stored, pieces * width)

@@ -8,7 +8,7 @@ import numpy as np
 from samhw.splits.rule import Coordinates, Places, SplitRule, TensorPart, compressed_in, rows_of
 from samhw.tensors import Format, LevelType
 
-__all__ = ["Blocks", "Columns", "Diagonal", "Even", "Hyb", "Rows"]
+__all__ = ["Blocks", "Columns", "Dia", "Diagonal", "Even", "Hyb", "Rows"]
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,29 @@ class Diagonal(SplitRule):
 
     def places(self, coords: Coordinates, shape: tuple[int, ...]) -> Places:
         return np.where(coords[0] == coords[1], 0, 1)
+
+
+@dataclass(frozen=True)
+class Dia(SplitRule):
+    """The diagonals of a matrix of which at least a share is stored, and the rest in a format that is given.
+    The share is of what lies inside of the matrix."""
+
+    density: float
+    rest: str
+
+    def parts(self, fmt: Format) -> tuple[TensorPart, ...]:
+        self.need_rank(fmt, 2, 2)
+        full = f"the diagonals that are {self.density:g} full"
+        return (
+            TensorPart("dia", Format((LevelType.dense, LevelType.dia), fmt.mode_order), full),
+            TensorPart("rest", Format.parse(self.rest, 2), "what is on other diagonals"),
+        )
+
+    def places(self, coords: Coordinates, shape: tuple[int, ...]) -> Places:
+        found, number, stored = np.unique(coords[1] - coords[0], return_inverse=True, return_counts=True)
+        inside = np.minimum(shape[0], shape[1] - found) - np.maximum(0, -found)
+        is_full = stored >= self.density * inside
+        return np.where(is_full[number], 0, 1)
 
 
 @dataclass(frozen=True)

@@ -429,7 +429,7 @@ VARIANTS: tuple[Variant, ...] = (
             "scan_dia",
             _refs(16, _dia_level(sort=sort)),
             {"cnt": "cnt", "off": "off", "rows": "x", "extent": "x"},
-            memories={"cnt": 1, "off": 9},
+            memories={"cnt": 2, "off": 9},
             extents=(1, 30),
         )
         for name, sort in (("", True), (", damaged", False))

@@ -11,7 +11,7 @@ from tests.support.command import good, refused, report, samhw
 
 @pytest.mark.parametrize(
     "rule",
-    ["rows(4)", "even(3)", "columns(2)", "hyb(1,2)", "diagonal + csr", "blocks(4, density=0.5) + dcsr"],
+    ["rows(4)", "even(3)", "columns(2)", "hyb(1,2)", "dia + csr", "blocks(4, density=0.5) + dcsr"],
 )
 def test_a_run_over_parts(rule: str) -> None:
     found = report("run", "spmm", "--data", "karate", "--split", f"A={rule}")

@@ -116,8 +116,12 @@ def test_every_kind_has_a_component():
 
 EXTENTS = {param for kind in kinds() for param in spec_of(kind).extents}
 MEMORY_PORTS = {
-    "mem_pos": (3, 20), "mem_pos_next": (3, 20), "mem_crd": (7, 20), "mem_vals": (6, 16),
-    "mem_cnt": (5, 20), "mem_off": (4, 20),
+    "mem_pos": (3, 20),
+    "mem_pos_next": (3, 20),
+    "mem_crd": (7, 20),
+    "mem_vals": (6, 16),
+    "mem_cnt": (5, 20),
+    "mem_off": (4, 20),
 }
 
 

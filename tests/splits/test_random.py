@@ -38,7 +38,13 @@ anything = st.one_of(programs(), chained_programs())
 RULES = st.one_of(
     st.sampled_from(
         (
-            *("diagonal + csr", "diagonal + dcsr", "blocks(2, density=0.5) + csr"),
+            *(
+                "diagonal + csr",
+                "diagonal + dcsr",
+                "dia + csr",
+                "dia(density=0.2) + dcsr",
+                "blocks(2, density=0.5) + csr",
+            ),
             "blocks(3, density=0.7) + (compressed, dense)",
         )
     ),

@@ -100,6 +100,22 @@ def test_the_diagonal() -> None:
     assert np.array_equal(parts["A_rest"].to_dense(), 1 - np.eye(3, 4))
 
 
+def test_diagonals_by_how_full_they_are() -> None:
+    array = np.diag([1, 2, 3, 4]) + np.diag([5, 0, 0], 1) + np.diag([6], -3)
+    split = partition("dia + csr")
+    parts = split.cut(Tensor.from_dense(array, "csr"))
+    assert parts["A_dia"].arrays()["off1"].tolist() == [
+        -3,
+        0,
+    ]  # Of one entry, where no more fit; and of four.
+    assert parts["A_rest"].vals.tolist() == [5]
+    sizes = split.sizes(Tensor.from_dense(array, "csr"))
+    assert (sizes["A_dia"].stored, sizes["A_dia"].cells, sizes["A_rest"].stored) == (5, 8, 1)
+    fuller = partition("dia(density=0.3) + dcsr").cut(Tensor.from_dense(array, "csr"))
+    assert fuller["A_dia"].arrays()["off1"].tolist() == [-3, 0, 1]
+    assert (str(fuller["A_dia"].format), str(fuller["A_rest"].format)) == ("dia", "dcsr")
+
+
 def test_blocks_by_how_full_they_are() -> None:
     """A block at the edge is as full as what lies inside of the matrix."""
     array = np.zeros((5, 5))
@@ -202,7 +218,8 @@ def test_a_rule_that_breaks_the_rules(body: str, message: str, tmp_path: Path) -
         ("blocks(4, density=2) + csr", "has the density 2; give one above 0, and at most 1"),
         ("blocks(4, density=x) + csr", "has the density x"),
         ("bcsr(4, density=0.5) + csr", "has a part in bcsr, which is not compiled"),
-        ("dia + csr", "has a part in dia, which is not compiled"),
+        ("dia", "there is no rule"),
+        ("dia(density=2) + csr", "has the density 2"),
         ("(", "'(' is no rule"),
         ("", "'' is no rule"),
     ],

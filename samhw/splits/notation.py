@@ -63,10 +63,10 @@ def parse_rule(text: str) -> SplitRule:
             return Hyb(text, c, _within(text, log, 0, MOST_TERMS // c - 1))
         case "diagonal", [], {}, True:
             return Diagonal(text, rest)
-        case "dia", [], {}, True:
-            return Dia(text, _MOSTLY, rest)
         case "dia", [], {"density": density}, True:
             return Dia(text, _share(text, density), rest)
+        case "dia", [], {}, True:
+            return Dia(text, _MOSTLY, rest)
         case "blocks", [side], {"density": density}, True:
             return Blocks(text, _within(text, side, 1, 1 << 20), _share(text, density), rest)
         case "bcsr" | "dbsr", _, _, _:

@@ -20,14 +20,15 @@ def shapes(min_rank: int = 0, max_rank: int = 4, max_size: int = 5) -> st.Search
 
 @st.composite
 def formats(draw: st.DrawFn, rank: int, *, blocked: bool = True) -> Format:
-    """Every format of a rank: all level types, all mode orders and, if ``blocked``, blocks of 1 to 3."""
+    """Every format of a rank of dense, compressed and singleton levels, in all mode orders, and, if
+    ``blocked``, blocks of 1 to 3."""
     order = tuple(draw(st.permutations(range(rank))))
     if rank == 2 and blocked and draw(st.booleans()):
         return Format(Format.parse("bcsr(1)", 2).levels, order, draw(st.integers(1, 3)))
     levels: list[LevelType] = []
     for _ in range(rank):
         follows_dense = not levels or levels[-1] is LevelType.dense
-        choices = [level for level in LevelType if not (follows_dense and level is LevelType.singleton)]
+        choices = [LevelType.dense, LevelType.compressed, *[LevelType.singleton] * (not follows_dense)]
         levels.append(draw(st.sampled_from(choices)))
     return Format(tuple(levels), order)
 

@@ -128,6 +128,11 @@ class Memory:
         return self.array == StoredArray.VALS
 
     @property
+    def is_signed(self) -> bool:
+        """The words are offsets, which may be negative; they are stored modulo 2^32."""
+        return self.array.startswith(StoredArray.OFF)
+
+    @property
     def words(self) -> int:
         """The words of all of its places."""
         return self.capacity * self.payload().words

@@ -6,7 +6,6 @@ from samhw.errors import InputError, RunError
 from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory_name
 from samhw.numerics import Words
 from samhw.running.shards import joined, shard_sizes
-from samhw.spec import StoredArray
 from samhw.tensors.format import Format, LevelType
 from samhw.tensors.tensor import Tensor
 
@@ -154,7 +153,7 @@ def _words(design: Design, name: str, tensor: Tensor) -> dict[str, Words]:
                 "rebuild with a larger capacity (--capacity)."
             )
         try:
-            if array.startswith(StoredArray.OFF):
+            if memory.is_signed:
                 content = content & _EVERY_BIT
             words[memory.name] = design.stored(memory).encode(content)
         except InputError as error:

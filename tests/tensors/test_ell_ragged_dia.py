@@ -110,3 +110,9 @@ def test_results_are_dense_or_compressed():
     text = "tensor A[i, j] : csr\ntensor T[i, j] : ell(4)\nT[i, j] = 2 * A[i, j]\n"
     with pytest.raises(InputError, match="and ell\\(4\\) is a format of inputs alone"):
         parse(text)
+
+
+@pytest.mark.parametrize("name", ["ell(3)", "ragged", "dia"])
+def test_directories_of_sam_have_no_such_levels(name, tmp_path):
+    with pytest.raises(InputError, match="convert the tensor to csr first"):
+        write_tensor(tmp_path / "a", Tensor.from_dense(PAGE, name))

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from samhw.errors import InputError
 from samhw.files import temporary_beside
-from samhw.tensors.format import Format, LevelType
+from samhw.tensors.format import Format, LevelKind, LevelType
 from samhw.tensors.io.text import read_table, write_rows
 from samhw.tensors.io.text_file import TextFile
 from samhw.tensors.tensor import Tensor
@@ -30,6 +30,9 @@ __all__ = ["read", "write"]
 
 # Our names of the stored arrays, and SAM's.
 _KINDS = {"pos": "seg", "crd": "crd"}
+
+_LEVELS: tuple[LevelKind, ...] = (LevelType.dense, LevelType.compressed, LevelType.singleton)
+"""The levels that a directory has a form for."""
 
 
 def read(path: Path, name: str | None) -> Tensor:
@@ -62,6 +65,10 @@ def write(path: Path, tensor: Tensor, name: str) -> None:
         raise InputError(f"{name!r} cannot name a tensor in a file name: use letters, digits and '_'")
     if tensor.format.block is not None:
         raise InputError(f"{path}: a directory has no form for blocks: convert the tensor to csr first")
+    if not set(tensor.format.levels) <= set(_LEVELS):
+        raise InputError(
+            f"{path}: a directory has no form for {tensor.format} levels: convert the tensor to csr first"
+        )
     prefix = f"tensor_{name}_mode"
     texts = {
         f"{prefix}_format": f"{tensor.format}\n".encode(),

@@ -29,6 +29,21 @@ def _occurring(design: Design) -> Iterator[int]:
         yield memory.capacity + 2 if memory.payload().kind is StreamKind.CRD else memory.capacity - 1
     for graph in design.regions:
         yield from greatest_indices(graph).values()
+        for node in graph.nodes:
+            if node.spec.scans and node.memories and (places := _places(graph, node)):
+                yield places + 2
+            if any(graph.memory[name].is_signed for name in node.memories.values()):
+                # What lies outside, on either side, is told from what lies inside.
+                yield sum(graph.extents[index] for index in node.extents.values())
+
+
+def _places(graph: Graph, node: Node) -> int:
+    """How many places a level has that a node scans, if it stores no coordinates: those of the largest memory
+    of its tensor. 0 for others."""
+    memories = [graph.memory[name] for name in node.memories.values()]
+    if any(memory.payload().kind is StreamKind.CRD for memory in memories):
+        return 0
+    return max(memory.capacity for memory in graph.memories if memory.tensor == memories[0].tensor)
 
 
 @once_per_graph
@@ -62,6 +77,8 @@ def _greatest(graph: Graph, node: Node, port: Port, taken: Mapping[Port, int]) -
         return before + extent if node.spec.moves else before
     if node.spec.locates:
         return max((before + 1) * extent - 1, 0)
+    if node.spec.scans and node.memories and (places := _places(graph, node)):
+        return places - 1
     if node.spec.scans:
         return max(before, *(graph.memory[name].capacity - 1 for name in node.memories.values()))
     return before

@@ -206,12 +206,15 @@ class PortSession(Session):
         for index, address in self.map.extents.items():
             self.port.load(address, extents[index])
         for name, words in memories.items():
-            self.port.load(self.map.windows[name].base, words)
+            window = self.map.windows[name]
+            if window.memory.is_signed:
+                words = np.asarray(words) & ((1 << window.width) - 1)
+            self.port.load(window.base, words)
 
     def _check_widths(self, memories: Mapping[str, ArrayLike]) -> None:
         for name, words in memories.items():
             window = self.map.windows[name]
-            if window.memory.is_value or not np.size(words):
+            if window.memory.is_value or window.memory.is_signed or not np.size(words):
                 continue
             if (greatest := int(np.max(words))) >> window.width:
                 raise InputError(

@@ -111,6 +111,7 @@ class _ScanEll(_Scanner):
         width=SIZE,
         extent=EXTENT,
     )
+    locates = False
     inner_latency = "memory"
     finds_disorder = True
 
@@ -128,6 +129,7 @@ class _ScanRagged(_Scanner):
     kind = "scan_ragged"
     rule = "Walks a ragged level: the coordinates below the length of each fiber, and then its end."
     params = parameters(pos=read(StoredArray.POS, 2, Each.TAKEN), extent=EXTENT)
+    locates = False
     inner_latency = "memory"
     finds_disorder = False
 
@@ -147,6 +149,7 @@ class _ScanDia(_Scanner):
         rows=EXTENT,
         extent=EXTENT,
     )
+    locates = False
     inner_latency = "memory"
     finds_disorder = True
 

@@ -60,20 +60,25 @@ class Windows:
     def matrix(self, importer: Importer, *, repeated: bool = False) -> Value:
         """Of shape (windows, kernel, size): a one where a window's element lies.
 
+        Each row stores one element, be it zero, so that what the matrix selects is picked and not summed.
+
         Args:
             repeated: in the place of what lies outside of the data, some element of the window, which changes
                 no maximum.
         """
-        held = torch.zeros(self.count, self.kernel, self.size)
+        coords: list[tuple[int, int, int]] = []
+        values: list[float] = []
         for window in range(self.count):
             places = self.places(window)
             inside = [place for place in places if 0 <= place < self.size]
             for n, place in enumerate(places):
-                if 0 <= place < self.size:
-                    held[window, n, place] = 1
-                elif repeated:
-                    held[window, n, inside[0]] = 1
-        return importer.constant(held, "windows", Hints("(dense, compressed, compressed)"))
+                is_inside = 0 <= place < self.size
+                coords.append((window, n, place if is_inside else (inside or [0])[0]))
+                values.append(float(is_inside or repeated))
+        shape = (self.count, self.kernel, self.size)
+        parts = torch.tensor(coords).T, torch.tensor(values)
+        held = torch.sparse_coo_tensor(*parts, shape, check_invariants=True).coalesce()
+        return importer.constant(held, "windows", Hints("(dense, dense, singleton)"))
 
     def places(self, window: int) -> list[int]:
         """Where the elements of a window lie."""

@@ -13,5 +13,5 @@ def test_windows_of_a_convolution_are_picked(padding: int) -> None:
     module.weight.data = torch.tensor([[[1.0, 2, 3]], [[-1, 0, 1]]])
     x = torch.arange(1.0, 10)[None, None]
     result = samhw.torch.compile(module, (x,)).run(x)
-    assert torch.equal(torch.as_tensor(result.output), module(x).detach())
+    assert result.output.tolist() == module(x).tolist()
     assert "pick" in {node.kind for _, node in result.result.compiled.design.nodes}

@@ -55,7 +55,7 @@ from samhw.spec import StoredArray
 
 VALUES = ("i32", "f32", "bf16", "i16", "i8", "fixed<16,8>", "fixed<32,16>")
 
-INDEX_BITS = (16, 32)
+INDEX_BITS = (8, 16, 32)
 
 ADDRESSES = (8, 16)
 """Bits of the addresses of the memories that nodes read and write."""
@@ -142,7 +142,8 @@ def cases(values: Sequence[ValueType]) -> Iterator[Case]:
             yield from _node_cases(kind, depth, params, arch, value_type("i32"))
     for value in values:
         for kind, depth, params in _computing(value):
-            yield from _node_cases(kind, depth, params, Arch(), value)
+            for index_bits in (INDEX_BITS[0], INDEX_BITS[-1]) if "bits" in params else INDEX_BITS[-1:]:
+                yield from _node_cases(kind, depth, params, Arch(index_bits=index_bits), value)
     for width, tokens in product((8, 32), DEPTHS):
         yield Case(channel_component(width, tokens), Fifo(token_layout(width), tokens))
     for width in (8, 16, 32):

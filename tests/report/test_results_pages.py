@@ -176,7 +176,7 @@ def test_a_build_counts_what_the_design_has() -> None:
     )
     assert ["A.vals", "A", "input", "256", "8,192"] in memories
     assert channels[1][0] == "scan_dense_b1_h.crd->union_h.crd1"
-    assert channels[1][2:6] == ["coordinates", "46", "1,472", "1"]  # Of 32 bits each.
+    assert channels[1][2:6] == ["coordinates", "46", "414", "1"]  # Of 9 bits each.
     assert "waits for reduce_vector" in channels[1][6]
     assert [line[0] for line in files[1:]] == ["test_plots.py", "__init__.py"]
     assert files[1][2] == "what is looked at first"

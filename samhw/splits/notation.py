@@ -51,23 +51,23 @@ def parse_rule(text: str) -> SplitRule:
         return WrittenRule(text, file, text.rpartition(":")[2])
     first, plus, rest = (part.strip() for part in text.partition("+"))
     name, numbers, settings = _taken_apart(text, first)
-    match name, numbers, settings, bool(plus):
-        case "rows", [count], {}, False:
+    match name, numbers, list(settings.items()), bool(plus):
+        case "rows", [count], [], False:
             return Rows(text, _within(text, count, 1, MOST_TERMS))
-        case "even", [count], {}, False:
+        case "even", [count], [], False:
             return Even(text, _within(text, count, 1, MOST_TERMS))
-        case "columns", [count], {}, False:
+        case "columns", [count], [], False:
             return Columns(text, _within(text, count, 1, MOST_TERMS))
-        case "hyb", [columns, log], {}, False:
+        case "hyb", [columns, log], [], False:
             c = _within(text, columns, 1, MOST_TERMS)
             return Hyb(text, c, _within(text, log, 0, MOST_TERMS // c - 1))
-        case "diagonal", [], {}, True:
+        case "diagonal", [], [], True:
             return Diagonal(text, rest)
-        case "dia", [], {"density": density}, True:
+        case "dia", [], [("density", density)], True:
             return Dia(text, _share(text, density), rest)
-        case "dia", [], {}, True:
+        case "dia", [], [], True:
             return Dia(text, _MOSTLY, rest)
-        case "blocks", [side], {"density": density}, True:
+        case "blocks", [side], [("density", density)], True:
             return Blocks(text, _within(text, side, 1, 1 << 20), _share(text, density), rest)
         case "bcsr" | "dbsr", _, _, _:
             raise InputError(

@@ -76,7 +76,7 @@ def test_every_level_in_hardware(backend: str, kind: str) -> None:
             assert np.array_equal(found.outputs[name].to_dense(), wanted.to_dense())
         if backend == "verilator":
             assert found.cycles == model.cycles
-        seen.update(node.kind for node in compiled.design.nodes if node.spec.scans)
+        seen.update(node.kind for _, node in compiled.design.nodes if node.spec.scans)
 
     agrees()
     assert {"scan_ell", "scan_ragged", "scan_dia"} & seen.keys()

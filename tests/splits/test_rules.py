@@ -209,6 +209,8 @@ def test_a_rule_that_breaks_the_rules(body: str, message: str, tmp_path: Path) -
         ("rows()", "has nothing where a number"),
         ("rows(1,2)", "there is no rule"),
         ("rows(2) + csr", "there is no rule"),
+        ("rows(2, x=1)", "there is no rule"),
+        ("diagonal(density=3) + csr", "there is no rule"),
         ("hyb(2,48)", "has 48 where a number from 0 to 47 belongs"),
         ("diagonal", "there is no rule"),
         ("blocks(4) + csr", "there is no rule"),

@@ -60,7 +60,7 @@ INDEX_BITS = (8, 16, 32)
 ADDRESSES = (8, 16)
 """Bits of the addresses of the memories that nodes read and write."""
 
-WORDS = tuple(1 << bits for bits in (4, 8, 9, 10, 11, 12, 14))
+WORDS = tuple(1 << bits for bits in (4, 6, 7, 8, 9, 10, 11, 12, 14))
 """Of memories."""
 
 DEPTHS = (2, 3, 5, 17, 32, 65, 257, 513, 1025, 4097)

@@ -137,7 +137,7 @@ def memory_component(memory: Memory, width: int, copies: int) -> Component:
         copies: how many words are read from it at a time (`Design.copies`).
     """
     kind = "input" if memory.role is MemoryRole.INPUT else "result"
-    sizes = {"width": width, "words": float(1 << _address(memory.capacity)), "copies": copies}
+    sizes = {"width": width, "words": float(memory.capacity), "copies": copies}
     return Component(kind, "", sizes)
 
 

@@ -8,6 +8,7 @@ root's start is accepted.
 
 import struct
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -36,6 +37,7 @@ from samhw.collector import no_collection
 from samhw.graph import Arch, Graph, Kind, MemoryRole, Node, Token
 from samhw.rtl.actor import MemoryWriteSignature
 from samhw.rtl.channel import Fifo
+from samhw.rtl.logic import any_of
 from samhw.rtl.registry import component
 
 __all__ = ["Bench", "Case", "Instance", "Outcome"]
@@ -223,7 +225,7 @@ class _Top(_Ports):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        answers: dict[str, Value] = {}
+        answers: dict[str, list[Value]] = defaultdict(list)
         mine = {signal.name: signal for signal in self.answers}
         for number, instance in enumerate(self.instances):
             cell, domain = _Cell(instance), f"clock{number}"
@@ -237,8 +239,8 @@ class _Top(_Ports):
             m.d.comb += [signal.eq(controls[signal.name] & selected) for signal in cell.controls]
             m.d.comb += [signal.eq(data[signal.name]) for signal in cell.data]
             for signal in cell.answers:
-                answers[signal.name] = answers.get(signal.name, 0) | Mux(selected, signal, 0)
-        m.d.comb += [mine[name].eq(answer) for name, answer in answers.items()]
+                answers[signal.name].append(Mux(selected, signal, 0))
+        m.d.comb += [mine[name].eq(any_of(those)) for name, those in answers.items()]
         return m
 
 

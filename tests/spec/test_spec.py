@@ -208,7 +208,9 @@ def test_answers_fit_each_other(kind: str) -> None:
             assert set(names) <= inputs.keys()
         else:
             assert names == tuple(p.name for p in node.inputs)
-            assert spec.work(node.params) == (reduction.operation, reduction.values)
+            work = spec.work(node.params)
+            assert work is not None
+            assert (work.operation, work.port) == (reduction.operation, reduction.values)
         innermost_first = [node.output(name).stream.depth for name in reduction.coordinates]
         assert innermost_first == sorted(innermost_first, reverse=True)
     assert (spec.banks is not None) == bool(spec.kept(node.params))

@@ -12,7 +12,7 @@ MATRIX = np.array([[0, 5, 0, 1], [0, 0, 0, 0], [7, 0, 8, 0], [0, 0, 0, 2]], np.f
 
 
 @pytest.mark.parametrize(
-    ("layout", "format"), [("csr", "csr"), ("csc", "csc"), ("coo", "coo"), ("bsr", "bcsr(2)"), ("dia", "csr")]
+    ("layout", "format"), [("csr", "csr"), ("csc", "csc"), ("coo", "coo"), ("bsr", "bcsr(2)"), ("dia", "dia")]
 )
 @pytest.mark.parametrize("kind", [scipy.sparse.coo_array, scipy.sparse.coo_matrix])
 def test_scipy_files_keep_their_layout(tmp_path, layout, format, kind):

@@ -83,7 +83,7 @@ MUTANTS = {
         Mutant("two fibers are one", "walk", "[open.eq(self.last), self.first", "[open.eq(0), self.first"),
     ],
     "scan_compressed": [
-        Mutant("a late error", "scan_compressed", "backwards | disordered", f"backwards | {_LATE}")
+        Mutant("a late error", "stored_walk", "backwards | disordered", f"backwards | {_LATE}")
     ],
 }
 

@@ -1,4 +1,4 @@
-// Walking a fiber: what the three level scanners share.
+// Walking a fiber: what the level scanners share.
 #ifndef SAMHW_WALK_HPP
 #define SAMHW_WALK_HPP
 

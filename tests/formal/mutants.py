@@ -29,7 +29,8 @@ class Mutant:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """The classes of the module have the changed methods; those that call `super()` keep their own."""
+        """The module's functions, and the methods of its classes, are the changed ones; methods that call
+        `super()` keep their own."""
         module = importlib.import_module(f"samhw.rtl.{self.module}")
         text = inspect.getsource(module)
         if text.count(self.old) != 1:
@@ -39,10 +40,17 @@ class Mutant:
         with patch.dict("sys.modules", {module.__name__: changed}):
             exec(compile(text.replace(self.old, self.new), str(module.__file__), "exec"), changed.__dict__)
         undo = []
+        codes = []
         for name, kind in list(vars(changed).items()):
-            if not isinstance(kind, type) or kind.__module__ != module.__name__:
+            if getattr(kind, "__module__", None) != module.__name__:
                 continue
             original = getattr(module, name)
+            if isinstance(kind, FunctionType):
+                # Others have imported the function itself.
+                codes.append((original, original.__code__))
+                original.__code__ = kind.__code__
+            if not isinstance(kind, type):
+                continue
             for method, function in list(vars(kind).items()):
                 if isinstance(function, FunctionType) and "__class__" not in function.__code__.co_freevars:
                     undo.append((original, method, vars(original)[method]))
@@ -50,5 +58,7 @@ class Mutant:
         try:
             yield
         finally:
+            for original, code in codes:
+                original.__code__ = code
             for original, method, function in undo:
                 setattr(original, method, function)

@@ -81,8 +81,9 @@ class Top(wiring.Component):
             ours, theirs = getattr(self, AXI + name), getattr(shell.axi, name)
             m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
         m.d.comb += [
-            self.running.eq(fabric.run.running),
-            self.done.eq(fabric.run.done),
+            # From the cycle on in which the port answers the request.
+            self.running.eq(fabric.run.running | fabric.run.request),
+            self.done.eq(fabric.run.done & ~fabric.run.request),
             self.error.eq(Cat(fabric.run.error).any()),
             self.cycle.eq(fabric.run.cycle),
             *(getattr(self, name).eq(getattr(fabric, name)) for name in self.probes),

@@ -43,7 +43,7 @@ MUL = "mul"
 """The operation with two or more operands; every other one has the operands of its ALU operation."""
 MASK = "mask"
 """Of an operand and a pattern: the operand wherever the pattern is not zero, even where the operand stores
-nothing: a maximum must see that zero."""
+nothing: a maximum must see that zero. Of a pattern in blocks, a number may be what stands at its zeros."""
 CONCAT = "concat"
 """Of two or more parts, of which at most one is there at any point: that one, or else zero."""
 EVERYWHERE = "everywhere"
@@ -126,7 +126,8 @@ class View(_Leaf):
     A `pattern` stands for ones wherever the tensor is not zero: a mask, as a factor of a product. Its zeros
     are left out by a `sieve` if it may store any. A `part` has only some of the coordinates of one index.
     The levels with `picks`, in their order, have indices without rows. Where `one_each` is not 0, so many
-    outer levels are dense, and exactly one point is stored for each combination of their coordinates.
+    outer levels are dense, and exactly one point is stored for each combination of their coordinates. What is
+    `blocked` has blocks at its coordinates, in which there may be zeros.
     """
 
     name: str
@@ -138,6 +139,7 @@ class View(_Leaf):
     part: Part | None = None
     picks: tuple[PickedLevel, ...] = ()
     one_each: int = 0
+    blocked: bool = False
 
     @cached_property
     def free(self) -> frozenset[str]:
@@ -205,12 +207,14 @@ class Intermediate(_Unary):
 
 @dataclass(frozen=True, eq=False)
 class Sieve(_Unary):
-    """The pattern of an intermediate, as a mask: the coordinates at which it is not zero."""
+    """The pattern of an intermediate, as a mask: the coordinates at which it is not zero; `blocked` as of a
+    view."""
 
     name: str
     operand: "Einsum"
     tensor: str
     indices: tuple[str, ...]
+    blocked: bool = False
 
     @cached_property
     def free(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from math import prod
 
 from samhw.compiler.einsum import (
     CONCAT,
@@ -45,6 +46,7 @@ from samhw.frontend import (
 from samhw.frontend.expr import walk
 from samhw.fusion import FusedRegion, Instance, stored_format
 from samhw.names import Names
+from samhw.numerics import ValueType, neutral
 from samhw.tensors import stores_fill
 
 __all__ = ["EinsumBuilder"]
@@ -58,15 +60,22 @@ class EinsumBuilder:
         iteration: where it is factored, a factor without the index of a sum stays outside of it; otherwise
             all factors of a term, those of the products that it uses as well, meet in one (global) iteration
             space, as in Custard.
+        value: the type of its values.
 
     Attributes:
         columns: the names of all views, intermediates and reductions.
     """
 
     def __init__(
-        self, region: FusedRegion, dimensions: Dimensions, order: Sequence[str], iteration: Iteration
+        self,
+        region: FusedRegion,
+        dimensions: Dimensions,
+        order: Sequence[str],
+        iteration: Iteration,
+        value: ValueType,
     ):
         self._program = region.program
+        self._value = value
         self._dimensions = dimensions
         self._outputs = region.outputs
         self._recomputed = region.recomputed
@@ -107,6 +116,8 @@ class EinsumBuilder:
             if statement.rank is not None:
                 (index,) = reduced
                 e = self._sums.ranked(e, index, statement.reduction, instance.rename[statement.rank])
+            elif restricted and self._in_blocks(statement.mask):
+                e = self._reduced_in_blocks(instance, e, reduced)
             else:
                 # Reduced first, the outermost index keeps those that have points; behind a scalar reducer of
                 # the innermost, one without any would count as zero.
@@ -114,6 +125,23 @@ class EinsumBuilder:
         if statement.mask is None or restricted:
             return e
         return Apply("select", (self._mask_values(instance), e, Number(0)))
+
+    def _reduced_in_blocks(self, instance: Instance, e: Einsum, reduced: Collection[str]) -> Einsum:
+        """The maximum, minimum or product of e under a mask that lies in blocks, some elements of which are
+        zero: these count for nothing, and over nothing but them it is zero."""
+        statement = instance.statement
+        assert isinstance(e, Apply)
+        own = [index for index in reduced if index in e.operands[1].free]
+        op, mask = statement.reduction, e.operands[1]
+        start = Number(neutral(self._value, op)) if own else Number(0)
+        e = self._sums.one_by_one(
+            Apply(MASK, (e.operands[0], mask, start)), reduced, op, outermost_first=True
+        )
+        if not own:
+            return e
+        points = Apply("select", (self._mask_values(instance), Number(1), Number(0)))
+        some = self._sums.one_by_one(points, own, "max", outermost_first=True)
+        return Apply("select", (some, e, Number(0)))
 
     def _running(self, instance: Instance, run: RunningReduction, e: Einsum, restricted: bool) -> Einsum:
         """A running reduction of e, at every point or at those of its statement's mask."""
@@ -243,7 +271,8 @@ class EinsumBuilder:
         if not isinstance(values, View):
             if instance.statement.counts_zeros:
                 name = self.columns.fresh(f"{values.tensor}_nonzero")
-                return Sieve(name, values, values.tensor, values.indices)
+                blocked = self._in_blocks(instance.statement.mask)
+                return Sieve(name, values, values.tensor, values.indices, blocked)
             # A product with it has its coordinates, and is zero where its value is.
             return Apply("select", (values, Number(1), Number(0)))
         # Inputs that are masks are loaded without zeros; a dense level and a result may have them.
@@ -266,7 +295,12 @@ class EinsumBuilder:
         given = {decl.name for decl in self._program.inputs}
         one_each = self._program.tensors[access.tensor].format.one_each if access.tensor in given else 0
         stored = tuple(indices[mode] for mode in fmt.mode_order)
-        return View(name, access.tensor, stored, fmt.levels, one_each=one_each)
+        blocked = self._in_blocks(access)
+        return View(name, access.tensor, stored, fmt.levels, one_each=one_each, blocked=blocked)
+
+    def _in_blocks(self, access: Access | None) -> bool:
+        """The tensor of an access is stored in blocks of more than one value."""
+        return access is not None and prod(self._program.tensors[access.tensor].format.block_shape) > 1
 
     def _intermediate(self, producer: Instance) -> Intermediate:
         if producer not in self._intermediates:

@@ -89,7 +89,7 @@ def lower_fused(
 ) -> LoweredRegion | Refusal:
     """A region whose uses share as they do, in an order of its indices."""
     try:
-        builder = EinsumBuilder(fused, scope.dimensions, order, scope.iteration)
+        builder = EinsumBuilder(fused, scope.dimensions, order, scope.iteration, scope.value)
         for output in fused.outputs:
             builder.tree(output)
         results = []

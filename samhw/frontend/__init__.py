@@ -17,6 +17,7 @@ tensor T[i=34, j=16] : dense
 T[i, j] = A[i, k] * X[k, j]    order i, k, j
 """
 
+from samhw.frontend.beyond import is_zero_beyond, reaching_beyond
 from samhw.frontend.build import DeclaredTensor, Index, ProgramBuilder
 from samhw.frontend.capacity import Capacity, greatest_extents
 from samhw.frontend.cascades import cascade_description, cascade_names, load_cascade
@@ -107,6 +108,7 @@ __all__ = [
     "dumps",
     "free_indices",
     "greatest_extents",
+    "is_zero_beyond",
     "kernel_description",
     "kernel_names",
     "load",
@@ -121,6 +123,7 @@ __all__ = [
     "model_names",
     "parse",
     "parse_expression",
+    "reaching_beyond",
     "renamed",
     "result_patterns",
     "rewritten",

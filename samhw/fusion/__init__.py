@@ -1,7 +1,7 @@
 """What a region is once its statements are one: their instances, and the orders that the indices allow; and
 which statements make good regions, by their kinds."""
 
-from samhw.fusion.blocks import block_sizes, whole_masks
+from samhw.fusion.blocks import block_sizes
 from samhw.fusion.flow import Dominator, Flow, post_dominators
 from samhw.fusion.fuse import FusedRegion, Instance, StoredUse, ways_to_share
 from samhw.fusion.groups import group_flow, kind_groups
@@ -37,5 +37,4 @@ __all__ = [
     "stored_format",
     "swapped_orders",
     "ways_to_share",
-    "whole_masks",
 ]

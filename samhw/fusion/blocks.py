@@ -2,17 +2,15 @@
 
 from samhw.errors import InputError
 from samhw.frontend import Program
-from samhw.tensors import LevelType
 
-__all__ = ["block_sizes", "whole_masks"]
+__all__ = ["block_sizes"]
 
 
 def block_sizes(program: Program) -> dict[str, int]:
     """By dimension, how many coordinates a block has along it, where that is more than one.
 
     Raises:
-        InputError: for tensors that store a dimension in different blocks, or with blocks and without; and
-            for a mask in blocks, of which only coordinates would be looked at.
+        InputError: for tensors that store a dimension in different blocks, or with blocks and without.
     """
     sizes: dict[str, tuple[int, str]] = {}
     for decl in program.tensors.values():
@@ -25,18 +23,4 @@ def block_sizes(program: Program) -> dict[str, int]:
                     f"of {own}; store both in blocks of one size, as --blocks {dimension}={max(size, own)} "
                     "does."
                 )
-    given = {decl.name for decl in program.inputs}
-    for name in whole_masks(program):
-        if name not in given or program.tensors[name].format.of_blocks.levels[-1] is LevelType.dense:
-            raise InputError(
-                f"The mask '{name}' is stored in blocks, and is no input in compressed levels, whose blocks "
-                "are known to have no zeros; leave its blocks out."
-            )
     return {dimension: size for dimension, (size, _) in sizes.items() if size > 1}
-
-
-def whole_masks(program: Program) -> list[str]:
-    """The masks in blocks. A mask lets through what lies at its coordinates, so no block of it may have a
-    zero."""
-    masks = (statement.mask.tensor for statement in program.statements if statement.mask is not None)
-    return [name for name in dict.fromkeys(masks) if program.tensors[name].format.block is not None]

@@ -1,6 +1,7 @@
 """A design as JSON text, and back."""
 
 import json
+from math import inf
 from typing import Any
 
 from samhw.errors import InputError
@@ -21,6 +22,8 @@ from samhw.spec import Payload, Port, Stream, StreamKind, spec_of
 __all__ = ["dumps", "loads"]
 
 VERSION = 4
+
+_INFINITIES = {str(number): number for number in (inf, -inf)}
 
 
 def dumps(design: Design) -> str:
@@ -123,7 +126,16 @@ def _region_data(graph: Graph) -> dict[str, object]:
 
 
 def _param_data(given: object) -> object:
+    if isinstance(given, dict):
+        # JSON has no infinities.
+        return {name: str(n) if n in _INFINITIES.values() else n for name, n in given.items()}
     return given.name if isinstance(given, ValueType) else given
+
+
+def _param(given: object) -> object:
+    if isinstance(given, dict):
+        return {name: _INFINITIES.get(n, n) if isinstance(n, str) else n for name, n in given.items()}
+    return given
 
 
 def _port_data(port: Port) -> dict[str, object]:
@@ -181,7 +193,7 @@ def _graph(
             Node(
                 name=n["name"],
                 kind=n["kind"],
-                params=spec_of(n["kind"]).read(n["params"]),
+                params=spec_of(n["kind"]).read({name: _param(given) for name, given in n["params"].items()}),
                 inputs=tuple(_port(p) for p in n["inputs"]),
                 outputs=tuple(_port(p) for p in n["outputs"]),
                 note=n["note"],

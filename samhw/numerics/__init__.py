@@ -8,7 +8,7 @@ from samhw.numerics.float import FLOATS, Float
 from samhw.numerics.integer import Fixed, Integer
 from samhw.numerics.operations import OPERATIONS, REDUCTIONS
 from samhw.numerics.recurrence import recurrence_word
-from samhw.numerics.reduction import reduce_words, start_word
+from samhw.numerics.reduction import neutral, reduce_words, start_word
 from samhw.numerics.typed import (
     ALL_OPERATIONS,
     SCALE_MULTIPLIERS,
@@ -38,6 +38,7 @@ __all__ = [
     "ValueType",
     "Words",
     "convert",
+    "neutral",
     "operation",
     "recurrence_word",
     "reduce_words",

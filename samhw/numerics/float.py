@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache, partial
+from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -108,9 +109,16 @@ class Float(ValueType):
     def constant(self, number: int | float) -> int:
         """The word of a number in a program's text: without infinities at most the greatest."""
         if not self.format.infinities:
-            greatest = float(self.decode(self.format.lowest_nan - 1))
-            number = min(max(number, -greatest), greatest)
+            number = min(max(number, self.least), self.greatest)
         return super().constant(number)
+
+    @property
+    def least(self) -> float:
+        return -self.greatest
+
+    @property
+    def greatest(self) -> float:
+        return inf if self.format.infinities else float(self.decode(self.format.lowest_nan - 1))
 
     def decode(self, words: ArrayLike) -> NDArray[np.float64]:
         f = self.format

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from math import ldexp
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +32,17 @@ class _TwosComplement(ValueType):
         self.lowest = self.format.lowest
         self.highest = self.format.highest
         self.zero_mask = (1 << width) - 1
+
+    @property
+    def least(self) -> int | float:
+        return self._number(self.lowest)
+
+    @property
+    def greatest(self) -> int | float:
+        return self._number(self.highest)
+
+    def _number(self, signed: int) -> int | float:
+        return signed if self.fraction == 0 else ldexp(signed, -self.fraction)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _TwosComplement) and self.name == other.name

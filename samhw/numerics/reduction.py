@@ -7,7 +7,7 @@ from samhw.errors import InputError
 from samhw.numerics.operations import REDUCTIONS
 from samhw.numerics.valuetype import BLOCK, OVERFLOW, ValueType, Words
 
-__all__ = ["reduce_words", "start_word"]
+__all__ = ["neutral", "reduce_words", "start_word"]
 
 
 def reduce_words(kind: ValueType, op: str, words: ArrayLike) -> int:
@@ -41,6 +41,23 @@ def reduce_words(kind: ValueType, op: str, words: ArrayLike) -> int:
 def start_word(kind: ValueType, op: str) -> int:
     """What a running reduction begins with, before the first element: one for `prod`, else zero."""
     return kind.scalar("eq")(0, 0) if op == "prod" else 0
+
+
+def neutral(kind: ValueType, op: str) -> int | float:
+    """The number that changes no reduction (`sum`, `max`, `min` or `prod`) that it takes part in.
+
+    Raises:
+        InputError: for a product of a type that has no 1.
+    """
+    if op == "prod" and kind.greatest < 1:
+        raise InputError(f"{kind} has no 1, which changes no product; choose a type with more whole bits.")
+    match op:
+        case "max":
+            return kind.least
+        case "min":
+            return kind.greatest
+        case _:
+            return int(op == "prod")
 
 
 def _pairwise(kind: ValueType, operation: str, words: Words) -> Words:

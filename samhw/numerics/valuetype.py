@@ -72,6 +72,16 @@ class ValueType(ABC):
         """The word of a number in a program's text; raises `InputError` if it has none."""
         return int(self.encode([number])[0])
 
+    @property
+    @abstractmethod
+    def least(self) -> int | float:
+        """The number below all others that it has; an infinity where it has one."""
+
+    @property
+    @abstractmethod
+    def greatest(self) -> int | float:
+        """The number above all others."""
+
     @abstractmethod
     def decode(self, words: ArrayLike) -> NDArray[Any]:
         """The values of words: an integer or a float64 array, exact."""

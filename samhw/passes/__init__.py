@@ -30,7 +30,7 @@ __all__ = [
 
 Pass = Callable[[Lowerable], Lowerable]
 
-PROGRAM_PASSES = ("place_by_index", "split_formats", "cascade", "alias_reshapes")
+PROGRAM_PASSES = ("place_by_index", "split_formats", "cascade", "mask_edges", "alias_reshapes")
 """The passes that come before a program's regions are decided, by name and in their order."""
 
 REGION_PASSES = ("copy_discordant", "compress_results")

@@ -5,7 +5,7 @@ from itertools import takewhile
 from math import prod
 from typing import NamedTuple
 
-from samhw.compiler import Compiled, check_divided, check_whole
+from samhw.compiler import Compiled, check_divided
 from samhw.errors import InputError
 from samhw.frontend import Program
 from samhw.graph import Design, MemoryRole, TensorBinding
@@ -79,7 +79,6 @@ def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> 
             coords, vals = tensor.to_coo()
             kept = design.value.decode(design.value.encode(vals)) != 0
             tensor = Tensor.from_coo(coords[:, kept], vals[kept], tensor.shape, tensor.format)
-            check_whole(program, binding.name, coords[:, kept], tensor.shape)
         if binding.name in program.tensors and program.tensors[binding.name].format.one_each:
             # Refuses what stores none or several points somewhere.
             tensor = tensor.convert(program.tensors[binding.name].format)

@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samhw.errors import InputError
-from samhw.numerics import BLOCK, OVERFLOW, REDUCTIONS, Fixed, Integer, reduce_words, start_word
+from samhw.numerics import (
+    BLOCK,
+    OVERFLOW,
+    REDUCTIONS,
+    Fixed,
+    Integer,
+    ValueType,
+    neutral,
+    reduce_words,
+    start_word,
+    value_type,
+)
 from tests.support.words import BF16, F32
 
 # What is far from zero, since sums that leave the normal numbers become zero.
@@ -117,6 +128,19 @@ def test_what_running_reductions_begin_with() -> None:
     assert start_word(Integer(8), "prod") == 1
     # The greatest number stands for 1.
     assert start_word(Fixed(8, 7), "prod") == 127
+
+
+@pytest.mark.parametrize("kind", [F32, BF16, value_type("f8e4m3"), Integer(8), Fixed(16, 8)])
+@pytest.mark.parametrize("op", REDUCTIONS)
+def test_what_changes_no_reduction(kind: ValueType, op: str) -> None:
+    word = kind.constant(neutral(kind, op))
+    for number in (kind.least, -3, 0, 1, kind.greatest):
+        assert reduce_words(kind, op, [word, kind.constant(number)]) == kind.constant(number)
+
+
+def test_a_type_without_a_one() -> None:
+    with pytest.raises(InputError, match="fixed<8,7> has no 1"):
+        neutral(Fixed(8, 7), "prod")
 
 
 def test_unknown_reduction() -> None:

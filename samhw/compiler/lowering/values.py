@@ -72,8 +72,9 @@ class ValueRow:
             case Apply() if e.op == EVERYWHERE:
                 return self.of(e.operands[0])
             case Apply() if e.op == MASK:
-                operand, mask = e.operands
-                return self._masked(self.of(operand), mask)
+                operand, mask, *others = e.operands
+                (number,) = (o.value for o in others if isinstance(o, Number)) if others else (0,)
+                return self._masked(self.of(operand), mask, number)
             case Apply() if e.op == MUL:
                 return self._product(e)
             case Apply() if e.op == CONCAT:
@@ -111,8 +112,9 @@ class ValueRow:
             source = self._alu("select", {"a": part, "b": part, "c": source}, {})
         return source
 
-    def _masked(self, source: Feed, mask: Einsum) -> Feed:
-        """Zero where a union has brought in coordinates that the mask has not.
+    def _masked(self, source: Feed, mask: Einsum, number: int | float = 0) -> Feed:
+        """A number where a union has brought in coordinates that the mask has not, and where the blocks of
+        the mask have a zero.
 
         Raises:
             StreamError: for a mask that the region computes, but whose coordinates do not lead its last row.
@@ -122,9 +124,10 @@ class ValueRow:
                 f"'{self._builder.title}' needs the mask {mask.tensor} where its rows are done already",
                 f"end the fused region behind {mask.tensor}",
             )
-        if not self._space.is_missing(mask):
+        blocked = isinstance(mask, View | Sieve) and mask.blocked
+        if not blocked and not self._space.is_missing(mask):
             return source
-        return self._alu("select", {"a": self.of(mask), "b": source}, {"c": 0})
+        return self._alu("select", {"a": self.of(mask), "b": source}, {"c": number})
 
     def _operation(self, e: Apply) -> Feed:
         ports = dict(zip("abc", e.operands, strict=False))

@@ -53,7 +53,7 @@ ALLOWED = {
             "passes",
             "schedule",
         ),
-        *("spec", "statistics", "tensors"),
+        *("spec", "splits", "statistics", "tensors"),
     },
     "search": {
         *("brackets", "compiler", "cost", "decision", "frontend", "fusion", "graph", "numerics", "passes"),

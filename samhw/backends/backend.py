@@ -124,9 +124,10 @@ class Backend(Target):
         inputs = inputs_of(compiled, tensors)
         done = self.execute(compiled, inputs, **options)
         graphs = compiled.design.runs
+        order = compiled.row_orders.drawn(tensors)
         results: Sequence[Result | None] = done.results or [None] * len(graphs)
         regions = tuple(
-            RegionRun(graph, cycles, unload(graph, done.words, inputs.extents), result)
+            RegionRun(graph, cycles, order.back(unload(graph, done.words, inputs.extents)), result)
             for graph, cycles, result in zip(graphs, done.region_cycles, results, strict=True)
         )
         found = RunResult(self.name, done.cycles, regions, done.seconds, done.build_seconds, done.clock)

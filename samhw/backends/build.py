@@ -53,6 +53,7 @@ def build(
         staging.chmod(0o755)
         lines = [f"{name}: {recipe}\n" for name, recipe in compiled.recipes.items()]
         lines += [f"{name}: all entries of {', '.join(parts)}\n" for name, parts in compiled.joined.items()]
+        lines = [f"{line}\n" for line in compiled.order_lines] + lines
         if lines:
             (staging / DERIVED).write_text("".join(lines), encoding="utf-8")
         if directory.exists():

@@ -90,7 +90,8 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     kind = compiled.value
     is_bounded = isinstance(kind, Fixed | Float)
     chosen = compiled.schedule if is_bounded else replace(compiled.schedule, split={})
-    split = split_program(chosen.apply(workload.program), chosen.split)
+    given = chosen.apply(workload.program)
+    split = split_program(given, chosen.split)
     cascades = _cascades(chosen, split.program)
     program = split.program if cascades is None else cascades.program
     known = {
@@ -99,7 +100,9 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
         else replace(tensor, vals=kind.decode(kind.encode(tensor.vals)))
         for name, tensor in workload.tensors.items()
     }
-    parts = split.derived(known)
+    # By the data as a run has them: what the type makes zero is an entry there.
+    order = chosen.row_orders(given).with_alike(split.like()).drawn(workload.tensors)
+    parts = order.back(split.derived(order.there(known)))
     if cascades is not None:
         parts |= cascades.derived({**known, **parts})
         program = program.bind({name: part.shape for name, part in parts.items()})

@@ -47,6 +47,8 @@ def _print_program(left: Lowerable) -> None:
         click.echo(f"# {alias} is {source} in another shape: the same memory")
     for name, parts in left.joined.items():
         click.echo(f"# {name} has all entries of {', '.join(parts)}: the host puts it together")
+    for line in left.row_orders.lines():
+        click.echo(f"# {line}")
     for region in left.program.regions:
         if region.order is not None:
             click.echo(f"# {region.label} is computed in the order {', '.join(region.order)}")

@@ -205,6 +205,8 @@ def _print(compiled: Compiled, given: Workload | Program, table: bool, channels:
         click.echo(f"{alias} is {source} in another shape: the same memory, and no region")
     for name, parts in compiled.joined.items():
         click.echo(f"{name} has all entries of {', '.join(parts)}: the host puts it together")
+    for line in compiled.order_lines:
+        click.echo(line)
     if any(node.copy_of for _, node in compiled.design.nodes):
         several = [f"{name} {count}" for name, count in compiled.design.copies.items() if count > 1]
         click.echo(f"copies of memories on chip, one for each reader: {', '.join(several) or 'none'}")
@@ -259,6 +261,7 @@ def _report(compiled: Compiled, given: Workload | Program) -> dict[str, object]:
         "aliases": dict(compiled.aliases),
         **({"joined": {n: list(parts) for n, parts in compiled.joined.items()}} if compiled.joined else {}),
         **({"split": parts_json(compiled, given)} if compiled.schedule.split else {}),
+        **({"row_orders": lines} if (lines := compiled.order_lines) else {}),
         **({"blocks": stored} if (stored := blocks_json(compiled, given)) else {}),
     }
 

@@ -131,6 +131,12 @@ _COMPILE = (
         "rules; several with semicolons.",
     ),
     click.option(
+        "--permute-rows",
+        metavar="A=ORDER",
+        help="Store A with its rows in another order, such as A=by length, and put results back; "
+        "docs/formats.md has the orders; several with semicolons.",
+    ),
+    click.option(
         "--lanes",
         metavar="i=4+j=2|auto",
         help="Copies of what lies inside of an index, which share its coordinates; auto: as many as help, "
@@ -357,6 +363,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         iteration: Iteration | None,
         cascade: str | None,
         split: str | None,
+        permute_rows: str | None,
         lanes: str | None,
         blocks: str | None,
         area: str | None,
@@ -387,6 +394,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
                 "order": order or None,
                 "brackets": brackets or None,
                 "split": split or None,
+                "permute_rows": permute_rows or None,
             },
         )
         asked = asked_type(value) or saved.compiled or saved.value

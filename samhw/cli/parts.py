@@ -64,8 +64,9 @@ def _partitions(
 ) -> list[tuple[TensorSplit, dict[str, PartSize]]]:
     """The partition of each input that is split, and the size of each of its parts on data."""
     program = given if isinstance(given, Program) else given.program
+    stored = {} if isinstance(given, Program) else given.stored(compiled.schedule)
     found = split_program(compiled.schedule.apply(program), compiled.schedule.split).partitions
     return [
-        (partition, {} if isinstance(given, Program) else partition.sizes(given.tensors[tensor]))
+        (partition, {} if isinstance(given, Program) else partition.sizes(stored[tensor]))
         for tensor, partition in found.items()
     ]

@@ -25,8 +25,8 @@ __all__ = ["sweep"]
 
 _FIELDS = ("fuse", "iteration", "order", "permute", "off_chip", "lanes", "share", "cascade")
 """Fields of a schedule that --set takes by name."""
-_TABLES = ("order", "formats", "brackets", "split")
-"""Fields of which it takes each entry: order.T, formats.T, brackets.T, split.T."""
+_TABLES = ("order", "formats", "brackets", "split", "permute_rows")
+"""Fields of which it takes each entry: order.T, formats.T, brackets.T, split.T, permute_rows.T."""
 
 
 @click.command()

@@ -16,6 +16,7 @@ from samhw.graph_passes import Assembly, apply_graph_passes
 from samhw.numerics import ValueType
 from samhw.passes import Lowerable, Recipe, apply_region_passes
 from samhw.schedule import Schedule
+from samhw.splits import RowOrders
 
 __all__ = ["Compiled", "CompiledRegion", "assembled", "lower_program"]
 
@@ -44,6 +45,8 @@ class Compiled:
     joined: Mapping[str, tuple[str, ...]]
     """For each result that the host puts together, the tensors with its rows: no two have an entry in one
     place."""
+    row_orders: RowOrders
+    """The orders in which the host stores data, and puts results back from."""
     schedule: Schedule
     """What it was compiled by, with the regions, the orders and the formats that were taken: compiled by
     that, the program gives the same."""
@@ -54,6 +57,11 @@ class Compiled:
 
     def __repr__(self) -> str:
         return f"<Compiled {self.program.summary}; {self.value}, {self.design.summary}>"
+
+    @property
+    def order_lines(self) -> list[str]:
+        """What a host does about the orders of rows, in a line each."""
+        return self.row_orders.lines()
 
     @cached_property
     def design(self) -> Design:
@@ -107,6 +115,7 @@ def lower_program(
         decided.recipes,
         decided.aliases,
         decided.joined,
+        decided.row_orders,
         schedule,
         decision,
     )

@@ -7,7 +7,7 @@ from math import prod
 from samhw.cost.streams import Carried
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node
 from samhw.spec import Each, StoredArray
-from samhw.statistics import TensorStatistics, onto
+from samhw.statistics import Support, TensorStatistics, onto
 
 __all__ = ["TokenCounts"]
 
@@ -17,15 +17,23 @@ class TokenCounts:
 
     Args:
         found: the streams of all outputs.
+        busiest: count those of the busiest lane; by default the mean of all lanes.
     """
 
     def __init__(
-        self, graph: Graph, arch: Arch, found: Mapping[Endpoint, Carried], statistics: TensorStatistics
+        self,
+        graph: Graph,
+        arch: Arch,
+        found: Mapping[Endpoint, Carried],
+        statistics: TensorStatistics,
+        *,
+        busiest: bool = False,
     ):
         self.graph = graph
         self.arch = arch
         self.found = found
         self.statistics = statistics
+        self._is_busiest = busiest
         self._tokens: dict[Endpoint, float] = {}
 
     # Streams
@@ -34,9 +42,7 @@ class TokenCounts:
         """The coordinates of the outermost `number` levels of a stream; 1 for none."""
         if number <= 0:
             return 1.0
-        support = flow.levels[number - 1]
-        lanes = prod(count for index, count in flow.lanes.items() if index in support.indices)
-        return self.statistics.count(support) / lanes
+        return self._shared(flow, flow.levels[number - 1])
 
     def payloads(self, flow: Carried) -> float:
         """The payloads of a stream."""
@@ -46,8 +52,7 @@ class TokenCounts:
         """Those that are not EMPTY."""
         if flow.present is None:
             return self.payloads(flow)
-        lanes = prod(count for index, count in flow.lanes.items() if index in flow.present.indices)
-        return self.statistics.count(flow.present) / lanes
+        return self._shared(flow, flow.present)
 
     def tokens(self, source: Endpoint) -> float:
         """All tokens of an output: payloads, DONE, and stops. The stop of a fiber ends all levels that end
@@ -64,8 +69,15 @@ class TokenCounts:
     def _with_some(self, flow: Carried, number: int) -> float:
         """The coordinates of a level below which there are some of the next one."""
         inner, outer = flow.levels[number], flow.levels[number - 1]
-        lanes = prod(count for index, count in flow.lanes.items() if index in outer.indices)
-        return self.statistics.count(onto(inner, outer.indices)) / lanes
+        return self._shared(flow, onto(inner, outer.indices))
+
+    def _shared(self, flow: Carried, support: Support) -> float:
+        """Of the coordinates of a support those of a lane."""
+        dealt = [one for one in flow.lanes.values() if one.lanes > 1]
+        if self._is_busiest:
+            return self.statistics.busiest(support, dealt)
+        lanes = prod(one.lanes for one in dealt if one.index in support.indices)
+        return self.statistics.count(support) / lanes
 
     def taken(self, node: Node, port: str) -> Carried:
         """The stream that comes into an input."""

@@ -120,7 +120,7 @@ def estimate_graph(
     """
     found = flows(graph, extents, results)
     counts = TokenCounts(graph, arch, found, statistics)
-    timing = CycleEstimate(counts)
+    timing = CycleEstimate(TokenCounts(graph, arch, found, statistics, busiest=True))
     nodes = {
         node.name: NodeEstimate(counts.operations(node), timing.busy[node.name], timing.start[node.name])
         for node in graph.nodes

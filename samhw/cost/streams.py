@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from samhw.graph import Endpoint, Graph, Node, StreamKind, levels
 from samhw.numerics.vanishing import vanishes, vanishes_by_first
 from samhw.spec import Port, StoredArray
-from samhw.statistics import Support, all_of, any_of, entries, every, onto, relabelled, shifted
+from samhw.statistics import Dealt, Support, all_of, any_of, entries, every, onto, relabelled, shifted
 from samhw.tensors import Format
 
 __all__ = ["Carried", "ResultLevel", "Results", "flows", "results_of"]
@@ -36,7 +36,7 @@ class Carried:
         present: the coordinates whose payload is not EMPTY, where some are.
         path: of references, the levels of the tensor that they lead into.
         moved: how far the coordinates of the innermost level have been shifted since they met others.
-        lanes: by index, the number of lanes that share its coordinates.
+        lanes: by index, the lanes that share its coordinates.
         nonzero: of values, the coordinates of those that may not be zero; None for all of them.
     """
 
@@ -44,7 +44,7 @@ class Carried:
     present: Support | None = None
     path: tuple[Led, ...] = ()
     moved: int = 0
-    lanes: Mapping[str, int] = field(default_factory=dict)
+    lanes: Mapping[str, Dealt] = field(default_factory=dict)
     nonzero: Support | None = None
 
     @property
@@ -215,9 +215,11 @@ class _Walk:
         """The same coordinates, of which each lane has a share."""
         distribution = node.spec.distribution(node.params)
         assert distribution is not None
-        before = flow.lanes.get(node.index, 1)
-        count = before // distribution.lanes if distribution.collects else before * distribution.lanes
-        return replace(flow, lanes={**flow.lanes, node.index: count})
+        before = flow.lanes.get(node.index, Dealt(node.index, flow.all, 1))
+        count = (
+            before.lanes // distribution.lanes if distribution.collects else before.lanes * distribution.lanes
+        )
+        return replace(flow, lanes={**flow.lanes, node.index: replace(before, lanes=count)})
 
     def _dropped(self, node: Node, port: str, taken: Mapping[str, Carried]) -> Carried:
         """Without coordinates that have nothing inside, or without values that are zero."""

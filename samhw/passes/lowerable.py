@@ -9,6 +9,7 @@ from samhw.decision import Decision
 from samhw.frontend import Capacity, Program, Region, greatest_extents
 from samhw.fusion import greatest_sizes, stored_format
 from samhw.passes.recipe import Recipe
+from samhw.splits import RowOrders
 from samhw.tensors import Format
 
 __all__ = ["Lowerable", "PermutedCopy"]
@@ -61,6 +62,7 @@ class Lowerable:
         lanes: by index, as a schedule has them.
         split: by input, the rule by which it is split into parts that are still to be made.
         cascade: what is done about reductions that depend on each other.
+        row_orders: the orders in which the host stores data, and puts results back from.
         decision: how the program's regions are lowered, once that is decided.
     """
 
@@ -77,6 +79,7 @@ class Lowerable:
     lanes: Mapping[str, int] = field(default_factory=dict)
     split: Mapping[str, str] = field(default_factory=dict)
     cascade: str = "off"
+    row_orders: RowOrders = field(default_factory=RowOrders)
     decision: Decision | None = None
 
     @cached_property
@@ -144,6 +147,7 @@ class Lowerable:
             program=self.program.with_alike(tensors, like, regions),
             capacity=replace(self.capacity, entries={**self.capacity.entries, **entries}),
             copies={**self.copies, **(copies or {})},
+            row_orders=self.row_orders.with_alike(like),
         )
         vars(other)["extents"] = self.extents
         return other
@@ -181,4 +185,5 @@ class Lowerable:
             program=program,
             capacity=Capacity(extents, {**self.capacity.entries, **(entries or {})}),
             recipes={**self.recipes, **(recipes or {})},
+            row_orders=self.row_orders.with_alike(like or {}),
         )

@@ -28,8 +28,10 @@ class Inputs(NamedTuple):
 
 
 def inputs_of(compiled: Compiled, tensors: Mapping[str, Tensor]) -> Inputs:
-    """What the design of a compiled program is given for a run on those tensors; raises as `load_inputs`."""
-    return load_inputs(compiled.program, compiled.design, tensors, compiled.recipes)
+    """What the design of a compiled program is given for a run on those tensors, with their rows in the order
+    that it asks for; raises as `load_inputs` and `RowOrders.drawn`."""
+    stored = compiled.row_orders.drawn(tensors).there(tensors)
+    return load_inputs(compiled.program, compiled.design, stored, compiled.recipes)
 
 
 def load_inputs(

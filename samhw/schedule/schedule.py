@@ -35,7 +35,7 @@ from samhw.schedule.fields import (
 from samhw.schedule.formats import with_formats
 from samhw.schedule.lanes import check_lanes, lanes_text
 from samhw.schedule.regions import ordered, regions_of
-from samhw.splits import check_split
+from samhw.splits import RowOrders, check_permute_rows, check_split, order_rows
 
 __all__ = ["Schedule"]
 
@@ -88,6 +88,10 @@ class Schedule:
     split: Mapping[str, str] = field(default_factory=dict, hash=False)
     """By input, the rule by which it is split into parts in formats of their own (`samhw.splits`), such as
     `rows(4)`, `hyb(1,2)` or `file.py:function`. The program becomes a sum over the parts."""
+    permute_rows: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """By input, the order in which its rows are stored: `by length`, `even(n)`, `reverse Cuthill-McKee` or
+    `file.py:function` (`samhw.splits.order_rows`). It is drawn anew for each run's data, the same for all
+    tensors that share their extent, and results are put back."""
     cascade: Cascade = "off"
     """What is done about reductions over one index that depend on each other, such as the sum of a softmax on
     its maximum: `off` computes them as they are written, one pass behind the other; `deferred` takes what an
@@ -115,6 +119,7 @@ class Schedule:
         object.__setattr__(self, "lanes", check_lanes(self.lanes))
         object.__setattr__(self, "blocks", check_blocks(self.blocks))
         object.__setattr__(self, "split", check_split(self.split))
+        object.__setattr__(self, "permute_rows", check_permute_rows(self.permute_rows))
 
     def apply(self, program: Program) -> Program:
         """The program with the brackets, the regions, the orders and the formats of this schedule.
@@ -133,7 +138,7 @@ class Schedule:
                     f"'share' names '{name}', which no statement of '{program.name}' computes; its "
                     f"statements compute {', '.join(computed)}."
                 )
-        for name in self.split:
+        for name in (*self.split, *self.permute_rows):
             program.check_operand(name)
         for name in self.off_chip or ():
             if name not in program.tensors:
@@ -142,6 +147,23 @@ class Schedule:
                     f"{', '.join(program.tensors)}."
                 )
         return program
+
+    def row_orders(self, program: Program) -> RowOrders:
+        """The orders in which a program's data are stored.
+
+        Args:
+            program: as `apply` gives it.
+
+        Raises:
+            InputError: as `samhw.splits.order_rows` does; and for orders beside cascades in lanes, which
+                divide an index by the places of its coordinates.
+        """
+        if self.permute_rows and self.cascade != "off" and self.lanes:
+            raise InputError(
+                "'permute_rows' cannot be combined with cascades in lanes, which divide an index by its "
+                "coordinates; leave one of 'permute_rows', 'cascade' and 'lanes' out."
+            )
+        return order_rows(program, self.permute_rows)
 
     def share_of(self, tensor: str) -> str:
         """What is asked for an intermediate: `auto`, `all`, `none`, `buffer`, `store` or `recompute`."""
@@ -159,6 +181,7 @@ class Schedule:
         if self.blocks:
             words.append(f"blocks {lanes_text(self.blocks)}")
         words += [f"{tensor} as {rule}" for tensor, rule in self.split.items()]
+        words += [f"rows of {tensor} {rows}" for tensor, rows in self.permute_rows.items()]
         if self.cascade != "off":
             words.append(f"cascade {self.cascade}")
         if share := self.share_text():
@@ -246,6 +269,8 @@ class Schedule:
             found["off_chip"] = plain(self.off_chip)
         if self.split:
             found["split"] = plain(self.split)
+        if self.permute_rows:
+            found["permute_rows"] = plain(self.permute_rows)
         if self.cascade != "off":
             found["cascade"] = self.cascade
         if self.share != "auto":

@@ -27,7 +27,8 @@ def with_words(schedule: Schedule, words: Mapping[str, Any]) -> Schedule:
     Args:
         words: fields by name, as an option gives them; None leaves a field as it is. Beside the fields,
             `order.T` is the order of the region whose last result is T, `formats.T` the format of T,
-            `brackets.T` the bracket of T, and `split.T` the rule that splits T, or `none`.
+            `brackets.T` the bracket of T, `split.T` the rule that splits T, and `permute_rows.T` the order of
+            its rows, or `none`.
 
     Raises:
         InputError: for words that a field does not take.
@@ -44,8 +45,9 @@ def with_words(schedule: Schedule, words: Mapping[str, Any]) -> Schedule:
         chosen["formats"] = {**schedule.formats, **formats}
     if brackets := _entries("brackets", words):
         chosen["brackets"] = {**schedule.brackets, **brackets}
-    if rules := _entries("split", words):
-        chosen["split"] = _split_by({**schedule.split, **rules})
+    for table in ("split", "permute_rows"):
+        if rules := _entries(table, words):
+            chosen[table] = _without_none({**getattr(schedule, table), **rules})
     return replace(schedule, **chosen)
 
 
@@ -54,20 +56,31 @@ def _entries(table: str, words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parse_split(text: str) -> dict[str, str]:
-    """Rules as `A = rows(4)`, several with semicolons."""
+    return _parse_rules(text, "split", "one rule, as in A = rows(4)")
+
+
+def _parse_permute_rows(text: str) -> dict[str, str]:
+    return _parse_rules(text, "permute_rows", "one order, as in A = by length")
+
+
+def _parse_rules(text: str, field: str, what: str) -> dict[str, str]:
+    """Rules by tensor as `A = rows(4)`, several with semicolons.
+
+    Args:
+        field: whose words they are.
+        what: a tensor is to have.
+    """
     rules: dict[str, str] = {}
     for entry in filter(str.strip, text.split(";")):
         name, equals, rule = (part.strip() for part in entry.partition("="))
         if not equals or name in rules:
-            raise InputError(
-                f"split '{text}': give each tensor one rule, as in A = rows(4), and a ; between them."
-            )
+            raise InputError(f"{field} '{text}': give each tensor {what}, and a ; between them.")
         rules[name] = rule
     return rules
 
 
-def _split_by(rules: Mapping[str, str]) -> dict[str, str]:
-    """The rules that split something."""
+def _without_none(rules: Mapping[str, str]) -> dict[str, str]:
+    """The rules that say something."""
     return {tensor: rule for tensor, rule in rules.items() if rule != "none"}
 
 
@@ -110,6 +123,7 @@ _READ: Mapping[str, Callable[[str], Any]] = {
     "order": lambda text: parse_order(text) if text else {},
     "share": _parse_share,
     "split": _parse_split,
+    "permute_rows": _parse_permute_rows,
     "off_chip": lambda text: tuple(text.split("+")) if text else None,
 }
 """Of the fields that are more than a word, how they are read."""

@@ -105,6 +105,7 @@ def make_lowerable(
         lanes=schedule.lanes,
         split=schedule.split,
         cascade=schedule.cascade,
+        row_orders=schedule.row_orders(program),
     )
 
 

@@ -1,21 +1,29 @@
-"""Splits: one tensor as a sum of parts, each in a format of its own, and programs as sums over the parts."""
+"""Splits: one tensor as a sum of parts, each in a format of its own, and programs as sums over the parts; and
+data with their rows in another order."""
 
 from samhw.splits.apart import Apart
+from samhw.splits.function import rule_file
 from samhw.splits.lanes import dealt
-from samhw.splits.notation import check_split, parse_rule, rule_file
+from samhw.splits.notation import check_split, parse_rule
 from samhw.splits.partition import PartSize, TensorSplit
+from samhw.splits.renumbering import Renumbering, RowOrders, order_rows
 from samhw.splits.rewrite import SplitProgram, split_program
+from samhw.splits.row_orders import check_permute_rows
 from samhw.splits.rule import SplitRule, TensorPart
 
 __all__ = [
     "Apart",
     "PartSize",
+    "Renumbering",
+    "RowOrders",
     "SplitProgram",
     "SplitRule",
     "TensorPart",
     "TensorSplit",
+    "check_permute_rows",
     "check_split",
     "dealt",
+    "order_rows",
     "parse_rule",
     "rule_file",
     "split_program",

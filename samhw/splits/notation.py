@@ -5,12 +5,13 @@ import re
 from collections.abc import Mapping
 
 from samhw.errors import InputError, shown
+from samhw.splits.function import RuleFunction
 from samhw.splits.rule import SplitRule
 from samhw.splits.rules import Blocks, Columns, Dia, Diagonal, Even, Hyb, Rows
 from samhw.splits.statements import MOST_TERMS
 from samhw.splits.written import WrittenRule
 
-__all__ = ["check_split", "parse_rule", "rule_file"]
+__all__ = ["check_split", "parse_rule"]
 
 _RULES = (
     "rows(n), even(n), columns(c), hyb(c,k), diagonal + csr, dia + csr, blocks(b, density=d) + csr or "
@@ -47,8 +48,8 @@ def parse_rule(text: str) -> SplitRule:
         InputError: for a text that is no rule.
     """
     text = text.strip()
-    if (file := rule_file(text)) is not None:
-        return WrittenRule(text, file, text.rpartition(":")[2])
+    if (function := RuleFunction.of(text)) is not None:
+        return WrittenRule(text, function)
     first, plus, rest = (part.strip() for part in text.partition("+"))
     name, numbers, settings = _taken_apart(text, first)
     match name, numbers, list(settings.items()), bool(plus):
@@ -75,12 +76,6 @@ def parse_rule(text: str) -> SplitRule:
                 "csr or dia + csr"
             )
     raise InputError(f"there is no rule '{text}'; the rules are {_RULES}")
-
-
-def rule_file(text: str) -> str | None:
-    """The Python file that a rule is in; None for a built-in rule."""
-    path, _, name = text.strip().rpartition(":")
-    return path if path.endswith(".py") and name else None
 
 
 def _taken_apart(text: str, first: str) -> tuple[str, list[str], dict[str, str]]:

@@ -1,10 +1,10 @@
 """The built-in rules."""
 
 from dataclasses import dataclass
-from heapq import heapreplace
 
 import numpy as np
 
+from samhw.splits.even import evenly_shared
 from samhw.splits.rule import Coordinates, Places, SplitRule, TensorPart, compressed_in, rows_of
 from samhw.tensors import Format, LevelType
 
@@ -30,11 +30,7 @@ class Rows(SplitRule):
 
 @dataclass(frozen=True)
 class Even(SplitRule):
-    """Coordinates of the first mode, so that each part has about equally many entries.
-
-    The longest rows first, each goes to the part that has the fewest entries so far; the fullest part has at
-    most 4/3 of what is possible (Graham, Bounds on multiprocessing timing anomalies, 1969).
-    """
+    """Coordinates of the first mode, so that each part has about equally many entries (`evenly_shared`)."""
 
     count: int
 
@@ -43,12 +39,9 @@ class Even(SplitRule):
         return _slices(self.count, compressed_in(fmt, 0), "rows, evenly filled")
 
     def places(self, coords: Coordinates, shape: tuple[int, ...]) -> Places:
-        lengths = np.bincount(coords[0], minlength=shape[0])
         part = np.zeros(shape[0], np.int64)
-        filled = [(0, n) for n in range(self.count)]
-        for row in np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)].tolist():
-            entries, part[row] = filled[0]
-            heapreplace(filled, (entries + int(lengths[row]), int(part[row])))
+        for n, rows in enumerate(evenly_shared(np.bincount(coords[0], minlength=shape[0]), self.count)):
+            part[rows] = n
         place: Places = part[coords[0]]
         return place
 

@@ -1,16 +1,14 @@
 """A rule that a user has written, as a function in a Python file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samhw.errors import InputError, shown
-from samhw.script import Script
+from samhw.splits.function import RuleFunction
 from samhw.splits.rule import Coordinates, Places, SplitRule, TensorPart
-from samhw.suggestion import did_you_mean
 from samhw.tensors import Format, LevelType
 
 __all__ = ["WrittenRule"]
@@ -25,24 +23,7 @@ class WrittenRule(SplitRule):
     one. They are stored in compressed levels.
     """
 
-    path: str
-    function: str
-
-    @cached_property
-    def _script(self) -> Script:
-        return Script(self.path)
-
-    @cached_property
-    def _called(self) -> Callable[..., object]:
-        objects = self._script.objects()
-        found: Callable[..., object] | None = objects.get(self.function)
-        if not callable(found):
-            meant = did_you_mean(self.function, [name for name, held in objects.items() if callable(held)])
-            raise InputError(
-                f"'{self.path}' has no function '{self.function}'{meant}; name one that takes coordinates "
-                "and a shape"
-            )
-        return found
+    function: RuleFunction
 
     def parts(self, fmt: Format) -> tuple[TensorPart, ...]:
         self.need_rank(fmt, 1)
@@ -74,9 +55,7 @@ class WrittenRule(SplitRule):
 
     def _given(self, coords: Coordinates, shape: tuple[int, ...]) -> dict[str, NDArray[np.bool_]]:
         """What the function gives, checked."""
-        called = self._called
-        with self._script.failing(), self._script.around():
-            given = called(coords, shape)
+        given = self.function(coords, shape)
         if not isinstance(given, Mapping) or not given:
             raise InputError(
                 f"the rule '{self.text}' gives {shown(given)}; let it give a dictionary, by the name of each "

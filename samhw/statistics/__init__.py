@@ -3,7 +3,7 @@
 from samhw.statistics.degrees import DegreeConstraint, DegreeStatistics
 from samhw.statistics.exact import DataStatistics
 from samhw.statistics.make import from_densities, from_tensors
-from samhw.statistics.statistics import KINDS, Kind, Stock, TensorStatistics
+from samhw.statistics.statistics import KINDS, Dealt, Kind, Stock, TensorStatistics
 from samhw.statistics.support import (
     Support,
     all_of,
@@ -21,6 +21,7 @@ from samhw.statistics.uniform import UniformStatistics
 __all__ = [
     "KINDS",
     "DataStatistics",
+    "Dealt",
     "DegreeConstraint",
     "DegreeStatistics",
     "Kind",

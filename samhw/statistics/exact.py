@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.statistics.statistics import Kind, Stock, TensorStatistics, stored_coordinates
+from samhw.statistics.statistics import Dealt, Kind, Stock, TensorStatistics, stored_coordinates
 from samhw.statistics.support import (
     AllOf,
     AnyOf,
@@ -26,7 +26,7 @@ from samhw.statistics.support import (
     Support,
     Thinned,
 )
-from samhw.statistics.table import Column, CoordinateTable, TooManyError, empty, join, union
+from samhw.statistics.table import Column, CoordinateTable, TooManyError, empty, join, turns, union
 from samhw.tensors import Tensor
 
 __all__ = ["DataStatistics"]
@@ -77,6 +77,29 @@ class DataStatistics(TensorStatistics):
             return self._within(lambda: self._evaluated(support, support.indices, {}).count)
         except TooManyError:
             return self._sampled(support)
+
+    def _most_dealt(self, support: Support, dealt: tuple[Dealt, ...]) -> float:
+        try:
+            found = self._evaluated_within(support)
+            lane, share = np.zeros(found.rows, np.int64), 1.0
+            for one in dealt:
+                if one.index in found.free:
+                    extent = found.free[one.index]
+                    share *= -(-extent // one.lanes) / extent if extent else 1.0
+                elif one.of.indices <= found.columns.keys() | found.free.keys():
+                    lane = (
+                        lane * one.lanes + turns(found, self._evaluated_within(one.of), one.index) % one.lanes
+                    )
+                else:
+                    share /= one.lanes
+        except TooManyError:
+            return super()._most_dealt(support, dealt)
+        most = float(np.bincount(lane).max(initial=0))
+        return most * share * found.count / found.rows if found.rows else 0.0
+
+    def _evaluated_within(self, support: Support) -> CoordinateTable:
+        self._left = float(self._most)
+        return self._evaluated(support, support.indices, {})
 
     def _within(self, count: Callable[[], float]) -> float:
         """A count by as many pairs as it may look at."""

@@ -1,8 +1,9 @@
 """What is known of the stored coordinates of a program's inputs: one question, and several ways to answer."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from samhw.statistics.support import Support, onto
 from samhw.tensors import LevelType, Tensor
 
-__all__ = ["KINDS", "Kind", "Stock", "TensorStatistics", "stored_coordinates"]
+__all__ = ["KINDS", "Dealt", "Kind", "Stock", "TensorStatistics", "stored_coordinates"]
 
 Kind = Literal["uniform", "degrees", "sampled", "exact"]
 KINDS: tuple[Kind, ...] = ("uniform", "degrees", "sampled", "exact")
@@ -26,6 +27,20 @@ class Stock:
     entries: float
 
 
+@dataclass(frozen=True)
+class Dealt:
+    """Coordinates that lanes share: those of each fiber are dealt to them in turn.
+
+    Attributes:
+        of: what is dealt, over `index` and all indices outside of it.
+        lanes: how many there are.
+    """
+
+    index: str
+    of: Support
+    lanes: int
+
+
 class TensorStatistics(ABC):
     """What is known of the stored coordinates of inputs.
 
@@ -38,6 +53,7 @@ class TensorStatistics(ABC):
 
     def __init__(self) -> None:
         self._counts: dict[Support, float] = {}
+        self._busiest: dict[tuple[Support, tuple[Dealt, ...]], float] = {}
 
     @property
     @abstractmethod
@@ -59,6 +75,24 @@ class TensorStatistics(ABC):
     def fiber(self, support: Support, outer: Collection[str]) -> float:
         """How many coordinates a fiber has on average: of those over the outer indices that have any."""
         return self.count(support) / max(self.count(support, outer), 1.0)
+
+    def busiest(self, support: Support, dealt: Sequence[Dealt]) -> float:
+        """How many of a support's coordinates the busiest lane has, where those of some of its indices are
+        dealt; by statistics without coordinates as many as every other lane.
+
+        Raises:
+            KeyError: as `count` does.
+        """
+        key = support, tuple(one for one in dealt if one.index in support.indices)
+        if not key[1]:
+            return self.count(support)
+        if key not in self._busiest:
+            self._busiest[key] = self._most_dealt(*key)
+        return self._busiest[key]
+
+    def _most_dealt(self, support: Support, dealt: tuple[Dealt, ...]) -> float:
+        """The count of the busiest lane."""
+        return self.count(support) / prod(one.lanes for one in dealt)
 
     @abstractmethod
     def _counted(self, support: Support) -> float:

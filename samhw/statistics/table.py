@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-__all__ = ["CoordinateTable", "TooManyError", "distinct", "join", "union"]
+__all__ = ["CoordinateTable", "TooManyError", "distinct", "join", "turns", "union"]
 
 Column = NDArray[np.int64]
 
@@ -145,6 +145,26 @@ def join(
     columns = {index: column[entry] for index, column in a.columns.items()}
     columns |= {i: column[partner] for i, column in b.columns.items() if i not in columns}
     return CoordinateTable(columns, free, len(entry)).onto(kept), pairs
+
+
+def turns(relation: CoordinateTable, dealt: CoordinateTable, index: str) -> Column:
+    """For each row of a relation, which one in its fiber its coordinate of an index is, from 0 on.
+
+    Args:
+        dealt: the fibers, over the index and those outside of it.
+    """
+    if index in dealt.free:
+        return relation.columns[index]
+    outer = [name for name in dealt.columns if name != index and name in relation.columns]
+    ours, theirs = _common_keys(relation, dealt, [*outer, index])
+    fiber = _common_keys(relation, dealt, outer)[1]
+    # Keys go up with the coordinates, so that sorted ones are those of a fiber behind the other.
+    keys, first = np.unique(theirs, return_index=True)
+    fiber = fiber[first]
+    begins = np.flatnonzero(np.r_[True, fiber[1:] != fiber[:-1]])
+    place = np.arange(len(keys)) - np.repeat(begins, np.diff(np.r_[begins, len(keys)]))
+    found: Column = place[np.minimum(np.searchsorted(keys, ours), max(len(keys) - 1, 0))]
+    return found
 
 
 def _product(

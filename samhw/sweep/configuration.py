@@ -105,6 +105,7 @@ class Configuration:
             **{f"formats.{name}": text for name, text in schedule.formats.items()},
             **{f"brackets.{result}": text for result, text in schedule.brackets.items()},
             **{f"split.{tensor}": rule for tensor, rule in schedule.split.items()},
+            **{f"permute_rows.{tensor}": rows for tensor, rows in schedule.permute_rows.items()},
             **{f"arch.{name}": value for name, value in self.settings},
         }
 
@@ -138,7 +139,7 @@ class Configuration:
             if spec is not None:
                 yield Path(spec[1])
         yield from _imported(self.program)
-        for rule in self.schedule.split.values():
+        for rule in (*self.schedule.split.values(), *self.schedule.permute_rows.values()):
             if (file := rule_file(rule)) is not None:
                 yield Path(file)
 
@@ -147,9 +148,17 @@ class Configuration:
         data = "+".join(_absolute(_data_parts(spec)) or spec for spec in self.specs())
         memory = str(Path(self.memory).absolute()) if self.memory.endswith(".json") else self.memory
         program = _absolute(_program_parts(self.program)) or self.program
-        split = {tensor: _absolute(_rule_parts(rule)) or rule for tensor, rule in self.schedule.split.items()}
-        schedule = replace(self.schedule, split=split)
+        schedule = replace(
+            self.schedule,
+            split=_absolute_rules(self.schedule.split),
+            permute_rows=_absolute_rules(self.schedule.permute_rows),
+        )
         return replace(self, program=program, data=data, memory=memory, schedule=schedule)
+
+
+def _absolute_rules(rules: Mapping[str, str]) -> dict[str, str]:
+    """Rules by tensor, with absolute paths of the files that they are in."""
+    return {tensor: _absolute(_rule_parts(rule)) or rule for tensor, rule in rules.items()}
 
 
 def _fields(configuration: Configuration) -> dict[str, object]:

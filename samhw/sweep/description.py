@@ -13,12 +13,14 @@ from samhw.sweep.configuration import COLUMNS, Configuration
 
 __all__ = ["AXES", "product", "read_description"]
 
-AXES = (*COLUMNS, "schedule", "formats", "brackets", "split")
-"""Beside these each setting of `Arch` is one. `schedule` is a file, which the other fields of a schedule
-override; `formats`, `brackets` and `split` are tables, and each of their entries an axis, as `order` may
-be."""
+_ONLY_TABLES = ("formats", "brackets", "split", "permute_rows")
+"""The axes that are tables, each of whose entries is an axis."""
 
-_TABLES = ("order", "formats", "brackets", "split")
+AXES = (*COLUMNS, "schedule", *_ONLY_TABLES)
+"""Beside these each setting of `Arch` is one. `schedule` is a file, which the other fields of a schedule
+override; `order` may be a table too."""
+
+_TABLES = ("order", *_ONLY_TABLES)
 
 _CONFIGURED = ("program", "data", "value", "depth", "memory")
 """The axes that are fields of a configuration by themselves."""
@@ -43,7 +45,7 @@ def product(axes: Mapping[str, object], arch: Mapping[str, object] | None = None
     if "program" not in axes:
         raise InputError("A sweep needs programs; give 'program', a name or a list of names.")
     chosen: dict[str, list[Any]] = {}
-    for name in ("schedule", *COLUMNS, "formats", "brackets", "split"):
+    for name in ("schedule", *COLUMNS, *_ONLY_TABLES):
         if name in axes:
             chosen |= _entries(name, axes[name])
     settings = {name: _list(values) for name, values in _flat(arch or {})}
@@ -57,7 +59,7 @@ def product(axes: Mapping[str, object], arch: Mapping[str, object] | None = None
 
 def _entries(name: str, axis: object) -> dict[str, list[Any]]:
     """The values of an axis, or of each entry of a table of axes, with the table's name before its own."""
-    if name in ("formats", "brackets", "split") and not isinstance(axis, Mapping):
+    if name in _ONLY_TABLES and not isinstance(axis, Mapping):
         raise InputError(f"'{name}' is no table; write '{name}.T = [..]' for a tensor T.")
     if name not in _TABLES or not isinstance(axis, Mapping):
         return {name: _values(name, axis)}
@@ -126,10 +128,9 @@ def _exclusion(table: dict[str, Any]) -> dict[str, list[Any]]:
     settings = {f"arch.{name}": _list(values) for name, values in _flat(table.pop("arch", {}))}
     found: dict[str, list[object]] = {}
     for name, values in table.items():
-        if name not in (*COLUMNS, "formats", "brackets", "split"):
+        if name not in (*COLUMNS, *_ONLY_TABLES):
             raise InputError(
-                f"[[exclude]] names '{name}'; the axes are {', '.join(COLUMNS)}, formats, brackets, split "
-                "and arch."
+                f"[[exclude]] names '{name}'; the axes are {', '.join((*COLUMNS, *_ONLY_TABLES))} and arch."
             )
         found |= _entries(name, values)
     return found | settings

@@ -77,9 +77,19 @@ class Workload:
         """What is known of the inputs, of that kind, and of the parts into which a schedule splits them. Ask
         once, and keep it: it keeps what it has counted."""
         masks = {statement.mask.tensor for statement in self.program.statements if statement.mask}
+        stored = self.stored(schedule)
         return from_tensors(
-            self.tensors | matrices_of(self.program, self.tensors) | self.parts(schedule), kind, masks=masks
+            stored | matrices_of(self.program, stored) | self.parts(schedule), kind, masks=masks
         )
+
+    def stored(self, schedule: Schedule | None) -> dict[str, Tensor]:
+        """The inputs with their rows in the orders of a schedule.
+
+        Raises InputError for data that have no such order.
+        """
+        if schedule is None or not schedule.permute_rows:
+            return self.tensors
+        return schedule.row_orders(_written(schedule, self.program)).drawn(self.tensors).there(self.tensors)
 
     def parts(self, schedule: Schedule | None) -> dict[str, Tensor]:
         """The parts into which a schedule splits inputs, by name.
@@ -87,7 +97,7 @@ class Workload:
         Raises InputError for data that its rules cannot split.
         """
         split = self._split(schedule)
-        return {} if split is None else split.derived(self.tensors)
+        return {} if split is None else split.derived(self.stored(schedule))
 
     def with_lanes_by_part(self, schedule: Schedule) -> Schedule:
         """The schedule with the lanes of what it splits shared among the parts, so that each lane has about
@@ -95,7 +105,7 @@ class Workload:
         split = self._split(schedule)
         if split is None or not split.apart or not schedule.lanes:
             return schedule
-        parts = split.derived(self.tensors)
+        parts = split.derived(self.stored(schedule))
 
         def rows(part: str, mode: int) -> Callable[[int], int]:
             coords, _ = parts[part].to_coo()
@@ -107,8 +117,7 @@ class Workload:
         """The program over the parts into which a schedule splits inputs, if it does."""
         if schedule is None or not schedule.split:
             return None
-        written = replace(schedule, fuse="partial", order={}).apply(self.program)
-        return split_program(written, schedule.split)
+        return split_program(_written(schedule, self.program), schedule.split)
 
     def in_whole_numbers(self, greatest: int = 4) -> "Workload":
         """The same structure with integer values, those of each tensor scaled to at most `greatest` and
@@ -133,15 +142,16 @@ class Workload:
         """
         program = (schedule or Schedule()).apply(self.program)
         program = program.bind({name: tensor.shape for name, tensor in self.tensors.items()})
+        ordered = self.stored(schedule)
         stored = {
             name: tensor
             if program.tensors[name].format == self.program.tensors[name].format
             else tensor.convert(program.tensors[name].format)
-            for name, tensor in self.tensors.items()
+            for name, tensor in ordered.items()
         }
         greatest = greatest_extents(program, Capacity(self.greatest))
         split = self._split(schedule) or SplitProgram(program, {})
-        every = stored | split.derived(self.tensors)
+        every = stored | split.derived(ordered)
         entries = {name: _entries(tensor) for name, tensor in every.items()}
         patterns = result_patterns(program, stored)
         like = split.like()
@@ -156,6 +166,11 @@ class Workload:
             {d: self.greatest.get(d) or min(_power_of_two(n), MAX_EXTENT) for d, n in greatest.items()},
             {name: _power_of_two(n) for name, n in entries.items()},
         )
+
+
+def _written(schedule: Schedule, program: Program) -> Program:
+    """The program with the brackets and formats of a schedule, in the regions of its text."""
+    return replace(schedule, fuse="partial", order={}).apply(program)
 
 
 def _greatest_entries(decl: TensorDecl, shape: tuple[int, ...], pattern: Pattern) -> int:

@@ -18,7 +18,7 @@ from samhw.frontend import Program
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.workload import Workload, compile_workload
-from tests.splits.test_random import splits
+from tests.splits.test_random import row_orders, splits
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.drawn import drawn
 from tests.support.strategies.programs import programs
@@ -40,7 +40,9 @@ def test_random_splits_in_hardware(backend: str, kind: str) -> None:
     @given(st.data(), programs(), st.integers(0, 1 << 30))
     def agrees(data: st.DataObject, program: Program, seed: int) -> None:
         workload = Workload("random", program, random_tensors(program, np.random.default_rng(seed)))
-        schedule = Schedule(split=data.draw(splits(program)), permute=True)
+        schedule = Schedule(
+            split=data.draw(splits(program)), permute_rows=data.draw(row_orders(program)), permute=True
+        )
         try:
             compiled = compile_workload(workload, schedule, value=value_type(kind))
         except ScheduleError:

@@ -18,7 +18,7 @@ from samhw.frontend import Program, dumps, parse
 from samhw.numerics import value_type
 from samhw.reference import evaluate_program
 from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.splits import split_program
+from samhw.splits import order_rows, split_program
 from samhw.workload import Workload, compile_workload
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
@@ -55,6 +55,12 @@ RULES = st.one_of(
 )
 
 
+ORDERS = st.one_of(
+    st.sampled_from(("by length", "reverse Cuthill-McKee")),
+    st.builds(lambda n: f"even({n})", st.integers(1, 3)),
+)
+
+
 @st.composite
 def splits(draw: st.DrawFn, program: Program) -> dict[str, str]:
     """Rules for some operands that can be split by them."""
@@ -71,6 +77,22 @@ def splits(draw: st.DrawFn, program: Program) -> dict[str, str]:
     if not rules:
         reject()
     return rules
+
+
+@st.composite
+def row_orders(draw: st.DrawFn, program: Program) -> dict[str, str]:
+    """Orders of the rows of some operands that can have them."""
+    orders: dict[str, str] = {}
+    for decl in program.operands:
+        order = draw(st.none() | ORDERS)
+        if order is None:
+            continue
+        try:
+            order_rows(program, {**orders, decl.name: order})
+        except InputError:
+            continue
+        orders[decl.name] = order
+    return orders
 
 
 @given(data=st.data(), program=anything, seed=st.integers(0, 1 << 30))
@@ -94,7 +116,10 @@ def test_splits_run(data: st.DataObject, program: Program, seed: int) -> None:
     tensors = random_tensors(program, rng)
     kind = value_type(data.draw(st.sampled_from(("i32", "f32"))))
     schedule = Schedule(
-        fuse=data.draw(st.sampled_from(FUSION_LEVELS)), split=data.draw(splits(program)), permute=True
+        fuse=data.draw(st.sampled_from(FUSION_LEVELS)),
+        split=data.draw(splits(program)),
+        permute_rows=data.draw(row_orders(program)),
+        permute=True,
     )
     workload = Workload("random", program, tensors)
     try:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from samhw.statistics import (
     DataStatistics,
+    Dealt,
     DegreeStatistics,
     Support,
     TensorStatistics,
@@ -146,3 +147,34 @@ def test_parts_of_a_concatenation_are_not_the_whole() -> None:
     parts = [every("c", 2), shifted(entries("A", "ic"), "c", "c", 2)]
     whole = any_of([all_of([every("i", 3), parts[0]]), parts[1]])
     assert known.count(whole) == 3 * 2 + 4
+
+
+def test_the_busiest_lane_by_hand() -> None:
+    """Rows 0 and 2 of A have two entries each: dealt as all rows are, they meet in lane 0; as those that are
+    stored, they do not."""
+    known, stored = statistics(), entries("A", "ik")
+    assert known.busiest(stored, [Dealt("i", every("i", 3), 2)]) == 4
+    assert known.busiest(stored, [Dealt("i", onto(stored, "i"), 2)]) == 2
+    assert known.busiest(stored, [Dealt("k", stored, 2)]) == 2
+    assert known.busiest(stored, [Dealt("j", every("j", 3), 2)]) == 4
+    # Three dense columns for each: two of them in one lane.
+    wide = all_of([stored, every("j", 3)])
+    assert known.busiest(wide, [Dealt("j", wide, 2)]) == 8
+    assert statistics("uniform").busiest(stored, [Dealt("i", every("i", 3), 2)]) == 2
+
+
+@given(st.integers(0, 1 << 30), st.integers(1, 4), st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_the_busiest_lane(seed: int, outer: int, inner: int) -> None:
+    rng = np.random.default_rng(seed)
+    array = rng.integers(0, 2, rng.integers(1, 12, 2))
+    known = statistics(A=array, X=np.ones((array.shape[1], 2), int))
+    stored = entries("A", "ik")
+    rows = np.flatnonzero(array.any(axis=1))
+    load = np.zeros((outer, inner), int)
+    for turn, row in enumerate(rows):
+        for place in range(np.count_nonzero(array[row])):
+            load[turn % outer, place % inner] += 1
+    dealt = [Dealt("i", onto(stored, "i"), outer), Dealt("k", stored, inner)]
+    assert known.busiest(stored, dealt) == load.max()
+    assert known.busiest(all_of([stored, entries("X", "kj")]), dealt) == 2 * load.max()

@@ -57,7 +57,7 @@ ALLOWED = {
     },
     "search": {
         *("brackets", "compiler", "cost", "decision", "frontend", "fusion", "graph", "numerics", "passes"),
-        *("schedule", "statistics", "tensors"),
+        *("schedule", "splits", "statistics", "tensors"),
     },
     "workload": {
         *("brackets", "compiler", "frontend", "graph", "importers", "numerics", "reference", "schedule"),

@@ -1,6 +1,6 @@
 """One program under several schedules, simulated on the same data, side by side."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,8 +14,11 @@ from samhw.workload import Workload, compile_workload
 
 __all__ = ["Known", "Outcome", "compare"]
 
-Known = tuple[tuple[Design, tuple[str, ...]], Measure]
-"""A design with the tensors that it has off chip if there is a memory, and what it takes."""
+Layouts = tuple[Mapping[str, str], Mapping[str, str]]
+
+Known = tuple[tuple[Design, tuple[str, ...], Layouts], Measure]
+"""A design with the tensors that it has off chip if there is a memory, and how data are split and ordered for
+it; and what it takes."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ def compare(
 ) -> Iterator[Outcome]:
     """The outcome of each schedule, as soon as it is known.
 
-    Schedules that are compiled to one design have one measure, the same object, since it is run once.
+    Schedules that are compiled to one design, on data in one form, have one measure, the same object, since
+    it is run once.
 
     Args:
         known: the designs that have been measured, with the same options, to which this adds others.
@@ -59,7 +63,7 @@ def compare(
     for schedule in schedules:
         try:
             compiled = compile_workload(workload, schedule, value=value, arch=arch)
-            design = compiled.design, off_chip_tensors(compiled)
+            design = compiled.design, off_chip_tensors(compiled), (schedule.split, schedule.permute_rows)
             found = next((measure for other, measure in known if other == design), None)
             if found is None:
                 found = measure_compiled(workload, compiled, **options)

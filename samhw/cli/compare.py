@@ -17,6 +17,7 @@ from samhw.cli.options import (
     load_arch,
     load_schedule,
     say_notes,
+    split_words,
 )
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.pages import report_option, write_results
@@ -72,6 +73,20 @@ __all__ = ["compare"]
     help="Lanes, as for run, with commas between what is compared; 1 is one lane.",
 )
 @click.option(
+    "--split",
+    "splits",
+    multiple=True,
+    metavar="A=none,hyb(1,2),..",
+    help="Rules that split A, with commas between what is compared; once for each tensor.",
+)
+@click.option(
+    "--permute-rows",
+    "row_orders",
+    multiple=True,
+    metavar="A=none,by length,..",
+    help="Orders of the rows of A, with commas between what is compared; once for each tensor.",
+)
+@click.option(
     "--share",
     metavar="auto,none,T=buffer+U=store",
     help="What uses of an intermediate share, as for run, with commas between what is compared.",
@@ -94,6 +109,8 @@ def compare(
     iteration: str | None,
     orders: Sequence[str],
     lanes: str | None,
+    splits: Sequence[str],
+    row_orders: Sequence[str],
     share: str | None,
     permute: bool | None,
     value: str,
@@ -132,6 +149,8 @@ def compare(
         "order": orders,
         "lanes": lanes.split(",") if lanes else [],
         "share": share.split(",") if share else [],
+        **_by_tensor("split", splits),
+        **_by_tensor("permute_rows", row_orders),
     }
     schedules = [schedule for base in bases for schedule in _combined(workload, base, axes)]
     if orders and not any(s.order in [parse_order(order) for order in orders] for s in schedules):
@@ -185,12 +204,27 @@ def _combined(workload: Workload, base: Schedule, axes: Mapping[str, Sequence[st
         regions = regions_of(program, scheduled(workload, schedule).fuse)
         fuses = any(len(region.statements) > 1 for region in regions)
         matters = {"order": len(regions) == 1, "lanes": True, "share": fuses}
-        inside = _every(axes, *(name for name, does in matters.items() if does))
+        by_tensor = [name for name in axes if "." in name]
+        inside = _every(axes, *(name for name, does in matters.items() if does), *by_tensor)
         yield from (with_words(schedule, words) for words in inside)
 
 
 def _every(axes: Mapping[str, Sequence[str]], *names: str) -> Iterator[dict[str, str]]:
     return every({name: axes[name] for name in names if axes[name]})
+
+
+def _by_tensor(field: str, options: Sequence[str]) -> dict[str, list[str]]:
+    """The choices that options give for each tensor, such as A=none,rows(4)."""
+    found: dict[str, list[str]] = {}
+    for option in options:
+        tensor, equals, words = (part.strip() for part in option.partition("="))
+        if not equals or f"{field}.{tensor}" in found:
+            raise InputError(
+                f"--{field.replace('_', '-')} '{option}': give each tensor its choices once, as in A=none,.. "
+                "with commas between."
+            )
+        found[f"{field}.{tensor}"] = split_words(words)
+    return found
 
 
 def _choices(option: str, text: str | None, names: Sequence[str]) -> list[str]:

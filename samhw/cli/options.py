@@ -313,8 +313,9 @@ class CompileOptions:
             return request_for(given, schedule, room=self.room_for, **self.compiler(arch))
         beside = self._unbound(given, arch)
         room = beside.pop("capacity")
+        known = self.statistics(given)
         return Request(
-            given, schedule, lambda _: room, statistics=self.statistics(given), room=self.room_for, **beside
+            given, schedule, lambda _: room, statistics=lambda _: known, room=self.room_for, **beside
         )
 
     def _unbound(self, given: Program, arch: str = "samhw") -> dict[str, Any]:

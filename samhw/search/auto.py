@@ -21,6 +21,7 @@ from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule, lanes_text
 from samhw.search.brackets import WORTH, BracketChoice, bracket_choices
 from samhw.search.compile import compile_given
 from samhw.search.lanes import NO_LIMIT, Room, more_lanes
+from samhw.search.layouts import Load, lane_loads, row_layouts
 from samhw.search.modules import in_modules
 from samhw.search.reorder import best_orders, regroupings
 from samhw.search.storage import turned_schedules
@@ -59,10 +60,12 @@ class Request:
         schedule: what is given; the fields that it leaves open are chosen.
         capacity: the room that a build under a schedule needs.
         value: the value type; None for the program's.
-        statistics: of the data; None where there are none, so that capacities are what is known.
+        statistics: of the data as a schedule stores them; None where there are none, so that capacities are
+            what is known.
         entries: by tensor, the entries of its compressed levels in place of those of `capacity`.
         scopes: of a program that was made of a module of PyTorch, as for `module_regions`.
         room: how large the design may be.
+        by_part: a schedule with the lanes of what it splits shared among the parts.
     """
 
     program: Program
@@ -70,21 +73,23 @@ class Request:
     capacity: Callable[[Schedule], Capacity]
     value: ValueType | None
     arch: Arch
-    statistics: TensorStatistics | None = None
+    statistics: Callable[[Schedule], TensorStatistics | None] = lambda _: None
     entries: Mapping[str, int] | None = None
     scopes: Mapping[str, str] | None = None
     room: Room = NO_LIMIT
+    by_part: Callable[[Schedule], Schedule] = lambda schedule: schedule
 
     def sizes(self) -> Sizes:
         """How dense the inputs are."""
-        stocks = {} if self.statistics is None else self.statistics.stocks
+        known = self.statistics(self.schedule)
+        stocks = {} if known is None else known.stocks
         stored = {name: round(stock.entries) for name, stock in stocks.items()}
         return Sizes.of_entries(self.program, self.capacity(replace(self.schedule, fuse="partial")), stored)
 
     def compiled(self, schedule: Schedule) -> Compiled:
         """The program under a schedule without anything open; raises `InputError` as `compile_program`
         does."""
-        schedule = in_modules(schedule, self.program, self.scopes)
+        schedule = self.by_part(in_modules(schedule, self.program, self.scopes))
         return compile_given(
             self.program,
             schedule,
@@ -168,6 +173,9 @@ class _Auto:
             notes.append(_orders_line(best, found))
             best = found
         best = self.laned(self.within(best, notes), notes)
+        found = self.arranged(best, notes)
+        if found is not best:  # Even lanes may be worth more of them.
+            best = self.laned(found, notes)
         if self.request.room.luts is not None and best.area.caveat:
             notes.append(f"area: {best.area.caveat}")
         regions = f"regions: {best.schedule.fuse_text()}, about {best.cycles:,.0f} cycles"
@@ -318,6 +326,24 @@ class _Auto:
             )
         return best
 
+    def arranged(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
+        """With the rows that lanes share in other orders, or split, where lanes are uneven."""
+        known = self.request.statistics(best.schedule)
+        if known is None:
+            return best
+        for load in lane_loads(self.program, best.schedule, known):
+            found = best
+            for schedule in row_layouts(best.schedule, load):
+                way = self.tried(schedule)
+                if way is not None and self.request.room.has(way.luts):
+                    found = min(found, way, key=lambda way: way.cycles)
+                if CLEARLY * found.cycles <= load.least * best.cycles:
+                    break  # Nothing else can be clearly faster.
+            if found.cycles < CLEARLY * best.cycles:
+                notes.append(_layout_line(load, best, found))
+                best = found
+        return best
+
     def tried(self, schedule: Schedule) -> AutoChoice | None:
         """A schedule with what is expected of it; None if it cannot be."""
         found = self.outcome(schedule)
@@ -333,7 +359,7 @@ class _Auto:
             self.spent += len(self.program.statements)
             try:
                 compiled = self.request.compiled(schedule)
-                cycles = expected_cycles(compiled, self.request.statistics)
+                cycles = expected_cycles(compiled, self.request.statistics(schedule))
                 self.known[schedule] = AutoChoice(schedule, compiled, cycles)
             except InputError as error:
                 self.known[schedule] = error
@@ -351,6 +377,21 @@ def _orders_line(before: AutoChoice, after: AutoChoice) -> str:
     assert isinstance(after.schedule.order, Mapping)
     orders = "; ".join(f"{label} {','.join(order) or '-'}" for label, order in after.schedule.order.items())
     return f"orders: {orders} (about {after.cycles:,.0f} cycles in place of {before.cycles:,.0f})"
+
+
+def _layout_line(load: Load, before: AutoChoice, after: AutoChoice) -> str:
+    name = load.tensor
+    split = after.schedule.split.get(name)
+    what = (
+        f"rows: of {name} {after.schedule.permute_rows.get(name)}"
+        if split is None
+        else f"split: {name} as {split}"
+    )
+    return (
+        f"{what}, as the busiest of {load.lanes} lanes had {load.busiest:,.0f} entries, where the mean has "
+        f"{load.entries / load.lanes:,.0f} (about {after.cycles:,.0f} cycles in place of "
+        f"{before.cycles:,.0f})"
+    )
 
 
 def _formats_line(before: AutoChoice, after: AutoChoice, why: str) -> str:

@@ -17,6 +17,7 @@ from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
 from samhw.search.auto import AutoChoice, Request, choose_schedule, expected_cycles
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.lanes import more_lanes
+from samhw.search.layouts import lane_loads, layouts_near, row_layouts
 from samhw.search.reorder import regroupings
 from samhw.search.spaces import OrderSpace, free_spaces
 from samhw.search.storage import turned_schedules
@@ -138,7 +139,9 @@ class _Explorer:
         except InputError:
             self.known[schedule] = None
             return
-        self.take(AutoChoice(schedule, compiled, expected_cycles(compiled, self.request.statistics)))
+        self.take(
+            AutoChoice(schedule, compiled, expected_cycles(compiled, self.request.statistics(schedule)))
+        )
 
     def take(self, choice: AutoChoice) -> None:
         used = replace(choice.compiled.schedule, attempts=choice.schedule.attempts)
@@ -176,6 +179,10 @@ class _Explorer:
         yield from self.reordered(schedule, compiled)
         if self.request.room.lanes:
             yield from more_lanes(schedule, compiled)
+        yield from layouts_near(schedule, given)
+        known = self.request.statistics(schedule)
+        for load in lane_loads(self.request.program, schedule, known) if known else ():
+            yield from row_layouts(schedule, load)
 
     def rebracketed(self, schedule: Schedule) -> Iterator[Schedule]:
         """With one bracket more, or one less."""

@@ -10,9 +10,13 @@ from samhw.splits.renumbering import Renumbering, RowOrders, order_rows
 from samhw.splits.rewrite import SplitProgram, split_program
 from samhw.splits.row_orders import check_permute_rows
 from samhw.splits.rule import SplitRule, TensorPart
+from samhw.splits.rules import Hyb
+from samhw.splits.statements import MOST_TERMS
 
 __all__ = [
+    "MOST_TERMS",
     "Apart",
+    "Hyb",
     "PartSize",
     "Renumbering",
     "RowOrders",

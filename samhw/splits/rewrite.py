@@ -1,6 +1,6 @@
 """Programs over the parts of their inputs."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from samhw.errors import InputError
@@ -85,7 +85,9 @@ class SplitProgram:
         return found
 
 
-def split_program(program: Program, split: Mapping[str, str]) -> SplitProgram:
+def split_program(
+    program: Program, split: Mapping[str, str], joined: Collection[str] | None = None
+) -> SplitProgram:
     """The program in which some inputs are sums of parts.
 
     Where a tensor is a factor of a sum, each part gets a term: `A * X` is `A_0 * X + A_1 * X`. Elsewhere, as
@@ -96,6 +98,8 @@ def split_program(program: Program, split: Mapping[str, str]) -> SplitProgram:
 
     Args:
         split: by input, its rule in words.
+        joined: the results that may be computed part by part; None for all of them. A design that is there
+            has decided that, maybe in other regions than it has now.
 
     Raises:
         InputError: for a tensor that is no input, is moved as a whole or is a mask; a rule that it cannot be
@@ -115,7 +119,7 @@ def split_program(program: Program, split: Mapping[str, str]) -> SplitProgram:
         for name, part in partitions[decl.name].parts.items():
             tensors[name] = replace(decl, name=name, format=part.format, span=None, implied=False)
     regions: list[Region] = []
-    found = _put_apart(program, partitions, names)
+    found = _put_apart(program, partitions, names, joined)
     for apart in found.values():
         decl = program.tensors[apart.result]
         for statement in apart.statements:
@@ -130,10 +134,15 @@ def split_program(program: Program, split: Mapping[str, str]) -> SplitProgram:
     return SplitProgram(made, partitions, tuple(found.values()), over.sums)
 
 
-def _put_apart(program: Program, partitions: Mapping[str, TensorSplit], tensors: Names) -> dict[str, Apart]:
+def _put_apart(
+    program: Program,
+    partitions: Mapping[str, TensorSplit],
+    tensors: Names,
+    joined: Collection[str] | None,
+) -> dict[str, Apart]:
     """The results that are computed part by part, by their names."""
     indices = Names(index for statement in program.statements for index in statement.indices)
-    results = {decl.name: decl for decl in program.outputs}
+    results = {decl.name: decl for decl in program.outputs if joined is None or decl.name in joined}
     found = {}
     for region in program.regions:
         for statement in region.statements:

@@ -9,6 +9,7 @@ from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.schedule import AUTO, Schedule
 from samhw.search import NO_LIMIT, Request, Room, compile_chosen, compile_program, in_modules
+from samhw.statistics import TensorStatistics
 from samhw.workload.workload import Workload
 
 __all__ = ["compile_workload", "request_for", "scheduled"]
@@ -39,16 +40,25 @@ def request_for(
 ) -> Request:
     """What a schedule is chosen for, with the data's capacities and counts; the rest as for
     `compile_workload`."""
+    known: dict[object, TensorStatistics] = {}
+
+    def statistics(candidate: Schedule) -> TensorStatistics:
+        key = tuple(candidate.split.items()), tuple(candidate.permute_rows.items())
+        if key not in known:
+            known[key] = workload.statistics(schedule=candidate)
+        return known[key]
+
     return Request(
         workload.program.bind({name: tensor.shape for name, tensor in workload.tensors.items()}),
-        workload.with_lanes_by_part(schedule),
+        schedule,
         lambda candidate: workload.capacity(candidate) | (capacity or Capacity()),
         workload.value(value),
         arch or Arch(),
-        workload.statistics(schedule=schedule),
+        statistics,
         entries,
         workload.scopes,
         room,
+        workload.with_lanes_by_part,
     )
 
 

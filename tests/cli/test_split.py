@@ -118,3 +118,28 @@ def test_a_build_says_what_its_host_has_to_make(tmp_path: Path) -> None:
 )
 def test_a_split_that_there_is_not(split: str, message: str) -> None:
     assert message in refused("run", "spmm", "--data", "karate", "--split", split)
+
+
+def test_rules_and_orders_are_compared() -> None:
+    """Schedules of one design on data in other orders are measured each."""
+    options = ("--lanes", "i=4", "--fuse", "none")
+    rules = ("--split", "A=none,rows(4),even(4)", "--permute-rows", "A=none,even(4)")
+    found = report("compare", "spmm", "--data", "karate", *options, *rules)["outcomes"]
+    cycles = {
+        (row["schedule"].get("split", {}).get("A"), row["schedule"].get("permute_rows", {}).get("A")): row[
+            "cycles"
+        ]
+        for row in found
+    }
+    assert len(cycles) == 6
+    assert cycles["even(4)", None] < cycles["rows(4)", None]
+    assert cycles[None, "even(4)"] < cycles[None, None]
+
+
+def test_an_order_as_typed(tmp_path: Path) -> None:
+    found = report("run", "gcn", "--data", "karate", "--permute-rows", "A=reverse Cuthill-McKee")
+    assert found["checked"]
+    assert found["schedule"]["permute_rows"] == {"A": "reverse Cuthill-McKee"}
+    lines = good("compile", "spmm", "--data", "karate", "--permute-rows", "A=by length").stdout
+    assert "A: its rows by length, the longest first; so renumbered: A (mode 0), T (mode 0)\n" in lines
+    assert "no order 'by width'" in refused("run", "spmm", "--permute-rows", "A=by width")

@@ -27,6 +27,7 @@ SCHEDULES = st.builds(
     | st.dictionaries(TEXTS, st.sampled_from(("buffer", "store", "recompute")), max_size=3),
     brackets=st.dictionaries(TEXTS, TEXTS, max_size=3),
     split=st.dictionaries(TEXTS, st.sampled_from(("rows(4)", "hyb(1,2)", "rules.py:rule")), max_size=3),
+    permute_rows=st.dictionaries(TEXTS, st.sampled_from(("by length", "even(2)", "o.py:o")), max_size=3),
     cascade=st.sampled_from(CASCADES),
 )
 """Any texts as names: whether they name something is for a program to say."""
@@ -47,7 +48,7 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
     text = (
         'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\noff_chip = ["A"]\n'
         'cascade = "deferred"\nlargest_copy = 100\nattempts = 3\n'
-        '[brackets]\nU1 = "A * (X * W1)"\n[split]\nA = "rows(4)"\n'
+        '[brackets]\nU1 = "A * (X * W1)"\n[split]\nA = "rows(4)"\n[permute_rows]\nA = "by length"\n'
         '[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
         "[blocks]\ni = 2\n"
     )
@@ -65,6 +66,7 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
         {"T1": "buffer"},
         {"U1": "A * (X * W1)"},
         {"A": "rows(4)"},
+        {"A": "by length"},
         "deferred",
         {"i": 2},
     )
@@ -96,7 +98,8 @@ def test_in_a_table() -> None:
         (
             "fuze = 1",
             "no field 'fuze'; its fields are fuse, iteration, permute, off_chip, order, formats, "
-            "largest_copy, attempts, lanes, share, brackets, split, cascade, blocks.",
+            "largest_copy, attempts, lanes, share, brackets, split, permute_rows, "
+            "cascade, blocks.",
         ),
         ('memory = "ddr4"', "name that with --memory"),
         (

@@ -17,7 +17,7 @@ from samhw.splits import SplitProgram, split_program
 from samhw.splits import lanes as by_part
 from samhw.splits.lanes import dealt, lane_shares
 from samhw.tensors import Tensor
-from samhw.workload import bind_program, compile_workload
+from samhw.workload import Workload, bind_program, compile_workload
 
 INPUTS = (
     "tensor A[i, k] : csr\ntensor B[i, k] : csr\ntensor X[k, j] : dense\ntensor c[i] : dense\n"
@@ -169,3 +169,23 @@ def test_a_part_needs_room_for_its_own_rows() -> None:
     workload = bind_program("spmm", ["karate"])
     room = workload.capacity(Schedule(split={"A": "hyb(1,2)"})).entries
     assert (room["T_w1"], room["T"]) == (64, 1024)
+
+
+def test_a_result_is_checked_as_it_was_computed() -> None:
+    """T is in the region that computes Y, so that it is not apart, until the compiler ends the region behind
+    Y."""
+    text = (
+        "tensor A[i, k] : csr\ntensor X[k, j, l] : dense\ntensor Y[k, j] : dense\ntensor T[i, j] : csr\n"
+        "fuse {\nY[k, j] = X[k, j, l]\nT[i, j] = A[i, k] * Y[k, j]\n}"
+    )
+    rng = np.random.default_rng(0)
+    tensors = {
+        "A": Tensor.from_dense(rng.integers(0, 2, (6, 5)), "csr"),
+        "X": Tensor.from_dense(rng.integers(1, 4, (5, 3, 2)), "dense"),
+    }
+    workload = Workload("w", parse(text), tensors)
+    for share in ("auto", "all", "none"):
+        compiled = compile_workload(
+            workload, Schedule(split={"A": "rows(2)"}, share=share), value=value_type("f32")
+        )
+        assert check(workload, compiled, run(compiled, tensors).outputs).good

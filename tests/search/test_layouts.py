@@ -1,0 +1,93 @@
+"""Orders of rows and splits that a search tries: where lanes are uneven, and only what is left open."""
+
+import numpy as np
+import pytest
+
+from samhw.backends import run
+from samhw.checking import check
+from samhw.frontend import load_kernel
+from samhw.schedule import Schedule
+from samhw.search import Room, choose_schedule, explore
+from samhw.search.layouts import lane_loads, layouts_near, row_layouts
+from samhw.tensors import Tensor
+from samhw.workload import Workload, request_for
+
+
+def workload(*, even: bool = False) -> Workload:
+    """SpMM with 24 rows of one entry, and unless they are even 8 of eleven, all in one of four lanes."""
+    array = np.zeros((32, 16), np.int64)
+    array[:, 0] = 1
+    if not even:
+        array[::4, 1:11] = 1
+    dense = Tensor.from_dense(np.ones((16, 8), np.int64), "dense")
+    return Workload("rows", load_kernel("spmm").unbound, {"A": Tensor.from_dense(array, "csr"), "X": dense})
+
+
+def loads(held: Workload, schedule: Schedule) -> list:
+    return list(lane_loads(held.program, schedule, held.statistics(schedule=schedule)))
+
+
+def test_loads_by_hand() -> None:
+    (load,) = loads(workload(), Schedule(lanes={"i": 4}))
+    assert (load.tensor, load.lanes, load.entries, load.busiest, load.longest) == ("A", 4, 112, 88, 11)
+    assert load.least == 28 / 88
+    (load,) = loads(workload(), Schedule(lanes={"i": 4}, permute_rows={"A": "even(4)"}))
+    assert load.busiest == 28
+    assert loads(workload(), Schedule()) == []
+    assert loads(workload(), Schedule(lanes={"k": 4})) == []
+
+
+def test_what_is_tried() -> None:
+    schedule = Schedule(lanes={"i": 4})
+    (load,) = loads(workload(), schedule)
+    tried = [(one.permute_rows.get("A"), one.split.get("A")) for one in row_layouts(schedule, load)]
+    assert tried == [
+        ("even(4)", None),
+        ("by length", None),
+        (None, "even(4)"),
+        (None, "hyb(1,2)"),
+        (None, "hyb(1,3)"),
+    ]
+    (load,) = loads(workload(even=True), schedule)
+    assert list(row_layouts(schedule, load)) == []
+
+
+def test_what_is_near() -> None:
+    split = Schedule(split={"A": "hyb(2,1)", "B": "rows(2)"}, permute_rows={"A": "by length"})
+    given = Schedule(split={"B": "rows(2)"})
+    near = [(one.split.get("A"), one.permute_rows.get("A")) for one in layouts_near(split, given)]
+    assert near == [
+        ("hyb(2,1)", None),
+        (None, "by length"),
+        ("hyb(2,0)", "by length"),
+        ("hyb(2,2)", "by length"),
+        ("hyb(4,1)", "by length"),
+        ("hyb(1,1)", "by length"),
+    ]
+    assert list(layouts_near(given, given)) == []
+
+
+def test_lanes_are_made_even() -> None:
+    held = workload()
+    found = choose_schedule(request_for(held, Schedule(fuse="auto", lanes={"i": 4})))
+    assert found.schedule.permute_rows or found.schedule.split
+    assert any("the busiest of 4 lanes had 88 entries, where the mean has 28" in line for line in found.why)
+    result = run(found.compiled, held.tensors)
+    assert check(held, found.compiled, result.outputs).good
+    assert result.cycles == pytest.approx(found.cycles, rel=0.15)
+
+
+def test_even_lanes_and_what_is_given_stay() -> None:
+    found = choose_schedule(request_for(workload(even=True), Schedule(fuse="auto", lanes={"i": 4})))
+    assert not found.schedule.permute_rows
+    assert not found.schedule.split
+    given = Schedule(fuse="auto", lanes={"i": 4}, permute_rows={"A": "by length"})
+    found = choose_schedule(request_for(workload(), given))
+    assert found.schedule.permute_rows == {"A": "by length"}
+    assert not found.schedule.split
+
+
+def test_a_search_finds_them_too() -> None:
+    request = request_for(workload(), Schedule(fuse="auto"), room=Room(lanes=True))
+    found = explore(request, 4.0, lambda cycles, luts: cycles)
+    assert found[0].schedule.permute_rows or found[0].schedule.split

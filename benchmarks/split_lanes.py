@@ -1,10 +1,12 @@
-"""What splits bring to SpMM with many lanes: the best split against the best schedule without one.
+"""What splits and orders of rows bring to SpMM with many lanes: the best of each against the best schedule
+with neither.
 
-Without a split, rows are dealt to the lanes in turn, or to fewer lanes whose entries are dealt to further
-ones. `hyb(1,k)` and `even(n)` have their rows in one part each, and every part has lanes of its own, as many
-in all. `cells` are the entries of the busiest lane, `even` those that each lane would have if all had the
-same, and `had` is how much of the cycles that evenness could save was saved. Every result is checked against
-NumPy.
+Without them, rows are dealt to the lanes in turn, or to fewer lanes whose entries are dealt to further ones.
+`hyb(1,k)` and `even(n)` have their rows in one part each, and every part has lanes of its own, as many in
+all; an order of rows is another deal. Of each kind the schedule that is expected to be the fastest is run,
+and every result is checked against NumPy. `cells` are the entries of the busiest lane under the best split,
+`even` those that each lane would have if all had the same, and `had` is how much of the cycles that evenness
+could save over dealing was saved.
 
 Usage, from the repository's root: python -m benchmarks.split_lanes [--data FOLDER] [--only NAME]
 [--lanes 16,64] [--columns 32,64,128] [--json FILE|-]
@@ -13,7 +15,7 @@ Usage, from the repository's root: python -m benchmarks.split_lanes [--data FOLD
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ import numpy as np
 from benchmarks.common import VALUE, bind, follow, parser, report
 from samhw.backends import run
 from samhw.checking import check
+from samhw.compiler import estimate_compiled
 from samhw.errors import RunError
 from samhw.frontend import load_kernel
 from samhw.schedule import Schedule, lanes_text
@@ -64,45 +67,71 @@ def rows(
 
 
 def compared(workload: Workload, lanes: int) -> dict[str, Any]:
-    """The fewest cycles with a split and without one."""
-    plain = {lanes_text(s.lanes): cycles(workload, s) for s in unsplit(lanes)}
-    split = {s.split["A"]: cycles(workload, s) for s in splits(workload, lanes)}
-    whole, best = min(plain, key=plain.__getitem__), min(split, key=split.__getitem__)
-    matrix = workload.tensors["A"]
-    dealt = plain[f"i={lanes}"]
-    share = dealt * matrix.nnz / lanes / busiest([matrix], [lanes])
-    buckets, *parts = split
+    """The fewest cycles with a split, with another order of rows, and with neither."""
+    dealt = Schedule(lanes={"i": lanes})
+    row_by_row = cycles(workload, dealt)
+    whole, split, order = (
+        likely(workload, ways) for ways in (unsplit(lanes), splits(workload, lanes), orders(lanes))
+    )
+    unsplit_cycles = row_by_row if whole == dealt else cycles(workload, whole)
+    split_cycles, order_cycles = cycles(workload, split), cycles(workload, order)
+    entries = workload.tensors["A"].nnz
+    least = row_by_row * entries / lanes / busiest(workload, dealt)
     return {
         "lanes": lanes,
-        "dealt": dealt,
-        "unsplit": whole,
-        "cycles": plain[whole],
-        "buckets": buckets,
-        "of buckets": split[buckets],
-        "of even": split[parts[0]] if parts else None,
-        "faster": plain[whole] / split[best],
-        "cells": split_cells(workload, lanes, best),
-        "even": round(matrix.nnz / lanes),
-        "had": (dealt - split[best]) / (dealt - share),
+        "dealt": row_by_row,
+        "unsplit": lanes_text(whole.lanes),
+        "cycles": unsplit_cycles,
+        "split": split.split["A"],
+        "of split": split_cycles,
+        "order": f"{order.permute_rows['A']}, {lanes_text(order.lanes)}",
+        "of order": order_cycles,
+        "faster": unsplit_cycles / split_cycles,
+        "cells": busiest(workload, split),
+        "even": round(entries / lanes),
+        "had": (row_by_row - split_cycles) / (row_by_row - least),
     }
 
 
+def likely(workload: Workload, schedules: Iterable[Schedule]) -> Schedule:
+    """The one that is expected to take the fewest cycles."""
+
+    def expected(schedule: Schedule) -> float:
+        compiled = compile_workload(workload, schedule, value=VALUE)
+        return estimate_compiled(compiled, workload.statistics(schedule=schedule)).cycles
+
+    return min(schedules, key=expected)
+
+
+def dealings(lanes: int) -> Iterator[dict[str, int]]:
+    """Rows to all lanes, or their entries to some of them."""
+    yield {"i": lanes}
+    for inner in (2, 4):
+        yield {"i": lanes // inner, "k": inner}
+
+
 def unsplit(lanes: int) -> Iterator[Schedule]:
-    """Rows dealt to all lanes, or their entries to some of them."""
-    for inner in (1, 2, 4):
-        further = {} if inner == 1 else {"k": inner}
-        yield Schedule(lanes={"i": lanes // inner, **further})
+    """Rows as they are."""
+    yield from (Schedule(lanes=dealt) for dealt in dealings(lanes))
+
+
+def orders(lanes: int) -> Iterator[Schedule]:
+    """Rows in another order."""
+    for dealt in dealings(lanes):
+        for order in ("by length", f"even({dealt['i']})"):
+            yield Schedule(lanes=dealt, permute_rows={"A": order})
 
 
 def splits(workload: Workload, lanes: int) -> Iterator[Schedule]:
-    """The buckets whose busiest lane has the fewest entries, of those from the mean length of a row up to the
-    longest; and as many even parts as lanes."""
+    """Buckets from the mean length of a row up to the longest, of which those whose busiest lane has the
+    fewest entries; and as many even parts as lanes."""
     lengths = np.diff(workload.tensors["A"].convert("csr").arrays()["pos1"])
     least = int(np.ceil(np.log2(max(1.0, lengths.mean()))))
-    buckets = [f"hyb(1,{log})" for log in range(least, int(np.log2(lengths.max())) + 1)]
-    rules = [min(buckets, key=lambda rule: split_cells(workload, lanes, rule))]
-    for rule in (*rules, *([f"even({lanes})"] if lanes <= MOST_EVEN else ())):
-        yield Schedule(split={"A": rule}, lanes={"i": lanes})
+    rules = [f"hyb(1,{log})" for log in range(least, int(np.log2(lengths.max())) + 1)]
+    ways = [Schedule(split={"A": rule}, lanes={"i": lanes}) for rule in rules]
+    yield min(ways, key=lambda way: busiest(workload, way))
+    if lanes <= MOST_EVEN:
+        yield Schedule(split={"A": f"even({lanes})"}, lanes={"i": lanes})
 
 
 def cycles(workload: Workload, schedule: Schedule) -> int:
@@ -114,16 +143,12 @@ def cycles(workload: Workload, schedule: Schedule) -> int:
     return found.cycles
 
 
-def split_cells(workload: Workload, lanes: int, rule: str) -> int:
-    """The entries of the busiest lane under a split."""
-    schedule = workload.with_lanes_by_part(Schedule(split={"A": rule}, lanes={"i": lanes}))
-    return busiest(list(workload.parts(schedule).values()), list(schedule.lanes.values()))
-
-
-def busiest(parts: Sequence[Tensor], lanes: Sequence[int]) -> int:
-    """The entries of the busiest lane, where the rows of each part are dealt to lanes of its own."""
+def busiest(workload: Workload, schedule: Schedule) -> int:
+    """The entries of the busiest lane, where rows, or those of each part, are dealt to lanes in turn."""
+    schedule = workload.with_lanes_by_part(schedule)
+    parts = workload.parts(schedule).values() or [workload.stored(schedule)["A"]]
     most = 0
-    for part, count in zip(parts, lanes, strict=True):
+    for part, count in zip(parts, schedule.lanes.values(), strict=True):
         coords, _ = part.to_coo()
         _, row = np.unique(coords[0], return_inverse=True) if len(parts) > 1 else (None, coords[0])
         most = max(most, int(np.bincount(row % count).max(initial=0)))
@@ -140,7 +165,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lanes, columns = ([int(n) for n in text.split(",")] for text in (given.lanes, given.columns))
     matrices = list(graphs(given.data, given.only))
     found = list(follow(rows(matrices, lanes, columns), len(matrices) * len(lanes) * len(columns)))
-    report("the best split of SpMM against the best schedule without one", found, given.json)
+    report(
+        "the best split of SpMM, and the best order of rows, against the best schedule with neither",
+        found,
+        given.json,
+    )
 
 
 if __name__ == "__main__":

@@ -260,8 +260,9 @@ def test_no_fused_region_loses() -> None:
 
 def test_split_lanes() -> None:
     (row,) = split_lanes.rows([("small", split_lanes.small())], (4,), (4,))
-    assert row["cycles"] <= row["dealt"]
-    assert row["faster"] == row["cycles"] / min(row["of buckets"], row["of even"])
+    assert row["cycles"] <= 1.1 * row["dealt"]
+    assert row["faster"] == row["cycles"] / row["of split"]
+    assert row["of order"] < row["dealt"]
     assert row["even"] <= row["cells"]
     assert row["had"] > 0
 

@@ -2,6 +2,8 @@
 
 import errno
 import os
+import shutil
+import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,6 +15,7 @@ from samhw.errors import InputError
 
 __all__ = [
     "check_readable",
+    "new_directory",
     "read_toml",
     "reason",
     "replacing",
@@ -51,6 +54,37 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     """An open binary file that becomes ``path`` if the block succeeds, and vanishes if it fails."""
     with replacing_path(path) as temporary, temporary.open("wb") as file:
         yield file
+
+
+@contextmanager
+def new_directory(directory: Path) -> Iterator[Path]:
+    """An empty directory beside ``directory``, which takes its place if the block succeeds, and vanishes if
+    it fails.
+
+    Raises:
+        InputError: if the directory is there and not empty, or cannot be written.
+    """
+    try:
+        if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+            raise InputError(f"{directory} is there and not empty; choose another directory or remove it.")
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=".samhw-", dir=directory.parent))
+    except (OSError, ValueError) as error:
+        raise _unwritable(directory, error) from None
+    try:
+        yield staging
+        staging.chmod(0o755)
+        if directory.exists():
+            directory.rmdir()
+        staging.rename(directory)
+    except OSError as error:
+        raise _unwritable(directory, error) from None
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _unwritable(directory: Path, error: OSError | ValueError) -> InputError:
+    return InputError(f"Cannot write {directory} ({reason(error)}); choose another directory.")
 
 
 def write_text(path: Path, text: str | Iterable[str]) -> None:

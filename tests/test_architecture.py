@@ -137,8 +137,8 @@ ALLOWED = {
 }
 
 EVERYWHERE = {
-    *("cache", "collector", "errors", "files", "html", "limits", "names", "processes", "recursion"),
-    *("script", "suggestion", "version"),
+    *("cache", "collector", "errors", "files", "html", "installed", "limits", "names"),
+    *("processes", "recursion", "script", "suggestion", "version"),
 }
 """The files beside the folders, below all of them."""
 

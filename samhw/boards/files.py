@@ -1,27 +1,18 @@
 """The files of boards: those of the folder `boards` beside the package, and users' own."""
 
-import importlib.metadata
 from functools import cache
 from pathlib import Path
 
 from samhw.errors import InputError
+from samhw.installed import installed
 
 __all__ = ["board_file", "board_names", "is_board_file"]
-
-_INSTALLED = ("share", "samhw", "boards")
-"""Where a wheel puts the folder, below the environment's own (pyproject.toml, data-files)."""
 
 
 @cache
 def _known() -> dict[str, Path]:
-    """The files of the folder `boards` by name: of the checkout, or of what pip has installed."""
-    root = Path(__file__).parents[2]
-    if (root / "pyproject.toml").is_file():  # Elsewhere a folder of that name is somebody else's.
-        found = list((root / "boards").glob("*.py"))
-    else:
-        files = importlib.metadata.files("samhw") or []
-        found = [Path(str(f.locate())) for f in files if f.parts[-4:-1] == _INSTALLED and f.suffix == ".py"]
-    return {path.stem: path for path in sorted(found)}
+    """The files of the folder `boards` by name."""
+    return {name.stem: path for name, path in installed("boards").items() if name.suffix == ".py"}
 
 
 def board_names() -> tuple[str, ...]:

@@ -38,6 +38,7 @@ COMMANDS = {
     "compare": "Simulate PROGRAM under every combination of schedules and compare cost.",
     "compile": "Compile PROGRAM to a SAMML graph.",
     "correlate": "Run programs by simulator and RTL and compare cycles and results.",
+    "examples": "The examples, a line each; or writes them to a directory, with the documents.",
     "kernels": "The built-in programs, a line each: kernels, cascades, then models.",
     "run": "Run PROGRAM on data and check the result.",
     "sweep": (

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import samhw.installed
 from samhw.backends import find_backend, find_target
 from samhw.boards import board_file, board_names, files
 from samhw.boards.catalog import find_board
@@ -173,7 +174,8 @@ def test_boards_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """They are where pip says that it has put them, and a stranger's folder beside the package is not looked
     at."""
     root = Path(__file__).parents[2]
-    (where,) = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
+    placed = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
+    (where,) = (folder for folder, files in placed.items() if files == ["boards/*.py"])
     site = tmp_path / "lib" / "site-packages"
     (site / "boards").mkdir(parents=True)
     (site / "boards" / "strange.py").touch()
@@ -184,7 +186,7 @@ def test_boards_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: samhw\nVersion: 0\n")
     (info / "RECORD").write_text(f"samhw/__init__.py,,\n../../{where}/ulx3s.py,,\n")
     monkeypatch.syspath_prepend(site)
-    monkeypatch.setattr(files, "__file__", str(site / "samhw" / "boards" / "files.py"))
+    monkeypatch.setattr(samhw.installed, "__file__", str(site / "samhw" / "installed.py"))
     files._known.cache_clear()
     try:
         assert board_names() == ("ulx3s",)

@@ -1,0 +1,32 @@
+"""What an installation has beside the package: boards, examples and documents. This module imports nothing of
+samhw."""
+
+import importlib.metadata
+from pathlib import Path, PurePosixPath
+
+__all__ = ["installed"]
+
+_SHARE = ("share", "samhw")
+"""Where a wheel puts folders of the repository, below the environment's own (pyproject.toml, data-files)."""
+
+
+def installed(folder: str) -> dict[PurePosixPath, Path]:
+    """The files of a folder of the repository, by their paths below it, in order: of the checkout, or where
+    pip has put them."""
+    root = Path(__file__).parents[1]
+    if (root / "pyproject.toml").is_file():  # Elsewhere a folder of that name is somebody else's.
+        found = {path.relative_to(root / folder): path for path in (root / folder).rglob("*")}
+    else:
+        found = {
+            Path(*file.parts[file.parts.index(_SHARE[0]) + 3 :]): Path(str(file.locate()))
+            for file in importlib.metadata.files("samhw") or []
+            if _below(file, folder)
+        }
+    files = {PurePosixPath(name): path for name, path in sorted(found.items()) if path.is_file()}
+    return {name: path for name, path in files.items() if "__pycache__" not in name.parts}
+
+
+def _below(file: PurePosixPath, folder: str) -> bool:
+    """Whether a wheel's file is of such a folder."""
+    parts = file.parts
+    return _SHARE[0] in parts and parts[parts.index(_SHARE[0]) :][:3] == (*_SHARE, folder)

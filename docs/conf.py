@@ -13,7 +13,7 @@ project = "samhw"
 version = release = installed("samhw")
 project_copyright = "the samhw authors"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
 html_theme = "furo"
 html_title = "samhw"
@@ -22,6 +22,9 @@ html_show_sphinx = False
 
 # Links to headings, as code hosts make them.
 myst_heading_anchors = 4
+
+# Notebooks show what they have shown; `python docs/gallery.py` runs them.
+nb_execution_mode = "off"
 
 # Docstrings write names between single backquotes.
 default_role = "code"

@@ -123,8 +123,8 @@ class DesignResult:
         return statistics(self.compiled, self.run)
 
     def trace(self, path: Path | str, window: tuple[int, int] | None = None) -> Path:
-        """Writes the tokens of the run, cycle by cycle: `.json` for Perfetto, `.vcd` or `.fst` as waves. The
-        simulator, which takes the same cycles, runs once more to record them; returns the path.
+        """Writes the tokens of the run, cycle by cycle: `.json` or `.pftrace` for Perfetto, `.vcd` or `.fst`
+        as waves. The simulator, which takes the same cycles, runs once more to record them; returns the path.
 
         Args:
             window: the first cycle, and the one behind the last; by default all.

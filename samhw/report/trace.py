@@ -4,17 +4,23 @@ from pathlib import Path
 
 from samhw.backends import RunResult
 from samhw.errors import InputError
-from samhw.sim import write_chrome_trace, write_fst, write_gtkwave, write_vcd
+from samhw.sim import write_chrome_trace, write_fst, write_gtkwave, write_perfetto_trace, write_vcd
 
 __all__ = ["check_trace", "write_trace"]
 
-_WRITERS = {".json": write_chrome_trace, ".vcd": write_vcd, ".fst": write_fst, ".gtkw": write_gtkwave}
+_WRITERS = {
+    ".json": write_chrome_trace,
+    ".pftrace": write_perfetto_trace,
+    ".vcd": write_vcd,
+    ".fst": write_fst,
+    ".gtkw": write_gtkwave,
+}
 
 
 def check_trace(path: Path) -> Path:
     """The path of a trace, whose suffix is one of those that there are; raises `InputError` for another."""
     if path.suffix not in _WRITERS:
-        raise InputError(f"{path} is no trace file; give it the suffix .json, .vcd, .fst or .gtkw.")
+        raise InputError(f"{path} is no trace file; give it the suffix .json, .pftrace, .vcd, .fst or .gtkw.")
     return path
 
 

@@ -8,6 +8,7 @@ from samhw.sim.gtkwave import write_gtkwave
 from samhw.sim.lane_loads import LaneLoads, lane_loads
 from samhw.sim.memory_stats import DramChannelStats, MemoryStats, PortStats
 from samhw.sim.off_chip import MemorySystem
+from samhw.sim.perfetto_trace import write_perfetto_trace
 from samhw.sim.regions import SimulatedRegion, simulate_regions, simulated_regions, total_cycles
 from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Result
 from samhw.sim.simulate import InterruptedRunError, Progress, simulate
@@ -44,5 +45,6 @@ __all__ = [
     "write_chrome_trace",
     "write_fst",
     "write_gtkwave",
+    "write_perfetto_trace",
     "write_vcd",
 ]

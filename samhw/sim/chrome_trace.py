@@ -11,9 +11,10 @@ from samhw.graph import Channel, Graph, Kind
 from samhw.sim.result import Passage
 from samhw.sim.traced import Runs, Traced, occupancy, traced_regions
 
-__all__ = ["write_chrome_trace"]
+__all__ = ["Event", "trace_events", "write_chrome_trace"]
 
 Event = dict[str, Any]
+"""An event of Chrome's format: a name, a slice or a counter."""
 
 
 def write_chrome_trace(path: Path, runs: Runs) -> None:
@@ -36,13 +37,14 @@ def _lines(regions: Sequence[Traced]) -> Iterator[str]:
     """The text, an event in a line: no more than one of them is held."""
     comma = ""
     yield '{"displayTimeUnit": "ms", "traceEvents": [\n'
-    for event in _events(regions):
+    for event in trace_events(regions):
         yield comma + json.dumps(event)
         comma = ",\n"
     yield "\n]}\n"
 
 
-def _events(regions: Sequence[Traced]) -> Iterator[Event]:
+def trace_events(regions: Sequence[Traced]) -> Iterator[Event]:
+    """All events; names come before what they name."""
     processes = count(1)  # Viewers have uses of their own for 0.
     several = len(regions) > 1
     if several:

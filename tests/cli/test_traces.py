@@ -1,6 +1,7 @@
 """`samhw run --trace`: what it writes, of one region and of several."""
 
 import json
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -60,6 +61,62 @@ def test_a_trace_as_fst(tmp_path: Path) -> None:
     assert path.stat().st_size > 1000
 
 
+def test_a_trace_of_perfettos_own(tmp_path: Path) -> None:
+    """It has what the JSON has, in less than half of the room."""
+    messages = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+    whole, packed = tmp_path / "run.json", tmp_path / "run.pftrace"
+    for path in (whole, packed):
+        good("run", "mlp", "--value", "f32", "--data", "random", "--trace", path)
+    assert packed.stat().st_size < whole.stat().st_size / 2
+    packets = messages.Trace.FromString(packed.read_bytes()).packet
+    tracks = {p.track_descriptor.uuid: p.track_descriptor for p in packets if p.HasField("track_descriptor")}
+    kinds = messages.TrackEvent
+    texts = {
+        word.iid: word.str.decode() if hasattr(word, "str") else word.name
+        for packet in packets
+        for _, table in packet.interned_data.ListFields()
+        for word in table
+    }
+    begun, counted = [], []
+    ends: Counter[tuple[int, int]] = Counter()
+    for packet in packets:
+        event = packet.track_event
+        track = tracks.get(event.track_uuid, packet.track_descriptor)
+        match event.type:
+            case kinds.TYPE_SLICE_BEGIN:
+                notes = {
+                    texts[n.name_iid]: texts.get(n.string_value_iid, n.int_value)
+                    for n in event.debug_annotations
+                }
+                name = texts[event.name_iid]
+                begun.append((packet.timestamp, track.parent_uuid, track.name, name, notes))
+            case kinds.TYPE_SLICE_END:
+                ends[packet.timestamp, event.track_uuid] += 1
+            case kinds.TYPE_COUNTER:
+                counted.append((packet.timestamp, track.parent_uuid, track.name, event.counter_value))
+    events = json.loads(whole.read_text())["traceEvents"]
+    names = {(e["name"], e["pid"], e.get("tid")): e["args"]["name"] for e in events if e["ph"] == "M"}
+    processes = {t.process.pid: t.uuid for t in tracks.values() if t.HasField("process")}
+    assert {p: tracks[uuid].process.process_name for p, uuid in processes.items()} == {
+        pid: name for (kind, pid, _), name in names.items() if kind == "process_name"
+    }
+    assert begun == [
+        (
+            1000 * e["ts"],
+            processes[e["pid"]],
+            names.get(("thread_name", e["pid"], e["tid"]), "runs"),
+            e["name"],
+            e.get("args", {}),
+        )
+        for e in events
+        if e["ph"] == "X"
+    ]
+    assert sum(ends.values()) == len(begun)
+    assert counted == [
+        (1000 * e["ts"], processes[e["pid"]], e["name"], e["args"]["slots"]) for e in events if e["ph"] == "C"
+    ]
+
+
 def test_a_save_file_of_gtkwave(tmp_path: Path) -> None:
     """Beside its waves, of which it shows every signal, once and under the name that they give it."""
     path = tmp_path / "run.gtkw"
@@ -106,7 +163,8 @@ def test_the_waves_beside_a_save_file_are_another_options(tmp_path: Path) -> Non
 
 def test_a_trace_that_cannot_be(tmp_path: Path) -> None:
     assert "add '--trace run.json'" in refused("run", "spmv", "--window", "1:2")
-    assert "suffix .json, .vcd, .fst or .gtkw" in refused("run", "spmv", "--trace", tmp_path / "run.txt")
+    of_another_kind = refused("run", "spmv", "--trace", tmp_path / "run.txt")
+    assert "suffix .json, .pftrace, .vcd, .fst or .gtkw" in of_another_kind
     assert "give two cycles" in refused("run", "spmv", "--trace", tmp_path / "run.vcd", "--window", "3")
     assert not list(tmp_path.iterdir())
 

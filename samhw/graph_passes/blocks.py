@@ -25,8 +25,6 @@ def blocks(assembly: Assembly) -> Assembly:
     """
     if not assembly.blocks:
         return assembly
-    if any(count > 1 for count in assembly.lanes.values()):
-        raise StreamError("Lanes distribute no blocks", "leave out --lanes", "leave out --blocks")
     if moved := [node.name for node in assembly.graph.nodes if node.spec.moves]:
         raise StreamError(
             f"{moved[0]} moves coordinates, which may not be those of blocks",

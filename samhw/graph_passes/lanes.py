@@ -30,7 +30,7 @@ from samhw.graph import (
 )
 from samhw.graph_passes.assembly import Assembly
 from samhw.names import Names
-from samhw.spec import MOST_LANES
+from samhw.spec import MOST_LANES, Payload
 
 __all__ = ["lane_factors", "lanes"]
 
@@ -299,8 +299,9 @@ class _Copier:
     def _payload(self, source: Endpoint) -> dict[str, object]:
         """The parameters of what passes the payloads of a stream on."""
         node = self.graph.node[source.node]
-        kind = node.output(source.port).stream.kind
-        return {"payload": str(kind), **(self._value(node) if kind is StreamKind.VAL else {})}
+        payload = node.output(source.port).stream.payload
+        own = self._value(node) if payload.kind is StreamKind.VAL else {}
+        return {"payload": str(payload.kind), **own, **_shape(payload)}
 
     def _value(self, node: Node) -> dict[str, object]:
         """The parameter with the type of what a node gives, where it is not the graph's."""
@@ -344,7 +345,7 @@ class _Copier:
         ports = (*reduction.coordinates, reduction.values)
         crd, val = (Endpoint(name, port) for port in ports)
         depth = len(self.levels[val])
-        value = self._value(node)
+        value, shape = self._value(node), _shape(node.output(reduction.values).stream.payload)
         copies = [part.node for part in parts[crd if crd in parts else val]]
         streams = [[Endpoint(copy, port) for port in ports] for copy in copies]
         subject = node.spec.subject(name)
@@ -354,8 +355,9 @@ class _Copier:
             for pair in pairs:
                 name = f"union_{subject}"
                 params = {"inputs": 2, "payloads": [str(StreamKind.VAL)] * 2, **value}
-                met, *terms = self._add("union", name, depth, chain(*pair), **params)
-                (sums,) = self._add("alu", f"add_{subject}", depth, terms, op=ADD, **value)
+                shapes = {"shapes": [shape["shape"]] * 2} if shape else {}
+                met, *terms = self._add("union", name, depth, chain(*pair), **params, **shapes)
+                (sums,) = self._add("alu", f"add_{subject}", depth, terms, op=ADD, **value, **shape)
                 added.append([met, sums])
             streams = added + streams[len(streams) & ~1 :]
         return {crd: streams[0][0], val: streams[0][1]}
@@ -390,3 +392,8 @@ class _Copier:
             tensors=tuple(tensors),
         )
         return with_indices(graph)
+
+
+def _shape(payload: Payload) -> dict[str, Any]:
+    """The parameter with the shape of a payload, if it is a block."""
+    return {"shape": list(payload.shape)} if payload.shape else {}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from samhw.primitives.step import TAKES, Memory, Step, Words
 
-__all__ = ["carrying", "holding"]
+__all__ = ["carrying", "carrying_taken", "holding"]
 
 Route = tuple[int, int, int]
 """Where further words lie in `data`, where they go to in `out_data`, and how many they are."""
@@ -24,6 +24,25 @@ def carrying(step: Step, routes: Sequence[Route]) -> Step:
             while n < count:
                 out_data[target + n] = data[source + n]
                 n += 1
+        return word
+
+    return carry
+
+
+def carrying_taken(step: Step, routes: Sequence[Route]) -> Step:
+    """As `carrying`, from the input alone that a firing takes; there is a route from each of them."""
+    wide = tuple(routes)
+
+    def carry(
+        kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words
+    ) -> int:
+        word = step(kind, data, state, memory, out_kind, out_data)
+        for route in range(len(wide)):
+            source, target, count = wide[route]
+            n = count if word > 0 and word >> TAKES >> route & 1 else 0
+            while n > 0:
+                n -= 1
+                out_data[target + n] = data[source + n]
         return word
 
     return carry

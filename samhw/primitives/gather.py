@@ -1,6 +1,9 @@
 """gather: collects in turn what lanes have made of what was distributed to them."""
 
+from dataclasses import replace
+
 from samhw.graph import Arch, Graph, Node
+from samhw.primitives.carry import carrying_taken
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
 from samhw.primitives.step import NONE, PAYLOAD, PROTOCOL, STOP, TAKES, Memory, Step, Words, fault, firing
@@ -74,5 +77,12 @@ class Gather(Model):
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         inputs = tuple(port.name for port in node.inputs)
+        words = graph.given(node, "ref").words
+        widths = dict.fromkeys((*inputs, "ref"), words) if words > 1 else {}
         step = _take_back(node.params["lanes"], node.params["levels"])
-        return ActorNetwork((Actor("take", step, inputs, ("ref",), START),))
+        actor = Actor("take", step, inputs, ("ref",), START, widths=widths)
+        if widths:
+            sources, target = actor.offsets(inputs)[:-1], actor.offsets(("ref",))[0]
+            routes = [(source, target, words - 1) for source in sources]
+            actor = replace(actor, step=carrying_taken(actor.step, routes))
+        return ActorNetwork((actor,))

@@ -1,6 +1,9 @@
 """scatter: distributes the payloads of each fiber to lanes in turn."""
 
+from dataclasses import replace
+
 from samhw.graph import Arch, Graph, Node
+from samhw.primitives.carry import carrying
 from samhw.primitives.model import Model
 from samhw.primitives.network import Actor, ActorNetwork
 from samhw.primitives.step import NONE, PAYLOAD, PUSHES, Memory, Step, Words, firing
@@ -40,5 +43,11 @@ class Scatter(Model):
 
     def expand(self, node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
         outputs = tuple(port.name for port in node.outputs)
-        step = _distribute(node.params["lanes"])
-        return ActorNetwork((Actor("distribute", step, ("ref",), outputs, (0,)),))
+        words = graph.taken(node, "ref").words
+        widths = dict.fromkeys(("ref", *outputs), words) if words > 1 else {}
+        actor = Actor("distribute", _distribute(node.params["lanes"]), ("ref",), outputs, (0,), widths=widths)
+        if widths:
+            source, targets = actor.offsets(("ref",))[0], actor.offsets(outputs)[:-1]
+            routes = [(source, target, words - 1) for target in targets]
+            actor = replace(actor, step=carrying(actor.step, routes))
+        return ActorNetwork((actor,))

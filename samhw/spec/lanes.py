@@ -3,7 +3,7 @@
 from samhw.numerics import ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.base import Distribution, Plain, Ports, too_shallow
-from samhw.spec.params import VALUE, Param, Params, choice, parameters
+from samhw.spec.params import SHAPE, VALUE, Param, Params, choice, parameters
 from samhw.spec.streams import typed
 
 __all__ = ["GATHER", "MOST_LANES", "SCATTER"]
@@ -27,15 +27,15 @@ class _Lanes(Plain):
 class _Scatter(_Lanes):
     kind = "scatter"
     rule = "Deals coordinates to lanes in turn, each with all that lies inside of it."
-    params = parameters(lanes=_LANES, payload=_PAYLOAD, value=VALUE)
+    params = parameters(lanes=_LANES, payload=_PAYLOAD, value=VALUE, shape=SHAPE)
 
     def refusal(self, depth: int, params: Params) -> str | None:
         return too_shallow(depth, 1)
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        payload = params["payload"]
-        outputs = [typed(f"ref{lane}", payload, depth) for lane in range(params["lanes"])]
-        return [typed("ref", payload, depth)], outputs
+        payload, shape = params["payload"], params.get("shape", ())
+        outputs = [typed(f"ref{lane}", payload, depth, shape) for lane in range(params["lanes"])]
+        return [typed("ref", payload, depth, shape)], outputs
 
     def follows(self, port: str, params: Params) -> str | None:
         return "ref"
@@ -52,15 +52,16 @@ class _Gather(_Lanes):
         levels=Param("a whole number", lambda levels: type(levels) is int and levels >= 0),
         payload=_PAYLOAD,
         value=VALUE,
+        shape=SHAPE,
     )
 
     def refusal(self, depth: int, params: Params) -> str | None:
         return too_shallow(depth, params["levels"] + 1)
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
-        payload = params["payload"]
-        inputs = [typed(f"ref{lane}", payload, depth) for lane in range(params["lanes"])]
-        return inputs, [typed("ref", payload, depth)]
+        payload, shape = params["payload"], params.get("shape", ())
+        inputs = [typed(f"ref{lane}", payload, depth, shape) for lane in range(params["lanes"])]
+        return inputs, [typed("ref", payload, depth, shape)]
 
     def follows(self, port: str, params: Params) -> str | None:
         return "ref0"

@@ -1,5 +1,6 @@
 """Programs in blocks: results are those of the program without, and backends agree."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,11 +35,13 @@ def spmm(a: str, x: str, t: str, order: str = "i, k, j", n: int = 10, m: int = 1
     return SPMM.format(a=a, x=x, t=t, order=order, n=n, m=m, w=w)
 
 
-def compiled_on(text: str, value: str = "i32", seed: int = 0) -> tuple[Compiled, dict[str, Tensor]]:
+def compiled_on(
+    text: str, value: str = "i32", seed: int = 0, lanes: Mapping[str, int] | None = None
+) -> tuple[Compiled, dict[str, Tensor]]:
     """A program of the text on random data, and these."""
     kind = value_type(value)
     workload = make_workload(parse(text, "spmm"), ["random:density=0.2"], value=kind, seed=seed)
-    return compile_program(workload.program, value=kind, capacity=workload.capacity()), workload.tensors
+    return compile_workload(workload, Schedule(lanes=lanes or {}), value=kind), workload.tensors
 
 
 def results(compiled: Compiled, tensors: dict[str, Tensor], engine: str = "plain") -> tuple[np.ndarray, int]:
@@ -132,10 +135,28 @@ def test_what_takes_no_blocks_is_refused(text: str) -> None:
         compile_program(parse(text, "p"), value=value_type("f32"))
 
 
-def test_lanes_and_memories_off_chip_take_none() -> None:
+@pytest.mark.parametrize(
+    ("text", "lanes"),
+    [
+        (spmm("bcsr(2)", "bdense(2)", "bdense(2)", n=24, m=24), [{"i": 3}, {"i": 2, "k": 2}]),
+        (spmm("bcsr(2,3)", "bdense(3,1)", "bcsf(2,1)", n=24, m=24), [{"i": 2}, {"k": 3}]),
+    ],
+)
+@pytest.mark.parametrize("value", ["i32", "f32"])
+def test_lanes_distribute_blocks(text: str, lanes: Sequence[Mapping[str, int]], value: str) -> None:
+    """Of numbers whose sums are exact, so that lanes of k may add them in another order."""
+    single = results(*compiled_on(text, value))
+    for counts in lanes:
+        compiled, tensors = compiled_on(text, value, lanes=counts)
+        rounded = {n: Tensor.from_dense(np.rint(4 * t.to_dense()) / 4, t.format) for n, t in tensors.items()}
+        plain, fast = (results(compiled, rounded, engine) for engine in ("plain", "compiled"))
+        assert np.array_equal(plain[0], rounded["A"].to_dense() @ rounded["X"].to_dense())
+        assert np.array_equal(plain[0], fast[0])
+        assert plain[1] == fast[1] < single[1]
+
+
+def test_memories_off_chip_take_none() -> None:
     text = spmm("bcsr(2)", "bdense(2)", "bdense(2)")
-    with pytest.raises(InputError, match="Lanes distribute no blocks"):
-        compile_program(parse(text, "p"), Schedule(lanes={"i": 2}))
     compiled, tensors = compiled_on(text)
     memories, extents = inputs_of(compiled, tensors)
     with pytest.raises(InputError, match="'A' lies in blocks, which are on chip alone"):
@@ -363,9 +384,12 @@ def agree(compiled: Compiled, tensors: dict[str, Tensor]) -> None:
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize(
-    ("value", "a", "x", "t"),
-    [("i32", "bcsr(2)", "bdense(2)", "bdense(2)"), ("bf16", "bcsr(2,3)", "bdense(3,1)", "bdense(2,1)")],
+    ("value", "a", "x", "t", "lanes"),
+    [
+        ("i32", "bcsr(2)", "bdense(2)", "bdense(2)", {"i": 2, "k": 2}),
+        ("bf16", "bcsr(2,3)", "bdense(3,1)", "bdense(2,1)", {}),
+    ],
 )
-def test_backends_agree_on_blocks(value: str, a: str, x: str, t: str) -> None:
-    compiled, tensors = compiled_on(spmm(a, x, t), value=value)
+def test_backends_agree_on_blocks(value: str, a: str, x: str, t: str, lanes: dict[str, int]) -> None:
+    compiled, tensors = compiled_on(spmm(a, x, t), value=value, lanes=lanes)
     agree(compiled, tensors)

@@ -1,5 +1,5 @@
-"""Random data, extents, formats and blocks: products, sampled products, attention and layers give what NumPy
-says and what they give without blocks, and simulator, RTL and C++ agree.
+"""Random data, extents, formats, blocks and lanes: products, sampled products, attention and layers give what
+NumPy says and what they give without blocks, and simulator, RTL and C++ agree.
 
 Three hundred programs in the simulator, forty in RTL and twenty in C++ run on demand:
 
@@ -7,7 +7,7 @@ Three hundred programs in the simulator, forty in RTL and twenty in C++ run on d
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from samhw.backends import run
 from samhw.checking import check
 from samhw.compiler import Compiled
+from samhw.errors import ScheduleError
 from samhw.frontend import parse
 from samhw.numerics import value_type
 from samhw.running.driver import VerilatedDesign
@@ -25,6 +26,7 @@ from samhw.sim import simulate_regions, total_cycles
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 from tests.support.program_cases import random_tensors
+from tests.support.strategies.lanes import random_lanes
 from tests.support.thorough import THOROUGH
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
@@ -84,10 +86,19 @@ class Case:
     work: Workload
     blocks: Mapping[str, int]
     value: str
+    number: int
 
     def compiled(self, *, blocks: bool = True) -> Compiled:
+        """With lanes in every third case that can have them, where there are blocks."""
         schedule = Schedule(blocks=self.blocks if blocks else {})
-        return compile_workload(self.work, schedule, value=value_type(self.value))
+        compiled = compile_workload(self.work, schedule, value=value_type(self.value))
+        if not blocks or self.number % 3:
+            return compiled
+        lanes = random_lanes(compiled, np.random.default_rng(self.number), most=3)
+        try:
+            return compile_workload(self.work, replace(schedule, lanes=lanes), value=value_type(self.value))
+        except ScheduleError:
+            return compiled
 
 
 def draw(number: int, *, most: int = 9, sizes: tuple[int, ...] = (1, 2, 2, 3, 4), words: int = 64) -> Case:
@@ -117,7 +128,7 @@ def draw(number: int, *, most: int = 9, sizes: tuple[int, ...] = (1, 2, 2, 3, 4)
     data = random_tensors(program, rng, -2, 2)
     if value != "i32":
         data = {name: Tensor.from_dense(t.to_dense() / 2, t.format) for name, t in data.items()}
-    return Case(Workload("random", program, data), blocks, value)
+    return Case(Workload("random", program, data), blocks, value, number)
 
 
 @pytest.mark.parametrize("number", range(304 if THOROUGH else 32))

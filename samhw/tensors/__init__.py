@@ -47,6 +47,7 @@ from samhw.tensors.levels import (
 from samhw.tensors.pytorch import check_layout as check_torch_layout
 from samhw.tensors.stand_ins import STAND_INS, stand_in
 from samhw.tensors.tensor import Tensor
+from samhw.tensors.voxels import KernelMap, SparseConvolution, kernel_map
 
 __all__ = [
     "STAND_INS",
@@ -56,17 +57,20 @@ __all__ = [
     "Ell",
     "EllLevel",
     "Format",
+    "KernelMap",
     "Level",
     "LevelKind",
     "LevelType",
     "RaggedLevel",
     "SingletonLevel",
+    "SparseConvolution",
     "Tensor",
     "block_diagonal_graph",
     "check_torch_layout",
     "is_archive",
     "is_dataset",
     "karate",
+    "kernel_map",
     "power_law_graph",
     "random_tensor",
     "read_dataset",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from samhw.errors import InputError
 from samhw.tensors.generate import (
@@ -15,9 +16,11 @@ from samhw.tensors.generate import (
     longformer_mask,
     pixelfly_mask,
     power_law_graph,
+    pruned_weights,
     random_tensor,
 )
 from samhw.tensors.tensor import Tensor
+from samhw.tensors.voxels import kernel_map
 
 __all__ = ["STAND_INS", "stand_in"]
 
@@ -39,6 +42,26 @@ class _Graph:
 
 
 @dataclass(frozen=True)
+class _Relations:
+    nodes: int
+    edges: int
+    types: int
+
+
+@dataclass(frozen=True)
+class _Weights:
+    outputs: int
+    inputs: int
+    density: float
+    block: int
+
+
+@dataclass(frozen=True)
+class _Voxels:
+    radius: int
+
+
+@dataclass(frozen=True)
 class _Text:
     length: int
     block: int
@@ -54,14 +77,23 @@ class _Image:
     side: int
 
 
-_SETS: dict[str, _Graph | _Text | _Attention | _Image] = {
+_SETS: dict[str, _Graph | _Relations | _Weights | _Voxels | _Text | _Attention | _Image] = {
     "cora": _Graph(2_708, 10_556, 1_433, _WORDS),
     "cora_ml": _Graph(2_995, 16_316, 2_879, _WORDS),
     "dblp": _Graph(17_716, 105_734, 1_639, _WORDS),
     "pubmed": _Graph(19_717, 88_648, 500, 0.1002),
+    "ppi": _Graph(44_906, 1_271_274, 50),
     "ogbn-arxiv": _Graph(169_343, 1_166_243, 128, symmetric=False),
     "collab": _Graph(235_868, 2_358_104, 128),
     "mag": _Graph(736_389, 5_416_271, 128, symmetric=False),
+    "aifb": _Relations(7_262, 48_810, 45),
+    "mutag": _Relations(27_163, 148_100, 46),
+    "bgs": _Relations(94_806, 672_884, 96),
+    "ogbl-biokg": _Relations(93_773, 4_762_678, 51),
+    "am": _Relations(1_885_136, 5_668_682, 96),
+    "bert-pruned": _Weights(768, 768, 0.06, 1),
+    "bert-blocks": _Weights(768, 768, 0.07, 32),
+    "shell": _Voxels(20),
     "imdb": _Text(1_024, 64),
     "longformer": _Attention(partial(longformer_mask, 4_096, 16, window=16)),
     "pixelfly": _Attention(partial(pixelfly_mask, 4_096, 16)),
@@ -75,10 +107,12 @@ STAND_INS = tuple(_SETS)
 
 
 def stand_in(name: str, *, seed: int = 0) -> dict[str, Tensor]:
-    """Random data in the place of a data set: its ``adjacency`` and ``features``, a ``mask`` or an ``input``.
+    """Random data in the place of a data set: its ``adjacency`` and ``features``, ``weights``, a ``mask`` or
+    an ``input``.
 
     Graphs are scale-free, with 0 and 1 as values. Features are words, 0 or 1, where the set has words, and
-    normal numbers elsewhere, as are images. Masks are BigBird's, and those
+    normal numbers elsewhere, as are images. A graph with typed edges has an adjacency of rank 3, relation by
+    relation, and so have voxels, whose first mode are the offsets of a kernel. Masks are BigBird's, and those
     of SparseTIR's attention, which have nothing random.
 
     Raises
@@ -93,6 +127,13 @@ def stand_in(name: str, *, seed: int = 0) -> dict[str, Tensor]:
                 words = random_tensor((nodes, features), "csr", seed=seed + 1, density=density, low=1, high=1)
                 return {"adjacency": graph, "features": words}
             return {"adjacency": graph, "features": _normal((nodes, features), seed + 1)}
+        case _Relations(nodes, edges, types):
+            return {"adjacency": _typed_graph(nodes, edges, types, seed)}
+        case _Weights(outputs, inputs, density, side):
+            kept = pruned_weights((outputs // side, inputs // side), density, seed=seed)
+            return {"weights": _in_blocks(kept, side, seed)}
+        case _Voxels(radius):
+            return {"adjacency": kernel_map(_shell(radius)).matrix}
         case _Text(length, block):
             return {"mask": bigbird_mask(length, block, seed=seed, random_blocks=3)}
         case _Attention(make):
@@ -100,6 +141,38 @@ def stand_in(name: str, *, seed: int = 0) -> dict[str, Tensor]:
         case _Image(side):
             return {"input": _normal((side, side), seed)}
     raise InputError(f"there is no stand-in for a data set {name!r}: use {', '.join(STAND_INS)}")
+
+
+def _typed_graph(nodes: int, edges: int, types: int, seed: int) -> Tensor:
+    """Scale-free graphs of the same nodes, one for each type of edge; the n-th most frequent one has edges in
+    proportion to 1 / n."""
+    shares = 1 / np.arange(1, types + 1)
+    ends = np.round(edges * np.cumsum(shares) / shares.sum()).astype(int)
+    coords = []
+    for number, count in enumerate(np.diff(ends, prepend=0)):
+        found, _ = power_law_graph(nodes, count / nodes**2, seed=seed + number, skew=_SKEW).to_coo()
+        coords.append(np.concatenate([np.full((1, found.shape[1]), number), found]))
+    every = np.concatenate(coords, axis=1)
+    return Tensor.from_coo(every, np.ones(every.shape[1]), (types, nodes, nodes), "csf")
+
+
+def _in_blocks(kept: Tensor, side: int, seed: int) -> Tensor:
+    """Normal weights in all of a block for each entry."""
+    if side == 1:
+        return kept
+    coords, _ = kept.to_coo()
+    inner = np.indices((side, side)).reshape(2, 1, -1)
+    every = (side * coords[:, :, None] + inner).reshape(2, -1)
+    vals = np.random.default_rng(seed).normal(size=every.shape[1])
+    return Tensor.from_coo(every, vals, [side * extent for extent in kept.shape], "csr")
+
+
+def _shell(radius: int) -> npt.NDArray[np.int64]:
+    """The voxels that the surface of a ball goes through: those of a scan are on surfaces."""
+    places = np.indices((2 * radius + 1,) * 3).reshape(3, -1).T
+    distance = np.sqrt(((places - radius) ** 2).sum(axis=1))
+    found: npt.NDArray[np.int64] = places[np.abs(distance - radius) < 0.5]
+    return found
 
 
 def _normal(shape: tuple[int, int], seed: int) -> Tensor:

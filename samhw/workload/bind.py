@@ -222,7 +222,7 @@ class _Binder:
         self.give_main(tensor)
 
     def give_dataset(self, data: Mapping[str, Tensor]) -> None:
-        for role in ("adjacency", "mask"):
+        for role in ("adjacency", "weights", "mask"):
             if role in data:
                 self.give_main(data[role])
         for role in ("features", "input"):

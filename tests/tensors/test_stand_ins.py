@@ -55,8 +55,30 @@ def test_masks_of_attention() -> None:
     assert stand_in("pixelfly")["mask"].nnz == 2304 * 16**2
 
 
+@pytest.mark.parametrize(
+    ("name", "nodes", "edges", "types"), [("aifb", 7262, 48810, 45), ("mutag", 27163, 148100, 46)]
+)
+def test_graphs_of_relations(name: str, nodes: int, edges: int, types: int) -> None:
+    graph = stand_in(name)["adjacency"]
+    assert (graph.shape, graph.nnz) == ((types, nodes, nodes), edges)
+    sizes = np.bincount(graph.to_coo()[0][0])
+    assert len(sizes) == types
+    assert sizes[0] > 20 * sizes.min() > 0
+
+
+def test_weights_and_voxels() -> None:
+    assert stand_in("bert-pruned")["weights"].nnz == round(0.06 * 768**2)
+    blocks = stand_in("bert-blocks")["weights"]
+    assert (blocks.shape, blocks.nnz) == ((768, 768), 40 * 32**2)
+    assert blocks.convert("bcsr(32)").nnz == 40 * 32**2
+    shell = stand_in("shell")["adjacency"]
+    assert shell.shape[0] == 27
+    at_once = shell.to_coo()[0]
+    assert np.count_nonzero(at_once[0] == 13) == shell.shape[1]
+
+
 def test_names_and_seeds() -> None:
-    assert len(STAND_INS) == 13
+    assert len(STAND_INS) == 22
     with pytest.raises(InputError, match="no stand-in for a data set 'citeseer': use cora, cora_ml"):
         stand_in("citeseer")
     same, other = (stand_in("cora", seed=seed)["adjacency"].arrays()["crd1"] for seed in (0, 1))

@@ -1,0 +1,554 @@
+"""Tracing: a Python function over nested lists becomes a `NestedFunction`.
+
+The function is called once, with lists that record what is done to them.
+"""
+
+import copy
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from samhw.errors import InputError
+from samhw.names import Names
+from samhw.nested.arrays import ArrayList
+from samhw.nested.dataflow import (
+    Block,
+    Buffer,
+    Computed,
+    Dim,
+    ElementRead,
+    Given,
+    Item,
+    Known,
+    ListView,
+    Loop,
+    Piece,
+    Pieces,
+    Places,
+)
+from samhw.nested.elements import TracedElement, shape_of
+from samhw.nested.function import NestedFunction
+from samhw.nested.indices import Affine, constant, substituted, variable
+from samhw.nested.lists import LIFT, ListType, NestedTensor, State
+from samhw.nested.operations import Operation
+from samhw.nested.place import user_error, user_place
+
+__all__ = ["trace"]
+
+LOOPS, OWN = "ijklmnopqrstuvw", "abcdefgh"
+"""Letters of loops, and of the dimensions that a list has of its own."""
+
+
+def trace(function: Callable[..., Any], *arguments: Any, **named: Any) -> NestedFunction:
+    """What a function of nested lists computes, as a value.
+
+    Args:
+        function: it takes and gives nested lists and elements. Python's own loops and conditions run while it
+            is traced.
+        arguments: for each parameter a `ListType`, or a list or array of that type.
+
+    Raises:
+        InputError: where the function does what cannot be traced, with the line.
+    """
+    bound = inspect.signature(function).bind(*arguments, **named)
+    tracer = Tracer()
+    parameters = tuple(bound.arguments)
+    for name in parameters:
+        if not isinstance(bound.arguments[name], NestedTensor | ListType | np.ndarray):
+            raise InputError(f"parameter '{name}' gets no type; give it a ListType, a nested list or an array")
+    token = LIFT.set(tracer.lifted)
+    try:
+        given = [tracer.parameter(name, _type_of(bound.arguments[name])) for name in parameters]
+        result = function(*given)
+        leaves = [tracer.leaf(part) for part in _parts(result)]
+    finally:
+        LIFT.reset(token)
+    names = tuple(tracer.result(leaf, n if isinstance(result, tuple) else None) for n, leaf in enumerate(leaves))
+    found = NestedFunction(
+        function.__name__.strip("<>"),
+        parameters,
+        tracer.buffers,
+        tuple(tracer.body),
+        names,
+        not isinstance(result, tuple),
+    )
+    return found.without_unused()
+
+
+def _type_of(value: Any) -> ListType:
+    if isinstance(value, ListType):
+        return value
+    return value.type if isinstance(value, NestedTensor) else ListType((), value.shape)
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, tuple) else (value,)
+
+
+class Tracer:
+    """What has been recorded so far.
+
+    Attributes:
+        buffers: all definitions by name.
+        loops: around what is recorded next.
+        body: of the innermost of them.
+    """
+
+    def __init__(self) -> None:
+        self.buffers: dict[str, Buffer] = {}
+        self.loops: tuple[Loop, ...] = ()
+        self.body: list[Item] = []
+        self._names = Names()
+        self._known: dict[int, tuple[ArrayList, TracedList]] = {}
+
+    def parameter(self, name: str, kind: ListType) -> Any:
+        """The list, or element, that stands for a parameter."""
+        own = _own_dims(kind.extents)
+        self.buffers[self._names.fresh(name)] = Given(name, own, kind.shape)
+        return self.of(ElementRead(name, tuple(variable(dim.name) for dim in own)), own, kind.shape)
+
+    def of(self, read: ElementRead, own: tuple[Dim, ...], shape: tuple[int, ...], dilation: int = 1) -> Any:
+        """A list whose elements are a read under its own dimensions; an element, if it has none."""
+        return TracedList(self, read, own, shape, dilation) if own else self.element(read, shape)
+
+    def element(self, read: ElementRead, shape: tuple[int, ...]) -> TracedElement:
+        """What is at one place."""
+        return TracedElement(read, shape, self.record)
+
+    def lifted(self, xs: NestedTensor) -> "TracedList":
+        """A list as one of this trace: what is none is a constant."""
+        if isinstance(xs, TracedList):
+            self.check_scope(xs.read, xs.own)
+            return xs
+        assert isinstance(xs, ArrayList)
+        if 0 in xs.type.extents:
+            raise user_error("a list without items cannot be traced; give it one or more")
+        if id(xs) not in self._known:
+            own = _own_dims(xs.type.extents)
+            name = self._names.fresh("constants")
+            self.buffers[name] = Known(name, own, xs.type.shape, xs.array)
+            read = ElementRead(name, tuple(variable(dim.name) for dim in own))
+            self._known[id(xs)] = (xs, TracedList(self, read, own, xs.type.shape))
+        return self._known[id(xs)][1]
+
+    def leaf(self, value: Any) -> Any:
+        """A list or an element of this trace, made of whatever a function has given."""
+        if isinstance(value, NestedTensor):
+            return self.lifted(value)
+        return self.element(self.read(value), shape_of(value))
+
+    def read(self, value: Any) -> ElementRead:
+        """Where an operand is; a number or an array is a constant."""
+        if isinstance(value, TracedElement):
+            self.check_scope(value.read)
+            return value.read
+        if isinstance(value, NestedTensor) or not isinstance(value, int | float | np.ndarray | np.number):
+            raise user_error(
+                f"an operand is of type {type(value).__name__}; elements are computed with, lists are mapped"
+            )
+        array = np.asarray(value)
+        name = str(array.item()) if array.ndim == 0 else self._names.fresh("constant")
+        self.buffers.setdefault(name, Known(name, (), array.shape, array))
+        return ElementRead(name)
+
+    def check_scope(self, read: ElementRead, own: Sequence[Dim] = ()) -> None:
+        """Raises InputError for what belongs to an operator that has ended."""
+        visible = {loop.name for loop in (*self.loops, *own)}
+        if read.buffer not in self.buffers or not read.variables <= visible:
+            raise user_error("an item is used outside of the function that got it; let that function give it")
+
+    def record(self, operation: Operation, arguments: Sequence[Any]) -> TracedElement:
+        """What an operation gives, in each iteration of the loops."""
+        try:
+            shape = operation.shape(*map(shape_of, arguments))
+        except ValueError as error:
+            shapes = " and ".join(str(list(shape_of(a))) for a in arguments)
+            raise user_error(f"{operation} of elements of shapes {shapes}: {error}") from None
+        reads = tuple(map(self.read, arguments))
+        dims = tuple(Dim(loop.name, loop.extent) for loop in self.loops)
+        return self.element(self._defined(Computed(self._names.fresh("t"), dims, shape, operation, reads)), shape)
+
+    def view(self, source: ElementRead, own: tuple[Dim, ...], shape: tuple[int, ...]) -> "TracedList":
+        """A list as an access operator gives it."""
+        dims = (*self._used(source), *own)
+        read = self._defined(ListView(self._names.fresh("v"), dims, shape, source))
+        return TracedList(self, read, own, shape)
+
+    def in_pieces(
+        self, pieces: tuple[Piece, ...], own: tuple[Dim, ...], shape: tuple[int, ...], role: str
+    ) -> "TracedList":
+        """A list in pieces along its outermost dimension."""
+        used = dict.fromkeys(dim for piece in pieces for dim in self._used(piece.read))
+        dims = (*(dim for dim in self._scope() if dim in used), *own)
+        name = self._names.fresh(role)
+        read = self._defined(Pieces(name, dims, shape, len(dims) - len(own), pieces, role))
+        return TracedList(self, read, own, shape)
+
+    def state(self, wish: str, own: tuple[Dim, ...], shape: tuple[int, ...]) -> ElementRead:
+        """Where the state of a fold will be; `define_state` says what it is."""
+        name = self._names.fresh(wish)
+        dims = (*self._scope(), *own)
+        return self._defined(Pieces(name, dims, shape, len(self.loops) - 1, (), "state"))
+
+    def define_state(self, read: ElementRead, pieces: tuple[Piece, ...]) -> None:
+        """What a state is at the first steps, and at the others."""
+        state = self.buffers[read.buffer]
+        assert isinstance(state, Pieces)
+        self.buffers[read.buffer] = replace(state, pieces=pieces)
+
+    def result(self, leaf: Any, number: int | None) -> str:
+        """The buffer of a result."""
+        name = self._names.fresh("result" if number is None else f"result{number}")
+        own = leaf.own if isinstance(leaf, TracedList) else ()
+        self._defined(ListView(name, own, leaf.shape, leaf.read))
+        return name
+
+    def places(self, extent: int) -> "TracedList":
+        """The list 0, 1, .."""
+        own = _own_dims((extent,))
+        return TracedList(self, self._defined(Places(self._names.fresh("places"), own, ())), own, ())
+
+    @contextmanager
+    def loop(self, operator: str, extent: int) -> Iterator[Loop]:
+        """What is recorded inside belongs to an operator."""
+        used = {loop.name for loop in self.loops}
+        name = next((letter for letter in LOOPS if letter not in used), f"i{len(used)}")
+        loop = Loop(name, extent, operator, user_place()[1])
+        outer, self.body, self.loops = self.body, [], (*self.loops, loop)
+        try:
+            yield loop
+            if self.body:
+                outer.append(Block((loop,), tuple(self.body)))
+        finally:
+            self.body, self.loops = outer, self.loops[:-1]
+
+    @contextmanager
+    def attempt(self) -> Iterator[Callable[[], None]]:
+        """Gives what takes back all that is recorded in the meantime, but for the body."""
+        buffers, names, known = dict(self.buffers), copy.deepcopy(self._names), dict(self._known)
+
+        def take_back() -> None:
+            self.buffers, self._names, self._known = dict(buffers), copy.deepcopy(names), dict(known)
+            self.body.clear()
+
+        yield take_back
+
+    def _scope(self) -> tuple[Dim, ...]:
+        return tuple(Dim(loop.name, loop.extent) for loop in self.loops)
+
+    def _used(self, read: ElementRead) -> tuple[Dim, ...]:
+        return tuple(dim for dim in self._scope() if dim.name in read.variables)
+
+    def _defined(self, buffer: Buffer) -> ElementRead:
+        self.buffers[buffer.name] = buffer
+        self.body.append(buffer.name)
+        return ElementRead(buffer.name, tuple(variable(dim.name) for dim in buffer.dims))
+
+
+def _own_dims(extents: Sequence[int]) -> tuple[Dim, ...]:
+    return tuple(Dim(OWN[n], extent) for n, extent in enumerate(extents))
+
+
+class TracedList(NestedTensor):
+    """A list that records what is done to it.
+
+    Attributes:
+        read: an element, under the list's own dimensions and the loops around it.
+        own: its dimensions, which are called a, b, ..
+        shape: of an element.
+        dilation: if more than 1, so many sequences at once, interleaved; see `dilated_map`.
+    """
+
+    def __init__(
+        self,
+        tracer: Tracer,
+        read: ElementRead,
+        own: tuple[Dim, ...],
+        shape: tuple[int, ...],
+        dilation: int = 1,
+    ) -> None:
+        self.tracer, self.read, self.own, self.shape, self.dilation = tracer, read, own, shape, dilation
+
+    @property
+    def type(self) -> ListType:
+        return ListType(tuple(dim.extent for dim in self.own), self.shape)
+
+    def __len__(self) -> int:
+        self._check_whole()
+        return self.length
+
+    def item_at(self, position: Affine | ElementRead) -> Any:
+        """The item at a position that loops, or a list of numbers, give."""
+        inner = _own_dims(self.type.extents[1:])
+        down = {dim.name: variable(new.name) for dim, new in zip(self.own[1:], inner, strict=True)}
+        return self.tracer.of(_placed(self.read, self.own[0].name, position, down), inner, self.shape)
+
+    def _item(self, position: Any) -> Any:
+        self._check_whole()
+        if isinstance(position, TracedElement):
+            source = self.tracer.buffers[position.read.buffer]
+            self.tracer.check_scope(position.read)
+            return self.item_at(
+                position.read.indices[0] if isinstance(source, Places) else position.read  # type: ignore[arg-type]
+            )
+        return self.item_at(constant(int(position)))
+
+    def _viewed(self, first: tuple[int, ...], position: Affine | ElementRead) -> "TracedList":
+        """Other outermost dimensions in place of the outermost one: their extents, and the position in this
+        list that their coordinates give."""
+        self._check_whole()
+        own = _own_dims((*first, *self.type.extents[1:]))
+        down = {dim.name: variable(new.name) for dim, new in zip(self.own[1:], own[len(first) :], strict=True)}
+        return self.tracer.view(_placed(self.read, self.own[0].name, position, down), own, self.shape)
+
+    def _check_whole(self) -> None:
+        if self.dilation > 1:
+            raise user_error(
+                "a function of dilated_map is traced for all of its sequences at once, so it only maps, zips "
+                "and scans them; take them apart with xs[r::dilation]"
+            )
+
+    def _strided(self, start: int, count: int, step: int) -> NestedTensor:
+        return self._viewed((count,), variable(OWN[0]) * step + start)
+
+    def _windows(
+        self, first: int, outer: tuple[int, int], inner: tuple[int, int], fill: float | None
+    ) -> NestedTensor:
+        last = first + (outer[0] - 1) * outer[1] + (inner[0] - 1) * inner[1]
+        inside = self
+        if first < 0 or last >= len(self):
+            inside = self._extended(min(first, 0), max(last + 1, len(self)), fill)
+            first -= min(first, 0)
+        place = variable(OWN[0]) * outer[1] + variable(OWN[1]) * inner[1] + first
+        return inside._viewed((outer[0], inner[0]), place)
+
+    def _extended(self, start: int, stop: int, fill: float | None) -> "TracedList":
+        """The list from `start`, which is 0 or less, to below `stop`."""
+        own = _own_dims((stop - start, *self.type.extents[1:]))
+        if fill is not None:
+            nothing = self.tracer.read(fill)
+            between = ((start, 0, nothing), (0, len(self), self._shifted(-start)), (len(self), stop, nothing))
+        else:
+            rounds = range(start // len(self), -(-stop // len(self)))
+            between = tuple(
+                (max(start, k * len(self)), min(stop, (k + 1) * len(self)), self._shifted(k * len(self) - start))
+                for k in rounds
+            )
+        pieces = tuple(Piece(lo - start, hi - start, read) for lo, hi, read in between if lo < hi)
+        return self.tracer.in_pieces(pieces, own, self.shape, "wrap" if fill is None else "pad")
+
+    def _shifted(self, distance: int) -> ElementRead:
+        """The read of this list where its first item stands at a coordinate `distance`."""
+        return self.read.substituted({OWN[0]: variable(OWN[0]) - distance})
+
+    def _picked(self, positions: Any) -> NestedTensor:
+        if not isinstance(positions, NestedTensor) or positions.depth != 1 or positions.type.shape:
+            raise user_error("a list is indexed by a number, a slice, or a list of whole numbers")
+        if isinstance(positions, ArrayList):
+            wrong = positions.array[(positions.array < 0) | (positions.array >= len(self))]
+            if wrong.size:
+                raise user_error(f"there is no item {wrong[0]} in a list of {len(self)}")
+        named = self.tracer.lifted(positions)
+        source = self.tracer.buffers[named.read.buffer]
+        place = named.read.indices[0] if isinstance(source, Places) else named.read
+        return self._viewed((len(named),), place)
+
+    def _positions(self) -> NestedTensor:
+        return self.tracer.places(len(self))
+
+    def _joined(self, others: Sequence[NestedTensor]) -> NestedTensor:
+        pieces, start = [], 0
+        for xs in (self, *others):
+            assert isinstance(xs, TracedList)
+            xs._check_whole()
+            pieces.append(Piece(start, start + len(xs), xs._shifted(start)))
+            start += len(xs)
+        own = _own_dims((start, *self.type.extents[1:]))
+        return self.tracer.in_pieces(tuple(pieces), own, self.shape, "join")
+
+    def _repeated(self, count: int, inside: bool) -> NestedTensor:
+        first = (len(self), count) if inside else (count, len(self))
+        return self._viewed(first, variable(OWN[0 if inside else 1]))
+
+    def _compute(
+        self, operator: str, lists: Sequence[NestedTensor], function: Callable[..., Any], initial: State
+    ) -> Any:
+        traced = [xs for xs in lists if isinstance(xs, TracedList)]
+        if len({xs.dilation for xs in traced}) > 1:
+            raise user_error("lists inside of dilated_map are zipped with others of it only")
+        if operator == "map":
+            return _mapped(self.tracer, traced, function)
+        return Fold(self.tracer, operator, traced, function, initial).traced()
+
+    def _dilated(self, lists: Sequence[NestedTensor], function: Callable[..., Any], dilation: int) -> Any:
+        traced = [xs for xs in lists if isinstance(xs, TracedList)]
+        found = function(*(xs.dilated(xs.dilation * dilation) for xs in traced))
+        parts = _parts(found)
+        if any(not isinstance(xs, TracedList) or xs.length != self.length for xs in parts):
+            raise user_error("the function of dilated_map gives lists as long as those that it gets")
+        whole = tuple(xs.dilated(self.dilation) for xs in parts)
+        return whole if isinstance(found, tuple) else whole[0]
+
+    def dilated(self, dilation: int) -> "TracedList":
+        """The same list as so many sequences."""
+        return TracedList(self.tracer, self.read, self.own, self.shape, dilation)
+
+
+def _placed(
+    read: ElementRead, name: str, position: Affine | ElementRead, others: Mapping[str, Affine]
+) -> ElementRead:
+    """A read with a position in place of a variable, and other indices in place of others."""
+    if isinstance(position, Affine):
+        return read.substituted({**others, name: position})
+    indices = []
+    for index in read.indices:
+        if isinstance(index, Affine) and name in index.variables:
+            if index != variable(name):
+                raise user_error("a list of numbers picks from a list as it is stored; pick before other accesses")
+            indices.append(position)
+        else:
+            indices.append(
+                index.substituted(others) if isinstance(index, ElementRead) else substituted(index, others)
+            )
+    return ElementRead(read.buffer, tuple(indices))
+
+
+def _mapped(tracer: Tracer, lists: Sequence[TracedList], function: Callable[..., Any]) -> Any:
+    with tracer.loop("map", lists[0].length) as loop:
+        found = function(*(xs.item_at(variable(loop.name)) for xs in lists))
+        leaves = [tracer.leaf(part) for part in _parts(found)]
+    gathered = tuple(
+        along(tracer, leaf, loop, variable(OWN[0]), lists[0].dilation) for leaf in leaves
+    )
+    return gathered if isinstance(found, tuple) else gathered[0]
+
+
+def along(tracer: Tracer, leaf: Any, loop: Loop, step: Affine, dilation: int = 1) -> Any:
+    """What the steps of a loop give, as a list under its coordinate a, where `step` says which step each item
+    is of."""
+    inner = leaf.own if isinstance(leaf, TracedList) else ()
+    own = _own_dims((loop.extent, *(dim.extent for dim in inner)))
+    moved = {dim.name: variable(new.name) for dim, new in zip(inner, own[1:], strict=True)}
+    return tracer.of(leaf.read.substituted({**moved, loop.name: step}), own, leaf.shape, dilation)
+
+
+class Fold:
+    """A fold or a scan while it is traced."""
+
+    def __init__(
+        self,
+        tracer: Tracer,
+        operator: str,
+        lists: Sequence[TracedList],
+        function: Callable[..., Any],
+        initial: State,
+    ) -> None:
+        self.tracer, self.operator, self.function = tracer, operator, function
+        self.backwards = operator.endswith("r") and operator not in ("map",)
+        self.keeps_all = operator.startswith("scan")
+        self.distance = lists[0].dilation
+        self.whole, self.lists, self.initial = lists, lists, initial
+        if self.distance > 1 and not self.keeps_all:
+            raise user_error("inside of dilated_map a list is mapped or scanned; a fold gives no list")
+
+    def traced(self) -> Any:
+        """The result, or the list of all of them."""
+        if self.initial is not None:
+            return self._steps([self.tracer.leaf(part) for part in _parts(self.initial)])
+        # What the first items are is the state: the steps begin behind them.
+        count, length = self.distance, self.whole[0].length
+        bare = [xs.dilated(1) for xs in self.whole]
+        if length <= count:
+            found = tuple(bare) if self.keeps_all else tuple(xs.item_at(constant(0)) for xs in bare)
+            return found if len(found) > 1 else found[0]
+        heads = [xs[-count:] if self.backwards else xs[:count] for xs in bare]
+        rests = [xs[:-count] if self.backwards else xs[count:] for xs in bare]
+        self.lists = [xs.dilated(self.distance) for xs in rests]
+        found = self._steps(heads)
+        if not self.keeps_all:
+            return found
+        joined = tuple(
+            (rest.dilated(1)._joined([head]) if self.backwards else head._joined([rest.dilated(1)])).dilated(count)
+            for head, rest in zip(heads, _parts(found), strict=True)
+        )
+        return joined if len(joined) > 1 else joined[0]
+
+    def _steps(self, starts: Sequence[Any]) -> Any:
+        """The loop.
+
+        Args:
+            starts: what the state begins with; if there is no `initial`, lists of it.
+        """
+        length = self.lists[0].length
+        with self.tracer.loop(self.operator, length) as loop, self.tracer.attempt() as take_back:
+            step = variable(loop.name)
+            at = -step + (length - 1) if self.backwards else step
+            if self.initial is None:
+                first = -step + (self.distance - 1) if self.backwards else step
+                starts = [xs.item_at(first) for xs in starts]
+            shapes = [leaf.shape for leaf in starts]
+            while True:
+                states = [self._state(s, shape) for s, shape in zip(starts, shapes, strict=True)]
+                packed = tuple(states) if self._is_tuple() else states[0]
+                found = self.function(packed, *(xs.item_at(at) for xs in self.lists))
+                leaves = [self.tracer.leaf(part) for part in _parts(found)]
+                wider = self._fitted(starts, shapes, leaves, isinstance(found, tuple))
+                if wider is None:
+                    break
+                shapes = wider
+                take_back()
+            for start, state, leaf in zip(starts, states, leaves, strict=True):
+                self._define(state, start, leaf, loop)
+        end = at if self.backwards else step
+        results = tuple(self._result(leaf, loop, end, length) for leaf in leaves)
+        return results if self._is_tuple() else results[0]
+
+    def _is_tuple(self) -> bool:
+        return isinstance(self.initial, tuple) if self.initial is not None else len(self.whole) > 1
+
+    def _state(self, start: Any, shape: tuple[int, ...]) -> Any:
+        own = start.own if isinstance(start, TracedList) else ()
+        return self.tracer.of(self.tracer.state("s", own, shape), own, shape)
+
+    def _fitted(
+        self, starts: Sequence[Any], shapes: list[tuple[int, ...]], leaves: Sequence[Any], several: bool
+    ) -> list[tuple[int, ...]] | None:
+        """The shapes of elements with which to try again, since a number stands for an element of any shape;
+        None if all fit."""
+        if len(leaves) != len(starts) or several != self._is_tuple():
+            raise user_error(
+                f"the function of {self.operator} gives {len(leaves)} values, and its state has {len(starts)}"
+            )
+        wider = list(shapes)
+        for n, (start, shape, leaf) in enumerate(zip(starts, shapes, leaves, strict=True)):
+            extents = [leaf.type.extents if isinstance(leaf, TracedList) else () for leaf in (start, leaf)]
+            is_number = start.shape == () and extents == [(), ()]
+            if is_number and shape != leaf.shape and np.broadcast_shapes(shape, leaf.shape) == leaf.shape:
+                wider[n] = leaf.shape
+            elif extents[0] != extents[1] or shape != leaf.shape:
+                kinds = ListType(extents[1], leaf.shape), ListType(extents[0], shape)
+                raise user_error(
+                    f"the function of {self.operator} gives {kinds[0]}, where its state is {kinds[1]}; begin "
+                    "with what it gives"
+                )
+        return None if wider == shapes else wider
+
+    def _define(self, state: Any, start: Any, leaf: Any, loop: Loop) -> None:
+        """The state at each step: what it begins with, then what came so many steps before."""
+        near = min(self.distance, loop.extent)
+        pieces = [Piece(0, near, start.read)]
+        if near < loop.extent:
+            before = {loop.name: variable(loop.name) - self.distance}
+            pieces.append(Piece(near, loop.extent, leaf.read.substituted(before)))
+        self.tracer.define_state(state.read, tuple(pieces))
+
+    def _result(self, leaf: Any, loop: Loop, at: Affine, length: int) -> Any:
+        if self.keeps_all:
+            step = substituted(at, {loop.name: variable(OWN[0])})
+            return along(self.tracer, leaf, loop, step, self.distance)
+        own = leaf.own if isinstance(leaf, TracedList) else ()
+        return self.tracer.of(leaf.read.substituted({loop.name: constant(length - 1)}), own, leaf.shape)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from samhw.nested.indices import Affine, substituted
+from samhw.nested.indices import Affine, substituted, variable
 from samhw.nested.lists import ListType
 from samhw.nested.operations import Operation
 
@@ -57,15 +57,12 @@ class ElementRead:
     buffer: str
     indices: "tuple[Index, ...]" = ()
 
-    def substituted(self, values: Mapping[str, Affine]) -> "ElementRead":
-        """The read with indices in place of variables."""
-        return replace(
-            self,
-            indices=tuple(
-                index.substituted(values) if isinstance(index, ElementRead) else substituted(index, values)
-                for index in self.indices
-            ),
-        )
+    def substituted(self, values: "Mapping[str, Index]") -> "ElementRead":
+        """The read with indices in place of variables, all at once; one that `values` lacks stays.
+
+        Raises ValueError where a read would be part of an affine index.
+        """
+        return replace(self, indices=tuple(_placed(index, values) for index in self.indices))
 
     @property
     def variables(self) -> frozenset[str]:
@@ -74,6 +71,18 @@ class ElementRead:
 
 
 Index = Affine | ElementRead
+
+
+def _placed(index: Index, values: Mapping[str, Index]) -> Index:
+    if isinstance(index, ElementRead):
+        return index.substituted(values)
+    whole = values.get(index.variables[0]) if index.variables else None
+    if isinstance(whole, ElementRead) and index == variable(index.variables[0]):
+        return whole
+    affine = {name: value for name, value in values.items() if isinstance(value, Affine)}
+    if not affine.keys() >= values.keys() & set(index.variables):
+        raise ValueError(f"{index} of a coordinate that a list gives")
+    return substituted(index, affine)
 
 
 @dataclass(frozen=True)

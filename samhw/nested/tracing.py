@@ -22,6 +22,7 @@ from samhw.nested.dataflow import (
     Dim,
     ElementRead,
     Given,
+    Index,
     Item,
     Known,
     ListView,
@@ -281,7 +282,7 @@ class TracedList(NestedTensor):
         self._check_whole()
         return self.length
 
-    def item_at(self, position: Affine | ElementRead) -> Any:
+    def item_at(self, position: Index) -> Any:
         """The item at a position that loops, or a list of numbers, give."""
         inner = _own_dims(self.type.extents[1:])
         down = {dim.name: variable(new.name) for dim, new in zip(self.own[1:], inner, strict=True)}
@@ -297,7 +298,7 @@ class TracedList(NestedTensor):
             )
         return self.item_at(constant(int(position)))
 
-    def _viewed(self, first: tuple[int, ...], position: Affine | ElementRead) -> "TracedList":
+    def _viewed(self, first: tuple[int, ...], position: Index) -> "TracedList":
         """Other outermost dimensions in place of the outermost one: their extents, and the position in this
         list that their coordinates give."""
         self._check_whole()
@@ -398,23 +399,14 @@ class TracedList(NestedTensor):
         return TracedList(self.tracer, self.read, self.own, self.shape, dilation)
 
 
-def _placed(
-    read: ElementRead, name: str, position: Affine | ElementRead, others: Mapping[str, Affine]
-) -> ElementRead:
+def _placed(read: ElementRead, name: str, position: Index, others: Mapping[str, Affine]) -> ElementRead:
     """A read with a position in place of a variable, and other indices in place of others."""
-    if isinstance(position, Affine):
+    try:
         return read.substituted({**others, name: position})
-    indices = []
-    for index in read.indices:
-        if isinstance(index, Affine) and name in index.variables:
-            if index != variable(name):
-                raise user_error("a list of numbers picks from a list as it is stored; pick before other accesses")
-            indices.append(position)
-        else:
-            indices.append(
-                index.substituted(others) if isinstance(index, ElementRead) else substituted(index, others)
-            )
-    return ElementRead(read.buffer, tuple(indices))
+    except ValueError:
+        raise user_error(
+            "a list of numbers picks from a list as it is stored; pick before other accesses"
+        ) from None
 
 
 def _mapped(tracer: Tracer, lists: Sequence[TracedList], function: Callable[..., Any]) -> Any:

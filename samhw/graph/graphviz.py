@@ -10,7 +10,7 @@ from samhw.errors import InputError, RunError
 from samhw.graph.design import Design
 from samhw.graph.dot import to_dot
 
-__all__ = ["DRAWINGS", "draw", "to_svg"]
+__all__ = ["DRAWINGS", "draw", "draw_text", "to_svg"]
 
 DRAWINGS = ("svg", "png", "pdf")
 """The forms in which Graphviz draws a design."""
@@ -24,14 +24,19 @@ _PYGRAPHVIZ = (
 
 
 def draw(design: Design, form: str) -> bytes:
-    """The drawing in one of `DRAWINGS`, by Graphviz's program `dot`, or else by the package `pygraphviz`,
-    which brings Graphviz with it.
+    """The drawing of a design in one of `DRAWINGS`; raises as `draw_text` does."""
+    return draw_text(to_dot(design), form)
+
+
+def draw_text(text: str, form: str) -> bytes:
+    """What a text in the DOT language draws, in one of `DRAWINGS`, by Graphviz's program `dot`, or else by the
+    package `pygraphviz`, which brings Graphviz with it.
 
     Raises:
         InputError: if neither is installed, or the package lacks a library of the system.
         RunError: if it fails.
     """
-    run = subprocess.run(_drawer(form), input=to_dot(design).encode(), capture_output=True, check=False)
+    run = subprocess.run(_drawer(form), input=text.encode(), capture_output=True, check=False)
     if run.returncode != 0:
         reason = run.stderr.decode(errors="replace").strip()
         if "ImportError: " in reason:

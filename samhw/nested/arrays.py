@@ -96,13 +96,9 @@ class ArrayList(NestedTensor):
             return state
         return _stacked(results[::-1] if operator == "scanr" else results, operator)
 
-    def _dilated(
-        self, lists: Sequence[NestedTensor], function: Callable[..., Any], dilation: int
-    ) -> Any:
+    def _dilated(self, lists: Sequence[NestedTensor], function: Callable[..., Any], dilation: int) -> Any:
         length = len(self)
-        parts = [
-            function(*(xs[r::dilation] for xs in lists)) for r in range(min(dilation, length))
-        ]
+        parts = [function(*(xs[r::dilation] for xs in lists)) for r in range(min(dilation, length))]
         tuples = [part if isinstance(part, tuple) else (part,) for part in parts]
         found = []
         for leaves in zip(*tuples, strict=True):
@@ -142,7 +138,9 @@ def sigmoid(x: Any) -> Any:
 def _stacked(results: Sequence[Any], operator: str) -> Any:
     """What a function has given for each item, as a list, or a list for each part of a tuple."""
     if not results:
-        raise user_error(f"{operator} of an empty list has no elements of any shape; give it one item or more")
+        raise user_error(
+            f"{operator} of an empty list has no elements of any shape; give it one item or more"
+        )
     if isinstance(results[0], tuple):
         return tuple(_stacked(part, operator) for part in zip(*results, strict=True))
     lists = [x.array if isinstance(x, ArrayList) else np.asarray(x) for x in results]

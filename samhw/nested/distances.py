@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import gcd
 
 from samhw.nested.dataflow import (
@@ -16,7 +17,16 @@ from samhw.nested.dataflow import (
 from samhw.nested.function import NestedFunction
 from samhw.nested.indices import Affine, span, variable
 
-__all__ = ["Distance", "Source", "block_reads", "distances", "regions", "stacked_distances", "strides"]
+__all__ = [
+    "Distance",
+    "Source",
+    "block_reads",
+    "distances",
+    "regions",
+    "sources_of",
+    "stacked_distances",
+    "strides",
+]
 
 Distance = tuple[int | None, ...]
 """How many iterations of each loop lie between what is computed and what reads it; None where that varies."""
@@ -39,14 +49,17 @@ class Source:
 
 def block_reads(function: NestedFunction, block: Block) -> tuple[Source, ...]:
     """All that the operations of a block read, each with its conditions, those of inner blocks included."""
-    found: dict[Source, None] = {}
-    for name in block.names:
-        buffer = function.buffers[name]
-        if isinstance(buffer, Computed):
-            extents = {dim.name: dim.extent for dim in buffer.dims}
-            for read in reads_of(buffer):
-                found.update(dict.fromkeys(Source(r, g, name) for r, g in _sources(function, read, extents, ())))
-    return tuple(found)
+    return tuple(source for name in block.names for source in sources_of(function, name))
+
+
+def sources_of(function: NestedFunction, name: str) -> tuple[Source, ...]:
+    """What an operation reads, each with its conditions; nothing for other buffers."""
+    buffer = function.buffers[name]
+    if not isinstance(buffer, Computed):
+        return ()
+    extents = {dim.name: dim.extent for dim in buffer.dims}
+    found = (part for read in reads_of(buffer) for part in _sources(function, read, extents, ()))
+    return tuple(dict.fromkeys(Source(read, guards, name) for read, guards in found))
 
 
 Guards = tuple[tuple[Affine, int, int], ...]
@@ -110,7 +123,9 @@ def stacked_distances(function: NestedFunction, blocks: Sequence[Block]) -> tupl
         for source in block_reads(function, block):
             home = homes.get(source.read.buffer)
             if home is not None:
-                distance = _distance((*around, *block.loops), source.read.indices[: len(around) + len(block.loops)])
+                distance = _distance(
+                    (*around, *block.loops), source.read.indices[: len(around) + len(block.loops)]
+                )
                 if not _carried_outside(distance[: len(around)]):
                     found[(n - home, *distance[len(around) :])] = None
     return tuple(d for d in found if any(entry != 0 for entry in d))
@@ -124,8 +139,8 @@ def strides(found: Sequence[Distance], count: int) -> tuple[int, ...]:
 
 
 def regions(function: NestedFunction, block: Block) -> tuple[tuple[tuple[int, int], ...], ...]:
-    """The boxes of iterations in each of which every read is of one piece: the block nodes `region0`, .. of the
-    FractalTensor paper. Each is the first iteration and the one behind the last, for each loop."""
+    """The boxes of iterations in each of which every read is of one piece: the block nodes `region0`, .. of
+    the FractalTensor paper. Each is the first iteration and the one behind the last, for each loop."""
     cuts = {loop.name: {0, loop.extent} for loop in block.loops}
     for source in block_reads(function, block):
         for index, start, stop in source.guards:
@@ -135,5 +150,5 @@ def regions(function: NestedFunction, block: Block) -> tuple[tuple[tuple[int, in
     boxes: list[tuple[tuple[int, int], ...]] = [()]
     for loop in block.loops:
         places = sorted(p for p in cuts[loop.name] if 0 <= p <= loop.extent)
-        boxes = [(*box, part) for box in boxes for part in zip(places, places[1:], strict=False)]
+        boxes = [(*box, part) for box in boxes for part in pairwise(places)]
     return tuple(boxes)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.nested.dataflow import ElementRead
+from samhw.nested.dataflow import ElementRead, Loop
 from samhw.nested.operations import ELEMENTWISE, Operation
 from samhw.nested.place import user_error
 
@@ -21,11 +21,15 @@ class TracedElement:
     Attributes:
         read: where it is.
         shape: of the element.
+        scope: the loops around it.
     """
 
-    def __init__(self, read: ElementRead, shape: tuple[int, ...], record: Record) -> None:
+    def __init__(
+        self, read: ElementRead, shape: tuple[int, ...], scope: tuple[Loop, ...], record: Record
+    ) -> None:
         self.read = read
         self.shape = shape
+        self.scope = scope
         self._record = record
 
     @property
@@ -41,7 +45,8 @@ class TracedElement:
         if method != "__call__" or options or not known:
             functions = ", ".join(sorted(ELEMENTWISE))
             raise user_error(
-                f"NumPy's {ufunc.__name__} of an element is no operation that can be traced; there are {functions}"
+                f"NumPy's {ufunc.__name__} of an element is no operation that can be traced; there are "
+                f"{functions}"
             )
         return self._apply(ufunc.__name__, *inputs)
 

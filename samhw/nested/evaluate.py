@@ -70,7 +70,9 @@ def _arrays(function: NestedFunction, arguments: Sequence[Any]) -> dict[str, Arr
         array = value.array if isinstance(value, ArrayList) else np.asarray(value)
         kind = function.buffers[name].type
         if array.shape != (*kind.extents, *kind.shape):
-            raise InputError(f"parameter '{name}' is {kind}; give an array of shape {[*kind.extents, *kind.shape]}")
+            raise InputError(
+                f"parameter '{name}' is {kind}; give an array of shape {[*kind.extents, *kind.shape]}"
+            )
         found[name] = array
     return found
 
@@ -111,7 +113,9 @@ class _Run:
         if isinstance(buffer, Computed):
             place = tuple(values[dim.name] for dim in buffer.dims)
             if place in self.computed[name]:
-                raise RunError(f"{name} is computed twice at {list(place)}; the schedule repeats an iteration")
+                raise RunError(
+                    f"{name} is computed twice at {list(place)}; the schedule repeats an iteration"
+                )
             operands = [self.element(read, values) for read in buffer.arguments]
             self.computed[name][place] = buffer.operation(*operands)
 
@@ -152,5 +156,5 @@ class _Run:
         """A result as an array, or as a list."""
         extents = buffer.type.extents
         found = np.stack([self.at(buffer, place) for place in np.ndindex(*extents)])
-        array = found.reshape(*extents, *found.shape[1:])
+        array = found.reshape((*extents, *found.shape[1:]))
         return ArrayList(array, len(extents)) if extents else array

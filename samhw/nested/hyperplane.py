@@ -1,4 +1,5 @@
-"""Wavefronts, by the hyperplane method (Lamport 1974; Wolf and Lam 1991; the FractalTensor paper, section 5.2).
+"""Wavefronts, by the hyperplane method (Lamport 1974; Wolf and Lam 1991; the FractalTensor paper, section
+5.2).
 
 A whole number for each loop, such that their sum over the loops' variables grows by at least 1 along every
 dependence: all iterations with the same sum, a *round*, may run at once. That sum is the one sequential
@@ -13,11 +14,11 @@ from itertools import product
 
 import numpy as np
 
-from samhw.nested.dataflow import Block, Given, Known, Loop
+from samhw.nested.dataflow import Block, Loop
 from samhw.nested.distances import Distance, block_reads, distances, stacked_distances, strides
 from samhw.nested.function import NestedFunction
 
-__all__ = ["Wavefront", "hyperplane", "wavefronts"]
+__all__ = ["Wavefront", "from_distances", "hyperplane", "wavefronts"]
 
 MOST = 16
 """The greatest number for a loop that is tried."""
@@ -91,11 +92,11 @@ class Wavefront:
     @property
     def parallel(self) -> int:
         """The iterations of the loops that carry no dependence."""
-        return int(np.prod([loop.extent for loop, a in zip(self.loops, self.coefficients, strict=True) if not a]))
+        return int(
+            np.prod([loop.extent for loop, a in zip(self.loops, self.coefficients, strict=True) if not a])
+        )
 
-    def cells(
-        self, round: int, within: Sequence[tuple[int, int]] | None = None
-    ) -> Iterator[tuple[int, ...]]:
+    def cells(self, round: int, within: Sequence[tuple[int, int]] | None = None) -> Iterator[tuple[int, ...]]:
         """The iterations of a round, in the order of the rows.
 
         Args:
@@ -183,8 +184,8 @@ class Wavefront:
         below = ", ".join(self.loops[n].name for n in self.rows)
         found = ", ".join(_vector(d) for d in self.distances)
         return (
-            f"{loops}: m = {' + '.join(terms)}, then {below or 'nothing'}; distances {found}; {self.count} cells in "
-            f"{self.rounds} rounds, at most {self.width} at once"
+            f"{loops}: m = {' + '.join(terms)}, then {below or 'nothing'}; distances {found}; {self.count} "
+            f"cells in {self.rounds} rounds, at most {self.width} at once"
         )
 
 
@@ -217,13 +218,19 @@ def hyperplane(function: NestedFunction, *blocks: Block) -> Wavefront | None:
     else:
         number = Loop("layer", len(blocks), "stack")
         loops, found = (number, *first.loops), stacked_distances(function, blocks)
+    return from_distances(blocks, loops, found, _reused(function, blocks, loops))
+
+
+def from_distances(
+    blocks: tuple[Block, ...], loops: tuple[Loop, ...], found: tuple[Distance, ...], reused: set[int]
+) -> Wavefront | None:
+    """The rounds of loops with these distances, some of which carry reuse of data."""
     steps = strides(found, len(loops))
     counted = [tuple(e if e is None else e // g for e, g in zip(d, steps, strict=True)) for d in found]
     extents = [-(-loop.extent // g) for loop, g in zip(loops, steps, strict=True)]
     chosen = _coefficients(counted, extents)
     if chosen is None:
         return None
-    reused = _reused(function, blocks, loops)
     # The innermost of the loops with coefficient 1 follows from the others.
     follows = max((n for n, a in enumerate(chosen) if a == 1), default=None)
     rows = sorted((n for n in range(len(loops)) if n != follows), key=lambda n: (n in reused, n))
@@ -249,16 +256,15 @@ def _coefficients(found: Sequence[Distance], extents: Sequence[int]) -> tuple[in
 
 
 def _reused(function: NestedFunction, blocks: Sequence[Block], loops: Sequence[Loop]) -> set[int]:
-    """The loops along which an element of a parameter or a constant is read again and again: they are in the
-    null space of its access matrix. What is read in the first steps of a scan alone does not count."""
+    """The loops along which one element is read again and again: they are in the null space of its access
+    matrix. What is read in a single iteration of some index alone does not count."""
     found = set()
     for block in blocks:
+        shift = len(loops) - len(block.loops)
         for source in block_reads(function, block):
-            if isinstance(function.buffers[source.read.buffer], Given | Known) and not source.guards:
-                if source.read.indices:
-                    names = [loop.name for loop in block.loops]
-                    shift = len(loops) - len(names)
-                    found |= {n + shift for n, name in enumerate(names) if name not in source.read.variables}
+            if source.read.indices and all(stop - start > 1 for _, start, stop in source.guards):
+                variables = source.read.variables
+                found |= {n + shift for n, loop in enumerate(block.loops) if loop.name not in variables}
     return found
 
 
@@ -275,7 +281,9 @@ def _wavefronts(function: NestedFunction, items: Sequence[Block | str]) -> Itera
         first = blocks.pop(0)
         best = alone[first]
         taken = [first]
-        while blocks and best is not None and best.distances and _may_stack(function, items, taken, blocks[0]):
+        while (
+            blocks and best is not None and best.distances and _may_stack(function, items, taken, blocks[0])
+        ):
             stack = hyperplane(function, *taken, blocks[0])
             other = alone[blocks[0]]
             if stack is None or other is None or stack.rounds >= best.rounds + other.rounds:

@@ -7,7 +7,11 @@ from samhw.frontend.index import ComputedIndex
 
 __all__ = [
     "Affine",
-    "constant", "matrix", "span", "substituted", "text_of",
+    "constant",
+    "matrix",
+    "span",
+    "substituted",
+    "text_of",
     "value_of",
     "variable",
 ]

@@ -10,8 +10,13 @@ from samhw.nested.function import NestedFunction
 __all__ = ["composed", "merge_horizontally", "merge_vertically"]
 
 _STRENGTH = {
-    **{"map": 0, "reduce": 1, "scan": 2},
-    **{"foldl": 3, "foldr": 3, "scanl": 4, "scanr": 4},
+    "map": 0,
+    "reduce": 1,
+    "scan": 2,
+    "foldl": 3,
+    "foldr": 3,
+    "scanl": 4,
+    "scanr": 4,
 }
 """How much an operator asks of the order of its steps. Folds are last elements of scans."""
 
@@ -106,9 +111,7 @@ def _may_move(function: NestedFunction, items: tuple[Item, ...], first: Block, s
     """Whether the second of two blocks may be computed where the first is: it needs nothing of what is
     computed in between."""
     between = items[items.index(first) + 1 : items.index(second)]
-    computed = {
-        name for item in between for name in (item.names if isinstance(item, Block) else (item,))
-    }
+    computed = {name for item in between for name in (item.names if isinstance(item, Block) else (item,))}
     return computed.isdisjoint(_needs(function, second))
 
 

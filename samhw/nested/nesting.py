@@ -22,11 +22,11 @@ def perfect_nests(function: NestedFunction) -> NestedFunction:
         if not isinstance(item, Block):
             return item
         body = tuple(map(nested, item.body))
-        working = [inner for inner in body if computes(inner)]
-        if len(working) == 1 and isinstance(working[0], Block):
-            (inner,) = working
-            views = tuple(other for other in body if other is not inner)
-            return Block(item.loops + inner.loops, views + inner.body)
+        inner = [other for other in body if computes(other)]
+        match inner:
+            case [Block() as only]:
+                views = tuple(other for other in body if other is not only)
+                return Block(item.loops + only.loops, views + only.body)
         return replace(item, body=body)
 
     return replace(function, body=tuple(map(nested, function.body)))

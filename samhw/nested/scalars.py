@@ -94,9 +94,7 @@ class _Lowering:
 
     def operation(self, buffer: Computed, loops: tuple[Loop, ...]) -> Iterator[Item]:
         """The items that compute what an operation gives."""
-        axes = tuple(
-            Loop(LOOPS[len(loops) + n], extent, "map") for n, extent in enumerate(buffer.shape)
-        )
+        axes = tuple(Loop(LOOPS[len(loops) + n], extent, "map") for n, extent in enumerate(buffer.shape))
         places = tuple(variable(loop.name) for loop in axes)
         name = buffer.operation.name
         if name in ELEMENTWISE:
@@ -131,9 +129,7 @@ class _Lowering:
         body += self.running(buffer.name, around, "add", self.here(term, around))
         yield Block((*axes, along), tuple(body))
 
-    def reduction(
-        self, buffer: Computed, loops: tuple[Loop, ...], axes: tuple[Loop, ...]
-    ) -> Iterator[Item]:
+    def reduction(self, buffer: Computed, loops: tuple[Loop, ...], axes: tuple[Loop, ...]) -> Iterator[Item]:
         """Maps over the axes that stay, and reductions along the others."""
         (source,) = buffer.arguments
         shape = self.old[source.buffer].shape
@@ -152,7 +148,9 @@ class _Lowering:
         around = (*loops, *axes, *inner.values())
         operation = {"sum": "add", "max": "maximum", "min": "minimum"}[buffer.operation.name]
         read = ElementRead(source.buffer, (*source.indices, *places))
-        yield Block((*axes, *inner.values()), tuple(self.running(buffer.name, around, operation, read, len(inner))))
+        yield Block(
+            (*axes, *inner.values()), tuple(self.running(buffer.name, around, operation, read, len(inner)))
+        )
 
     def running(
         self, name: str, around: tuple[Loop, ...], operation: str, read: ElementRead, levels: int = 1

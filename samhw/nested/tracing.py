@@ -60,7 +60,9 @@ def trace(function: Callable[..., Any], *arguments: Any, **named: Any) -> Nested
     parameters = tuple(bound.arguments)
     for name in parameters:
         if not isinstance(bound.arguments[name], NestedTensor | ListType | np.ndarray):
-            raise InputError(f"parameter '{name}' gets no type; give it a ListType, a nested list or an array")
+            raise InputError(
+                f"parameter '{name}' gets no type; give it a ListType, a nested list or an array"
+            )
     token = LIFT.set(tracer.lifted)
     try:
         given = [tracer.parameter(name, _type_of(bound.arguments[name])) for name in parameters]
@@ -68,7 +70,9 @@ def trace(function: Callable[..., Any], *arguments: Any, **named: Any) -> Nested
         leaves = [tracer.leaf(part) for part in _parts(result)]
     finally:
         LIFT.reset(token)
-    names = tuple(tracer.result(leaf, n if isinstance(result, tuple) else None) for n, leaf in enumerate(leaves))
+    names = tuple(
+        tracer.result(leaf, n if isinstance(result, tuple) else None) for n, leaf in enumerate(leaves)
+    )
     found = NestedFunction(
         function.__name__.strip("<>"),
         parameters,
@@ -118,12 +122,12 @@ class Tracer:
 
     def element(self, read: ElementRead, shape: tuple[int, ...]) -> TracedElement:
         """What is at one place."""
-        return TracedElement(read, shape, self.record)
+        return TracedElement(read, shape, self.loops, self.record)
 
     def lifted(self, xs: NestedTensor) -> "TracedList":
         """A list as one of this trace: what is none is a constant."""
         if isinstance(xs, TracedList):
-            self.check_scope(xs.read, xs.own)
+            self.check_scope(xs)
             return xs
         assert isinstance(xs, ArrayList)
         if 0 in xs.type.extents:
@@ -145,7 +149,7 @@ class Tracer:
     def read(self, value: Any) -> ElementRead:
         """Where an operand is; a number or an array is a constant."""
         if isinstance(value, TracedElement):
-            self.check_scope(value.read)
+            self.check_scope(value)
             return value.read
         if isinstance(value, NestedTensor) or not isinstance(value, int | float | np.ndarray | np.number):
             raise user_error(
@@ -156,10 +160,14 @@ class Tracer:
         self.buffers.setdefault(name, Known(name, (), array.shape, array))
         return ElementRead(name)
 
-    def check_scope(self, read: ElementRead, own: Sequence[Dim] = ()) -> None:
-        """Raises InputError for what belongs to an operator that has ended."""
-        visible = {loop.name for loop in (*self.loops, *own)}
-        if read.buffer not in self.buffers or not read.variables <= visible:
+    def check_scope(self, value: "TracedElement | TracedList") -> None:
+        """Raises InputError for what belongs to an operator that has ended, or to another trace."""
+        own = {dim.name for dim in value.own} if isinstance(value, TracedList) else set()
+        loops = {loop.name: loop for loop in self.loops}
+        before = {loop.name: loop for loop in value.scope}
+        # Operators of one depth have one name: that they are the same is what counts.
+        ended = any(loops.get(name) is not before.get(name) for name in value.read.variables - own)
+        if ended or value.read.buffer not in self.buffers:
             raise user_error("an item is used outside of the function that got it; let that function give it")
 
     def record(self, operation: Operation, arguments: Sequence[Any]) -> TracedElement:
@@ -171,7 +179,9 @@ class Tracer:
             raise user_error(f"{operation} of elements of shapes {shapes}: {error}") from None
         reads = tuple(map(self.read, arguments))
         dims = tuple(Dim(loop.name, loop.extent) for loop in self.loops)
-        return self.element(self._defined(Computed(self._names.fresh("t"), dims, shape, operation, reads)), shape)
+        return self.element(
+            self._defined(Computed(self._names.fresh("t"), dims, shape, operation, reads)), shape
+        )
 
     def view(self, source: ElementRead, own: tuple[Dim, ...], shape: tuple[int, ...]) -> "TracedList":
         """A list as an access operator gives it."""
@@ -262,6 +272,7 @@ class TracedList(NestedTensor):
         own: its dimensions, which are called a, b, ..
         shape: of an element.
         dilation: if more than 1, so many sequences at once, interleaved; see `dilated_map`.
+        scope: the loops around it.
     """
 
     def __init__(
@@ -273,6 +284,7 @@ class TracedList(NestedTensor):
         dilation: int = 1,
     ) -> None:
         self.tracer, self.read, self.own, self.shape, self.dilation = tracer, read, own, shape, dilation
+        self.scope = tracer.loops
 
     @property
     def type(self) -> ListType:
@@ -292,10 +304,8 @@ class TracedList(NestedTensor):
         self._check_whole()
         if isinstance(position, TracedElement):
             source = self.tracer.buffers[position.read.buffer]
-            self.tracer.check_scope(position.read)
-            return self.item_at(
-                position.read.indices[0] if isinstance(source, Places) else position.read  # type: ignore[arg-type]
-            )
+            self.tracer.check_scope(position)
+            return self.item_at(position.read.indices[0] if isinstance(source, Places) else position.read)
         return self.item_at(constant(int(position)))
 
     def _viewed(self, first: tuple[int, ...], position: Index) -> "TracedList":
@@ -303,7 +313,9 @@ class TracedList(NestedTensor):
         list that their coordinates give."""
         self._check_whole()
         own = _own_dims((*first, *self.type.extents[1:]))
-        down = {dim.name: variable(new.name) for dim, new in zip(self.own[1:], own[len(first) :], strict=True)}
+        down = {
+            dim.name: variable(new.name) for dim, new in zip(self.own[1:], own[len(first) :], strict=True)
+        }
         return self.tracer.view(_placed(self.read, self.own[0].name, position, down), own, self.shape)
 
     def _check_whole(self) -> None:
@@ -332,13 +344,14 @@ class TracedList(NestedTensor):
         own = _own_dims((stop - start, *self.type.extents[1:]))
         if fill is not None:
             nothing = self.tracer.read(fill)
-            between = ((start, 0, nothing), (0, len(self), self._shifted(-start)), (len(self), stop, nothing))
+            between = [(start, 0, nothing), (0, len(self), self._shifted(-start)), (len(self), stop, nothing)]
         else:
             rounds = range(start // len(self), -(-stop // len(self)))
-            between = tuple(
-                (max(start, k * len(self)), min(stop, (k + 1) * len(self)), self._shifted(k * len(self) - start))
+            length = len(self)
+            between = [
+                (max(start, k * length), min(stop, (k + 1) * length), self._shifted(k * length - start))
                 for k in rounds
-            )
+            ]
         pieces = tuple(Piece(lo - start, hi - start, read) for lo, hi, read in between if lo < hi)
         return self.tracer.in_pieces(pieces, own, self.shape, "wrap" if fill is None else "pad")
 
@@ -413,9 +426,7 @@ def _mapped(tracer: Tracer, lists: Sequence[TracedList], function: Callable[...,
     with tracer.loop("map", lists[0].length) as loop:
         found = function(*(xs.item_at(variable(loop.name)) for xs in lists))
         leaves = [tracer.leaf(part) for part in _parts(found)]
-    gathered = tuple(
-        along(tracer, leaf, loop, variable(OWN[0]), lists[0].dilation) for leaf in leaves
-    )
+    gathered = tuple(along(tracer, leaf, loop, variable(OWN[0]), lists[0].dilation) for leaf in leaves)
     return gathered if isinstance(found, tuple) else gathered[0]
 
 
@@ -464,7 +475,9 @@ class Fold:
         if not self.keeps_all:
             return found
         joined = tuple(
-            (rest.dilated(1)._joined([head]) if self.backwards else head._joined([rest.dilated(1)])).dilated(count)
+            (rest.dilated(1)._joined([head]) if self.backwards else head._joined([rest.dilated(1)])).dilated(
+                count
+            )
             for head, rest in zip(heads, _parts(found), strict=True)
         )
         return joined if len(joined) > 1 else joined[0]

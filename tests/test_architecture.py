@@ -34,6 +34,7 @@ ALLOWED = {
     "cascade": {"frontend", "tensors"},
     "splits": {"frontend", "tensors"},
     "importers": {"frontend", "numerics", "tensors"},
+    "nested": {"frontend", "graph"},
     "reference": {"frontend", "tensors"},
     "schedule": {"brackets", "decision", "frontend", "fusion", "splits", "tensors"},
     "fusion": {"decision", "frontend", "tensors"},

@@ -29,8 +29,8 @@ def draw(design: Design, form: str) -> bytes:
 
 
 def draw_text(text: str, form: str) -> bytes:
-    """What a text in the DOT language draws, in one of `DRAWINGS`, by Graphviz's program `dot`, or else by the
-    package `pygraphviz`, which brings Graphviz with it.
+    """What a text in the DOT language draws, in one of `DRAWINGS`, by Graphviz's program `dot`, or else by
+    the package `pygraphviz`, which brings Graphviz with it.
 
     Raises:
         InputError: if neither is installed, or the package lacks a library of the system.

@@ -33,9 +33,9 @@ __all__ = [
     "ListView",
     "Loop",
     "Merged",
-    "Piece",
     "Pieces",
     "Places",
+    "Stretch",
     "reads_of",
     "with_reads",
 ]
@@ -144,7 +144,7 @@ class Merged(Buffer):
 
 
 @dataclass(frozen=True)
-class Piece:
+class Stretch:
     """Where the coordinate of `Pieces` is from start to below stop, they are this element."""
 
     start: int
@@ -164,7 +164,7 @@ class Pieces(Buffer):
     """
 
     axis: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Stretch, ...]
     role: str
 
 

@@ -19,7 +19,7 @@ from samhw.nested.indices import Affine, span, variable
 
 __all__ = [
     "Distance",
-    "Source",
+    "SourceRead",
     "block_reads",
     "distances",
     "regions",
@@ -33,7 +33,7 @@ Distance = tuple[int | None, ...]
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceRead:
     """Where an element comes from that is read in an iteration.
 
     Attributes:
@@ -47,19 +47,19 @@ class Source:
     reader: str
 
 
-def block_reads(function: NestedFunction, block: Block) -> tuple[Source, ...]:
+def block_reads(function: NestedFunction, block: Block) -> tuple[SourceRead, ...]:
     """All that the operations of a block read, each with its conditions, those of inner blocks included."""
     return tuple(source for name in block.names for source in sources_of(function, name))
 
 
-def sources_of(function: NestedFunction, name: str) -> tuple[Source, ...]:
+def sources_of(function: NestedFunction, name: str) -> tuple[SourceRead, ...]:
     """What an operation reads, each with its conditions; nothing for other buffers."""
     buffer = function.buffers[name]
     if not isinstance(buffer, Computed):
         return ()
     extents = {dim.name: dim.extent for dim in buffer.dims}
     found = (part for read in reads_of(buffer) for part in _sources(function, read, extents, ()))
-    return tuple(dict.fromkeys(Source(read, guards, name) for read, guards in found))
+    return tuple(dict.fromkeys(SourceRead(read, guards, name) for read, guards in found))
 
 
 Guards = tuple[tuple[Affine, int, int], ...]

@@ -23,8 +23,8 @@ from samhw.nested.dataflow import (
     ListView,
     Loop,
     Merged,
-    Piece,
     Pieces,
+    Stretch,
     with_reads,
 )
 from samhw.nested.function import NestedFunction
@@ -171,9 +171,9 @@ class _Lowering:
                 for n, d in enumerate(dims)
             )
             part = state if level == levels - 1 else self.names.fresh(f"{name}_sum")
-            pieces = [Piece(0, 1, earlier)]
+            pieces = [Stretch(0, 1, earlier)]
             if loop.extent > 1:
-                pieces.append(Piece(1, loop.extent, ElementRead(total, before)))
+                pieces.append(Stretch(1, loop.extent, ElementRead(total, before)))
             self.buffers[part] = Pieces(part, dims, (), at, tuple(pieces), "state")
             yield part
             earlier = self.here(part, around)

@@ -27,9 +27,9 @@ from samhw.nested.dataflow import (
     Known,
     ListView,
     Loop,
-    Piece,
     Pieces,
     Places,
+    Stretch,
 )
 from samhw.nested.elements import TracedElement, shape_of
 from samhw.nested.function import NestedFunction
@@ -190,7 +190,7 @@ class Tracer:
         return TracedList(self, read, own, shape)
 
     def in_pieces(
-        self, pieces: tuple[Piece, ...], own: tuple[Dim, ...], shape: tuple[int, ...], role: str
+        self, pieces: tuple[Stretch, ...], own: tuple[Dim, ...], shape: tuple[int, ...], role: str
     ) -> "TracedList":
         """A list in pieces along its outermost dimension."""
         used = dict.fromkeys(dim for piece in pieces for dim in self._used(piece.read))
@@ -205,7 +205,7 @@ class Tracer:
         dims = (*self._scope(), *own)
         return self._defined(Pieces(name, dims, shape, len(self.loops) - 1, (), "state"))
 
-    def define_state(self, read: ElementRead, pieces: tuple[Piece, ...]) -> None:
+    def define_state(self, read: ElementRead, pieces: tuple[Stretch, ...]) -> None:
         """What a state is at the first steps, and at the others."""
         state = self.buffers[read.buffer]
         assert isinstance(state, Pieces)
@@ -352,7 +352,7 @@ class TracedList(NestedTensor):
                 (max(start, k * length), min(stop, (k + 1) * length), self._shifted(k * length - start))
                 for k in rounds
             ]
-        pieces = tuple(Piece(lo - start, hi - start, read) for lo, hi, read in between if lo < hi)
+        pieces = tuple(Stretch(lo - start, hi - start, read) for lo, hi, read in between if lo < hi)
         return self.tracer.in_pieces(pieces, own, self.shape, "wrap" if fill is None else "pad")
 
     def _shifted(self, distance: int) -> ElementRead:
@@ -379,7 +379,7 @@ class TracedList(NestedTensor):
         for xs in (self, *others):
             assert isinstance(xs, TracedList)
             xs._check_whole()
-            pieces.append(Piece(start, start + len(xs), xs._shifted(start)))
+            pieces.append(Stretch(start, start + len(xs), xs._shifted(start)))
             start += len(xs)
         own = _own_dims((start, *self.type.extents[1:]))
         return self.tracer.in_pieces(tuple(pieces), own, self.shape, "join")
@@ -545,10 +545,10 @@ class Fold:
     def _define(self, state: Any, start: Any, leaf: Any, loop: Loop) -> None:
         """The state at each step: what it begins with, then what came so many steps before."""
         near = min(self.distance, loop.extent)
-        pieces = [Piece(0, near, start.read)]
+        pieces = [Stretch(0, near, start.read)]
         if near < loop.extent:
             before = {loop.name: variable(loop.name) - self.distance}
-            pieces.append(Piece(near, loop.extent, leaf.read.substituted(before)))
+            pieces.append(Stretch(near, loop.extent, leaf.read.substituted(before)))
         self.tracer.define_state(state.read, tuple(pieces))
 
     def _result(self, leaf: Any, loop: Loop, at: Affine, length: int) -> Any:

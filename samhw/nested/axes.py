@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from samhw.nested.dataflow import (
-    Block,
+    BlockNode,
     Buffer,
     Dim,
     ElementRead,
@@ -51,7 +51,7 @@ def merge_loops(function: NestedFunction, log: list[str] | None = None) -> Neste
     return function
 
 
-def _fits(function: NestedFunction, block: Block, at: int) -> bool:
+def _fits(function: NestedFunction, block: BlockNode, at: int) -> bool:
     """Whether a loop of a block and the next one are maps, over what is contiguous wherever it is read."""
     outer, inner = block.loops[at : at + 2]
     if (outer.operator, inner.operator) != ("map", "map"):
@@ -87,7 +87,7 @@ def _place(function: NestedFunction, read: ElementRead, outer: Loop, inner: Loop
 class _Merge:
     """Two loops of a block, while they become one, which has the name of the outer one."""
 
-    def __init__(self, function: NestedFunction, block: Block, at: int) -> None:
+    def __init__(self, function: NestedFunction, block: BlockNode, at: int) -> None:
         self.function, self.block = function, block
         self.outer, self.inner = block.loops[at : at + 2]
         self.loop = replace(self.outer, extent=self.outer.extent * self.inner.extent)

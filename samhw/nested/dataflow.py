@@ -18,23 +18,23 @@ import numpy.typing as npt
 
 from samhw.nested.indices import Affine, substituted, variable
 from samhw.nested.lists import ListType
-from samhw.nested.operations import Operation
+from samhw.nested.operations import ElementOperation
 
 __all__ = [
-    "Block",
+    "BlockNode",
     "Buffer",
-    "Computed",
+    "Constants",
     "Dim",
     "ElementRead",
+    "Equation",
     "Given",
     "Index",
     "Item",
-    "Known",
     "ListView",
     "Loop",
     "Merged",
     "Pieces",
-    "Places",
+    "Positions",
     "Stretch",
     "reads_of",
     "with_reads",
@@ -110,14 +110,14 @@ class Given(Buffer):
 
 
 @dataclass(frozen=True)
-class Known(Buffer):
+class Constants(Buffer):
     """A constant; one number stands for all elements."""
 
     value: npt.NDArray[Any] = field(compare=False)
 
 
 @dataclass(frozen=True)
-class Places(Buffer):
+class Positions(Buffer):
     """The list 0, 1, .."""
 
 
@@ -169,10 +169,10 @@ class Pieces(Buffer):
 
 
 @dataclass(frozen=True)
-class Computed(Buffer):
+class Equation(Buffer):
     """What an operation gives in each iteration of the loops around it, which are its dimensions."""
 
-    operation: Operation
+    operation: ElementOperation
     arguments: tuple[ElementRead, ...]
 
 
@@ -185,7 +185,7 @@ def reads_of(buffer: Buffer) -> tuple[ElementRead, ...]:
             return (ElementRead(name),)
         case Pieces(pieces=pieces):
             return tuple(piece.read for piece in pieces)
-        case Computed(arguments=arguments):
+        case Equation(arguments=arguments):
             return arguments
     return ()
 
@@ -197,7 +197,7 @@ def with_reads(buffer: Buffer, change: Callable[[ElementRead], ElementRead]) -> 
             return replace(buffer, source=change(source))
         case Pieces(pieces=pieces):
             return replace(buffer, pieces=tuple(replace(p, read=change(p.read)) for p in pieces))
-        case Computed(arguments=arguments):
+        case Equation(arguments=arguments):
             return replace(buffer, arguments=tuple(map(change, arguments)))
     return buffer
 
@@ -216,7 +216,7 @@ class Loop(Dim):
 
 
 @dataclass(frozen=True)
-class Block:
+class BlockNode:
     """Operators nested in each other with nothing in between, and what an iteration of them computes.
 
     Attributes:
@@ -231,7 +231,7 @@ class Block:
     def names(self) -> Iterator[str]:
         """All buffers in it, those of inner blocks included."""
         for item in self.body:
-            if isinstance(item, Block):
+            if isinstance(item, BlockNode):
                 yield from item.names
             else:
                 yield item
@@ -242,5 +242,5 @@ class Block:
         return tuple((loop.extent, loop.operator) for loop in self.loops)
 
 
-Item = Block | str
+Item = BlockNode | str
 """What a body has: a block, or the name of a buffer."""

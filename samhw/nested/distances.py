@@ -6,9 +6,9 @@ from itertools import pairwise
 from math import gcd
 
 from samhw.nested.dataflow import (
-    Block,
-    Computed,
+    BlockNode,
     ElementRead,
+    Equation,
     ListView,
     Loop,
     Pieces,
@@ -47,7 +47,7 @@ class SourceRead:
     reader: str
 
 
-def block_reads(function: NestedFunction, block: Block) -> tuple[SourceRead, ...]:
+def block_reads(function: NestedFunction, block: BlockNode) -> tuple[SourceRead, ...]:
     """All that the operations of a block read, each with its conditions, those of inner blocks included."""
     return tuple(source for name in block.names for source in sources_of(function, name))
 
@@ -55,7 +55,7 @@ def block_reads(function: NestedFunction, block: Block) -> tuple[SourceRead, ...
 def sources_of(function: NestedFunction, name: str) -> tuple[SourceRead, ...]:
     """What an operation reads, each with its conditions; nothing for other buffers."""
     buffer = function.buffers[name]
-    if not isinstance(buffer, Computed):
+    if not isinstance(buffer, Equation):
         return ()
     extents = {dim.name: dim.extent for dim in buffer.dims}
     found = (part for read in reads_of(buffer) for part in _sources(function, read, extents, ()))
@@ -104,7 +104,7 @@ def _carried_outside(outer: Distance) -> bool:
     return first is not None and first > 0
 
 
-def distances(function: NestedFunction, block: Block) -> tuple[Distance, ...]:
+def distances(function: NestedFunction, block: BlockNode) -> tuple[Distance, ...]:
     """The distances between iterations of a block, those of zero in all of its loops left out.
 
     A scan along a loop has distance 1 there, a dilated one its dilation (the FractalTensor paper, table 4).
@@ -112,7 +112,7 @@ def distances(function: NestedFunction, block: Block) -> tuple[Distance, ...]:
     return tuple(distance[1:] for distance in stacked_distances(function, (block,)))
 
 
-def stacked_distances(function: NestedFunction, blocks: Sequence[Block]) -> tuple[Distance, ...]:
+def stacked_distances(function: NestedFunction, blocks: Sequence[BlockNode]) -> tuple[Distance, ...]:
     """The same of blocks with loops of the same extents that follow each other, where the number of the block
     is one more loop, the outermost."""
     around = function.scope[next(blocks[0].names)]
@@ -138,7 +138,7 @@ def strides(found: Sequence[Distance], count: int) -> tuple[int, ...]:
     return tuple(1 if None in column else gcd(*column) or 1 for column in columns)  # type: ignore[arg-type]
 
 
-def regions(function: NestedFunction, block: Block) -> tuple[tuple[tuple[int, int], ...], ...]:
+def regions(function: NestedFunction, block: BlockNode) -> tuple[tuple[tuple[int, int], ...], ...]:
     """The boxes of iterations in each of which every read is of one piece: the block nodes `region0`, .. of
     the FractalTensor paper. Each is the first iteration and the one behind the last, for each loop."""
     cuts = {loop.name: {0, loop.extent} for loop in block.loops}

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from samhw.nested.dataflow import ElementRead, Loop
-from samhw.nested.operations import ELEMENTWISE, Operation
+from samhw.nested.operations import ELEMENTWISE, ElementOperation
 from samhw.nested.place import user_error
 
 __all__ = ["TracedElement"]
 
-Record = Callable[[Operation, Sequence[Any]], "TracedElement"]
+Record = Callable[[ElementOperation, Sequence[Any]], "TracedElement"]
 
 
 class TracedElement:
@@ -38,7 +38,7 @@ class TracedElement:
         return len(self.shape)
 
     def _apply(self, name: str, *arguments: Any) -> "TracedElement":
-        return self._record(Operation(name), arguments)
+        return self._record(ElementOperation(name), arguments)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> "TracedElement":
         known = ufunc.__name__ in ELEMENTWISE or ufunc.__name__ == "matmul"
@@ -108,7 +108,7 @@ class TracedElement:
         if axis is not None and not -self.ndim <= axis < self.ndim:
             raise user_error(f"an element of shape {list(self.shape)} has no axis {axis}")
         front = axis if axis is None else axis % self.ndim
-        return self._record(Operation(name, front, keepdims), (self,))
+        return self._record(ElementOperation(name, front, keepdims), (self,))
 
     def __bool__(self) -> bool:
         raise user_error("what a function computes is not known while it is traced; use np.maximum or a fold")

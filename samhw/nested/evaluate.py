@@ -14,39 +14,39 @@ import numpy.typing as npt
 from samhw.errors import InputError, RunError
 from samhw.nested.arrays import ArrayList
 from samhw.nested.dataflow import (
-    Block,
+    BlockNode,
     Buffer,
-    Computed,
+    Constants,
     ElementRead,
+    Equation,
     Given,
     Item,
-    Known,
     ListView,
     Merged,
     Pieces,
-    Places,
+    Positions,
 )
 from samhw.nested.function import NestedFunction
 from samhw.nested.indices import value_of
 from samhw.nested.lists import NestedTensor
 
-__all__ = ["Schedule", "evaluate"]
+__all__ = ["IterationOrder", "evaluate"]
 
 Array = npt.NDArray[Any]
 
 
-class Schedule(Protocol):
+class IterationOrder(Protocol):
     """An order for the iterations of blocks that follow each other."""
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[BlockNode, ...]:
         """What it orders."""
 
-    def steps(self) -> Iterator[tuple[Block, tuple[int, ...]]]:
+    def steps(self) -> Iterator[tuple[BlockNode, tuple[int, ...]]]:
         """Blocks and iterations, in order."""
 
 
-def evaluate(function: NestedFunction, *arguments: Any, schedules: Sequence[Schedule] = ()) -> Any:
+def evaluate(function: NestedFunction, *arguments: Any, schedules: Sequence[IterationOrder] = ()) -> Any:
     """What a traced function gives.
 
     Args:
@@ -81,11 +81,11 @@ class _Run:
     """A run: the arrays of parameters, and what has been computed so far."""
 
     def __init__(
-        self, function: NestedFunction, arrays: dict[str, Array], schedules: Sequence[Schedule]
+        self, function: NestedFunction, arrays: dict[str, Array], schedules: Sequence[IterationOrder]
     ) -> None:
         self.function, self.arrays = function, arrays
         self.computed: dict[str, dict[tuple[int, ...], Any]] = {
-            name: {} for name, buffer in function.buffers.items() if isinstance(buffer, Computed)
+            name: {} for name, buffer in function.buffers.items() if isinstance(buffer, Equation)
         }
         self.schedules = {schedule.blocks[0]: schedule for schedule in schedules}
         self.scheduled = {block for schedule in schedules for block in schedule.blocks}
@@ -102,7 +102,7 @@ class _Run:
                 for iteration in product(*(range(loop.extent) for loop in item.loops)):
                     self.iterate(item, iteration, values)
 
-    def iterate(self, block: Block, iteration: tuple[int, ...], values: Mapping[str, int]) -> None:
+    def iterate(self, block: BlockNode, iteration: tuple[int, ...], values: Mapping[str, int]) -> None:
         """An iteration of a block."""
         names = (loop.name for loop in block.loops)
         self.items(block.body, {**values, **dict(zip(names, iteration, strict=True))})
@@ -110,7 +110,7 @@ class _Run:
     def define(self, name: str, values: Mapping[str, int]) -> None:
         """What is computed in an iteration; access operators compute nothing."""
         buffer = self.function.buffers[name]
-        if isinstance(buffer, Computed):
+        if isinstance(buffer, Equation):
             place = tuple(values[dim.name] for dim in buffer.dims)
             if place in self.computed[name]:
                 raise RunError(
@@ -135,9 +135,9 @@ class _Run:
         match buffer:
             case Given(name=name):
                 return self.arrays[name][place]
-            case Known(value=value):
+            case Constants(value=value):
                 return value[place]
-            case Places():
+            case Positions():
                 return np.int64(place[0])
             case ListView(source=source):
                 return self.element(source, dict(zip(names, place, strict=True)))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from samhw.nested.dataflow import Block, Buffer, ElementRead, Item, Loop, reads_of
+from samhw.nested.dataflow import BlockNode, Buffer, ElementRead, Item, Loop, reads_of
 from samhw.nested.text import body_lines
 
 __all__ = ["NestedFunction"]
@@ -37,9 +37,9 @@ class NestedFunction:
         return "\n".join(lines) + "\n"
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[BlockNode, ...]:
         """The outermost blocks."""
-        return tuple(item for item in self.body if isinstance(item, Block))
+        return tuple(item for item in self.body if isinstance(item, BlockNode))
 
     @cached_property
     def scope(self) -> Mapping[str, tuple[Loop, ...]]:
@@ -48,7 +48,7 @@ class NestedFunction:
 
         def visit(items: tuple[Item, ...], loops: tuple[Loop, ...]) -> None:
             for item in items:
-                if isinstance(item, Block):
+                if isinstance(item, BlockNode):
                     visit(item.body, (*loops, *item.loops))
                 else:
                     found[item] = loops
@@ -84,7 +84,7 @@ def _named(read: ElementRead) -> Iterator[str]:
 def _pruned(items: tuple[Item, ...], used: set[str]) -> tuple[Item, ...]:
     found: list[Item] = []
     for item in items:
-        if isinstance(item, Block):
+        if isinstance(item, BlockNode):
             body = _pruned(item.body, used)
             if body:
                 found.append(replace(item, body=body))

@@ -14,7 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from samhw.nested.dataflow import Block, Loop
+from samhw.nested.dataflow import BlockNode, Loop
 from samhw.nested.distances import Distance, block_reads, distances, stacked_distances, strides
 from samhw.nested.function import NestedFunction
 
@@ -38,7 +38,7 @@ class Wavefront:
             coefficient is 1, follows from the others and is missing.
     """
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[BlockNode, ...]
     loops: tuple[Loop, ...]
     distances: tuple[Distance, ...]
     strides: tuple[int, ...]
@@ -139,7 +139,7 @@ class Wavefront:
         first, last = -(-(left - most) // a), (left - least) // a
         return range(max(start, first * g), min(stop, (last + 1) * g))
 
-    def steps(self) -> Iterator[tuple[Block, tuple[int, ...]]]:
+    def steps(self) -> Iterator[tuple[BlockNode, tuple[int, ...]]]:
         """All iterations, round by round, as `evaluate` takes them."""
         for m in range(self.rounds):
             for cell in self.cells(m):
@@ -201,7 +201,7 @@ def _plus(number: int) -> str:
     return "" if not number else f" {'-' if number < 0 else '+'} {abs(number)}"
 
 
-def hyperplane(function: NestedFunction, *blocks: Block) -> Wavefront | None:
+def hyperplane(function: NestedFunction, *blocks: BlockNode) -> Wavefront | None:
     """The rounds of a block, or of blocks that follow each other as a stack.
 
     Args:
@@ -222,7 +222,7 @@ def hyperplane(function: NestedFunction, *blocks: Block) -> Wavefront | None:
 
 
 def from_distances(
-    blocks: tuple[Block, ...], loops: tuple[Loop, ...], found: tuple[Distance, ...], reused: set[int]
+    blocks: tuple[BlockNode, ...], loops: tuple[Loop, ...], found: tuple[Distance, ...], reused: set[int]
 ) -> Wavefront | None:
     """The rounds of loops with these distances, some of which carry reuse of data."""
     steps = strides(found, len(loops))
@@ -255,7 +255,7 @@ def _coefficients(found: Sequence[Distance], extents: Sequence[int]) -> tuple[in
     return None
 
 
-def _reused(function: NestedFunction, blocks: Sequence[Block], loops: Sequence[Loop]) -> set[int]:
+def _reused(function: NestedFunction, blocks: Sequence[BlockNode], loops: Sequence[Loop]) -> set[int]:
     """The loops along which one element is read again and again: they are in the null space of its access
     matrix. What is read in a single iteration of some index alone does not count."""
     found = set()
@@ -274,8 +274,8 @@ def wavefronts(function: NestedFunction) -> tuple[Wavefront, ...]:
     return tuple(_wavefronts(function, function.body))
 
 
-def _wavefronts(function: NestedFunction, items: Sequence[Block | str]) -> Iterator[Wavefront]:
-    blocks = [item for item in items if isinstance(item, Block)]
+def _wavefronts(function: NestedFunction, items: Sequence[BlockNode | str]) -> Iterator[Wavefront]:
+    blocks = [item for item in items if isinstance(item, BlockNode)]
     alone = {block: hyperplane(function, block) for block in blocks}
     while blocks:
         first = blocks.pop(0)
@@ -297,7 +297,7 @@ def _wavefronts(function: NestedFunction, items: Sequence[Block | str]) -> Itera
 
 
 def _may_stack(
-    function: NestedFunction, items: Sequence[Block | str], taken: Sequence[Block], block: Block
+    function: NestedFunction, items: Sequence[BlockNode | str], taken: Sequence[BlockNode], block: BlockNode
 ) -> bool:
     """Whether a block may run along with those before it: nothing is computed in between."""
     between = items[items.index(taken[0]) : items.index(block)]

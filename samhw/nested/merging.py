@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from samhw.nested.dataflow import Block, Computed, Item, Loop
+from samhw.nested.dataflow import BlockNode, Equation, Item, Loop
 from samhw.nested.distances import Distance, block_reads, distances, stacked_distances
 from samhw.nested.function import NestedFunction
 
@@ -58,13 +58,13 @@ def merge_vertically(
             both to do, one after the other, where as a stack (`wavefronts`) they overlap.
     """
 
-    def behind(function: NestedFunction, first: Block, second: Block) -> Item | None:
+    def behind(function: NestedFunction, first: BlockNode, second: BlockNode) -> Item | None:
         return _behind(function, first, second, sequential)
 
     return _merged(function, behind, log)
 
 
-Merge = Callable[[NestedFunction, Block, Block], Item | None]
+Merge = Callable[[NestedFunction, BlockNode, BlockNode], Item | None]
 
 
 def _merged(function: NestedFunction, merge: Merge, log: Log) -> NestedFunction:
@@ -82,7 +82,7 @@ def _one_merge(
     function: NestedFunction, items: tuple[Item, ...], merge: Merge, log: Log
 ) -> tuple[Item, ...] | None:
     """A body with two of its blocks merged, or two inside of one of its blocks; None if there are none."""
-    blocks = [item for item in items if isinstance(item, Block)]
+    blocks = [item for item in items if isinstance(item, BlockNode)]
     for n, first in enumerate(blocks):
         for second in blocks[n + 1 :]:
             if not _may_move(function, items, first, second):
@@ -94,7 +94,7 @@ def _one_merge(
                 found = (both if item is first else item for item in items if item is not second)
                 return _views_first(function, tuple(found))
     for n, item in enumerate(items):
-        if isinstance(item, Block):
+        if isinstance(item, BlockNode):
             inner = _one_merge(function, item.body, merge, log)
             if inner is not None:
                 return (*items[:n], replace(item, body=inner), *items[n + 1 :])
@@ -103,30 +103,32 @@ def _one_merge(
 
 def _views_first(function: NestedFunction, items: tuple[Item, ...]) -> tuple[Item, ...]:
     """Views compute nothing, so that they may stand before what they show."""
-    views = [i for i in items if isinstance(i, str) and not isinstance(function.buffers[i], Computed)]
+    views = [i for i in items if isinstance(i, str) and not isinstance(function.buffers[i], Equation)]
     return (*views, *(item for item in items if item not in views))
 
 
-def _may_move(function: NestedFunction, items: tuple[Item, ...], first: Block, second: Block) -> bool:
+def _may_move(function: NestedFunction, items: tuple[Item, ...], first: BlockNode, second: BlockNode) -> bool:
     """Whether the second of two blocks may be computed where the first is: it needs nothing of what is
     computed in between."""
     between = items[items.index(first) + 1 : items.index(second)]
-    computed = {name for item in between for name in (item.names if isinstance(item, Block) else (item,))}
+    computed = {name for item in between for name in (item.names if isinstance(item, BlockNode) else (item,))}
     return computed.isdisjoint(_needs(function, second))
 
 
-def _needs(function: NestedFunction, block: Block) -> set[str]:
+def _needs(function: NestedFunction, block: BlockNode) -> set[str]:
     return {source.read.buffer for source in block_reads(function, block)}
 
 
-def _beside(function: NestedFunction, first: Block, second: Block) -> Block | None:
+def _beside(function: NestedFunction, first: BlockNode, second: BlockNode) -> BlockNode | None:
     """Two blocks as one, if neither needs the other."""
     if first.loops != second.loops or set(first.names) & _needs(function, second):
         return None
     return replace(first, body=first.body + second.body)
 
 
-def _behind(function: NestedFunction, first: Block, second: Block, sequential: bool) -> Block | None:
+def _behind(
+    function: NestedFunction, first: BlockNode, second: BlockNode, sequential: bool
+) -> BlockNode | None:
     """A block and one that needs it as one, with as many loops in common as can be."""
     if not set(first.names) & _needs(function, second):
         return None
@@ -141,7 +143,7 @@ def _behind(function: NestedFunction, first: Block, second: Block, sequential: b
     for count in range(len(loops), 0, -1):
         cut = [replace(block, loops=block.loops[:count]) for block in (first, second)]
         if all(_is_kept(distance[1:]) for distance in stacked_distances(function, cut) if distance[0]):
-            return Block(tuple(loops[:count]), (*_rest(first, count), *_rest(second, count)))
+            return BlockNode(tuple(loops[:count]), (*_rest(first, count), *_rest(second, count)))
     return None
 
 
@@ -155,11 +157,11 @@ def _is_kept(distance: Distance) -> bool:
     return True
 
 
-def _rest(block: Block, count: int) -> Sequence[Item]:
+def _rest(block: BlockNode, count: int) -> Sequence[Item]:
     """What an iteration of the first loops of a block has."""
     return block.body if count == len(block.loops) else (replace(block, loops=block.loops[count:]),)
 
 
-def _named(block: Block) -> str:
+def _named(block: BlockNode) -> str:
     loops = ", ".join(f"{loop.operator} {loop.name} < {loop.extent}" for loop in block.loops)
     return f"[{loops}] ({', '.join(block.names)})"

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from samhw.nested.dataflow import Block, Computed, Item
+from samhw.nested.dataflow import BlockNode, Equation, Item
 from samhw.nested.function import NestedFunction
 
 __all__ = ["perfect_nests"]
@@ -16,17 +16,17 @@ def perfect_nests(function: NestedFunction) -> NestedFunction:
     """
 
     def computes(item: Item) -> bool:
-        return isinstance(item, Block) or isinstance(function.buffers[item], Computed)
+        return isinstance(item, BlockNode) or isinstance(function.buffers[item], Equation)
 
     def nested(item: Item) -> Item:
-        if not isinstance(item, Block):
+        if not isinstance(item, BlockNode):
             return item
         body = tuple(map(nested, item.body))
         inner = [other for other in body if computes(other)]
         match inner:
-            case [Block() as only]:
+            case [BlockNode() as only]:
                 views = tuple(other for other in body if other is not only)
-                return Block(item.loops + only.loops, views + only.body)
+                return BlockNode(item.loops + only.loops, views + only.body)
         return replace(item, body=body)
 
     return replace(function, body=tuple(map(nested, function.body)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from samhw.nested.arrays import sigmoid
 
-__all__ = ["ELEMENTWISE", "REDUCTIONS", "Operation"]
+__all__ = ["ELEMENTWISE", "REDUCTIONS", "ElementOperation"]
 
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("add", "subtract", "multiply", "divide", "negative")},
@@ -22,7 +22,7 @@ REDUCTIONS = ("sum", "max", "min")
 
 
 @dataclass(frozen=True)
-class Operation:
+class ElementOperation:
     """An operation of NumPy.
 
     Attributes:

@@ -12,14 +12,14 @@ import numpy as np
 
 from samhw.names import Names
 from samhw.nested.dataflow import (
-    Block,
+    BlockNode,
     Buffer,
-    Computed,
+    Constants,
     Dim,
     ElementRead,
+    Equation,
     Index,
     Item,
-    Known,
     ListView,
     Loop,
     Merged,
@@ -29,7 +29,7 @@ from samhw.nested.dataflow import (
 )
 from samhw.nested.function import NestedFunction
 from samhw.nested.indices import constant, variable
-from samhw.nested.operations import ELEMENTWISE, Operation
+from samhw.nested.operations import ELEMENTWISE, ElementOperation
 from samhw.nested.tracing import LOOPS, OWN
 
 __all__ = ["operations_as_loops"]
@@ -54,7 +54,7 @@ class _Lowering:
         self.buffers = {
             name: self.listed(buffer)
             for name, buffer in function.buffers.items()
-            if not isinstance(buffer, Computed)
+            if not isinstance(buffer, Equation)
         }
 
     def axes(self, buffer: Buffer) -> tuple[Dim, ...]:
@@ -82,17 +82,17 @@ class _Lowering:
         """A body, inside of these loops."""
         found: list[Item] = []
         for item in items:
-            if isinstance(item, Block):
+            if isinstance(item, BlockNode):
                 found.append(replace(item, body=self.items(item.body, (*loops, *item.loops))))
                 continue
             buffer = self.old[item]
-            if isinstance(buffer, Computed):
+            if isinstance(buffer, Equation):
                 found += self.operation(buffer, loops)
             else:
                 found.append(item)
         return tuple(found)
 
-    def operation(self, buffer: Computed, loops: tuple[Loop, ...]) -> Iterator[Item]:
+    def operation(self, buffer: Equation, loops: tuple[Loop, ...]) -> Iterator[Item]:
         """The items that compute what an operation gives."""
         axes = tuple(Loop(LOOPS[len(loops) + n], extent, "map") for n, extent in enumerate(buffer.shape))
         places = tuple(variable(loop.name) for loop in axes)
@@ -112,7 +112,7 @@ class _Lowering:
         else:
             yield from self.reduction(buffer, loops, axes)
 
-    def product(self, buffer: Computed, loops: tuple[Loop, ...], axes: tuple[Loop, ...]) -> Iterator[Item]:
+    def product(self, buffer: Equation, loops: tuple[Loop, ...], axes: tuple[Loop, ...]) -> Iterator[Item]:
         """Maps over the axes of a product of matrices, and a sum along the inner one."""
         one, other = buffer.arguments
         rows = len(self.old[one.buffer].shape) - 1
@@ -125,11 +125,11 @@ class _Lowering:
             ElementRead(other.buffer, (*other.indices, inner, *places[rows:])),
         )
         term = self.names.fresh(f"{buffer.name}_term")
-        body = [self.defined(term, around, Operation("multiply"), factors)]
+        body = [self.defined(term, around, ElementOperation("multiply"), factors)]
         body += self.running(buffer.name, around, "add", self.here(term, around))
-        yield Block((*axes, along), tuple(body))
+        yield BlockNode((*axes, along), tuple(body))
 
-    def reduction(self, buffer: Computed, loops: tuple[Loop, ...], axes: tuple[Loop, ...]) -> Iterator[Item]:
+    def reduction(self, buffer: Equation, loops: tuple[Loop, ...], axes: tuple[Loop, ...]) -> Iterator[Item]:
         """Maps over the axes that stay, and reductions along the others."""
         (source,) = buffer.arguments
         shape = self.old[source.buffer].shape
@@ -148,7 +148,7 @@ class _Lowering:
         around = (*loops, *axes, *inner.values())
         operation = {"sum": "add", "max": "maximum", "min": "minimum"}[buffer.operation.name]
         read = ElementRead(source.buffer, (*source.indices, *places))
-        yield Block(
+        yield BlockNode(
             (*axes, *inner.values()), tuple(self.running(buffer.name, around, operation, read, len(inner)))
         )
 
@@ -158,7 +158,9 @@ class _Lowering:
         """A reduction along the innermost loops, in the order of their steps; its end has the given name."""
         start = {"add": 0.0, "maximum": -np.inf, "minimum": np.inf}[operation]
         first = str(start)
-        self.buffers.setdefault(first, Known(first, (), (), np.asarray(0 if operation == "add" else start)))
+        self.buffers.setdefault(
+            first, Constants(first, (), (), np.asarray(0 if operation == "add" else start))
+        )
         state, total = self.names.fresh(f"{name}_sum"), self.names.fresh(f"{name}_next")
         dims = _dims(around)
         earlier = ElementRead(first)
@@ -177,17 +179,17 @@ class _Lowering:
             self.buffers[part] = Pieces(part, dims, (), at, tuple(pieces), "state")
             yield part
             earlier = self.here(part, around)
-        yield self.defined(total, around, Operation(operation), (self.here(state, around), read))
+        yield self.defined(total, around, ElementOperation(operation), (self.here(state, around), read))
         outer = around[: len(around) - levels]
         end = (*(variable(o.name) for o in outer), *(constant(o.extent - 1) for o in around[len(outer) :]))
         self.buffers[name] = ListView(name, _dims(outer), (), ElementRead(total, end))
         yield name
 
     def defined(
-        self, name: str, loops: tuple[Loop, ...], operation: Operation, reads: tuple[ElementRead, ...]
+        self, name: str, loops: tuple[Loop, ...], operation: ElementOperation, reads: tuple[ElementRead, ...]
     ) -> str:
         """An operation on numbers, in these loops."""
-        self.buffers[name] = Computed(name, _dims(loops), (), operation, reads)
+        self.buffers[name] = Equation(name, _dims(loops), (), operation, reads)
         return name
 
     def here(self, name: str, loops: tuple[Loop, ...]) -> ElementRead:
@@ -196,7 +198,7 @@ class _Lowering:
 
 
 def _block(axes: tuple[Loop, ...], body: tuple[Item, ...]) -> tuple[Item, ...]:
-    return (Block(axes, body),) if axes else body
+    return (BlockNode(axes, body),) if axes else body
 
 
 def _dims(loops: tuple[Loop, ...]) -> tuple[Dim, ...]:

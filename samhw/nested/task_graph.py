@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from samhw.graph.graphviz import draw_text
-from samhw.nested.dataflow import Block, Computed, ElementRead, Item, Pieces, reads_of
+from samhw.nested.dataflow import BlockNode, ElementRead, Equation, Item, Pieces, reads_of
 from samhw.nested.distances import sources_of
 from samhw.nested.function import NestedFunction
 from samhw.nested.indices import Affine, matrix, text_of, variable
@@ -45,7 +45,7 @@ class TaskGraph:
     """
 
     function: NestedFunction
-    blocks: dict[str, Block]
+    blocks: dict[str, BlockNode]
     edges: tuple[AccessEdge, ...]
 
     @property
@@ -103,7 +103,7 @@ class TaskGraph:
 
 def task_graph(function: NestedFunction) -> TaskGraph:
     """The graph of a function as it stands: trace it, and apply what passes you want before."""
-    blocks: dict[str, Block] = {}
+    blocks: dict[str, BlockNode] = {}
     edges: dict[AccessEdge, None] = {}
     _collect(function, function.body, "block", blocks, edges)
     return TaskGraph(function, blocks, tuple(edges))
@@ -113,12 +113,12 @@ def _collect(
     function: NestedFunction,
     items: tuple[Item, ...],
     prefix: str,
-    blocks: dict[str, Block],
+    blocks: dict[str, BlockNode],
     edges: dict[AccessEdge, None],
 ) -> None:
     number = 0
     for item in items:
-        if isinstance(item, Block):
+        if isinstance(item, BlockNode):
             name = f"{prefix}{number}" if prefix == "block" else f"{prefix}.{number}"
             number += 1
             blocks[name] = item
@@ -131,7 +131,7 @@ def _collect(
 def _edges(function: NestedFunction, name: str, node: str) -> Iterator[AccessEdge]:
     """The accesses of an operation: what lies behind views, and behind states in each piece."""
     buffer = function.buffers[name]
-    if not isinstance(buffer, Computed):
+    if not isinstance(buffer, Equation):
         return
     loops = function.scope[name]
     variables = [loop.name for loop in loops]
@@ -164,7 +164,7 @@ def _frames(function: NestedFunction, items: tuple[Item, ...], level: int, prefi
     lines = []
     margin = "  " * level
     for number, item in enumerate(items):
-        if isinstance(item, Block):
+        if isinstance(item, BlockNode):
             loops = ", ".join(f"{loop.operator} {loop.name} < {loop.extent}" for loop in item.loops)
             lines.append(f'{margin}subgraph "cluster_{prefix}_{number}" {{')
             lines.append(f'{margin}  label="{loops}"; style=rounded;')
@@ -172,6 +172,6 @@ def _frames(function: NestedFunction, items: tuple[Item, ...], level: int, prefi
             lines.append(f"{margin}}}")
         elif item not in function.results:
             label = definition(function.buffers[item]).replace('"', "'")
-            style = "" if isinstance(function.buffers[item], Computed) else ", style=dashed"
+            style = "" if isinstance(function.buffers[item], Equation) else ", style=dashed"
             lines.append(f'{margin}"{item}" [label="{label}"{style}];')
     return lines

@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from samhw.nested.dataflow import (
-    Block,
+    BlockNode,
     Buffer,
-    Computed,
+    Constants,
     ElementRead,
+    Equation,
     Given,
     Item,
-    Known,
     ListView,
     Merged,
     Pieces,
-    Places,
+    Positions,
 )
 from samhw.nested.indices import text_of
 
@@ -38,9 +38,9 @@ def _right(buffer: Buffer) -> str:
     match buffer:
         case Given():
             return "given"
-        case Known(value=value):
+        case Constants(value=value):
             return str(value.item()) if value.size == 1 else "constants"
-        case Places(dims=dims):
+        case Positions(dims=dims):
             return dims[0].name
         case ListView(source=source):
             return read_text(source)
@@ -51,7 +51,7 @@ def _right(buffer: Buffer) -> str:
             *first, last = pieces
             conditions = [f"{read_text(p.read)} where {coordinate} < {p.stop}" for p in first]
             return f"{', '.join((*conditions, f'else {read_text(last.read)}'))}  ({role})"
-        case Computed(operation=operation, arguments=arguments):
+        case Equation(operation=operation, arguments=arguments):
             return _call(str(operation), [read_text(read) for read in arguments])
     raise TypeError(f"no text of a {type(buffer).__name__}")
 
@@ -66,7 +66,7 @@ def body_lines(items: Sequence[Item], buffers: Mapping[str, Buffer], level: int)
     """The lines of a body: a line for each nest of operators, and beneath it what it computes."""
     margin = "  " * level
     for item in items:
-        if isinstance(item, Block):
+        if isinstance(item, BlockNode):
             yield margin + ", ".join(f"{loop.operator} {loop.name} < {loop.extent}" for loop in item.loops)
             yield from body_lines(item.body, buffers, level + 1)
         else:

@@ -16,26 +16,26 @@ from samhw.errors import InputError
 from samhw.names import Names
 from samhw.nested.arrays import ArrayList
 from samhw.nested.dataflow import (
-    Block,
+    BlockNode,
     Buffer,
-    Computed,
+    Constants,
     Dim,
     ElementRead,
+    Equation,
     Given,
     Index,
     Item,
-    Known,
     ListView,
     Loop,
     Pieces,
-    Places,
+    Positions,
     Stretch,
 )
 from samhw.nested.elements import TracedElement, shape_of
 from samhw.nested.function import NestedFunction
 from samhw.nested.indices import Affine, constant, substituted, variable
 from samhw.nested.lists import LIFT, ListType, NestedTensor, State
-from samhw.nested.operations import Operation
+from samhw.nested.operations import ElementOperation
 from samhw.nested.place import user_error, user_place
 
 __all__ = ["trace"]
@@ -135,7 +135,7 @@ class Tracer:
         if id(xs) not in self._known:
             own = _own_dims(xs.type.extents)
             name = self._names.fresh("constants")
-            self.buffers[name] = Known(name, own, xs.type.shape, xs.array)
+            self.buffers[name] = Constants(name, own, xs.type.shape, xs.array)
             read = ElementRead(name, tuple(variable(dim.name) for dim in own))
             self._known[id(xs)] = (xs, TracedList(self, read, own, xs.type.shape))
         return self._known[id(xs)][1]
@@ -157,7 +157,7 @@ class Tracer:
             )
         array = np.asarray(value)
         name = str(array.item()) if array.ndim == 0 else self._names.fresh("constant")
-        self.buffers.setdefault(name, Known(name, (), array.shape, array))
+        self.buffers.setdefault(name, Constants(name, (), array.shape, array))
         return ElementRead(name)
 
     def check_scope(self, value: "TracedElement | TracedList") -> None:
@@ -170,7 +170,7 @@ class Tracer:
         if ended or value.read.buffer not in self.buffers:
             raise user_error("an item is used outside of the function that got it; let that function give it")
 
-    def record(self, operation: Operation, arguments: Sequence[Any]) -> TracedElement:
+    def record(self, operation: ElementOperation, arguments: Sequence[Any]) -> TracedElement:
         """What an operation gives, in each iteration of the loops."""
         try:
             shape = operation.shape(*map(shape_of, arguments))
@@ -180,7 +180,7 @@ class Tracer:
         reads = tuple(map(self.read, arguments))
         dims = tuple(Dim(loop.name, loop.extent) for loop in self.loops)
         return self.element(
-            self._defined(Computed(self._names.fresh("t"), dims, shape, operation, reads)), shape
+            self._defined(Equation(self._names.fresh("t"), dims, shape, operation, reads)), shape
         )
 
     def view(self, source: ElementRead, own: tuple[Dim, ...], shape: tuple[int, ...]) -> "TracedList":
@@ -221,7 +221,7 @@ class Tracer:
     def places(self, extent: int) -> "TracedList":
         """The list 0, 1, .."""
         own = _own_dims((extent,))
-        return TracedList(self, self._defined(Places(self._names.fresh("places"), own, ())), own, ())
+        return TracedList(self, self._defined(Positions(self._names.fresh("places"), own, ())), own, ())
 
     @contextmanager
     def loop(self, operator: str, extent: int) -> Iterator[Loop]:
@@ -233,7 +233,7 @@ class Tracer:
         try:
             yield loop
             if self.body:
-                outer.append(Block((loop,), tuple(self.body)))
+                outer.append(BlockNode((loop,), tuple(self.body)))
         finally:
             self.body, self.loops = outer, self.loops[:-1]
 
@@ -305,7 +305,7 @@ class TracedList(NestedTensor):
         if isinstance(position, TracedElement):
             source = self.tracer.buffers[position.read.buffer]
             self.tracer.check_scope(position)
-            return self.item_at(position.read.indices[0] if isinstance(source, Places) else position.read)
+            return self.item_at(position.read.indices[0] if isinstance(source, Positions) else position.read)
         return self.item_at(constant(int(position)))
 
     def _viewed(self, first: tuple[int, ...], position: Index) -> "TracedList":
@@ -368,7 +368,7 @@ class TracedList(NestedTensor):
                 raise user_error(f"there is no item {wrong[0]} in a list of {len(self)}")
         named = self.tracer.lifted(positions)
         source = self.tracer.buffers[named.read.buffer]
-        place = named.read.indices[0] if isinstance(source, Places) else named.read
+        place = named.read.indices[0] if isinstance(source, Positions) else named.read
         return self._viewed((len(named),), place)
 
     def _positions(self) -> NestedTensor:
@@ -396,7 +396,7 @@ class TracedList(NestedTensor):
             raise user_error("lists inside of dilated_map are zipped with others of it only")
         if operator == "map":
             return _mapped(self.tracer, traced, function)
-        return Fold(self.tracer, operator, traced, function, initial).traced()
+        return TracedFold(self.tracer, operator, traced, function, initial).traced()
 
     def _dilated(self, lists: Sequence[NestedTensor], function: Callable[..., Any], dilation: int) -> Any:
         traced = [xs for xs in lists if isinstance(xs, TracedList)]
@@ -439,7 +439,7 @@ def along(tracer: Tracer, leaf: Any, loop: Loop, step: Affine, dilation: int = 1
     return tracer.of(leaf.read.substituted({**moved, loop.name: step}), own, leaf.shape, dilation)
 
 
-class Fold:
+class TracedFold:
     """A fold or a scan while it is traced."""
 
     def __init__(

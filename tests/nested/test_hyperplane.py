@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from samhw import nested
 from samhw.errors import RunError
 from samhw.nested import ListType
-from samhw.nested.dataflow import Block, Loop
+from samhw.nested.dataflow import BlockNode, Loop
 from samhw.nested.hyperplane import Wavefront, from_distances
 from tests.nested.examples import example
 from tests.nested.levels import asap
@@ -70,7 +70,7 @@ def test_figure_6() -> None:
     found = nested.coarsened(nested.operations_as_loops(traced))
     (block,) = found.function.blocks
     assert [loop.operator for loop in block.loops] == ["map", "scanl", "scanl", "map"]
-    (inner,) = [item for item in block.body if isinstance(item, Block)]
+    (inner,) = [item for item in block.body if isinstance(item, BlockNode)]
     assert [loop.operator for loop in inner.loops] == ["reduce"]
     (wavefront,) = found.wavefronts
     assert wavefront.distances == ((0, 1, 0, None), (0, 0, 1, 0))
@@ -88,7 +88,7 @@ def test_what_it_says() -> None:
 def made(extents: list[int], distances: list[tuple[int, ...]]) -> Wavefront | None:
     """The rounds of a block with given distances."""
     loops = tuple(Loop(f"t{n}", extent, "scanl") for n, extent in enumerate(extents))
-    return from_distances((Block(loops, ()),), loops, tuple(distances), set())
+    return from_distances((BlockNode(loops, ()),), loops, tuple(distances), set())
 
 
 @settings(max_examples=150, deadline=None)

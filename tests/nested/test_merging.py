@@ -7,7 +7,7 @@ import pytest
 
 from samhw import nested
 from samhw.nested import ListType
-from samhw.nested.dataflow import Block, ListView, Pieces
+from samhw.nested.dataflow import BlockNode, ListView, Pieces
 
 TABLE = """
           map     reduce  scanr  scanl  scan
@@ -83,7 +83,7 @@ def test_loops_that_differ_become_blocks_inside() -> None:
 
     found = nested.merge_vertically(prepared(function, ListType((3, 4))))
     assert loops_of(found) == [[("map", 3)]]
-    inner = [item for item in found.blocks[0].body if isinstance(item, Block)]
+    inner = [item for item in found.blocks[0].body if isinstance(item, BlockNode)]
     assert [[(loop.operator, loop.extent) for loop in block.loops] for block in inner] == [
         [("reduce", 4)],
         [("map", 2)],

@@ -16,6 +16,9 @@ from samhw.rtl.reduce_scalar import ReduceScalar
 from samhw.rtl.repeat import Repeater
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
+from samhw.rtl.scan_dia import ScanDia
+from samhw.rtl.scan_ell import ScanEll
+from samhw.rtl.scan_ragged import ScanRagged
 from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.token import TokenKind
 from samhw.rtl.union import Union
@@ -140,6 +143,32 @@ CASES = {
             {"ref": Grammar(1, empty=True)},
             {"crd": _CRD, "ref": _REF},
             quick=12,
+            deep=14,
+        ),
+        Case(
+            "scan_ell",
+            lambda: ScanEll(arch=_ARCH, width=2, cnt_capacity=16, crd_capacity=16),
+            {"ref": Grammar(1, empty=True)},
+            {"crd": _CRD, "ref": _REF},
+            quick=10,
+            deep=14,
+        ),
+        Case(
+            "scan_ragged",
+            lambda: ScanRagged(arch=_ARCH, pos_capacity=16),
+            {"ref": Grammar(1, empty=True)},
+            {"crd": _CRD, "ref": _REF},
+            lockstep=("crd", "ref"),
+            quick=10,
+            deep=14,
+        ),
+        Case(
+            "scan_dia",
+            lambda: ScanDia(arch=_ARCH, cnt_capacity=2, off_capacity=8),
+            {"ref": Grammar(1, empty=True)},
+            {"crd": _CRD, "ref": _REF},
+            lockstep=("crd", "ref"),
+            quick=10,
             deep=14,
         ),
     )

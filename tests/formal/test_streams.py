@@ -85,6 +85,13 @@ MUTANTS = {
     "scan_compressed": [
         Mutant("a late error", "stored_walk", "backwards | disordered", f"backwards | {_LATE}")
     ],
+    "scan_ell": [
+        Mutant("two fibers are one", "walk", "[open.eq(self.last), self.first", "[open.eq(0), self.first")
+    ],
+    "scan_ragged": [Mutant("a coordinate twice", "scan_ragged", "following.eq(c + 1)", "following.eq(c)")],
+    "scan_dia": [
+        Mutant("a reference without its coordinate", "scan_dia", "ref.i: is_kept}", "ref.i: 1}"),
+    ],
 }
 
 

@@ -1,10 +1,14 @@
-"""A rule of one's own: what is near the diagonal, and the rest, each in a format of its own.
+"""Rules of one's own: what is near the diagonal, and the rest, each in a format of its own; and rows in an
+order of one's own.
 
-Run it with `python examples/splits.py`, or split by it on the command line: `samhw run
-examples/splits.py:program --split "A=examples/splits.py:band"`.
+Run it with `python examples/splits.py`, or take both on the command line: `samhw run
+examples/splits.py:program --split "A=examples/splits.py:band"
+--permute-rows "A=examples/splits.py:by_reach"`.
 """
 
 from pathlib import Path
+
+import numpy as np
 
 from samhw.backends import run
 from samhw.checking import check
@@ -29,9 +33,18 @@ def band(coords, shape):
     return {"near": near, "far": ~near}
 
 
+def by_reach(coords, shape):
+    """Rows whose last entry is far to the left first."""
+    last = np.full(shape[0], -1)
+    np.maximum.at(last, coords[0], coords[1])
+    return np.argsort(last, kind="stable")
+
+
 if __name__ == "__main__":
     workload = make_workload(program, ["karate"])
-    compiled = compile_workload(workload, Schedule(split={"A": f"{Path(__file__)}:band"}))
+    here = Path(__file__)
+    schedule = Schedule(split={"A": f"{here}:band"}, permute_rows={"A": f"{here}:by_reach"})
+    compiled = compile_workload(workload, schedule)
     for name, part in workload.parts(compiled.schedule).items():
         print(name, part.nnz)
     result = run(compiled, workload.tensors)

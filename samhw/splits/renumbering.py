@@ -147,6 +147,12 @@ def order_rows(program: Program, permute_rows: Mapping[str, str]) -> RowOrders:
             modes = order.modes(len(dimensions))
         except InputError as error:
             raise InputError(f"The rows of '{name}' cannot be put in order: {error}.") from None
+        extents = {program.tensors[name].shape[mode] for mode in modes} - {None}
+        if len(extents) > 1:
+            raise InputError(
+                f"The rows of '{name}' cannot be put in order: '{text}' numbers modes of the extents "
+                f"{' and '.join(map(str, extents))} alike."
+            )
         orders[name] = order
         for dimension in dict.fromkeys(dimensions[mode] for mode in modes):
             if (other := deciding.setdefault(dimension, name)) != name:

@@ -141,6 +141,11 @@ def test_a_build_says_how_its_rows_are_ordered(tmp_path: Path) -> None:
             "is stored as",
         ),
         ("tensor X[i] : dense\ntensor T[i] : dense\nT[i] = X[i]", "reverse Cuthill-McKee", "of matrices"),
+        (
+            "tensor X[i=2, j=3] : csr\ntensor T[i] : dense\nT[i] = X[i, j]",
+            "reverse Cuthill-McKee",
+            "of the extents 2 and 3 alike",
+        ),
     ],
 )
 def test_what_has_no_other_order(text: str, order: str, reason: str) -> None:

@@ -1,6 +1,6 @@
 """The compiler: a program, and what is decided about it, become fusion tables, and these SAMML graphs."""
 
-from samhw.compiler.blocks import check_divided
+from samhw.compiler.blocks import block_counts, check_divided
 from samhw.compiler.design import Compiled, CompiledRegion, assembled, lower_program
 from samhw.compiler.expected import estimate_compiled, run_extents
 from samhw.compiler.region import LoweredRegion, lower_fused, lower_region
@@ -18,6 +18,7 @@ __all__ = [
     "asked_text",
     "asked_type",
     "assembled",
+    "block_counts",
     "check_divided",
     "choose_value",
     "estimate_compiled",

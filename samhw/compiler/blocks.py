@@ -1,12 +1,25 @@
-"""Which extents the data of a program in blocks may have."""
+"""The extents of a program in blocks: those that count blocks, and which its data may have."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from samhw.errors import InputError
 from samhw.frontend import Program, Statement, reaching_beyond
 from samhw.fusion import block_sizes
+from samhw.graph import TensorBinding
+from samhw.tensors import Format
 
-__all__ = ["check_divided", "undivided"]
+__all__ = ["block_counts", "check_divided", "undivided"]
+
+
+def block_counts(tensors: Iterable[TensorBinding], extents: Mapping[str, int]) -> dict[str, int]:
+    """The extents that count the blocks of tensors, from those of the tensors' indices."""
+    counts = {}
+    for binding in tensors:
+        format = Format.parse(binding.format, len(binding.indices))
+        for mode, count in enumerate(binding.block_counts):
+            if count:
+                counts[count] = -(-extents[binding.indices[mode]] // format.block_of(mode))
+    return counts
 
 
 def check_divided(program: Program, extents: Mapping[str, int]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from samhw.compiler.blocks import block_counts
 from samhw.compiler.design import Compiled
 from samhw.cost import DesignEstimate, Results, estimate_graph
 from samhw.errors import InputError
@@ -38,4 +39,5 @@ def run_extents(compiled: Compiled, statistics: TensorStatistics) -> Mapping[str
         shapes[decl.name] = statistics.stocks[decl.name].shape
     bound = compiled.program.unbound.bind(shapes).dimensions.extents
     known = {dimension: extent for dimension, extent in bound.items() if extent is not None}
-    return {**compiled.design.extents, **known}
+    extents = {**compiled.design.extents, **known}
+    return extents | block_counts(compiled.design.tensors, extents)

@@ -88,7 +88,7 @@ class TokenCounts:
     def operations(self, node: Node) -> float:
         """The operations on values that a node does, as a run counts them."""
         work = node.spec.work(node.params)
-        return self.payloads(self.taken(node, work.port)) if work else 0.0
+        return work.each * self.payloads(self.taken(node, work.port)) if work else 0.0
 
     @cached_property
     def words(self) -> Mapping[str, float]:
@@ -102,7 +102,7 @@ class TokenCounts:
                     times = self._times(node, use.each)
                     found[name] = found.get(name, 0.0) + use.reads * times * self.graph.stored(memory).words
                 else:
-                    found[name] = self._written(node, use.array)
+                    found[name] = self._written(node, use.array) * self.graph.stored(memory).words
         return found
 
     def bytes(self, name: str) -> float:

@@ -113,7 +113,9 @@ class _Walk:
         self._extents = extents
         self._results = results
         self._indices = levels(graph)
-        self._orders = {t.name: Format.parse(t.format, len(t.indices)).mode_order for t in graph.tensors}
+        formats = {t.name: Format.parse(t.format, len(t.indices)) for t in graph.tensors}
+        self._orders = {name: format.mode_order for name, format in formats.items()}
+        self._blocks = {name: _block(format) for name, format in formats.items()}
         self.found: dict[Endpoint, Carried] = {}
 
     def take(self, node: Node) -> None:
@@ -154,9 +156,10 @@ class _Walk:
         result = self._results.get(f"{tensor}.{array}")
         if result is None:
             # Dense levels outside keep nothing out, so that a level has what all of the tensor has there.
-            order = self._orders[tensor]
+            order, block = self._orders[tensor], self._blocks[tensor]
             names = dict(zip(order, indices, strict=False))
-            found = onto(entries(tensor, (names.get(m, f"{tensor}.{m}") for m in range(len(order)))), indices)
+            modes = (names.get(m, f"{tensor}.{m}") for m in range(len(order)))
+            found = onto(entries(tensor, modes, block), indices)
         else:
             found = relabelled(result.support, dict(zip(result.names, indices, strict=True)))
         return _moved(found, path)
@@ -315,3 +318,8 @@ def _moved(support: Support, path: tuple[Led, ...]) -> Support:
     for led in path:
         support = shifted(support, led.index, led.index, led.distance)
     return support
+
+
+def _block(format: Format) -> tuple[int, ...]:
+    """The sizes of its blocks by mode; () without blocks."""
+    return tuple(map(format.block_of, range(format.rank))) if format.block is not None else ()

@@ -13,7 +13,7 @@ class Roof:
     """The limits of a design, by cycle."""
 
     operations: int
-    """If each node that computes did an operation in every cycle."""
+    """If each node that computes did what a payload costs in every cycle."""
     bytes: float
     """If each port to a memory moved all that it can."""
 
@@ -26,4 +26,5 @@ def roof(graph: Graph, arch: Arch) -> Roof:
             use = node.spec.memories[param]
             payload = graph.stored(graph.memory[name])
             moved += payload.width(arch.index_bits) / 8 * (1 if use.written else use.reads)
-    return Roof(sum(node.spec.work(node.params) is not None for node in graph.nodes), moved)
+    works = (node.spec.work(node.params) for node in graph.nodes)
+    return Roof(sum(work.each for work in works if work), moved)

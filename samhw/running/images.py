@@ -1,7 +1,8 @@
 """Between tensors and the words in a design's memories, for the simulator and for hardware alike."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
+from samhw.compiler import block_counts
 from samhw.errors import InputError, RunError
 from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory_name
 from samhw.numerics import Words
@@ -9,7 +10,7 @@ from samhw.running.shards import joined, shard_sizes
 from samhw.tensors.format import Format, LevelType
 from samhw.tensors.tensor import Tensor
 
-__all__ = ["block_counts", "load", "stored_words", "unload"]
+__all__ = ["load", "stored_words", "unload"]
 
 _EVERY_BIT = 2**32 - 1
 """Of an index: words have no sign, and offsets may be negative."""
@@ -45,17 +46,6 @@ def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words
         memories |= _words(design, name, tensor)
     every = {index: extents.get(index, greatest) for index, greatest in design.extents.items()}
     return memories, every | block_counts(design.tensors, every)
-
-
-def block_counts(tensors: Iterable[TensorBinding], extents: Mapping[str, int]) -> dict[str, int]:
-    """The extents that count the blocks of tensors, from those of the tensors' indices."""
-    counts = {}
-    for binding in tensors:
-        format = Format.parse(binding.format, len(binding.indices))
-        for mode, count in enumerate(binding.block_counts):
-            if count:
-                counts[count] = -(-extents[binding.indices[mode]] // format.block_of(mode))
-    return counts
 
 
 def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, int]) -> dict[str, Tensor]:

@@ -5,14 +5,14 @@ from itertools import takewhile
 from math import prod
 from typing import NamedTuple
 
-from samhw.compiler import Compiled, check_divided
+from samhw.compiler import Compiled, block_counts, check_divided
 from samhw.errors import InputError
 from samhw.frontend import Program
 from samhw.graph import Design, MemoryRole, TensorBinding
 from samhw.limits import WORD, check_memory
 from samhw.numerics import Words
 from samhw.passes import Recipe, with_derived
-from samhw.running.images import block_counts, load
+from samhw.running.images import load
 from samhw.tensors import Format, LevelType, Tensor
 
 __all__ = ["Inputs", "inputs_of", "load_inputs"]

@@ -2,7 +2,7 @@
 
 from samhw.search.auto import AutoChoice, Request, choose_schedule
 from samhw.search.brackets import BracketChoice, bracket_choices
-from samhw.search.compile import decide, lower_chosen, make_lowerable, matrices_of
+from samhw.search.compile import decide, derived_of, lower_chosen, make_lowerable
 from samhw.search.explore import Explored, explore
 from samhw.search.lanes import NO_LIMIT, Room
 from samhw.search.modules import in_modules
@@ -24,12 +24,12 @@ __all__ = [
     "compile_chosen",
     "compile_program",
     "decide",
+    "derived_of",
     "explore",
     "free_spaces",
     "in_modules",
     "lower_chosen",
     "make_lowerable",
-    "matrices_of",
     "order_spaces",
     "work_of",
 ]

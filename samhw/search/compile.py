@@ -14,7 +14,7 @@ from samhw.schedule import Schedule
 from samhw.search.choose import Choice, choose
 from samhw.tensors import Tensor
 
-__all__ = ["compile_given", "decide", "lower_chosen", "make_lowerable", "matrices_of"]
+__all__ = ["compile_given", "decide", "derived_of", "lower_chosen", "make_lowerable"]
 
 
 def compile_given(
@@ -109,8 +109,9 @@ def make_lowerable(
     )
 
 
-def matrices_of(program: Program, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """What the host makes for the indices of a program that are more than names, by name.
+def derived_of(program: Program, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """What the host makes of a program's inputs, by name: for indices that are more than names, and for
+    blocks at the edge.
 
     Args:
         tensors: at least its inputs.
@@ -118,10 +119,11 @@ def matrices_of(program: Program, tensors: Mapping[str, Tensor]) -> dict[str, Te
     Raises:
         InputError: for numbers that are no places.
     """
-    if all(statement.is_plain for statement in program.statements):
+    blocked = any(decl.format.block is not None for decl in program.tensors.values())
+    if not blocked and all(statement.is_plain for statement in program.statements):
         return {}
     program = program.bind({name: tensor.shape for name, tensor in tensors.items()})
-    recipes = apply_program_passes(Lowerable(program), "place_by_index").recipes
+    recipes = apply_program_passes(Lowerable(program), "mask_edges").recipes
     return {name: tensor for name, tensor in with_derived(tensors, recipes).items() if name in recipes}
 
 

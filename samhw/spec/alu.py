@@ -76,7 +76,8 @@ class _Alu(KeepsLevels):
     def work(self, params: Params) -> Work | None:
         names = OPERANDS[: ALL_OPERATIONS[params["op"]]]
         numbers = params.get("immediates", {})
-        return Work(params["op"], _streams(params)[-1], tuple(numbers.get(name, name) for name in names))
+        operands = tuple(numbers.get(name, name) for name in names)
+        return Work(params["op"], _streams(params)[-1], operands, prod(params.get("shape", ())))
 
     def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         ports = _streams(params)

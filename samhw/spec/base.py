@@ -56,10 +56,13 @@ class Work(NamedTuple):
     operation: str
     """An operation of docs/numerics.md."""
     port: str
-    """The input of which each payload costs one of them."""
+    """The input of which each payload costs `each` of them."""
     operands: tuple[str | float, ...] = ()
     """Of what gives the result of one such operation for each payload: the inputs of its operands, or the
     numbers in their place."""
+    each: int = 1
+    """How many operations a payload costs: more than one if it is a block. A product of blocks counts its
+    additions too."""
 
 
 class Joined(NamedTuple):

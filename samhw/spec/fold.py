@@ -48,7 +48,7 @@ class _Fold(KeepsLevels):
         return "block"
 
     def work(self, params: Params) -> Work | None:
-        return Work(REDUCTIONS[params["op"]], "block")
+        return Work(REDUCTIONS[params["op"]], "block", each=prod(params["shape"]))
 
 
 def folded_shape(params: Params) -> tuple[int, ...]:

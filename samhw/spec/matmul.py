@@ -50,7 +50,8 @@ class _Matmul(KeepsLevels):
         return "a"
 
     def work(self, params: Params) -> Work | None:
-        return Work("mul", "a", ("a", "b"))
+        results, products = prod(params["shape"]), prod(params["over"])
+        return Work("mul", "a", ("a", "b"), results * (2 * products - 1))
 
 
 def operand_shape(params: Params, port: str) -> tuple[int, ...]:

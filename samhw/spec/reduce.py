@@ -1,5 +1,7 @@
 """The reducers, which take a level away: reduce_scalar, last, arg, reduce_vector, recur_vector."""
 
+from math import prod
+
 from samhw.numerics import REDUCTIONS, Integer, ValueType
 from samhw.spec.arch import MOST_BANKS, Arch
 from samhw.spec.base import (
@@ -78,7 +80,7 @@ class _ReduceScalar(_Scalar):
         return Reduction(REDUCTIONS[params["op"]], (), "val")
 
     def work(self, params: Params) -> Work | None:
-        return Work(REDUCTIONS[params["op"]], "val")
+        return Work(REDUCTIONS[params["op"]], "val", each=prod(params.get("shape", ())))
 
     def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         return blocks.alike(self.kind, params)
@@ -169,7 +171,7 @@ class _ReduceVector(_Vector):
         return Reduction(REDUCTIONS[params["op"]], self.kept_coordinates(params), "val")
 
     def work(self, params: Params) -> Work | None:
-        return Work(REDUCTIONS[params["op"]], "val")
+        return Work(REDUCTIONS[params["op"]], "val", each=prod(params.get("shape", ())))
 
     def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         return blocks.alike(self.kind, params)

@@ -6,7 +6,8 @@ other leads to all indices of a support, and the product of a chain is a bound f
 has (the chain bound of Galley, finch-tensor). It is the least over all chains, which is a shortest path.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from heapq import heappop, heappush
 from math import inf
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.statistics.statistics import Stock, TensorStatistics, stored_coordinates
+from samhw.statistics.statistics import Stock, TensorStatistics, block_coordinates, stored_coordinates
 from samhw.statistics.support import (
     AllOf,
     AnyOf,
@@ -55,6 +56,7 @@ class DegreeStatistics(TensorStatistics):
         self._of_tensors: dict[str, tuple[_Degree, ...]] = {
             name: tuple(_of_size(stock)) for name, stock in stocks.items()
         }
+        self._rows: dict[str, NDArray[np.int64]] = {}
         self._known: dict[Support, tuple[DegreeConstraint, ...]] = {}
 
     @classmethod
@@ -64,6 +66,7 @@ class DegreeStatistics(TensorStatistics):
         made = cls({name: Stock(t.shape, rows[name].shape[1]) for name, t in tensors.items()})
         for name, coordinates in rows.items():
             made._of_tensors[name] += tuple(_of_coordinates(coordinates))
+        made._rows = rows
         return made
 
     @property
@@ -88,8 +91,8 @@ class DegreeStatistics(TensorStatistics):
         match support:
             case Every(index, extent):
                 yield DegreeConstraint(frozenset(), frozenset({index}), extent)
-            case Entries(tensor, names):
-                for below, above, number in self._of_tensors[tensor]:
+            case Entries(tensor, names, block):
+                for below, above, number in self._of_blocks(tensor, block):
                     yield DegreeConstraint(
                         frozenset(names[n] for n in below), frozenset(names[n] for n in above), number
                     )
@@ -113,6 +116,17 @@ class DegreeStatistics(TensorStatistics):
                 yield from self.constraints(of)
             case _:
                 raise TypeError(f"{support} is no support")
+
+    def _of_blocks(self, tensor: str, block: tuple[int, ...]) -> Sequence[_Degree]:
+        """The degrees of a tensor, or those of its blocks."""
+        if not block:
+            return self._of_tensors[tensor]
+        stock = self._stocks[tensor]
+        # No entry lies in more than one block.
+        found = [*_of_size(replace(stock.in_blocks(block), entries=stock.entries))]
+        if tensor in self._rows:
+            found += _of_coordinates(block_coordinates(self._rows[tensor], block))
+        return found
 
 
 def _questions(indices: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:

@@ -14,7 +14,14 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.statistics.statistics import Dealt, Kind, Stock, TensorStatistics, stored_coordinates
+from samhw.statistics.statistics import (
+    Dealt,
+    Kind,
+    Stock,
+    TensorStatistics,
+    block_coordinates,
+    stored_coordinates,
+)
 from samhw.statistics.support import (
     AllOf,
     AnyOf,
@@ -65,7 +72,7 @@ class DataStatistics(TensorStatistics):
         self._tensors = dict(tensors)
         self._masks = frozenset(masks)
         self._kept: OrderedDict[tuple[Support, frozenset[str]], CoordinateTable] = OrderedDict()
-        self._known: dict[str, NDArray[np.int64]] = {}
+        self._known: dict[tuple[str, tuple[int, ...]], NDArray[np.int64]] = {}
         self._left = 0.0
 
     @cached_property
@@ -158,8 +165,8 @@ class DataStatistics(TensorStatistics):
         match support:
             case Every(_, extent):
                 return extent
-            case Entries(tensor, names):
-                return self._tensors[tensor].shape[names.index(index)]
+            case Entries(_, names):
+                return self._shape(support)[names.index(index)]
             case AllOf(parts) | AnyOf(parts):
                 return min(self._extent(part, index) for part in parts if index in part.indices)
             case Relabelled(of, names):
@@ -222,19 +229,25 @@ class DataStatistics(TensorStatistics):
 
     def _stored(self, support: Entries) -> CoordinateTable:
         """What a tensor stores; what stores everything is free."""
-        tensor = self._tensors[support.tensor]
-        free = dict(zip(support.names, tensor.shape, strict=True))
-        size = prod(tensor.shape)
-        coordinates = self._coordinates(support.tensor)
+        shape = self._shape(support)
+        free = dict(zip(support.names, shape, strict=True))
+        size = prod(shape)
+        coordinates = self._coordinates(support.tensor, support.block)
         if coordinates.shape[1] == size and size:
             return CoordinateTable.whole(free)
         return CoordinateTable(dict(zip(support.names, coordinates, strict=True)), {}, coordinates.shape[1])
 
-    def _coordinates(self, name: str) -> NDArray[np.int64]:
-        """The coordinates that a tensor stores, of shape (rank, n)."""
-        if name not in self._known:
-            self._known[name] = stored_coordinates(self._tensors[name], is_mask=name in self._masks)
-        return self._known[name]
+    def _shape(self, support: Entries) -> tuple[int, ...]:
+        """The extents of what a tensor stores: of its modes, or of blocks along them."""
+        shape = self._tensors[support.tensor].shape
+        return Stock(shape, 0).in_blocks(support.block).shape
+
+    def _coordinates(self, name: str, block: tuple[int, ...] = ()) -> NDArray[np.int64]:
+        """The coordinates that a tensor stores, of shape (rank, n), or those of its blocks."""
+        if (name, block) not in self._known:
+            stored = stored_coordinates(self._tensors[name], is_mask=name in self._masks)
+            self._known[name, block] = block_coordinates(stored, block)
+        return self._known[name, block]
 
     def _joined(
         self, support: AnyOf, parts: tuple[Support, ...], kept: frozenset[str], b: Bounds

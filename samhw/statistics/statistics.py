@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from samhw.statistics.support import Support, onto
 from samhw.tensors import LevelType, Tensor
 
-__all__ = ["KINDS", "Dealt", "Kind", "Stock", "TensorStatistics", "stored_coordinates"]
+__all__ = ["KINDS", "Dealt", "Kind", "Stock", "TensorStatistics", "block_coordinates", "stored_coordinates"]
 
 Kind = Literal["uniform", "degrees", "sampled", "exact"]
 KINDS: tuple[Kind, ...] = ("uniform", "degrees", "sampled", "exact")
@@ -25,6 +25,14 @@ class Stock:
 
     shape: tuple[int, ...]
     entries: float
+
+    def in_blocks(self, block: tuple[int, ...]) -> "Stock":
+        """The same of its blocks, where each element is there with the same probability."""
+        if not block:
+            return self
+        share = self.entries / max(1.0, prod(map(float, self.shape)))
+        shape = tuple(-(-extent // size) for extent, size in zip(self.shape, block, strict=True))
+        return Stock(shape, prod(map(float, shape)) * (1 - (1 - min(share, 1.0)) ** prod(block)))
 
 
 @dataclass(frozen=True)
@@ -104,3 +112,11 @@ def stored_coordinates(tensor: Tensor, *, is_mask: bool = False) -> NDArray[np.i
     count, but for a mask, and zeros that only fill a dense level do not."""
     coords, _ = tensor.to_coo(drop_zeros=is_mask or tensor.format.levels[-1:] == (LevelType.dense,))
     return coords
+
+
+def block_coordinates(coordinates: NDArray[np.int64], block: tuple[int, ...]) -> NDArray[np.int64]:
+    """The blocks of these sizes that have any of some coordinates (rank, n)."""
+    if not block:
+        return coordinates
+    found: NDArray[np.int64] = np.unique(coordinates // np.array(block)[:, None], axis=1)
+    return found

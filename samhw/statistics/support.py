@@ -57,10 +57,12 @@ class Every(Support):
 
 @dataclass(frozen=True, eq=False)
 class Entries(Support):
-    """What an input stores: `names` are the indices of its modes."""
+    """What an input stores: `names` are the indices of its modes. With the sizes of a `block`, by mode, the
+    coordinates are those of blocks in which it stores anything."""
 
     tensor: str
     names: tuple[str, ...]
+    block: tuple[int, ...] = ()
 
     @cached_property
     def indices(self) -> frozenset[str]:
@@ -159,9 +161,10 @@ def every(index: str, extent: int) -> Support:
     return _one(Every, index, extent)
 
 
-def entries(tensor: str, names: Iterable[str]) -> Support:
-    """What an input stores; `names` are the indices of its modes, each another one."""
-    return _one(Entries, tensor, tuple(names))
+def entries(tensor: str, names: Iterable[str], block: tuple[int, ...] = ()) -> Support:
+    """What an input stores, or which of its blocks; `names` are the indices of its modes, each another
+    one."""
+    return _one(Entries, tensor, tuple(names), block)
 
 
 def nothing(indices: Collection[str]) -> Support:
@@ -222,8 +225,8 @@ def relabelled(support: Support, names: Mapping[str, str]) -> Support:
     match support:
         case Every(index, extent):
             return every(names[index], extent)
-        case Entries(tensor, old):
-            return entries(tensor, (names[name] for name in old))
+        case Entries(tensor, old, block):
+            return entries(tensor, (names[name] for name in old), block)
         case AllOf(parts) if _is_whole(support):
             return all_of(relabelled(part, names) for part in parts)
         case Relabelled(of, old):

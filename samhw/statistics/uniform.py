@@ -53,8 +53,8 @@ class UniformStatistics(TensorStatistics):
         match support:
             case Every(index, extent):
                 return 1.0, {index: extent}
-            case Entries(tensor, names):
-                stock = self._stocks[tensor]
+            case Entries(tensor, names, block):
+                stock = self._stocks[tensor].in_blocks(block)
                 size = prod(map(float, stock.shape))
                 return min(1.0, stock.entries / max(size, 1.0)), dict(zip(names, stock.shape, strict=True))
             case AllOf(parts):

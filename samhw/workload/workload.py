@@ -19,7 +19,7 @@ from samhw.frontend import (
 )
 from samhw.numerics import ValueType
 from samhw.schedule import Schedule
-from samhw.search import matrices_of
+from samhw.search import derived_of
 from samhw.splits import SplitProgram, dealt, split_program
 from samhw.statistics import Kind, TensorStatistics, from_tensors
 from samhw.tensors import Format, LevelType, Tensor
@@ -78,9 +78,8 @@ class Workload:
         once, and keep it: it keeps what it has counted."""
         masks = {statement.mask.tensor for statement in self.program.statements if statement.mask}
         stored = self.stored(schedule)
-        return from_tensors(
-            stored | matrices_of(self.program, stored) | self.parts(schedule), kind, masks=masks
-        )
+        program = self.program if schedule is None else _written(schedule, self.program)
+        return from_tensors(stored | derived_of(program, stored) | self.parts(schedule), kind, masks=masks)
 
     def stored(self, schedule: Schedule | None) -> dict[str, Tensor]:
         """The inputs with their rows in the orders of a schedule.

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samhw.compiler import Compiled
+from samhw.compiler import Compiled, estimate_compiled
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.graph import DDR4, Arch, OffChip, dumps, loads
@@ -18,7 +18,7 @@ from samhw.running.images import unload
 from samhw.running.inputs import inputs_of
 from samhw.schedule import Schedule
 from samhw.search import compile_program
-from samhw.sim import simulate, simulate_regions
+from samhw.sim import operations, simulate, simulate_regions, traffic
 from samhw.tensors import Tensor
 from samhw.tensors.generate import bigbird_mask
 from samhw.workload import compile_workload, make_workload
@@ -393,3 +393,32 @@ def agree(compiled: Compiled, tensors: dict[str, Tensor]) -> None:
 def test_backends_agree_on_blocks(value: str, a: str, x: str, t: str, lanes: dict[str, int]) -> None:
     compiled, tensors = compiled_on(spmm(a, x, t), value=value, lanes=lanes)
     agree(compiled, tensors)
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks", "value"),
+    [
+        (spmm("csr", "dense", "dense", n=60, m=50, w=24), {"i": 4, "k": 2, "j": 4}, "i32"),
+        (SAMPLED.format(i=40, k=12, j=30), {"i": 4, "k": 2, "j": 4}, "i32"),
+        (ATTENTION.format(i=38, k=12), {"i": 4, "j": 4, "d": 4}, "f32"),
+        (LAYER.format(i=30, k=21, j=19), {"i": 4, "k": 2, "j": 2}, "f32"),
+    ],
+)
+def test_estimates_know_blocks(text: str, blocks: dict[str, int], value: str) -> None:
+    """Operations and bytes are those of a run; cycles are about those."""
+    kind = value_type(value)
+    given = make_workload(parse(text, "p"), ["random:density=0.1"], value=kind, seed=0)
+    schedule = Schedule(blocks=blocks)
+    compiled = compile_workload(given, schedule, value=kind)
+    expected = estimate_compiled(compiled, given.statistics(schedule=schedule))
+    memories, extents = inputs_of(compiled, given.tensors)
+    (run,), (graph,) = (
+        simulate_regions(compiled.design, compiled.arch, memories, extents),
+        compiled.design.regions,
+    )
+    assert expected.operations == sum(operations(graph, run).values())
+    moved = traffic(graph, compiled.arch, run)
+    assert expected.bytes == pytest.approx(sum(each.bytes for each in moved.values()), rel=0.05)
+    assert expected.cycles == pytest.approx(run.cycles, rel=0.25)
+    for other in ("uniform", "degrees", "sampled"):
+        assert estimate_compiled(compiled, given.statistics(other, schedule)).cycles > run.cycles / 3

@@ -1,9 +1,9 @@
 """Builds a program from Verilog with Verilator and the C++ compiler, through the build cache.
 
 Verilator's own makefile is not used: what does not depend on the design (Verilator's run-time library, the
-harness, and the headers that every design includes) is compiled once. The header of a large design is read
-once, and its units are of a limited size, since a compiler takes more than twice as long for twice the code.
-Most runs are shorter than the optimiser would take, hence none unless asked for.
+harness, and the headers that every design includes) is compiled once. A small design is one unit, since each
+unit reads the header of all of it; the units of a large one share a compiled header. Most runs are shorter
+than the optimiser would take, hence none unless asked for.
 """
 
 import json
@@ -14,6 +14,7 @@ import shutil
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Literal
@@ -42,12 +43,11 @@ _VERILATE = (
 _COMPILE = ("-std=c++17", "-pipe", "-w")
 _OPTIMISED, _FIXED, _PLAIN = "-O2", "-O1", "-O0"
 """Of designs that are built for speed, of what no design changes, and of all others."""
-_UNIT_BYTES = 800_000
-"""The least of a unit: each reads the header of the whole design."""
-_MOST_BYTES = 1_600_000
-"""The size at which a unit ends whose header is precompiled."""
-_LARGE_BYTES = 400_000
-"""The size of a design's headers from which on they are precompiled."""
+_ALONE_BYTES, _PLAIN_BYTES = 6_000_000, 2_000_000
+"""The most of a plain unit that is all of a design, and about the most of one among several: each has to read
+the header of the whole design, but a compiler takes more than twice as long for twice the code."""
+_OPTIMISED_BYTES = 800_000
+"""About the least of an optimised unit, of which there is one for each processor at most."""
 _COMMON = """\
 #include <cstddef>
 #include <cstdint>
@@ -175,15 +175,14 @@ class _Builder:
         sources = json.loads((work / "Vtop.json").read_text())["sources"]
         fast = [*sources["classes_fast"], *sources.get("support_fast", []), str(work / "glue.cpp")]
         slow = [*sources["classes_slow"], *sources.get("support_slow", [])]
-        header = self._header(work, fixed[0] / "common.h")
-        common = ("-include", str(header))
-        most = None if header.parent == fixed[0] else _MOST_BYTES
-        if self.fast == _PLAIN:
-            units = _units(work, "all", [*fast, *slow], _PLAIN, common, most)
-        else:
-            # A compiled header serves only the options that it was compiled with.
-            units = _units(work, "fast", fast, self.fast)
-            units += _units(work, "slow", slow, _PLAIN, common, most)
+        optimised, plain = ([], [*fast, *slow]) if self.fast == _PLAIN else (fast, slow)
+        size = _size(plain)
+        groups = _groups(plain, 1 if size <= _ALONE_BYTES else ceil(size / _PLAIN_BYTES))
+        header = fixed[0] / "common.h" if len(groups) < 2 else self._design_header(work)
+        units = [_unit(work, f"plain{k}", group, _PLAIN, header) for k, group in enumerate(groups)]
+        # A compiled header serves only the options that it was compiled with.
+        groups = _groups(optimised, min(os.cpu_count() or 1, ceil(_size(optimised) / _OPTIMISED_BYTES)))
+        units += [_unit(work, f"fast{k}", group, self.fast) for k, group in enumerate(groups)]
         self._compile(units)
 
         objects = [unit.target for unit in units]
@@ -195,15 +194,12 @@ class _Builder:
         _check(done, "the verilated design does not link")
         shutil.rmtree(work)
 
-    def _header(self, work: Path, common: Path) -> Path:
-        """What the plain units of a design include first, compiled: the header of the whole design if it is
-        large, else what all designs have in common."""
-        size = sum(path.stat().st_size for path in work.glob("Vtop*.h"))
-        if not self.compiler.precompiles or size < _LARGE_BYTES:
-            return common
+    def _design_header(self, work: Path) -> Path:
+        """What several plain units of a design include first: the header of the whole design, compiled."""
         header = work / "design.h"
         header.write_text(_COMMON + '#include "Vtop__Syms.h"\n')
-        self._compile([_Unit(header, work / "design.h.gch", _PLAIN, ("-x", "c++-header"))])
+        if self.compiler.precompiles:
+            self._compile([_Unit(header, work / "design.h.gch", _PLAIN, ("-x", "c++-header"))])
         return header
 
     def _compile(self, units: Iterable["_Unit"]) -> None:
@@ -246,31 +242,25 @@ class _Unit:
     options: Sequence[str] = ()
 
 
-def _units(
-    work: Path,
-    name: str,
-    parts: Sequence[str],
-    optimise: str,
-    options: Sequence[str] = (),
-    most: int | None = None,
-) -> list[_Unit]:
-    """Units that include the parts, about one for each processor, and none but the last smaller than
-    `_UNIT_BYTES`. Given `most`, a unit that has reached so many bytes ends."""
-    sizes = [Path(part).stat().st_size for part in parts]
-    least = max(_UNIT_BYTES, sum(sizes) // (os.cpu_count() or 1))
-    if most is not None:
-        least = min(least, most)
-    groups: list[list[str]] = [[]]
-    size = 0
-    for part, more in zip(parts, sizes, strict=True):
-        if size >= least:
+def _size(parts: Iterable[str]) -> int:
+    """The bytes of some files."""
+    return sum(Path(part).stat().st_size for part in parts)
+
+
+def _groups(parts: Sequence[str], number: int) -> list[list[str]]:
+    """Files in their order, in as many groups of about the same size, or in fewer where files are large."""
+    groups: list[list[str]] = []
+    least = _size(parts) / max(number, 1)
+    for part in parts:
+        if not groups or _size(groups[-1]) >= least:
             groups.append([])
-            size = 0
-        groups[-1].append(f'#include "{part}"\n')
-        size += more
-    units = []
-    for k, group in enumerate(groups):
-        source = work / f"{name}{k}.cpp"
-        source.write_text("".join(group))
-        units.append(_Unit(source, source.with_suffix(".o"), optimise, options))
-    return units
+        groups[-1].append(part)
+    return groups
+
+
+def _unit(work: Path, name: str, parts: Iterable[str], optimise: str, header: Path | None = None) -> _Unit:
+    """A unit that includes the parts, after a header."""
+    source = work / f"{name}.cpp"
+    source.write_text("".join(f'#include "{part}"\n' for part in parts))
+    options = () if header is None else ("-include", str(header))
+    return _Unit(source, source.with_suffix(".o"), optimise, options)

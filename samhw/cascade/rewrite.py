@@ -16,7 +16,7 @@ from samhw.cascade.decompose import Decomposed, FiniteRank, decompose
 from samhw.cascade.finite import RankTerm, terms_by
 from samhw.cascade.monotone import commuted
 from samhw.cascade.reductions import Reduced, RegionReductions
-from samhw.cascade.segments import OnePass, Rescaling, SegmentView, segmented
+from samhw.cascade.segments import LEAST, OnePass, Rescaling, SegmentView, segmented
 from samhw.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
 from samhw.frontend import (
     COORDINATES,
@@ -33,6 +33,7 @@ from samhw.frontend import (
     Region,
     RunningReduction,
     Statement,
+    Sub,
     TensorDecl,
     accesses,
     free_indices,
@@ -47,11 +48,6 @@ __all__ = ["CascadeFinding", "Cascaded", "cascaded"]
 
 PLACES = {*COORDINATES, "argtop", "argbottom"}
 """Reductions that give coordinates, and no values."""
-
-LEAST = -(2.0**100)
-"""What a running maximum begins with, instead of minus infinity: so a score of minus infinity has the weight
-exp(-inf - LEAST) = 0, and not NaN. Both floating-point types have it."""
-
 
 @dataclass(frozen=True)
 class CascadeFinding:
@@ -95,17 +91,19 @@ def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None
     names = Names(tensors)
     regions = []
     rescaled: dict[str, tuple[Rescaling, ...]] = {}
+    reduced: dict[str, str] = {}
     for region in program.regions:
         rewriter = _Rewriter(program, region, names, mode)
         regions.append(rewriter.region())
         findings += rewriter.findings
         tensors |= rewriter.tensors
         rescaled |= rewriter.rescaled
+        reduced |= rewriter.reduced
     if not any(finding.rewritten for finding in findings):
         return Cascaded(program, tuple(findings))
     made = replace(program, tensors=tensors, regions=tuple(regions), written=None)
     added = tensors.keys() - program.tensors.keys()
-    made, views = segmented(OnePass(made, rescaled, added), lanes or {})
+    made, views = segmented(OnePass(made, rescaled, reduced, added), lanes or {})
     made = _without_dead(made, {decl.name for decl in program.outputs})
     used = tuple(view for view in views if view.name in made.tensors)
     return Cascaded(made, tuple(findings), used)
@@ -147,6 +145,8 @@ class _Rewriter:
         self.findings: list[CascadeFinding] = []
         self.tensors: dict[str, TensorDecl] = {}
         self.rescaled: dict[str, tuple[Rescaling, ...]] = {}
+        self.reduced: dict[str, str] = {}
+        """The reductions of cascades by tensor, each with the index that it goes over."""
         self.statements: list[Statement] = []
         self._running: dict[tuple[str, str], Access] = {}
         """Of an earlier result, by the name of its tensor and the kind of value."""
@@ -206,7 +206,7 @@ class _Rewriter:
 
     def _state(self) -> dict[str, Any]:
         """What has been made so far, to go back to."""
-        kinds = ("findings", "tensors", "rescaled", "statements", "_running", "_versions")
+        kinds = ("findings", "tensors", "rescaled", "reduced", "statements", "_running", "_versions")
         return {kind: copy(vars(self)[kind]) for kind in kinds}
 
     def _refusal(self, reduced: Reduced, parts: dict[Access, Decomposed]) -> str | None:
@@ -281,6 +281,7 @@ class _Rewriter:
         value = Access.of("", [name for name in lhs.names if name in used])
         value = Access(self._declare(f"{lhs.tensor}_element", value, lhs), value.indices)
         order = statement.order and tuple(index for index in statement.order if index in used)
+        self.reduced[value.tensor] = reduced.index
         self.statements.append(replace(statement, lhs=value, rhs=found.element, order=order))
         self.statements.append(Statement(lhs, found.back(value), self._order(statement)))
         return True
@@ -371,6 +372,7 @@ class _Rewriter:
                 for access, part in parts.items()
                 if access in rescaled
             )
+        self.reduced[lhs.tensor] = index
         self.statements.append(replace(statement, lhs=lhs, rhs=rhs, mask=mask))
         if epilogue:
             self.statements.append(self._epilogue(statement, lhs, epilogue))
@@ -466,11 +468,13 @@ def _rounds(expr: Expr, result: Access) -> bool:
 
 
 def _simplified(expr: Expr) -> Expr:
-    """Without products with and quotients by 1."""
+    """Without products with and quotients by 1, and sums with 0."""
 
     def change(node: Expr) -> Expr:
         match node:
             case Mul(Literal(1), other) | Mul(other, Literal(1)) | Div(other, Literal(1)):
+                return other
+            case Add(other, Literal(0)) | Add(Literal(0), other) | Sub(other, Literal(0)):
                 return other
         return node
 

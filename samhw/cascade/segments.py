@@ -17,7 +17,10 @@ from samhw.frontend import (
     COORDINATES,
     RANKINGS,
     Access,
+    Add,
+    Call,
     Expr,
+    Literal,
     Mul,
     Program,
     Recurrence,
@@ -30,7 +33,11 @@ from samhw.frontend import (
 from samhw.names import Names
 from samhw.tensors import Format, LevelType, Tensor
 
-__all__ = ["OnePass", "Rescaling", "SegmentView", "segmented"]
+__all__ = ["LEAST", "OnePass", "Rescaling", "SegmentView", "segmented"]
+
+LEAST = -(2.0**100)
+"""What a running maximum begins with, instead of minus infinity: so a score of minus infinity has the weight
+exp(-inf - LEAST) = 0, and not NaN. Both floating-point types have it."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +56,13 @@ class OnePass:
     Attributes:
         program: with the statements that nobody reads any more.
         rescaled: by tensor, what rescales a sum.
+        reduced: the reductions of cascades by tensor, each with the index that it goes over.
         added: the tensors that the cascades have brought.
     """
 
     program: Program
     rescaled: Mapping[str, tuple[Rescaling, ...]]
+    reduced: Mapping[str, str]
     added: Collection[str]
 
 
@@ -115,8 +124,7 @@ def segmented(given: OnePass, lanes: Mapping[str, int]) -> tuple[Program, tuple[
     views = _Views(program)
     regions: list[Region] = []
     for region in program.regions:
-        sums = [s.rhs for s in region.statements if s.lhs.tensor in given.rescaled]
-        found = {rhs.index for rhs in sums if isinstance(rhs, Recurrence)}
+        found = {given.reduced[t] for t in region.written if t in given.reduced}
         asked = sorted(index for index in found if lanes.get(index, 1) > 1)
         if len(asked) > 1:
             raise InputError(
@@ -234,6 +242,12 @@ class _Segments:
         self.views = views
         self.inner = views.indices.fresh(f"{index}_own")
         self.writers = {s.lhs.tensor: s for s in region.statements}
+        self.earlier = {
+            rescaling.writer.lhs.tensor
+            for tensor in self.writers
+            for rescaling in given.rescaled.get(tensor, ())
+        }
+        """The results that rescale others."""
         self.cut = self._cut()
         """By tensor, how the statement that writes it calls the index, if it goes over it."""
         self.tensors: dict[str, TensorDecl] = {}
@@ -244,14 +258,13 @@ class _Segments:
 
     def region(self) -> Region:
         """The region over segments. Behind its statements stand those that give results their shape again."""
-        earlier = {r.writer.lhs.tensor for name in self.cut for r in self.given.rescaled.get(name, ())}
         for statement in self.asked.statements:
             tensor = statement.lhs.tensor
             if tensor not in self.cut:
                 self.statements.append(statement)
             elif tensor in self.given.rescaled:
                 self._emit_sum(statement)
-            elif tensor in earlier:
+            elif tensor in self.earlier:
                 self._emit_earlier(statement)
             else:
                 self.statements.append(self._over(statement))
@@ -265,7 +278,7 @@ class _Segments:
     def _cut(self) -> dict[str, str]:
         """All statements that have the index, or are linked to it through what the region computes."""
         dimension = self.program.dimensions.of_statement
-        (own,) = {dimension(s)[self.index] for s in self.asked.statements if self._is_sum(s)}
+        (own,) = {dimension(s)[self.index] for s in self.asked.statements if self._is_reduced(s)}
         open_ = [(s, self.index) for s in self.asked.statements if dimension(s).get(self.index) == own]
         found: dict[str, str] = {}
         while open_:
@@ -279,10 +292,8 @@ class _Segments:
             ]
         return found
 
-    def _is_sum(self, statement: Statement) -> bool:
-        rhs = statement.rhs
-        is_rescaled = statement.lhs.tensor in self.given.rescaled
-        return is_rescaled and isinstance(rhs, Recurrence) and rhs.index == self.index
+    def _is_reduced(self, statement: Statement) -> bool:
+        return self.given.reduced.get(statement.lhs.tensor) == self.index
 
     def _linked(self, statement: Statement, index: str) -> Iterator[tuple[Statement, str]]:
         """The statements that share an index with one, through a tensor that the region computes."""
@@ -309,6 +320,9 @@ class _Segments:
         places = statement.reduction in COORDINATES or statement.reduction in RANKINGS
         if places and index in statement.reduction_indices:
             raise self._refusal(f"'{statement}' puts all of it in order")
+        extreme = statement.reduction in ("max", "min") and index in statement.reduction_indices
+        if extreme and statement.mask is not None and tensor not in self.earlier:
+            raise self._refusal(f"'{statement}' has a mask, of which a segment may have nothing")
 
     def _refusal(self, why: str) -> InputError:
         return InputError(
@@ -323,11 +337,30 @@ class _Segments:
         own = self._declare(f"{statement.lhs.tensor}_own", (*statement.lhs.names, self.index))
         self._own[statement.lhs.tensor] = own.tensor
         self.statements.append(replace(over, lhs=own))
-        if statement.reduction != "sum" and statement.mask is not None:
-            # A segment without points has 0, which is no maximum.
-            self.statements.append(over)
+        whole = replace(over, rhs=own, mask=None, order=self._without_inner(over.order))
+        if statement.reduction == "sum" or statement.mask is None:
+            self.statements.append(whole)
         else:
-            self.statements.append(replace(over, rhs=own, mask=None, order=self._without_inner(over.order)))
+            self._emit_extreme(over, own, whole)
+
+    def _emit_extreme(self, over: Statement, own: Access, whole: Statement) -> None:
+        """The extreme of all segments that have points at all: others have 0, which is none."""
+        tensor = whole.lhs.tensor
+        points = self._declare(f"{tensor}_points", own.names)
+        kept = self._declare(f"{tensor}_kept", own.names)
+        all_points = self._declare(f"{tensor}_row_points", whole.lhs.names)
+        extreme = self._declare(f"{tensor}_extreme", whole.lhs.names)
+        each = self._declare(f"{tensor}_each", (*own.names, self.inner))
+        one = Add(Mul(Literal(0), over.rhs), Literal(1))
+        least = Literal(LEAST if over.reduction == "max" else -LEAST)
+        self.statements += (
+            Statement(each, one, mask=over.mask),
+            replace(over, lhs=points, rhs=each, reduction="sum"),
+            Statement(kept, Call("select", (points, own, least))),
+            replace(whole, lhs=extreme, rhs=kept),
+            replace(whole, lhs=all_points, rhs=points, reduction="sum"),
+            Statement(whole.lhs, Call("select", (all_points, extreme, Literal(0)))),
+        )
 
     def _emit_sum(self, statement: Statement) -> None:
         """A rescaled sum: of each segment, and of all, in which each has the weight that its own results

@@ -150,7 +150,7 @@ def assembled(
             lowered.order,
             lowered.extent,
             scope.arch,
-            {} if special else lanes,
+            {} if special else {lowered.serving(index): n for index, n in lanes.items()} | dict(lanes),
             scope.divisible(lowered.graph),
             scope.in_shards,
             blocks={
@@ -180,7 +180,7 @@ def _without_place(lanes: Mapping[str, int], regions: Sequence[CompiledRegion]) 
             return Refusal(
                 f"There is no index '{index}' to have lanes", (f"take one of {', '.join(indices)}",)
             )
-        if count > 1 and index not in distributed:
+        if count > 1 and not any(region.serving(index) in distributed for region in regions):
             return Refusal(
                 f"Nothing lies inside of '{index}' that lanes could share",
                 (

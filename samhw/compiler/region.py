@@ -17,7 +17,7 @@ from samhw.decision import Refusal, RegionDecision, Sharing
 from samhw.errors import InputError, ScheduleError, StreamError
 from samhw.frontend import Region
 from samhw.fusion import FusedRegion, check_order, orders, partial_order, stored_format
-from samhw.graph import Graph, validate
+from samhw.graph import Graph, levels, validate
 from samhw.names import Names
 from samhw.passes import PermutedCopy
 from samhw.tensors import LevelType
@@ -45,6 +45,15 @@ class LoweredRegion:
     """The copy that the region makes, if that is what it is for, and its cost."""
     note: str = ""
     """Why the region ends where it does, or what it stores in the place of a result."""
+
+    def serving(self, index: str) -> str:
+        """The index inside of which everything lies that would lie inside of this one: itself, unless it is
+        computed for another use already."""
+        around = {other for stream in levels(self.graph).values() for other in stream[:-1]}
+        if index in around:
+            return index
+        alike = self.fused.alike(index) & around
+        return next((other for other in self.order if other in alike), index)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} in the order {', '.join(self.order) or '(none)'}: {self.graph!r}>"

@@ -205,6 +205,18 @@ class FusedRegion:
         self.dimension[name] = dimension
         return name
 
+    def alike(self, index: str) -> frozenset[str]:
+        """The names that an index has where other uses compute the same statements, itself among them."""
+        places: dict[tuple[str, str], set[str]] = {}
+        for instance in self.instances:
+            for own, name in instance.rename.items():
+                places.setdefault((instance.tensor, own), set()).add(name)
+        found, more = set[str](), {index}
+        while more:
+            found |= more
+            more = set().union(*(names for names in places.values() if names & more)) - found
+        return frozenset(found)
+
     def stored_uses(self) -> Iterator[StoredUse]:
         """The uses of stored tensors, and the outputs."""
         for instance in self.instances:

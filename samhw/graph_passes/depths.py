@@ -15,6 +15,7 @@ from samhw.errors import StreamError
 from samhw.graph import Arch, Channel, Endpoint, Graph, Node, levels
 from samhw.graph_passes.assembly import Assembly
 from samhw.graph_passes.concats import waiting_parts
+from samhw.numerics import REDUCTIONS
 
 __all__ = ["depths"]
 
@@ -64,13 +65,15 @@ def depths(assembly: Assembly) -> Assembly:
     """
     graph, arch, extent = assembly.graph, assembly.arch, assembly.extent
     arrival: dict[str, int] = {}
+    folded: dict[str, int] = {}
+    """The same, with the time that reducers take behind the end of a fiber."""
     indices = levels(graph)
     streams: dict[Endpoint, _Stream] = {}
     for node in graph.nodes:
         inputs = {port.name: graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs}
-        arrival[node.name] = node.spec.inside(node.params, arch, graph.value) + max(
-            (arrival[c.source.node] + c.latency for c in inputs.values()), default=0
-        )
+        for times, own in ((arrival, 0), (folded, _fold(graph, node, arch))):
+            times[node.name] = node.spec.inside(node.params, arch, graph.value) + own
+            times[node.name] += max((times[c.source.node] + c.latency for c in inputs.values()), default=0)
         heads = {port: streams[c.source] for port, c in inputs.items()}
         streams |= _outputs(node, heads, indices)
     parts = waiting_parts(graph, indices)
@@ -80,12 +83,15 @@ def depths(assembly: Assembly) -> Assembly:
     held_tokens: dict[Endpoint, dict[str, int]] = {}
     for channel in graph.channels:
         sink = graph.node[channel.sink.node]
-        slack = arrival[sink.name] - sink.spec.inside(sink.params, arch, graph.value)
-        slack -= arrival[channel.source.node] + channel.latency
+        held = _held(graph, channel, streams, parts)
+        # What is read once for several stalls them all where one of them holds a fiber and has no room.
+        is_shared = graph.node[channel.source.node].memories and len(graph.fanout[channel.source]) > 1
+        times = folded if held is not None and is_shared else arrival
+        slack = times[sink.name] - sink.spec.inside(sink.params, arch, graph.value)
+        slack -= times[channel.source.node] + channel.latency
         depth = channel.latency + 1 + slack + arch.slack
         if slack:
             reasons[channel.name] = f"{slack} more cycles on another way to {sink.name}"
-        held = _held(graph, channel, streams, parts)
         if held is not None:
             outer, awaited = held
             inner = streams[channel.source].levels[outer:]
@@ -115,6 +121,17 @@ def depths(assembly: Assembly) -> Assembly:
                 found[channel.name] += tokens
                 reasons[channel.name] = f"room for {tokens} tokens, as many as another reader holds"
     return replace(assembly, graph=graph.with_depths(found), reasons=reasons, held=waiting)
+
+
+def _fold(graph: Graph, node: Node, arch: Arch) -> int:
+    """The cycles that a reducer of single values takes behind the end of a fiber."""
+    reduction = node.spec.reduction(node.params)
+    if reduction is None or reduction.operation is None or reduction.coordinates:
+        return 0
+    kind = graph.operand_type(node)
+    (op,) = (name for name, operation in REDUCTIONS.items() if operation == reduction.operation)
+    rounds = kind.block(op).bit_length()
+    return rounds * arch.reduce_latency(op, kind) if rounds > 1 else 0
 
 
 def _outputs(

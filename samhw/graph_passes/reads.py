@@ -1,0 +1,121 @@
+"""What is read more than once at the same references, in the same order, is read once.
+
+Attention of latents (`mla`) takes each as a key and again as a value, under two names of one dimension. Two
+streams are equal if nodes of one kind, with equal parameters, make them of equal streams. References into a
+dense level are equal too where a scanner makes them of all coordinates, and where they are located at
+coordinates that a scanner of the same extent gives below as many references.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+
+from samhw.graph import Endpoint, Graph, Node, StreamKind, wired
+from samhw.graph_passes.assembly import Assembly
+
+__all__ = ["reads"]
+
+
+def reads(assembly: Assembly) -> Assembly:
+    """The graph in which no two nodes read the same values, and nobody makes streams that are not read."""
+    graph = assembly.graph
+    streams = _Streams(graph)
+    first: dict[Hashable, Node] = {}
+    instead: dict[str, str] = {}
+    for node in graph.nodes:
+        if _reads_values(node):
+            kept = first.setdefault(streams.made(node), node)
+            if kept is not node:
+                instead[node.name] = kept.name
+    if not instead:
+        return assembly
+    ends = [
+        (Endpoint(instead.get(c.source.node, c.source.node), c.source.port), c.sink)
+        for c in graph.channels
+        if c.sink.node not in instead
+    ]
+    nodes = {node.name: node for node in graph.nodes if node.name not in instead}
+    while idle := {name for name, node in nodes.items() if node.outputs} - {source.node for source, _ in ends}:
+        nodes = {name: node for name, node in nodes.items() if name not in idle}
+        ends = [end for end in ends if end[1].node not in idle]
+    channels = wired(nodes, ends, assembly.arch, graph.value)
+    return replace(assembly, graph=replace(graph, nodes=tuple(nodes.values()), channels=channels))
+
+
+def _reads_values(node: Node) -> bool:
+    kinds = {port.stream.kind for port in node.outputs}
+    return bool(node.memories) and kinds == {StreamKind.VAL}
+
+
+@dataclass
+class _Streams:
+    """What the streams of a graph are. Equal streams have equal keys."""
+
+    graph: Graph
+    _made: dict[str, Hashable] = field(default_factory=dict)
+    _stream: dict[Endpoint, Hashable] = field(default_factory=dict)
+    _fibers: dict[Endpoint, Hashable] = field(default_factory=dict)
+    _numbers: dict[Hashable, int] = field(default_factory=dict)
+
+    def made(self, node: Node) -> Hashable:
+        """What a node makes: its kind, its parameters, and what it takes."""
+        if node.name not in self._made:
+            params = tuple(sorted((name, repr(value)) for name, value in node.params.items()))
+            self._made[node.name] = self._number((node.kind, params, *map(self.stream, self._sources(node))))
+        return self._made[node.name]
+
+    def stream(self, end: Endpoint) -> Hashable:
+        """All tokens of an output."""
+        if end not in self._stream:
+            node = self.graph.node[end.node]
+            if all_of := self._all_of_dense(node, end.port):
+                key: Hashable = all_of
+            else:
+                key = (end.port, self.made(node))
+            self._stream[end] = self._number(key)
+        return self._stream[end]
+
+    def fibers(self, end: Endpoint) -> Hashable:
+        """How many payloads an output gives, and where its fibers end."""
+        if end not in self._fibers:
+            node = self.graph.node[end.node]
+            followed = node.spec.follows(end.port, node.params)
+            keeps = not (
+                node.spec.thins
+                or node.spec.joins(node.params)
+                or node.spec.reduction(node.params)
+                or node.spec.distribution(node.params)
+            )
+            key: Hashable = ("tokens", self.stream(end))
+            if followed is not None and keeps:
+                inside = self.fibers(self._source(node, followed))
+                if not node.spec.scans:
+                    key = inside
+                elif node.spec.locates:
+                    key = ("dense", inside, tuple(node.extents.values()))
+            self._fibers[end] = key if isinstance(key, int) else self._number(key)
+        return self._fibers[end]
+
+    def _all_of_dense(self, node: Node, port: str) -> Hashable:
+        """References to all of a dense level below some references, or its coordinates; None for others."""
+        if not node.spec.locates or node.memories:
+            return None
+        extent = tuple(node.extents.values())
+        held, *inner = self._sources(node)
+        dense = self._number(("dense", self.fibers(held), extent))
+        if node.spec.scans:
+            is_reference = node.output(port).stream.kind is StreamKind.REF
+            return ("references", self.stream(held), extent) if is_reference else ("coordinates", dense)
+        (crd,) = inner
+        if self.stream(crd) == self._number(("coordinates", dense)):
+            return ("references", self.stream(held), extent)
+        return None
+
+    def _sources(self, node: Node) -> list[Endpoint]:
+        return [self._source(node, port.name) for port in node.inputs]
+
+    def _source(self, node: Node, port: str) -> Endpoint:
+        return self.graph.fanin[Endpoint(node.name, port)].source
+
+    def _number(self, key: Hashable) -> int:
+        """A number for a key, so that keys of keys stay small."""
+        return self._numbers.setdefault(key, len(self._numbers))

@@ -31,18 +31,20 @@ def unpack(m: Module, f: FloatFormat, word: Value) -> data.View:
         )
     )
     mantissa, exponent = word[: f.mantissa], word[f.mantissa : -1]
+    own, significand = exponent, Cat(mantissa, Const(1, 1))
+    if f.subnormals:
+        # By values and not by cases: of a constant word these would be processes that wait for nothing.
+        zeros = lowest_bit(mantissa[::-1])
+        own = Mux(exponent.any(), exponent, -zeros)
+        significand = Mux(exponent.any(), significand, (Cat(Const(0, 1), mantissa) << zeros)[: f.mantissa + 1])
     m.d.comb += [
         parts.sign.eq(word[-1]),
-        parts.exponent.eq(exponent),
-        parts.significand.eq(Cat(mantissa, Const(1, 1))),
+        parts.exponent.eq(own),
+        parts.significand.eq(significand),
         parts.zero.eq(~(word[:-1] if f.subnormals else exponent).any()),
         parts.infinite.eq(exponent.all() & ~mantissa.any() & f.infinities),
         parts.nan.eq(_is_nan(f, word)),
     ]
-    if f.subnormals:
-        zeros = lowest_bit(mantissa[::-1])
-        with m.If(~exponent.any()):
-            m.d.comb += [parts.exponent.eq(-zeros), parts.significand.eq(Cat(Const(0, 1), mantissa) << zeros)]
     return parts
 
 

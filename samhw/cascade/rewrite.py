@@ -64,11 +64,13 @@ class CascadeFinding:
 
 @dataclass(frozen=True)
 class Cascaded:
-    """A program, what was found about its cascades, and the tensors that it reads in segments."""
+    """A program, what was found about its cascades, the tensors that it reads in segments, and the indices
+    that count these."""
 
     program: Program
     findings: tuple[CascadeFinding, ...]
     views: tuple[SegmentView, ...] = ()
+    segmented: frozenset[str] = frozenset()
 
     def derived(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The segments that are made of some data, by name."""
@@ -103,10 +105,10 @@ def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None
         return Cascaded(program, tuple(findings))
     made = replace(program, tensors=tensors, regions=tuple(regions), written=None)
     added = tensors.keys() - program.tensors.keys()
-    made, views = segmented(OnePass(made, rescaled, reduced, added), lanes or {})
-    made = _without_dead(made, {decl.name for decl in program.outputs})
-    used = tuple(view for view in views if view.name in made.tensors)
-    return Cascaded(made, tuple(findings), used)
+    found = segmented(OnePass(made, rescaled, reduced, added), lanes or {})
+    made = _without_dead(found.program, {decl.name for decl in program.outputs})
+    used = tuple(view for view in found.views if view.name in made.tensors)
+    return Cascaded(made, tuple(findings), used, found.indices)
 
 
 def _without_dead(program: Program, outputs: set[str]) -> Program:

@@ -108,7 +108,22 @@ class SegmentView:
         return Tensor.from_coo(moved, vals, shape, self.format)
 
 
-def segmented(given: OnePass, lanes: Mapping[str, int]) -> tuple[Program, tuple[SegmentView, ...]]:
+@dataclass(frozen=True)
+class Segmented:
+    """A program whose cascades go over segments.
+
+    Attributes:
+        program: itself.
+        views: what it reads in segments.
+        indices: those that count segments.
+    """
+
+    program: Program
+    views: tuple[SegmentView, ...]
+    indices: frozenset[str]
+
+
+def segmented(given: OnePass, lanes: Mapping[str, int]) -> Segmented:
     """The program in which cascades over an index with lanes go over its segments, one for each lane.
 
     The index itself counts the segments, and so has the lanes; another one counts the coordinates in one.
@@ -123,6 +138,7 @@ def segmented(given: OnePass, lanes: Mapping[str, int]) -> tuple[Program, tuple[
     program = given.program
     views = _Views(program)
     regions: list[Region] = []
+    indices: set[str] = set()
     for region in program.regions:
         found = {given.reduced[t] for t in region.written if t in given.reduced}
         asked = sorted(index for index in found if lanes.get(index, 1) > 1)
@@ -131,6 +147,7 @@ def segmented(given: OnePass, lanes: Mapping[str, int]) -> tuple[Program, tuple[
                 f"'{asked[0]}' and '{asked[1]}' cannot both have lanes: each has a cascade of the same "
                 "region; give lanes to one of them, or separate them with --fuse none."
             )
+        indices.update(asked)
         for index in asked:
             parts = _Segments(given, region, index, lanes[index], views)
             region = parts.region()
@@ -139,7 +156,8 @@ def segmented(given: OnePass, lanes: Mapping[str, int]) -> tuple[Program, tuple[
         regions.append(region)
     made = replace(program, tensors={**program.tensors, **views.tensors}, regions=tuple(regions))
     is_even = not all(view.is_derived for view in views.views)
-    return made, tuple(replace(view, is_even=is_even) for view in views.views)
+    even = tuple(replace(view, is_even=is_even) for view in views.views)
+    return Segmented(made, even, frozenset(indices))
 
 
 def _check_even(tensor: str, extent: int, segments: int) -> None:

@@ -144,13 +144,14 @@ def assembled(
 ) -> CompiledRegion | Refusal:
     """A region behind the passes of graphs; `last` as for `lower_program`."""
     special = lowered.copy is not None or lowered.region.reshapes
+    own = lowered.lanes(lanes, scope.lowerable.segmented)
     found = apply_graph_passes(
         Assembly(
             lowered.graph,
             lowered.order,
             lowered.extent,
             scope.arch,
-            {} if special else {lowered.serving(index): n for index, n in lanes.items()} | dict(lanes),
+            {} if special else own,
             scope.divisible(lowered.graph),
             scope.in_shards,
             blocks={

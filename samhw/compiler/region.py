@@ -1,6 +1,6 @@
 """From a region of a program, and what is decided about it, to its graph."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import networkx as nx
@@ -54,6 +54,20 @@ class LoweredRegion:
             return index
         alike = self.fused.alike(index) & around
         return next((other for other in self.order if other in alike), index)
+
+    def lanes(self, given: Mapping[str, int], segmented: Collection[str]) -> dict[str, int]:
+        """The lanes of its indices.
+
+        Args:
+            given: by the program's indices.
+            segmented: those of them that count segments. All that goes over segments has a lane for each.
+        """
+        found: dict[str, int] = {}
+        for index, count in given.items():
+            found[self.serving(index)] = count
+            if index in segmented and (dimension := self.fused.dimension.get(index)) is not None:
+                found |= {i: count for i, d in self.fused.dimension.items() if d == dimension}
+        return found | dict(given)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} in the order {', '.join(self.order) or '(none)'}: {self.graph!r}>"

@@ -9,7 +9,7 @@ coordinates that a scanner of the same extent gives below as many references.
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
-from samhw.graph import Endpoint, Graph, Node, StreamKind, wired
+from samhw.graph import Endpoint, Graph, Node, StreamKind, wired, with_indices
 from samhw.graph_passes.assembly import Assembly
 
 __all__ = ["reads"]
@@ -38,7 +38,9 @@ def reads(assembly: Assembly) -> Assembly:
         nodes = {name: node for name, node in nodes.items() if name not in idle}
         ends = [end for end in ends if end[1].node not in idle]
     channels = wired(nodes, ends, assembly.arch, graph.value)
-    return replace(assembly, graph=replace(graph, nodes=tuple(nodes.values()), channels=channels))
+    left = replace(graph, nodes=tuple(nodes.values()), channels=channels)
+    # What is read once has the indices of one of its readers.
+    return replace(assembly, graph=with_indices(left))
 
 
 def _reads_values(node: Node) -> bool:

@@ -35,7 +35,8 @@ def cascade(lowerable: Lowerable) -> Lowerable:
     for view in found.views:
         dimensions = made.program.dimensions.of_tensor(view.name)
         extents |= zip(dimensions, view.shape(lowerable.shape(view.of)), strict=True)
-    return replace(made, capacity=replace(made.capacity, extents=extents))
+    capacity = replace(made.capacity, extents=extents)
+    return replace(made, capacity=capacity, segmented=found.segmented)
 
 
 def _text(view: "SegmentView") -> str:

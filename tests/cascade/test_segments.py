@@ -136,11 +136,47 @@ def test_other_indices_keep_their_lanes_alone() -> None:
     assert not cascaded(program, "off", {"j": 4}).views
 
 
+@pytest.mark.parametrize("lanes", [2, 4])
+def test_a_deferred_cascade_has_segments(lanes: int) -> None:
+    weights, values = RNG.uniform(0.5, 1.5, (2, 256)), RNG.normal(size=(2, 256))
+    whole, laned = (
+        run(load_cascade("sum_sum"), {"W": weights, "X": values}, given) for given in ({}, {"j": lanes})
+    )
+    assert laned.check().verdict == "right"
+    wanted = (weights * values).sum(1) / weights.sum(1)
+    np.testing.assert_allclose(laned["z"], wanted, rtol=1e-4, atol=1e-5)
+    assert whole.cycles / laned.cycles > 0.5 * lanes
+
+
+@pytest.mark.parametrize("cascade", ["off", "rescaled"])
+def test_lanes_on_the_tokens_of_a_routing(cascade: str) -> None:
+    """The names of an index that one use has serve the others."""
+    tokens, experts = RNG.normal(size=(8, 6)), RNG.normal(size=(16, 6))
+    runs = [
+        samhw.compile(
+            load_cascade("moe_routing"), value="f32", schedule={"cascade": cascade, "lanes": lanes}
+        ).run(X=tokens, W=experts)
+        for lanes in ({}, {"n": 4})
+    ]
+    assert runs[1].check().verdict == "right"
+    np.testing.assert_array_equal(runs[1]["experts"], np.argsort(-(tokens @ experts.T), 1)[:, :6])
+    assert runs[0].cycles / runs[1].cycles > 2.5
+
+
+def test_extremes_of_masked_rows_are_in_the_lanes() -> None:
+    """Not computed a second time beside them: so the scores are not, either."""
+    mask = (RNG.random((6, 32)) < 0.5) * 1.0
+    arrays = {"M": mask, "S": mask * RNG.normal(size=mask.shape), "V": RNG.normal(size=(32, 3))}
+    runs = [run(MASKED, arrays, lanes) for lanes in ({}, {"j": 4})]
+    assert runs[0].cycles / runs[1].cycles > 1.3
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("p[i] argmax= S[i, j]", "'p.i. argmax= S.i, j.' puts all of it in order"),
         ("r[i, j] = cumsum(j, S[i, j])", "'r.i, j. = cumsum.j, S.i, j..' goes along all of it"),
+        ("p[i] max= S[i, j] where S[i, j]", "has a mask, of which a segment may have nothing"),
     ],
 )
 def test_what_has_no_segments(text: str, words: str) -> None:

@@ -42,12 +42,14 @@ from samhw.frontend import (
 )
 from samhw.frontend.expr import rewritten, with_accesses
 from samhw.names import Names
+from samhw.numerics import NARROWINGS
 from samhw.tensors import Format, LevelType, Tensor
 
 __all__ = ["CascadeFinding", "Cascaded", "cascaded"]
 
 PLACES = {*COORDINATES, "argtop", "argbottom"}
 """Reductions that give coordinates, and no values."""
+
 
 @dataclass(frozen=True)
 class CascadeFinding:
@@ -464,8 +466,9 @@ class _Rewriter:
 
 
 def _rounds(expr: Expr, result: Access) -> bool:
-    """Whether a part of it that is of a result is rounded to whole numbers."""
-    rounded = [node for node in walk(expr) if isinstance(node, Call) and node.function == "rint"]
+    """Whether a part of it that is of a result is rounded, to whole numbers or to a narrow type."""
+    rounding = ("rint", *NARROWINGS)
+    rounded = [node for node in walk(expr) if isinstance(node, Call) and node.function in rounding]
     return any(result in accesses(node) for node in rounded)
 
 

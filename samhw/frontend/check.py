@@ -36,6 +36,7 @@ __all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]
 FUNCTIONS = {
     **dict.fromkeys(("abs", "relu", "gelu", "silu", "sigmoid", "tanh"), 1),
     **dict.fromkeys(("exp", "log", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "rint"), 1),
+    **dict.fromkeys(("f8e4m3", "f8e5m2"), 1),
     **dict.fromkeys(("leaky_relu", "max", "min", "lt", "le", "eq"), 2),
     "select": 3,
 }

@@ -21,6 +21,8 @@ __all__ = [
     "cumsum",
     "eq",
     "exp",
+    "f8e4m3",
+    "f8e5m2",
     "gelu",
     "le",
     "leaky_relu",
@@ -96,6 +98,16 @@ def log(x: Operand) -> Call:
 def rint(x: Operand) -> Call:
     """The whole number nearest to x; of two, the even one."""
     return _call("rint", x)
+
+
+def f8e4m3(x: Operand) -> Call:
+    """The number of eight bits, three of them for the mantissa, that is nearest to x, or NaN."""
+    return _call("f8e4m3", x)
+
+
+def f8e5m2(x: Operand) -> Call:
+    """The number of eight bits, two of them for the mantissa, that is nearest to x, or infinite."""
+    return _call("f8e5m2", x)
 
 
 def sin(x: Operand) -> Call:

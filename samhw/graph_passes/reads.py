@@ -34,7 +34,7 @@ def reads(assembly: Assembly) -> Assembly:
         if c.sink.node not in instead
     ]
     nodes = {node.name: node for node in graph.nodes if node.name not in instead}
-    while idle := {name for name, node in nodes.items() if node.outputs} - {source.node for source, _ in ends}:
+    while idle := {n.name for n in nodes.values() if n.outputs} - {source.node for source, _ in ends}:
         nodes = {name: node for name, node in nodes.items() if name not in idle}
         ends = [end for end in ends if end[1].node not in idle]
     channels = wired(nodes, ends, assembly.arch, graph.value)

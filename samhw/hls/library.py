@@ -10,7 +10,7 @@ from samhw.hls.factors import Elementwise, Factors, FoldedParts
 from samhw.hls.program import HlsProgram
 from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
 from samhw.hls.templates import render
-from samhw.numerics import OPERATIONS, Fixed, Float, ValueType
+from samhw.numerics import NARROWINGS, OPERATIONS, Fixed, Float, ValueType
 from samhw.numerics.float_format import F32
 
 __all__ = ["Operator", "library", "operation_headers"]
@@ -112,7 +112,7 @@ def library(programs: Sequence[HlsProgram], graphs: Sequence[Graph], *, on_chip:
         headers.update(context["operations_headers"])
     if context["alu"]["functions"]:
         headers.add("functions")
-    if context["fixed"]:
+    if context["fixed"] or context["narrowings"]:
         headers |= {"convert", "fixed", "float"}
     return {f"{name}.hpp": render(f"library/{name}.hpp.j2", **context) for name in sorted(headers)}
 
@@ -146,6 +146,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
     through_f32 = any(
         isinstance(graph.operand_type(n), Fixed) and _home(graph, n) == "functions" for graph, n in alus
     )
+    narrowings = sorted({op.name for op in operators if op.home == "functions" and op.name in NARROWINGS})
     looked_up: dict[Float, set[str]] = {}
     formats = set()
     for graph, n in alus:
@@ -203,6 +204,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
             "scales": any(n.params["op"] == "scale" for _, n in alus),
         },
         "names": functions,
+        "narrowings": narrowings,
         "fixed": through_f32,
         "word_tables": [word_tables(kind, sorted(ops)) for kind, ops in sorted(looked_up.items(), key=str)],
         "tables": [format_tables(f, functions) for f in sorted(formats, key=attrgetter("width"))],
@@ -237,6 +239,8 @@ def _home(graph: Graph, node: Node) -> str:
     tabulated = isinstance(kind, Float) and op in kind.tabulated
     return (
         "functions"
-        if op in FUNCTIONS or (isinstance(kind, Fixed) and op in ("sqrt", "rint")) or tabulated
+        if op in (*FUNCTIONS, *NARROWINGS)
+        or (isinstance(kind, Fixed) and op in ("sqrt", "rint"))
+        or tabulated
         else "operations"
     )

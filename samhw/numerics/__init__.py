@@ -6,7 +6,7 @@ from samhw.errors import InputError
 from samhw.numerics.convert import convert
 from samhw.numerics.float import FLOATS, Float
 from samhw.numerics.integer import Fixed, Integer
-from samhw.numerics.operations import OPERATIONS, REDUCTIONS
+from samhw.numerics.operations import NARROWINGS, OPERATIONS, REDUCTIONS
 from samhw.numerics.recurrence import recurrence_word
 from samhw.numerics.reduction import neutral, reduce_words, start_word
 from samhw.numerics.typed import (
@@ -23,6 +23,7 @@ __all__ = [
     "ALL_OPERATIONS",
     "ARITY",
     "BLOCK",
+    "NARROWINGS",
     "OPERATIONS",
     "OVERFLOW",
     "RECURRENCE_BLOCK",

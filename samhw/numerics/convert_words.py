@@ -6,7 +6,7 @@ from samhw.numerics.float_format import FloatFormat
 from samhw.numerics.lanes import Bits, clip, select, shift_right_sticky
 from samhw.numerics.valuetype import OVERFLOW
 
-__all__ = ["fixed_to_fixed", "fixed_to_float", "float_to_fixed", "float_to_float"]
+__all__ = ["fixed_to_fixed", "fixed_to_float", "float_to_fixed", "float_to_float", "narrowed"]
 
 _WIDTH = 34
 """Of any magnitude, with the two bits that rounding needs beyond an f32 significand."""
@@ -21,6 +21,11 @@ def float_to_float(source: FloatFormat, target: FloatFormat, word: Bits) -> Bits
     result = target.round_integer(x.sign, select(x.zero, 0, x.significand), lowest_bit, width=_WIDTH)
     result = select(x.infinite, target.infinite(x.sign), result)
     return select(x.nan, target.nan, result)
+
+
+def narrowed(narrow: FloatFormat, f: FloatFormat, word: Bits) -> Bits:
+    """The number of a narrow format that is nearest to a word of a format, as a word of that."""
+    return float_to_float(narrow, f, float_to_float(f, narrow, word))
 
 
 def fixed_to_float(source: FixedFormat, target: FloatFormat, word: Bits) -> Bits:

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from functools import partial
 
 from samhw.numerics.circular import cos, sin
-from samhw.numerics.convert_words import fixed_to_float, float_to_fixed
+from samhw.numerics.convert_words import fixed_to_float, float_to_fixed, narrowed
 from samhw.numerics.exponential import exp
 from samhw.numerics.fixed_format import FixedFormat
 from samhw.numerics.float_arithmetic import square_root
-from samhw.numerics.float_format import F32, FloatFormat
+from samhw.numerics.float_format import F8E4M3, F8E5M2, F32, FloatFormat
 from samhw.numerics.gaussian import gelu
 from samhw.numerics.hyperbolic import tanh
 from samhw.numerics.lanes import Bits
@@ -40,5 +40,7 @@ FIXED_FUNCTIONS: dict[str, Callable[[FixedFormat, Bits], Bits]] = {
     "sin": partial(_through_f32, sin),
     "cos": partial(_through_f32, cos),
     "rint": partial(_through_f32, nearest_integer),
+    "f8e4m3": partial(_through_f32, partial(narrowed, F8E4M3)),
+    "f8e5m2": partial(_through_f32, partial(narrowed, F8E5M2)),
 }
 """By name, for words of at most `WIDEST` bits. Infinity saturates; where the function has no value, zero."""

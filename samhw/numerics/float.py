@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from samhw.numerics import float_arithmetic as arithmetic
 from samhw.numerics.circular import cos, sin
-from samhw.numerics.convert_words import float_to_float
+from samhw.numerics.convert_words import float_to_float, narrowed
 from samhw.numerics.exponential import exp
 from samhw.numerics.float_format import BF16, F8E4M3, F8E5M2, F32, FloatFormat
 from samhw.numerics.float_scalar import adder, multiplier, subtracter
@@ -19,7 +19,7 @@ from samhw.numerics.hyperbolic import tanh
 from samhw.numerics.lanes import Bits, lookup
 from samhw.numerics.logarithm import log
 from samhw.numerics.logistic import sigmoid, silu
-from samhw.numerics.operations import OPERATIONS, definitions_of
+from samhw.numerics.operations import NARROWINGS, OPERATIONS, definitions_of
 from samhw.numerics.reciprocal import reciprocal, reciprocal_root
 from samhw.numerics.rounding import nearest_integer
 from samhw.numerics.valuetype import Definition, ScalarOp, ValueType, Words
@@ -44,6 +44,7 @@ _DEFINITIONS: dict[str, Callable[..., Bits]] = {
     "sin": sin,
     "cos": cos,
     "rint": nearest_integer,
+    **{name: partial(narrowed, FLOATS[name]) for name in NARROWINGS},
 }
 
 _FAST: dict[str, Callable[[FloatFormat], ScalarOp]] = {"add": adder, "sub": subtracter, "mul": multiplier}
@@ -62,6 +63,7 @@ _TABULATED = (
     "sin",
     "cos",
     "rint",
+    *NARROWINGS,
 )
 """What types of eight bits look up."""
 

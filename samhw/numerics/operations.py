@@ -6,7 +6,10 @@ from types import ModuleType
 from samhw.numerics.lanes import Bits
 from samhw.numerics.valuetype import ARITY
 
-__all__ = ["OPERATIONS", "REDUCTIONS", "definitions_of"]
+__all__ = ["NARROWINGS", "OPERATIONS", "REDUCTIONS", "definitions_of"]
+
+NARROWINGS = ("f8e4m3", "f8e5m2")
+"""Operations that round to a number of another type, by the names of these types."""
 
 OPERATIONS = {
     **ARITY,
@@ -30,6 +33,7 @@ OPERATIONS = {
     "sin": 1,
     "cos": 1,
     "rint": 1,
+    **dict.fromkeys(NARROWINGS, 1),
 }
 """By name. Comparisons give one or zero. `select` has the condition first, `leaky_relu` the slope last."""
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from samhw.numerics.operations import NARROWINGS
+
 __all__ = ["vanishes", "vanishes_by_first"]
 
-_BY_FIRST = frozenset(
+_BY_FIRST = frozenset(NARROWINGS) | frozenset(
     ("neg", "abs", "relu", "leaky_relu", "sqrt", "tanh", "silu", "gelu", "sin", "rint", "mul", "div")
 )
 """Operations that are zero where their first operand is."""

@@ -1,11 +1,13 @@
 """Plain numbers: what a program means."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtr
 
+from samhw.numerics import NARROWINGS, Float
 from samhw.reference.domain import Domain, Reduction, Sum
 from samhw.reference.relation import Array, Mask
 from samhw.reference.sorting import best, taken
@@ -180,6 +182,10 @@ def _integer(comparison: Callable[[Array, Array], Array]) -> Callable[[Array, Ar
     return lambda a, b: comparison(a, b).astype(np.int64)
 
 
+def _narrowed(value: Float, x: Array) -> Array:
+    return value.decode(value.encode(x))
+
+
 _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "abs": np.abs,
     "relu": lambda x: np.maximum(x, 0),
@@ -192,6 +198,7 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "sin": np.sin,
     "cos": np.cos,
     "rint": np.rint,
+    **{name: partial(_narrowed, Float(name)) for name in NARROWINGS},
     "exp": np.exp,
     "log": np.log,
     "sqrt": np.sqrt,

@@ -35,16 +35,22 @@ _ALU: Latencies = {
     "integer": _SIMPLE | _functions("add 2, sub 2, mul 4, leaky_relu 4, convert 5, scale 5"),
     "fixed": _SIMPLE
     | _functions("add 2, sub 2, mul 4, leaky_relu 4, convert 5, div 35, sqrt 24, reciprocal 18, rsqrt 18")
-    | _functions("exp 24, log 24, sigmoid 38, tanh 27, silu 40, gelu 34, sin 27, cos 27, rint 13"),
+    | _functions(
+        "exp 24, log 24, sigmoid 38, tanh 27, silu 40, gelu 34, sin 27, cos 27, rint 13, f8e4m3 13, f8e5m2 13"
+    ),
     "f8": _SIMPLE
     | _functions("add 6, sub 6, mul 4, leaky_relu 4, convert 5, div 6, sqrt 3, reciprocal 3, rsqrt 3")
-    | _functions("exp 3, log 3, sigmoid 3, tanh 3, silu 3, gelu 3, sin 3, cos 3, rint 3"),
+    | _functions("exp 3, log 3, sigmoid 3, tanh 3, silu 3, gelu 3, sin 3, cos 3, rint 3, f8e4m3 3, f8e5m2 3"),
     "bf16": _SIMPLE
     | _functions("add 5, sub 5, mul 4, leaky_relu 4, convert 5, div 8, sqrt 7, reciprocal 6, rsqrt 4")
-    | _functions("exp 11, log 9, sigmoid 20, tanh 12, silu 21, gelu 19, sin 12, cos 12, rint 4"),
+    | _functions(
+        "exp 11, log 9, sigmoid 20, tanh 12, silu 21, gelu 19, sin 12, cos 12, rint 4, f8e4m3 4, f8e5m2 4"
+    ),
     "f32": _SIMPLE
     | _functions("add 7, sub 7, mul 5, leaky_relu 5, convert 5, div 16, sqrt 15, reciprocal 9, rsqrt 9")
-    | _functions("exp 15, log 15, sigmoid 29, tanh 18, silu 31, gelu 25, sin 18, cos 18, rint 4"),
+    | _functions(
+        "exp 15, log 15, sigmoid 29, tanh 18, silu 31, gelu 25, sin 18, cos 18, rint 4, f8e4m3 4, f8e5m2 4"
+    ),
 }
 _REDUCE: Latencies = {
     "integer": {"sum": 1, "max": 1, "min": 1, "prod": 4, "recur": 5},

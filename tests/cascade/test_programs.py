@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 from samhw import compile
-from samhw.frontend import load_cascade
+from samhw.cascade import cascaded
+from samhw.frontend import load_cascade, parse
 
 Arrays = Mapping[str, np.ndarray]
 RNG = np.random.default_rng(7)
@@ -45,6 +47,38 @@ def quant_gemm(a: Arrays) -> Arrays:
         scale = np.where(greatest > 0, greatest, 1)
         sums = sums * (before / scale)[:, None] + np.rint(127 * (column / scale))[:, None] * weights
     return {"out": sums * (greatest / 127)[:, None]}
+
+
+FP8_PRODUCT = """
+# Product of rows in fp8, scaled by their greatest element so far, and of weights in fp8; sums in f32
+value f32
+tensor A[i, k]
+tensor W[k, n]
+fuse {
+  m[i] max= abs(A[i, k])
+  greatest[i, k] = cummax(k, abs(A[i, k]))
+  before[i, k] = cummax(k, abs(A[i, k]), exclusive)
+  factor[i, k] = before[i, k] / greatest[i, k]
+  Q[i, k] = f8e4m3(448 * (A[i, k] / greatest[i, k]))
+  C[i, n] = recur(k, factor[i, k], Q[i, k] * f8e4m3(W[k, n]))    order i, k, n
+  out[i, n] = C[i, n] * (m[i] / 448)
+}
+"""
+
+
+def fp8_product(a: Arrays) -> Arrays:
+    """As `quant_gemm`, with ml_dtypes's rounding, and the quotients in f32."""
+
+    def narrow(x: np.ndarray) -> np.ndarray:
+        return x.astype(np.float32).astype(ml_dtypes.float8_e4m3fn).astype(float)
+
+    greatest, sums = np.zeros(len(a["A"])), np.zeros((len(a["A"]), a["W"].shape[1]))
+    for column, weights in zip(a["A"].T, a["W"], strict=True):
+        before, greatest = greatest, np.maximum(greatest, np.abs(column))
+        scale = np.where(greatest > 0, greatest, 1)
+        quotient = (column.astype(np.float32) / scale.astype(np.float32)) * np.float32(448)
+        sums = sums * (before / scale)[:, None] + narrow(quotient)[:, None] * narrow(weights)
+    return {"out": sums * (greatest / 448)[:, None]}
 
 
 def normal(*shape: int) -> np.ndarray:
@@ -101,6 +135,33 @@ def test_in_hardware(name: str, backend: str) -> None:
     assert result.check().good
     if backend == "verilator":
         assert result.cycles == design.run(PROGRAMS[name][1]).cycles
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [
+        "sim",
+        pytest.param("verilator", marks=[pytest.mark.slow, pytest.mark.verilator]),
+        pytest.param("hls", marks=pytest.mark.slow),
+    ],
+)
+def test_operands_in_fp8_and_sums_in_f32(backend: str) -> None:
+    arrays = {name: array.astype(np.float32) for name, array in PROGRAMS["quant_gemm"][1].items()}
+    design = compile(FP8_PRODUCT)
+    result, simulated = design.run(arrays, backend=backend), design.run(arrays)
+    assert result.check().good
+    np.testing.assert_array_equal(result["out"], simulated["out"])
+    np.testing.assert_allclose(result["out"], fp8_product(arrays)["out"], rtol=1e-5, atol=1e-5)
+    if backend == "verilator":
+        assert result.cycles == simulated.cycles
+
+
+def test_a_rounding_inside_of_the_sum_is_no_schedules_to_choose() -> None:
+    text = "value f32\ntensor A[i, k]\ntensor W[k, n]\nfuse {\n  m[i] max= abs(A[i, k])\n"
+    text += "  Q[i, k] = f8e4m3(448 * (A[i, k] / m[i]))\n  C[i, n] = Q[i, k] * W[k, n]\n}\n"
+    (finding,) = cascaded(parse(text), "auto").findings
+    assert not finding.rewritten
+    assert "rounds inside of the sum what m[i] scales" in finding.words
 
 
 def test_inertia_does_not_cancel() -> None:

@@ -43,9 +43,7 @@ def without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "reads", lambda assembly: assembly)
 
 
-@pytest.mark.parametrize(
-    ("lanes", "times"), [({}, 1), ({"h": 2}, 2), ({"t": 4}, 4), ({"h": 2, "t": 2}, 4)]
-)
+@pytest.mark.parametrize(("lanes", "times"), [({}, 1), ({"h": 2}, 2), ({"t": 4}, 4), ({"h": 2, "t": 2}, 4)])
 def test_latents_are_read_once(lanes: dict[str, int], times: int) -> None:
     """In each lane."""
     schedule = {"cascade": "rescaled", "lanes": lanes}

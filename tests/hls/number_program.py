@@ -10,7 +10,7 @@ from samhw.building.hls_tools import compile_cpp
 from samhw.hls.cpp import value_class
 from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
 from samhw.hls.templates import render
-from samhw.numerics import OPERATIONS, OVERFLOW, Fixed, Float, Words, operation, value_type
+from samhw.numerics import NARROWINGS, OPERATIONS, OVERFLOW, Fixed, Float, Words, operation, value_type
 from samhw.numerics.float_format import BF16, F32
 from tests.support.words import NARROW
 
@@ -70,8 +70,12 @@ def _cases() -> dict[str, tuple[int, str]]:
     for value in TYPES:
         kind, name = value_type(value), _class(value)
         for op in kind.operations:
-            is_function = op in ("sqrt", "rint") and (isinstance(kind, Fixed) or kind.width == 8)
-            home = "functions" if op in FUNCTIONS or is_function else "operations"
+            is_exact = op in ("sqrt", "rint") and not (isinstance(kind, Fixed) or kind.width == 8)
+            home = (
+                "functions"
+                if op in (*FUNCTIONS, *NARROWINGS, "sqrt", "rint") and not is_exact
+                else "operations"
+            )
             arguments = ", ".join(f"word<{name}>({k})" for k in range(OPERATIONS[op]))
             cases[f"{op} {value}"] = (OPERATIONS[op], f"{home}<{name}>::{op}({arguments}, overflow)")
     for source, target in CONVERSIONS:
@@ -90,7 +94,8 @@ def _program() -> Path:
     context = {
         "index_bits": 32,
         "fixed": True,
-        "names": FUNCTIONS,
+        "names": list(FUNCTIONS),
+        "narrowings": list(NARROWINGS),
         "tables": [format_tables(BF16), format_tables(F32)],
         "word_tables": [word_tables(kind, kind.tabulated) for kind in NARROW],
     }

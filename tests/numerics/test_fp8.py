@@ -89,3 +89,29 @@ def test_names() -> None:
     assert (value_type("f8e4m3"), value_type("f8e5m2")) == (F8E4M3, F8E5M2)
     with pytest.raises(InputError, match=r"Unknown value type 'f8'; the types are i8, .*, f8e4m3, f8e5m2"):
         value_type("f8")
+
+
+@pytest.mark.parametrize("narrow", NARROW, ids=str)
+@pytest.mark.parametrize("kind", [BF16, F32], ids=str)
+def test_narrowed_within_another_type(kind: Float, narrow: Float) -> None:
+    """Every word of bf16, random words and those around every tie of f32, as ml_dtypes rounds them."""
+    words = np.arange(1 << 16)
+    if kind == F32:
+        ties = np.concatenate([(words << 16) + offset for offset in (-1, 0, 1, 0x8000)]) & 0xFFFFFFFF
+        words = np.concatenate([ties, np.random.default_rng(0).integers(0, 1 << 32, 100_000)])
+    with np.errstate(all="ignore"):
+        values = kind.decode(words).astype(np.float32)
+        want = kind.encode(values.astype(DTYPES[narrow.name]).astype(np.float64))
+    assert np.array_equal(kind.apply(narrow.name, words), want)
+
+
+@pytest.mark.parametrize("narrow", NARROW, ids=str)
+def test_products_of_what_is_narrowed_are_exact(narrow: Float) -> None:
+    a, b = pairs(WORDS[~np.isnan(narrow.decode(WORDS))])
+    with np.errstate(all="ignore"):
+        x, y = narrow.decode(a), narrow.decode(b)
+        products = x * y
+    a32, b32 = F32.encode(x), F32.encode(y)
+    assert np.array_equal(F32.apply(narrow.name, a32), a32)
+    finite = np.isfinite(x) & np.isfinite(y)
+    assert np.array_equal(F32.decode(F32.apply("mul", a32, b32))[finite], products[finite])

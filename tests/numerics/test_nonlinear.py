@@ -63,6 +63,8 @@ def test_special_values(kind: Float) -> None:
         "sin": [0, -0.0, nan, nan, nan, None, None],
         "cos": [1, 1, nan, nan, nan, None, None],
         "rint": [0, -0.0, inf, -inf, nan, None, None],
+        "f8e4m3": [0, -0.0, nan, nan, nan, nan, nan],
+        "f8e5m2": [0, -0.0, inf, -inf, nan, inf, -inf],
     }
     inputs = kind.encode([0.0, -0.0, inf, -inf, nan, 3e38, -3e38])
     for op, values in expected.items():

@@ -8,6 +8,7 @@ import math
 import random
 from collections.abc import Callable, Iterator, Mapping
 
+import ml_dtypes
 import numpy as np
 
 from samhw.frontend import (
@@ -38,6 +39,8 @@ FUNCTIONS: dict[str, Callable[..., Number]] = {
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)) if x > -700 else 0.0,
     "tanh": math.tanh,
     "rint": round,
+    "f8e4m3": lambda x: float(np.asarray(x).astype(ml_dtypes.float8_e4m3fn)),
+    "f8e5m2": lambda x: float(np.asarray(x).astype(ml_dtypes.float8_e5m2)),
     "sin": math.sin,
     "cos": math.cos,
     "exp": math.exp,

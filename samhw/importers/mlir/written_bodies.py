@@ -120,6 +120,12 @@ class WrittenBody:
             raise InputError(f"'{function}' is no function of integers; choose f32 or bf16 by --value.")
         if function in _MATH:
             return self.add(f"math.{function} {given[0]}")
+        if function == "rint":
+            return self.add(f"math.roundeven {given[0]}")
+        if function not in _FUNCTIONS:
+            raise InputError(
+                f"'{function}' is not written as MLIR; leave it out, or write the program as text."
+            )
         return _FUNCTIONS[function](self, given[0])
 
 

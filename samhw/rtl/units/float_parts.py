@@ -36,7 +36,8 @@ def unpack(m: Module, f: FloatFormat, word: Value) -> data.View:
         # By values and not by cases: of a constant word these would be processes that wait for nothing.
         zeros = lowest_bit(mantissa[::-1])
         own = Mux(exponent.any(), exponent, -zeros)
-        significand = Mux(exponent.any(), significand, (Cat(Const(0, 1), mantissa) << zeros)[: f.mantissa + 1])
+        shifted = (Cat(Const(0, 1), mantissa) << zeros)[: f.mantissa + 1]
+        significand = Mux(exponent.any(), significand, shifted)
     m.d.comb += [
         parts.sign.eq(word[-1]),
         parts.exponent.eq(own),

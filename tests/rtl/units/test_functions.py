@@ -30,6 +30,8 @@ FUNCTIONS = [
     "sin",
     "cos",
     "rint",
+    "f8e4m3",
+    "f8e5m2",
 ]
 PROGRAMS = {
     "bf16": {"bf16": ["div", *FUNCTIONS]},

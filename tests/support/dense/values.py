@@ -5,6 +5,7 @@ This is the reference that every backend is checked against. It knows nothing of
 
 from collections.abc import Callable, Mapping, Sequence
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr
@@ -138,6 +139,8 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "sin": np.sin,
     "cos": np.cos,
     "rint": np.rint,
+    "f8e4m3": lambda x: np.asarray(x, np.float64).astype(ml_dtypes.float8_e4m3fn).astype(np.float64),
+    "f8e5m2": lambda x: np.asarray(x, np.float64).astype(ml_dtypes.float8_e5m2).astype(np.float64),
     "exp": np.exp,
     "log": np.log,
     "sqrt": np.sqrt,

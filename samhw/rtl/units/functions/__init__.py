@@ -5,7 +5,7 @@ from functools import partial
 
 from amaranth.hdl import Value
 
-from samhw.numerics import Fixed, Float, ValueType
+from samhw.numerics import NARROWINGS, Fixed, Float, ValueType
 from samhw.rtl.units.convert import convert_unit
 from samhw.rtl.units.functions.chain import Chain
 from samhw.rtl.units.functions.circular import cos, sin
@@ -43,6 +43,11 @@ _F32 = Float("f32")
 """What the functions of fixed point are computed in."""
 
 
+def _narrowing(op: str, value_type: Float) -> Unit:
+    narrow = Float(op)
+    return Chain(convert_unit(value_type, narrow), convert_unit(narrow, value_type))
+
+
 def function_unit(op: str, value_type: ValueType) -> Unit | None:
     """The pipeline of an operation; None if this package has none for the type."""
     if op not in value_type.operations:
@@ -54,6 +59,11 @@ def function_unit(op: str, value_type: ValueType) -> Unit | None:
             return PipelinedUnit(divide_fixed, value_type.format, "a b")
         case Float() if op in value_type.tabulated:
             return PipelinedUnit(partial(look_up, value_type.table(op)), value_type.format)
+        case Float() if op in NARROWINGS:
+            return _narrowing(op, value_type)
+        case Fixed() if op in NARROWINGS:
+            to_f32, from_f32 = convert_unit(value_type, _F32), convert_unit(_F32, value_type)
+            return Chain(to_f32, _narrowing(op, _F32), from_f32)
         case Float() if op in _UNARY:
             return PipelinedUnit(_UNARY[op], value_type.format)
         case Fixed() if op in _UNARY:

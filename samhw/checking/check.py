@@ -1,6 +1,6 @@
 """Compares what a run has stored with NumPy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from samhw.checking.verdict import Verdict, weakest
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.frontend import Program
+from samhw.frontend import Program, Region
 from samhw.limits import memory_limit
 from samhw.numerics import Fixed, Float, ValueType
 from samhw.reference import Points, Relation, Rounding, results, side_by_side
@@ -48,6 +48,9 @@ class Check:
 
     `compared` is whether the program was compared with what it was made of, if it was: it is not where that
     takes too long.
+
+    `plain_bound` is what `bound` would be for the cascades as they are written, where they were computed in
+    another form, and that fits this machine; None otherwise.
     """
 
     max_abs_error: float
@@ -56,6 +59,12 @@ class Check:
     tensors: Mapping[str, Verdict] = field(default_factory=dict)
     sampled: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     compared: bool = True
+    plain_bound: float | None = None
+
+    @property
+    def is_wider(self) -> bool:
+        """Whether the form of the cascades may be off by more than the form that the program has."""
+        return self.plain_bound is not None and self.bound > self.plain_bound
 
     @property
     def verdict(self) -> Verdict:
@@ -114,15 +123,14 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
         whole = results(written_as, known)
     known |= parts
     found = Check(0.0, 0.0)
+    plain = [0.0] if is_bounded and cascades is not None and cascades.program is not split.program else []
     for region in program.regions:
         for statement in region.statements:
             alias = statement.lhs.tensor
             if alias in compiled.aliases and alias not in outputs:
                 # Of an input: nothing has been stored.
                 known[alias] = _in_shape(known[compiled.aliases[alias]], program, alias)
-        used = {access.tensor for statement in region.statements for access in statement.accesses}
-        tensors = {name: decl for name, decl in program.tensors.items() if name in used}
-        alone = replace(program, tensors=tensors, regions=(region,))
+        alone = _alone(program, region)
         inputs = {decl.name: known[decl.name] for decl in alone.inputs}
         # What has not left the region is not looked at.
         written = [tensor for tensor in region.written if tensor in outputs]
@@ -146,7 +154,33 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
                 {**found.tensors, name: verdict},
                 {**found.sampled, **({name: (rows[name].count, shape[0])} if name in rows else {})},
             )
-    return replace(found, compared=compared)
+        if plain and not rows:
+            plain.append(_plain_bound(split.program, set(written) & results_of, known, kind))
+    plain_bound = max(plain) if plain and not found.sampled else None
+    return replace(found, compared=compared, plain_bound=plain_bound)
+
+
+def _alone(program: Program, region: Region) -> Program:
+    """A program with one of the regions."""
+    used = {access.tensor for statement in region.statements for access in statement.accesses}
+    tensors = {name: decl for name, decl in program.tensors.items() if name in used}
+    return replace(program, tensors=tensors, regions=(region,))
+
+
+def _plain_bound(
+    program: Program, written: Collection[str], known: Mapping[str, Tensor], kind: ValueType
+) -> float:
+    """The greatest bound of some results, of those regions of a program that write them."""
+    bound = 0.0
+    for region in program.regions:
+        if names := [name for name in region.written if name in written]:
+            alone = _alone(program, region)
+            inputs = {decl.name: known[decl.name] for decl in alone.inputs}
+            found = results(alone, inputs, _rounding(kind))
+            for name in names:
+                seen, _ = _compared(Relation.of(known[name]), [found[name]], Points.everything(), True)
+                bound = max(bound, seen.bound)
+    return bound
 
 
 def _cascades(schedule: Schedule, program: Program) -> "Cascaded | None":

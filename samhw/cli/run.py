@@ -195,6 +195,11 @@ def _print_check(found: Check | None) -> None:
     click.echo(f"  result     {found.verdict.in_words(found.unproved)}: {difference}")
     if not found.compared:
         click.echo("  source     the program was not compared with its file, which would take too long")
+    if found.is_wider:
+        click.echo(
+            f"  bound      {found.bound:.1e}: wider than the {found.plain_bound:.1e} of the cascades as they "
+            "are written"
+        )
     for name, (rows, of) in found.sampled.items():
         click.echo(
             f"  sample     {rows:,} of the {of:,} rows of {name} were compared: more do not fit the memory"

@@ -131,6 +131,7 @@ class RunReport:
             "checked": self.checked,
             "max_abs_error": None if found is None else found.max_abs_error,
             "unproved": None if found is None else found.unproved,
+            **({"bound": found.bound, "plain_bound": found.plain_bound} if found and found.is_wider else {}),
             **({"sampled": found.sampled} if found and found.sampled else {}),
             "seconds": round(self.seconds, 4),
             "build_seconds": round(self.build_seconds, 2),
@@ -209,4 +210,5 @@ def _worst(checks: Sequence[Check]) -> Check:
         max(c.unproved for c in checks),
         {name: weakest(c.tensors[name] for c in checks) for name in checks[0].tensors},
         checks[0].sampled,
+        plain_bound=checks[0].plain_bound,
     )

@@ -4,9 +4,11 @@ import re
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import samhw
 from samhw.cascade import cascaded
+from samhw.cli import main
 from samhw.frontend import dumps, parse
 from samhw.frontend.check import check_program
 from samhw.reference import evaluate_program
@@ -216,3 +218,25 @@ def test_orders_of_scores(kind: str, value: str) -> None:
     top = scores.max(1)
     expected = top + np.log(np.exp(scores - top[:, None]).sum(1))
     np.testing.assert_allclose(result["y"], expected, rtol=1e-5 if value == "f32" else 0.05)
+
+
+@pytest.mark.parametrize("kind", ["rising", "equal", "falling"])
+def test_a_run_says_where_the_bound_is_wider(kind: str) -> None:
+    """With each rescaling it grows, and without any it is that of the plain form, or less."""
+    rising = np.linspace(-8, 8, 64)[None]
+    scores = {"rising": rising, "equal": 0 * rising, "falling": rising[:, ::-1]}[kind]
+    checks = [
+        samhw.compile(LOGSUMEXP, schedule={"cascade": mode}).run(S=scores).check()
+        for mode in ("off", "rescaled")
+    ]
+    assert checks[0].plain_bound is None
+    assert checks[1].plain_bound == checks[0].bound
+    assert checks[1].is_wider == (checks[1].bound > checks[0].bound)
+    assert checks[1].is_wider or kind != "rising"
+
+
+def test_the_command_line_says_it() -> None:
+    text = LOGSUMEXP.replace("S[a, b]", "S[a=2, b=200]", 1)
+    done = CliRunner().invoke(main, ["run", text, "--data", "random", "--cascade", "rescaled"])
+    assert done.exit_code == 0, done.output
+    assert re.search(r"bound +\S+: wider than the \S+ of the cascades as they are written", done.output)

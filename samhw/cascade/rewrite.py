@@ -9,7 +9,7 @@ equation 16; for softmax Milakov and Gimelshein's online normalizer).
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from samhw.cascade.decompose import Decomposed, FiniteRank, decompose
@@ -42,13 +42,15 @@ from samhw.frontend import (
 )
 from samhw.frontend.expr import rewritten, with_accesses
 from samhw.names import Names
-from samhw.numerics import NARROWINGS
 from samhw.tensors import Format, LevelType, Tensor
 
 __all__ = ["CascadeFinding", "Cascaded", "cascaded"]
 
 PLACES = {*COORDINATES, "argtop", "argbottom"}
 """Reductions that give coordinates, and no values."""
+
+
+_ROUNDING = ("rint", "f8e4m3", "f8e5m2")
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,12 @@ class CascadeFinding:
 @dataclass(frozen=True)
 class Cascaded:
     """A program, what was found about its cascades, the tensors that it reads in segments, and the indices
-    that count these."""
+    that count these, each with one of the tensors and its mode."""
 
     program: Program
     findings: tuple[CascadeFinding, ...]
     views: tuple[SegmentView, ...] = ()
-    segmented: frozenset[str] = frozenset()
+    segmented: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     def derived(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The segments that are made of some data, by name."""
@@ -110,7 +112,11 @@ def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None
     found = segmented(OnePass(made, rescaled, reduced, added), lanes or {})
     made = _without_dead(found.program, {decl.name for decl in program.outputs})
     used = tuple(view for view in found.views if view.name in made.tensors)
-    return Cascaded(made, tuple(findings), used, found.indices)
+    along = {
+        i: [place for place in places if place[0] in made.tensors] for i, places in found.indices.items()
+    }
+    counted = {index: places[0] for index, places in along.items() if places}
+    return Cascaded(made, tuple(findings), used, counted)
 
 
 def _without_dead(program: Program, outputs: set[str]) -> Program:
@@ -467,8 +473,7 @@ class _Rewriter:
 
 def _rounds(expr: Expr, result: Access) -> bool:
     """Whether a part of it that is of a result is rounded, to whole numbers or to a narrow type."""
-    rounding = ("rint", *NARROWINGS)
-    rounded = [node for node in walk(expr) if isinstance(node, Call) and node.function in rounding]
+    rounded = [node for node in walk(expr) if isinstance(node, Call) and node.function in _ROUNDING]
     return any(result in accesses(node) for node in rounded)
 
 

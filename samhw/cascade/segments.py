@@ -5,7 +5,7 @@ Each segment s has its own earlier result d_s, such as its maximum, and its own 
 d is reduced from all d_s, and y = Σ_s y_s · H(d) / H(d_s) (RedFuser, equation 11).
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -115,12 +115,12 @@ class Segmented:
     Attributes:
         program: itself.
         views: what it reads in segments.
-        indices: those that count segments.
+        indices: those that count segments, each with the views, and of each the mode, that they go along.
     """
 
     program: Program
     views: tuple[SegmentView, ...]
-    indices: frozenset[str]
+    indices: Mapping[str, Sequence[tuple[str, int]]]
 
 
 def segmented(given: OnePass, lanes: Mapping[str, int]) -> Segmented:
@@ -138,7 +138,6 @@ def segmented(given: OnePass, lanes: Mapping[str, int]) -> Segmented:
     program = given.program
     views = _Views(program)
     regions: list[Region] = []
-    indices: set[str] = set()
     for region in program.regions:
         found = {given.reduced[t] for t in region.written if t in given.reduced}
         asked = sorted(index for index in found if lanes.get(index, 1) > 1)
@@ -147,7 +146,6 @@ def segmented(given: OnePass, lanes: Mapping[str, int]) -> Segmented:
                 f"'{asked[0]}' and '{asked[1]}' cannot both have lanes: each has a cascade of the same "
                 "region; give lanes to one of them, or separate them with --fuse none."
             )
-        indices.update(asked)
         for index in asked:
             parts = _Segments(given, region, index, lanes[index], views)
             region = parts.region()
@@ -157,7 +155,7 @@ def segmented(given: OnePass, lanes: Mapping[str, int]) -> Segmented:
     made = replace(program, tensors={**program.tensors, **views.tensors}, regions=tuple(regions))
     is_even = not all(view.is_derived for view in views.views)
     even = tuple(replace(view, is_even=is_even) for view in views.views)
-    return Segmented(made, even, frozenset(indices))
+    return Segmented(made, even, views.along)
 
 
 def _check_even(tensor: str, extent: int, segments: int) -> None:
@@ -197,6 +195,8 @@ class _Views:
         self.names = Names(program.tensors)
         self.indices = Names(i for s in program.statements for i in s.indices)
         self.views: list[SegmentView] = []
+        self.along: dict[str, list[tuple[str, int]]] = {}
+        """By index that counts segments, the views and their modes that it goes along."""
         self._of: dict[tuple[str, int, int], str] = {}
         self._made: list[Region] = []
 
@@ -425,7 +425,9 @@ class _Segments:
         return Access.of(tensor, (*names[:mode], self.index, self.inner, *names[mode + 1 :]))
 
     def _view(self, tensor: str, mode: int) -> str:
-        return self.views.of(tensor, mode, self.count)
+        name = self.views.of(tensor, mode, self.count)
+        self.views.along.setdefault(self.index, []).append((name, mode))
+        return name
 
     def _computed(self, tensor: str, mode: int) -> str:
         """What the region computes of a tensor, in segments, under another name if the user knows it."""

@@ -107,7 +107,7 @@ def lower_program(
         if isinstance(found, Refusal):
             return found
         regions.append(found)
-    return _without_place(decision.lanes, regions) or Compiled(
+    return _without_place(decision.lanes, regions, scope.segmented) or Compiled(
         decided.program,
         tuple(regions),
         arch,
@@ -144,7 +144,7 @@ def assembled(
 ) -> CompiledRegion | Refusal:
     """A region behind the passes of graphs; `last` as for `lower_program`."""
     special = lowered.copy is not None or lowered.region.reshapes
-    own = lowered.lanes(lanes, scope.lowerable.segmented)
+    own = lowered.lanes(lanes, scope.segmented)
     found = apply_graph_passes(
         Assembly(
             lowered.graph,
@@ -170,7 +170,9 @@ def assembled(
     return CompiledRegion(**fields, reasons=found.reasons)
 
 
-def _without_place(lanes: Mapping[str, int], regions: Sequence[CompiledRegion]) -> Refusal | None:
+def _without_place(
+    lanes: Mapping[str, int], regions: Sequence[CompiledRegion], segmented: Mapping[str, str]
+) -> Refusal | None:
     """The refusal of lanes on what is no index of any region, and of those on an index that has nothing
     inside wherever it comes."""
     indices = dict.fromkeys(index for region in regions if not region.copy for index in region.order)
@@ -181,7 +183,8 @@ def _without_place(lanes: Mapping[str, int], regions: Sequence[CompiledRegion]) 
             return Refusal(
                 f"There is no index '{index}' to have lanes", (f"take one of {', '.join(indices)}",)
             )
-        if count > 1 and not any(region.serving(index) in distributed for region in regions):
+        served = {name for region in regions for name in region.serving(index, segmented)}
+        if count > 1 and distributed.isdisjoint(served):
             return Refusal(
                 f"Nothing lies inside of '{index}' that lanes could share",
                 (

@@ -1,6 +1,6 @@
 """From a region of a program, and what is decided about it, to its graph."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import networkx as nx
@@ -46,28 +46,24 @@ class LoweredRegion:
     note: str = ""
     """Why the region ends where it does, or what it stores in the place of a result."""
 
-    def serving(self, index: str) -> str:
-        """The index inside of which everything lies that would lie inside of this one: itself, unless it is
-        computed for another use already."""
-        around = {other for stream in levels(self.graph).values() for other in stream[:-1]}
-        if index in around:
-            return index
-        alike = self.fused.alike(index) & around
-        return next((other for other in self.order if other in alike), index)
-
-    def lanes(self, given: Mapping[str, int], segmented: Collection[str]) -> dict[str, int]:
-        """The lanes of its indices.
+    def serving(self, index: str, segmented: Mapping[str, str]) -> frozenset[str]:
+        """The indices of the region that get the lanes of one of the program: those that count its segments;
+        or itself; or where all that would lie inside of it is computed for another use already, that one's.
 
         Args:
-            given: by the program's indices.
-            segmented: those of them that count segments. All that goes over segments has a lane for each.
+            segmented: by index, the dimension of the segments that it counts.
         """
-        found: dict[str, int] = {}
-        for index, count in given.items():
-            found[self.serving(index)] = count
-            if index in segmented and (dimension := self.fused.dimension.get(index)) is not None:
-                found |= {i: count for i, d in self.fused.dimension.items() if d == dimension}
-        return found | dict(given)
+        if index in segmented:
+            return frozenset(i for i, d in self.fused.dimension.items() if d == segmented[index])
+        around = {other for stream in levels(self.graph).values() for other in stream[:-1]}
+        alike = self.fused.alike(index) & around
+        others = (other for other in self.order if other in alike)
+        return frozenset([index if index in around else next(others, index)])
+
+    def lanes(self, given: Mapping[str, int], segmented: Mapping[str, str]) -> dict[str, int]:
+        """The lanes of its indices, of those of the program's; `segmented` as for `serving`."""
+        served = {i: count for index, count in given.items() for i in self.serving(index, segmented)}
+        return served | {index: count for index, count in given.items() if index not in segmented}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} in the order {', '.join(self.order) or '(none)'}: {self.graph!r}>"

@@ -77,6 +77,14 @@ class Scope:
         made = self.program.regions[number].statements[0].lhs.tensor
         return made in self.lowerable.aliases or made in self.lowerable.joined
 
+    @cached_property
+    def segmented(self) -> dict[str, str]:
+        """By index that counts segments of a cascade, its dimension."""
+        known = {
+            i: place for i, place in self.lowerable.segmented.items() if place[0] in self.program.tensors
+        }
+        return {index: self.dimensions.of_tensor(tensor)[mode] for index, (tensor, mode) in known.items()}
+
     # What is stored
 
     def divisible(self, graph: Graph) -> frozenset[str]:

@@ -15,7 +15,6 @@ from samhw.errors import StreamError
 from samhw.graph import Arch, Channel, Endpoint, Graph, Node, levels
 from samhw.graph_passes.assembly import Assembly
 from samhw.graph_passes.concats import waiting_parts
-from samhw.numerics import REDUCTIONS
 
 __all__ = ["depths"]
 
@@ -71,7 +70,7 @@ def depths(assembly: Assembly) -> Assembly:
     streams: dict[Endpoint, _Stream] = {}
     for node in graph.nodes:
         inputs = {port.name: graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs}
-        for times, own in ((arrival, 0), (folded, _fold(graph, node, arch))):
+        for times, own in ((arrival, 0), (folded, node.spec.behind_end(node.params, arch, graph.value))):
             times[node.name] = node.spec.inside(node.params, arch, graph.value) + own
             times[node.name] += max((times[c.source.node] + c.latency for c in inputs.values()), default=0)
         heads = {port: streams[c.source] for port, c in inputs.items()}
@@ -121,17 +120,6 @@ def depths(assembly: Assembly) -> Assembly:
                 found[channel.name] += tokens
                 reasons[channel.name] = f"room for {tokens} tokens, as many as another reader holds"
     return replace(assembly, graph=graph.with_depths(found), reasons=reasons, held=waiting)
-
-
-def _fold(graph: Graph, node: Node, arch: Arch) -> int:
-    """The cycles that a reducer of single values takes behind the end of a fiber."""
-    reduction = node.spec.reduction(node.params)
-    if reduction is None or reduction.operation is None or reduction.coordinates:
-        return 0
-    kind = graph.operand_type(node)
-    (op,) = (name for name, operation in REDUCTIONS.items() if operation == reduction.operation)
-    rounds = kind.block(op).bit_length()
-    return rounds * arch.reduce_latency(op, kind) if rounds > 1 else 0
 
 
 def _outputs(

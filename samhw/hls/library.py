@@ -64,6 +64,10 @@ class Operator:
     home: str
     """The class template that has the operation: `operations` or `functions`."""
 
+    def is_function(self, name: str) -> bool:
+        """Whether it is the one of that name in `functions`."""
+        return self.home == "functions" and self.name == name
+
     @property
     def functor(self) -> str:
         """Its name in C++."""
@@ -140,13 +144,10 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         node.params["op"] in ("convert", "scale") or graph.operand_type(node) != graph.result_type(node)
         for graph, node in alus
     )
-    functions = sorted(
-        {op.name for op in operators if op.home == "functions" and op.name in FUNCTIONS}, key=FUNCTIONS.index
-    )
+    functions = [name for name in FUNCTIONS if any(op.is_function(name) for op in operators)]
     through_f32 = any(
         isinstance(graph.operand_type(n), Fixed) and _home(graph, n) == "functions" for graph, n in alus
     )
-    narrowings = sorted({op.name for op in operators if op.home == "functions" and op.name in NARROWINGS})
     looked_up: dict[Float, set[str]] = {}
     formats = set()
     for graph, n in alus:
@@ -204,7 +205,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
             "scales": any(n.params["op"] == "scale" for _, n in alus),
         },
         "names": functions,
-        "narrowings": narrowings,
+        "narrowings": [name for name in NARROWINGS if any(op.is_function(name) for op in operators)],
         "fixed": through_f32,
         "word_tables": [word_tables(kind, sorted(ops)) for kind, ops in sorted(looked_up.items(), key=str)],
         "tables": [format_tables(f, functions) for f in sorted(formats, key=attrgetter("width"))],

@@ -63,7 +63,8 @@ class Lowerable:
         split: by input, the rule by which it is split into parts that are still to be made.
         cascade: what is done about reductions that depend on each other.
         row_orders: the orders in which the host stores data, and puts results back from.
-        segmented: the indices that count segments of a cascade, one for each lane.
+        segmented: the indices that count segments of a cascade, one for each lane: each with a tensor that it
+            goes along, and the mode.
         decision: how the program's regions are lowered, once that is decided.
     """
 
@@ -81,7 +82,7 @@ class Lowerable:
     split: Mapping[str, str] = field(default_factory=dict)
     cascade: str = "off"
     row_orders: RowOrders = field(default_factory=RowOrders)
-    segmented: frozenset[str] = frozenset()
+    segmented: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     decision: Decision | None = None
 
     @cached_property

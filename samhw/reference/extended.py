@@ -20,11 +20,10 @@ from math import inf, nan
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from samhw.numerics import NARROWINGS
 from samhw.reference.bounds import ERROR, FACTOR, TERMS, VALUE, WEIGHT, Rounding, RunningError, uncertain
 from samhw.reference.domain import Reduction, Sum
 from samhw.reference.relation import Array, Mask
-from samhw.reference.values import VALUES, over_rows, steps
+from samhw.reference.values import NARROW, VALUES, over_rows, steps
 
 __all__ = ["Extended"]
 
@@ -34,7 +33,7 @@ SIGN, OPEN = 5, 6
 _PARTS = 6
 """Those of a factor in `RunningError`. Behind them come indicators: a sum of products counts points."""
 
-_PASSING = ("abs", "relu", "leaky_relu", "max", "min", "rint", *NARROWINGS)
+_PASSING = ("abs", "relu", "leaky_relu", "max", "min", "rint", *NARROW)
 """Functions that give an infinity or NaN for one, whatever may be uncertain of their other argument."""
 
 

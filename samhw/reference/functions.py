@@ -5,9 +5,8 @@ from math import inf
 
 import numpy as np
 
-from samhw.numerics import NARROWINGS
 from samhw.reference.relation import Array, Mask
-from samhw.reference.values import VALUES
+from samhw.reference.values import NARROW, VALUES
 
 __all__ = ["CHANGES", "ROUNDINGS", "no_nan"]
 
@@ -56,7 +55,7 @@ _GREATEST_SLOPES = {"abs": 1.0, "gelu": 1.129, "silu": 1.1, "sin": 1.0, "cos": 1
 
 CHANGES = {
     **dict.fromkeys(
-        ("relu", "max", "min", "sigmoid", "tanh", "exp", "log", "sqrt", "rsqrt", "rint", *NARROWINGS),
+        ("relu", "max", "min", "sigmoid", "tanh", "exp", "log", "sqrt", "rsqrt", "rint", *NARROW),
         _monotone,
     ),
     **dict.fromkeys(_GREATEST_SLOPES, _lipschitz),
@@ -67,7 +66,7 @@ CHANGES = {
 }
 """By function: how far its result may move, from the values and the errors of its arguments."""
 
-_EXACT = ("abs", "relu", "max", "min", "lt", "le", "eq", "select", "rint", *NARROWINGS)
+_EXACT = ("abs", "relu", "max", "min", "lt", "le", "eq", "select", "rint", *NARROW)
 
 ROUNDINGS = {**dict.fromkeys(CHANGES, 2), **dict.fromkeys(_EXACT, 0), "leaky_relu": 1}
 """How many roundings a function's result is off by at most: two where it is within one ulp."""

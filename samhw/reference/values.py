@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtr
 
-from samhw.numerics import NARROWINGS, Float
 from samhw.reference.domain import Domain, Reduction, Sum
 from samhw.reference.relation import Array, Mask
 from samhw.reference.sorting import best, taken
 
-__all__ = ["VALUES", "Values", "as_values", "counting", "over_rows", "steps"]
+__all__ = ["NARROW", "VALUES", "Values", "as_values", "counting", "over_rows", "steps"]
 
 
 def as_values(array: ArrayLike) -> Array:
@@ -182,8 +181,26 @@ def _integer(comparison: Callable[[Array, Array], Array]) -> Callable[[Array, Ar
     return lambda a, b: comparison(a, b).astype(np.int64)
 
 
-def _narrowed(value: Float, x: Array) -> Array:
-    return value.decode(value.encode(x))
+def _narrowed(x: Array, *, mantissa: int, least: int, greatest: float, beyond: float) -> Array:
+    """The nearest number of a floating-point type, of two the even one.
+
+    Args:
+        mantissa: its bits.
+        least: the exponent below which numbers lie as close as there.
+        greatest: the greatest number; what rounds to more is `beyond`.
+    """
+    x = np.asarray(x, np.float64)
+    exponent = np.maximum(np.frexp(np.where(np.isfinite(x), x, 0))[1] - 1, least)
+    step = np.ldexp(1.0, exponent - mantissa)
+    rounded = np.rint(x / step) * step
+    return np.where(np.abs(rounded) > greatest, np.copysign(beyond, x), rounded)
+
+
+NARROW: dict[str, Callable[[Array], Array]] = {
+    "f8e4m3": partial(_narrowed, mantissa=3, least=-6, greatest=448.0, beyond=np.nan),
+    "f8e5m2": partial(_narrowed, mantissa=2, least=-14, greatest=57344.0, beyond=np.inf),
+}
+"""Functions that round to a number of another type."""
 
 
 _FUNCTIONS: dict[str, Callable[..., Array]] = {
@@ -198,7 +215,7 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "sin": np.sin,
     "cos": np.cos,
     "rint": np.rint,
-    **{name: partial(_narrowed, Float(name)) for name in NARROWINGS},
+    **NARROW,
     "exp": np.exp,
     "log": np.log,
     "sqrt": np.sqrt,

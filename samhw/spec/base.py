@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, cast
 from numpy.typing import NDArray
 
 from samhw.errors import InputError, StreamError
-from samhw.numerics import ValueType
+from samhw.numerics import REDUCTIONS, ValueType
 from samhw.spec.arch import Arch
 from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import MemoryUse, Param, Params, Role
@@ -241,6 +241,16 @@ class Spec(ABC):
     def inside(self, params: Params, arch: Arch, value: ValueType) -> int:
         """Cycles from a token to what it makes an output give, before the latency of the output."""
         return int(getattr(arch, self.inner_latency)) if self.inner_latency else 0
+
+    def behind_end(self, params: Params, arch: Arch, value: ValueType) -> int:
+        """The cycles that a reducer to single values takes behind the end of a fiber, to join a block."""
+        reduction = self.reduction(params)
+        if reduction is None or reduction.operation is None or reduction.coordinates:
+            return 0
+        kind = self.operand_type(params, value)
+        (op,) = (name for name, operation in REDUCTIONS.items() if operation == reduction.operation)
+        rounds = kind.block(op).bit_length()
+        return rounds * arch.reduce_latency(op, kind) if rounds > 1 else 0
 
     def ordered(self, port: str, params: Params) -> bool:
         """Whether an input relies on coordinates that strictly increase inside a fiber."""

@@ -2,11 +2,13 @@
 
 import math
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 from samhw.frontend import parse
 from samhw.reference import Rounding, bounds
+from samhw.reference.values import VALUES
 from tests.support.brute import FUNCTIONS
 
 DOMAINS = {"log": 0.5, "sqrt": 0.5, "rsqrt": 0.5, "reciprocal": 0.5}
@@ -70,3 +72,14 @@ def test_slopes_where_they_are_greatest() -> None:
         (bound,) = bound_of(f"{name}(a[i])", {"a": np.array([0.5])}, {"a": np.array([1.0])})
         assert slope <= bound * (1 + 1e-9)
         assert math.isclose(slope, bound, rel_tol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype"), [("f8e4m3", ml_dtypes.float8_e4m3fn), ("f8e5m2", ml_dtypes.float8_e5m2)]
+)
+def test_numbers_of_eight_bits(function: str, dtype: type) -> None:
+    """Of all of bf16's, among which are the types' own numbers and the ties between them."""
+    x = (np.arange(1 << 16, dtype=np.uint32) << 16).view(np.float32)
+    with np.errstate(all="ignore"):
+        wanted = x.astype(dtype).astype(np.float64)
+        np.testing.assert_array_equal(VALUES.call(function, [x.astype(np.float64)]), wanted)

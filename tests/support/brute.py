@@ -7,6 +7,7 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -30,6 +31,16 @@ from samhw.frontend import (
 Number = int | float
 Point = Mapping[str, int]
 
+
+def _nearest(x: Number, dtype: type) -> float:
+    """The nearest of all numbers of eight bits, of two that with the even word."""
+    words: Any = np.arange(128, dtype=np.uint8).view(dtype)
+    numbers = [float(number) for number in words if math.isfinite(float(number))]
+    word = min(range(len(numbers)), key=lambda k: (abs(numbers[k] - abs(x)), k % 2))
+    too_great = abs(x) >= (3 * numbers[-1] - numbers[-2]) / 2
+    return float(np.asarray(x).astype(dtype)) if too_great else math.copysign(numbers[word], x)
+
+
 FUNCTIONS: dict[str, Callable[..., Number]] = {
     "abs": abs,
     "relu": lambda x: max(x, 0),
@@ -39,8 +50,8 @@ FUNCTIONS: dict[str, Callable[..., Number]] = {
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)) if x > -700 else 0.0,
     "tanh": math.tanh,
     "rint": round,
-    "f8e4m3": lambda x: float(np.asarray(x).astype(ml_dtypes.float8_e4m3fn)),
-    "f8e5m2": lambda x: float(np.asarray(x).astype(ml_dtypes.float8_e5m2)),
+    "f8e4m3": lambda x: _nearest(x, ml_dtypes.float8_e4m3fn),
+    "f8e5m2": lambda x: _nearest(x, ml_dtypes.float8_e5m2),
     "sin": math.sin,
     "cos": math.cos,
     "exp": math.exp,

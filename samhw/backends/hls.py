@@ -11,7 +11,7 @@ from samhw.compiler import Compiled
 from samhw.graph import Design
 from samhw.hls import Options
 from samhw.running.inputs import Inputs
-from samhw.sim import simulated_regions, total_cycles
+from samhw.sim import joined, simulated_regions, total_cycles
 
 __all__ = ["HlsBackend"]
 
@@ -38,11 +38,12 @@ class HlsBackend(Backend):
     def execute(self, compiled: Compiled, inputs: Inputs, **settings: Any) -> Execution:
         """As for `Backend`, of one design or of one for each region; `settings` as for `Options`."""
         # Imported here, since the simulator needs no C++ compiler.
-        from samhw.running.hls import HlsDesign, compare, golden
+        from samhw.running.hls import HlsDesign, compare, golden, whole_if_repeated
 
         options = Options(**settings)
         whole, arch = compiled.design, compiled.arch
-        runs = list(simulated_regions(whole, arch, *inputs, trace=True))
+        runs = joined(simulated_regions(whole, arch, *inputs, trace=True))
+        options = whole_if_repeated(whole, options)
         # Buffers on the chip stay there; they are the simulator's, since all that writers are given is
         # compared.
         words = {name: array for run in runs for name, array in run.result.memories.items()}

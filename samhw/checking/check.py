@@ -1,7 +1,8 @@
 """Compares what a run has stored with NumPy."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from samhw.checking.verdict import Verdict, weakest
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.frontend import Program, Region
+from samhw.frontend import Access, Program, Region, Statement
 from samhw.limits import memory_limit
 from samhw.numerics import Fixed, Float, ValueType
 from samhw.reference import Points, Relation, Rounding, results, side_by_side
@@ -124,16 +125,17 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     known |= parts
     found = Check(0.0, 0.0)
     plain = [0.0] if is_bounded and cascades is not None and cascades.program is not split.program else []
-    for region in program.regions:
-        for statement in region.statements:
+    for statements in _units(program):
+        for statement in statements:
             alias = statement.lhs.tensor
             if alias in compiled.aliases and alias not in outputs:
                 # Of an input: nothing has been stored.
                 known[alias] = _in_shape(known[compiled.aliases[alias]], program, alias)
-        alone = _alone(program, region)
+        alone, stored = _alone(program, statements)
+        known |= {name: outputs[tensor] for name, tensor in stored.items()}
         inputs = {decl.name: known[decl.name] for decl in alone.inputs}
         # What has not left the region is not looked at.
-        written = [tensor for tensor in region.written if tensor in outputs]
+        written = [statement.lhs.tensor for statement in statements if statement.lhs.tensor in outputs]
         rows = _sample({name: outputs[name] for name in written}, _share(alone, inputs))
         wanted = {name: rows.get(name, Points.everything()) for name in written}
         expected = results(alone, inputs, _rounding(kind), wanted if rows else None)
@@ -160,27 +162,56 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     return replace(found, compared=compared, plain_bound=plain_bound)
 
 
-def _alone(program: Program, region: Region) -> Program:
-    """A program with one of the regions."""
-    used = {access.tensor for statement in region.statements for access in statement.accesses}
-    tensors = {name: decl for name, decl in program.tensors.items() if name in used}
-    return replace(program, tensors=tensors, regions=(region,))
-
-
 def _plain_bound(
     program: Program, written: Collection[str], known: Mapping[str, Tensor], kind: ValueType
 ) -> float:
     """The greatest bound of some results, of those regions of a program that write them."""
     bound = 0.0
-    for region in program.regions:
-        if names := [name for name in region.written if name in written]:
-            alone = _alone(program, region)
+    for statements in _units(program):
+        if names := [s.lhs.tensor for s in statements if s.lhs.tensor in written]:
+            alone, _ = _alone(program, statements)
             inputs = {decl.name: known[decl.name] for decl in alone.inputs}
             found = results(alone, inputs, _rounding(kind))
             for name in names:
                 seen, _ = _compared(Relation.of(known[name]), [found[name]], Points.everything(), True)
                 bound = max(bound, seen.bound)
     return bound
+
+
+def _units(program: Program) -> Iterator[tuple[Statement, ...]]:
+    """The statements that are compared together: those of a region, or of a scan."""
+    for scan, regions in groupby(program.regions, lambda region: region.scan):
+        if scan is None:
+            yield from (region.statements for region in regions)
+        else:
+            yield tuple(statement for region in regions for statement in region.statements)
+
+
+def _alone(program: Program, statements: Sequence[Statement]) -> tuple[Program, dict[str, str]]:
+    """The program of some statements. Those of a scan get what earlier steps have stored, as inputs: so no
+    error of a step counts for those behind it.
+
+    Returns:
+        The program, and the tensors of the whole program that such inputs are, by name.
+    """
+    stored = {f"{s.lhs.tensor} before": s.lhs.tensor for s in statements if s.lhs.step is not None}
+    before = {tensor: name for name, tensor in stored.items()}
+
+    def change(access: Access) -> Access:
+        is_earlier = access.step is not None and access.step[1].offset
+        return replace(access, tensor=before.get(access.tensor, access.tensor)) if is_earlier else access
+
+    scan = statements[0].scan
+    if scan is not None:
+        starts = (replace(s, lhs=replace(s.lhs, tensor=before[s.lhs.tensor])) for s in scan.starts)
+        scan = replace(scan, starts=tuple(starts))
+        statements = [replace(s.with_accesses(change), scan=scan) for s in statements]
+    every = (*statements, *(() if scan is None else scan.starts))
+    used = {access.tensor for statement in every for access in statement.accesses}
+    tensors = {name: decl for name, decl in program.tensors.items() if name in used}
+    stored = {name: tensor for name, tensor in stored.items() if name in used}
+    tensors |= {name: replace(program.tensors[tensor], name=name) for name, tensor in stored.items()}
+    return replace(program, tensors=tensors, regions=(Region(tuple(statements)),)), stored
 
 
 def _cascades(schedule: Schedule, program: Program) -> "Cascaded | None":

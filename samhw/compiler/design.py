@@ -11,7 +11,7 @@ from samhw.compiler.scope import Scope
 from samhw.decision import Decision, Refusal
 from samhw.errors import ScheduleError
 from samhw.frontend import Program
-from samhw.graph import Arch, Design
+from samhw.graph import Arch, Design, sequence_of
 from samhw.graph_passes import Assembly, apply_graph_passes
 from samhw.numerics import ValueType
 from samhw.passes import Lowerable, Recipe, apply_region_passes
@@ -66,7 +66,12 @@ class Compiled:
     @cached_property
     def design(self) -> Design:
         """The graphs of all regions, what they share, and their sequence."""
-        return Design.assemble(self.program.name, [region.graph for region in self.regions])
+        return Design.assemble(
+            self.program.name,
+            [region.graph for region in self.regions],
+            sequence_of([region.repeat for region in self.regions]),
+            {decl.name for decl in self.program.outputs},
+        )
 
 
 def lower_program(

@@ -8,7 +8,7 @@ compared by identity: an intermediate with several uses is one node with several
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from samhw.numerics import vanishing
 from samhw.tensors import LevelKind
@@ -30,6 +30,7 @@ __all__ = [
     "RunningReduce",
     "Segment",
     "Sieve",
+    "StepPlace",
     "Unary",
     "View",
     "reachable",
@@ -119,6 +120,35 @@ class PickedLevel:
     crd: str
 
 
+@dataclass(frozen=True)
+class StepPlace:
+    """Which step of a tensor a view of one step is of.
+
+    Attributes:
+        repeat: what counts the steps.
+        offset: from the place of the present step to that of this one.
+        extent: the dimension of the steps of the tensor; None where it is a step itself, in the place 0.
+        down: the dimension of the steps that are made, where they go from the last one to the first.
+    """
+
+    repeat: str
+    offset: int = 0
+    extent: str | None = None
+    down: str | None = None
+
+    @property
+    def may_miss(self) -> bool:
+        """The tensor may lack the step."""
+        return self.offset != 0 or self.extent is None
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Of the node that gives its reference."""
+        given = {"extent": self.extent, "down": self.down}
+        named = {name: dimension for name, dimension in given.items() if dimension is not None}
+        return {"repeat": self.repeat, "offset": self.offset, **named}
+
+
 @dataclass(frozen=True, eq=False)
 class View(_Leaf):
     """One use of a tensor. `indices` and `levels` are in storage order, outermost first.
@@ -140,6 +170,8 @@ class View(_Leaf):
     picks: tuple[PickedLevel, ...] = ()
     one_each: int = 0
     blocked: bool = False
+    step: StepPlace | None = None
+    """Of a view of one step, which."""
 
     @cached_property
     def free(self) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """From the instances of a region to its fused einsum, in which every sum stands where it belongs."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -20,6 +20,7 @@ from samhw.compiler.einsum import (
     RunningReduce,
     Segment,
     Sieve,
+    StepPlace,
     View,
     reachable,
     rebuilt,
@@ -57,6 +58,8 @@ class EinsumBuilder:
 
     Args:
         dimensions: of the region's program.
+        steps: for each tensor that is a step of others, the tensors that have it, and where: at most one of
+            them does, and it is zero if none does.
         iteration: where it is factored, a factor without the index of a sum stays outside of it; otherwise
             all factors of a term, those of the products that it uses as well, meet in one (global) iteration
             space, as in Custard.
@@ -73,7 +76,9 @@ class EinsumBuilder:
         order: Sequence[str],
         iteration: Iteration,
         value: ValueType,
+        steps: Mapping[str, Mapping[str, StepPlace]],
     ):
+        self._steps = steps
         self._program = region.program
         self._value = value
         self._dimensions = dimensions
@@ -229,7 +234,7 @@ class EinsumBuilder:
     def _access(self, instance: Instance, access: Access, reduced: list[str] | None) -> Einsum:
         producer = instance.producer(access)
         if producer is None:
-            return self._view(instance, access)
+            return self._stored(instance, access)
         if self._factored or reduced is None or not self._multiplies_out(producer):
             return self._intermediate(producer)
         inner = [i for i in producer.rename.values() if i not in producer.indices(producer.statement.lhs)]
@@ -285,7 +290,23 @@ class EinsumBuilder:
         mask = instance.statement.mask
         assert mask is not None
         producer = instance.producer(mask)
+        if producer is None and len(self._steps.get(mask.tensor, ())) > 1:
+            raise StreamError(
+                f"'{instance.statement.lhs}' has a mask that is an earlier step, and that starts from "
+                "another tensor",
+                "compute the mask in a statement of its own",
+            )
         return self._view(instance, mask) if producer is None else self._intermediate(producer)
+
+    def _stored(self, instance: Instance, access: Access) -> Einsum:
+        """A stored tensor: a view, or for a step the sum of those that may have it."""
+        e: Einsum = self._view(instance, access)
+        for tensor, place in self._steps.get(access.tensor, {}).items():
+            if tensor == access.tensor:
+                continue
+            view = self._view(instance, replace(access, tensor=tensor))
+            e = Apply("add", (e, replace(view, step=place)))
+        return e
 
     def _view(self, instance: Instance, access: Access) -> View:
         fmt = stored_format(self._program.tensors[access.tensor].format).of_blocks
@@ -296,7 +317,8 @@ class EinsumBuilder:
         one_each = self._program.tensors[access.tensor].format.one_each if access.tensor in given else 0
         stored = tuple(indices[mode] for mode in fmt.mode_order)
         blocked = self._in_blocks(access)
-        return View(name, access.tensor, stored, fmt.levels, one_each=one_each, blocked=blocked)
+        step = self._steps.get(access.tensor, {}).get(access.tensor)
+        return View(name, access.tensor, stored, fmt.levels, one_each=one_each, blocked=blocked, step=step)
 
     def _in_blocks(self, access: Access | None) -> bool:
         """The tensor of an access is stored in blocks of more than one value."""

@@ -1,6 +1,6 @@
 """From the filled table to the graph (FuseFlow section 6.2): a cell becomes a node once it is asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from samhw.compiler.table import FusionTable, PlannedNode
 from samhw.errors import StreamError
@@ -42,8 +42,7 @@ def generate(
     notes: dict[PlannedNode, str] = {}
     for row, column, cell in table.cells():
         notes.setdefault(table.resolve(cell.source).node, f"{row}, {column}: {cell.label}")
-    vals = StoredArray.VALS
-    lies_in = {memory_name(t.name, vals): memory_name(t.stored, vals) for t in tensors}
+    lies_in = {own: other for tensor in tensors for own, other in _lies_in(tensor)}
     nodes: dict[PlannedNode, Node] = {}
     ends: list[tuple[Endpoint, Endpoint]] = []
 
@@ -85,3 +84,14 @@ def generate(
         tensors=tuple(tensors),
         extents=dict(extents),
     )
+
+
+def _lies_in(tensor: TensorBinding) -> Iterator[tuple[str, str]]:
+    """The memories of a tensor, each with the one in which it lies if it is an alias. The levels of a step
+    are those of the whole tensor without the outermost one."""
+    yield memory_name(tensor.name, StoredArray.VALS), memory_name(tensor.stored, StoredArray.VALS)
+    if tensor.is_step:
+        for level in range(len(tensor.indices)):
+            for array in (StoredArray.POS, StoredArray.CRD):
+                whole = memory_name(tensor.stored, f"{array}{level + 1}")
+                yield memory_name(tensor.name, f"{array}{level}"), whole

@@ -17,7 +17,7 @@ from samhw.decision import Refusal, RegionDecision, Sharing
 from samhw.errors import InputError, ScheduleError, StreamError
 from samhw.frontend import Region
 from samhw.fusion import FusedRegion, check_order, orders, partial_order, stored_format
-from samhw.graph import Graph, levels, validate
+from samhw.graph import Graph, Repeat, levels, validate
 from samhw.names import Names
 from samhw.passes import PermutedCopy
 from samhw.tensors import LevelType
@@ -43,6 +43,8 @@ class LoweredRegion:
     """How often each intermediate is computed, and why."""
     copy: PermutedCopy | None = None
     """The copy that the region makes, if that is what it is for, and its cost."""
+    repeat: Repeat | None = None
+    """The repeat that has the region, without its body; None for one that runs once."""
     note: str = ""
     """Why the region ends where it does, or what it stores in the place of a result."""
 
@@ -108,7 +110,7 @@ def lower_fused(
 ) -> LoweredRegion | Refusal:
     """A region whose uses share as they do, in an order of its indices."""
     try:
-        builder = EinsumBuilder(fused, scope.dimensions, order, scope.iteration, scope.value)
+        builder = EinsumBuilder(fused, scope.dimensions, order, scope.iteration, scope.value, scope.steps)
         for output in fused.outputs:
             builder.tree(output)
         results = []
@@ -122,6 +124,7 @@ def lower_fused(
                     tuple(indices[mode] for mode in fmt.mode_order),
                     fmt.levels,
                     builder.result(output),
+                    scope.steps.get(output.tensor, {}).get(output.tensor),
                 )
             )
         dimension = scope.rows(fused.dimension)
@@ -195,9 +198,10 @@ def _of_table(
     extents: Mapping[str, int],
 ) -> LoweredRegion:
     """The region of a table."""
+    repeat = scope.repeat(scope.program.regions[number])
     memories, tensors = scope.stores(fused)
     used = set(dimension.values()) | {i for t in tensors for i in (*t.indices, *t.block_counts)}
-    own = {d: n for d, n in extents.items() if d in used}
+    own = {d: n for d, n in extents.items() if d in used or (repeat is not None and d == repeat.extent)}
     try:
         graph = generate(scope.name(number), table, scope.value, scope.arch, memories, tensors, own)
     except StreamError as error:
@@ -211,7 +215,9 @@ def _of_table(
     expected = estimate(graph, scope.arch, extent)
     region = scope.program.regions[number]
     computed = computations(region, table, graph, expected, scope.points(region))
-    return LoweredRegion(region, fused, partial, table.rows[:-1], table, graph, extent, expected, computed)
+    return LoweredRegion(
+        region, fused, partial, table.rows[:-1], table, graph, extent, expected, computed, repeat=repeat
+    )
 
 
 def _unlowerable(fused: FusedRegion, table: FusionTable, error: InputError) -> StreamError:

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from samhw.compiler.einsum import StepPlace
 from samhw.compiler.memories import memories_of
 from samhw.decision import Iteration
-from samhw.frontend import Region
+from samhw.frontend import Access, Region, Scan
 from samhw.fusion import FusedRegion, block_sizes, stored_format
-from samhw.graph import Arch, Graph, Memory, MemoryRole, TensorBinding
+from samhw.graph import Arch, Graph, Memory, MemoryRole, Repeat, TensorBinding
 from samhw.numerics import ValueType
 from samhw.passes import Lowerable
 
@@ -74,8 +75,38 @@ class Scope:
     def is_idle(self, number: int) -> bool:
         """Whether a region has nothing to do: what its statement makes is an alias, or is put together by the
         host."""
-        made = self.program.regions[number].statements[0].lhs.tensor
-        return made in self.lowerable.aliases or made in self.lowerable.joined
+        statement = self.program.regions[number].statements[0]
+        made, slices = statement.lhs.tensor, self.lowerable.slices
+        if made in self.lowerable.aliases or made in self.lowerable.joined:
+            return True
+        if statement.lhs.step is not None and isinstance(statement.rhs, Access):
+            return statement.rhs.tensor in slices and slices[statement.rhs.tensor].tensor == made
+        return made in slices and not slices[made].is_written
+
+    def repeat(self, region: Region) -> Repeat | None:
+        """What repeats a region, without the body."""
+        if region.scan is None:
+            return None
+        counter = next(s.counter for s in self.lowerable.slices.values() if s.scan == region.scan)
+        return Repeat(counter, self._steps_of(region.scan), ())
+
+    def _steps_of(self, scan: Scan) -> str:
+        """The dimension of the steps of a scan."""
+        statement = next(s for s in self.program.statements if s.scan == scan)
+        return self.dimensions.of_statement(statement)[scan.index]
+
+    @cached_property
+    def steps(self) -> dict[str, dict[str, StepPlace]]:
+        """For each tensor that is a step of others, the tensors that may have it, and where."""
+        found: dict[str, dict[str, StepPlace]] = {}
+        for name, piece in self.lowerable.slices.items():
+            tensor = self.program.tensors[piece.tensor]
+            mode = tensor.format.mode_order[0]
+            down = self._steps_of(piece.scan) if piece.scan.down else None
+            extent = self.dimensions.of_tensor(piece.tensor)[mode]
+            found[name] = {name: StepPlace(piece.counter, piece.offset, extent, down)}
+            found[name] |= {start: StepPlace(piece.counter, -steps) for start, steps in piece.starts}
+        return found
 
     @cached_property
     def segmented(self) -> dict[str, str]:
@@ -91,7 +122,10 @@ class Scope:
         """The tensors of a graph that may lie in shards: what no region reads is for the host alone."""
         joined = self.lowerable.joined
         names = (tensor.name for tensor in graph.tensors)
-        return frozenset(name for name in names if self.program.readers(name) <= joined.keys())
+        stepped = {name for s, piece in self.lowerable.slices.items() for name in (s, piece.tensor)}
+        return frozenset(
+            name for name in names if self.program.readers(name) <= joined.keys() and name not in stepped
+        )
 
     def in_shards(self, graph: Graph) -> tuple[Memory, ...]:
         """The memories of a region with lanes, with those of shards as large as these may become."""
@@ -113,16 +147,20 @@ class Scope:
 
     def stores(self, fused: FusedRegion) -> tuple[list[Memory], list[TensorBinding]]:
         """The memories and tensors of a region."""
-        outputs = {output.tensor for output in fused.outputs}
-        names = dict.fromkeys(use.tensor for use in fused.stored_uses() if use.tensor not in outputs)
-        used = (*names, *(output.tensor for output in fused.outputs))
+        written = [output.tensor for output in fused.outputs]
+        outputs = {self._stored_in(tensor) for tensor in written}
+        names = dict.fromkeys(use.tensor for use in fused.stored_uses() if use.tensor not in written)
+        used = (*names, *written)
         memories: dict[str, Memory] = {}
         tensors = []
         for name, stored in self._with_views(used).items():
             role = MemoryRole.OUTPUT if stored in outputs else MemoryRole.INPUT
             shape = self.dimensions.shape(name, self.extents)
             capacity = self.lowerable.capacity
-            for memory in memories_of(self.program, name, role, shape, capacity, stored=stored):
+            is_step = name in self.lowerable.slices
+            for memory in (
+                () if is_step else memories_of(self.program, name, role, shape, capacity, stored=stored)
+            ):
                 # The extents of aliases are rounded up each for itself.
                 known = memories.get(memory.name, memory)
                 memories[memory.name] = max(known, memory, key=lambda m: m.capacity)
@@ -138,6 +176,7 @@ class Scope:
                     dimensions,
                     shape,
                     alias_of=alias_of,
+                    is_step=is_step,
                     block_counts=counts if any(counts) else (),
                 )
             )
@@ -145,10 +184,19 @@ class Scope:
 
     def _with_views(self, tensors: Sequence[str]) -> Mapping[str, str]:
         """Tensors, and all that lie in the same memories; each with the one whose memories these are."""
-        aliases = self.lowerable.aliases
+        aliases, slices = self.lowerable.aliases, self.lowerable.slices
         found: dict[str, str] = {}
         for name in tensors:
-            stored = aliases.get(name, name)
+            stored = self._stored_in(name)
             same = [stored, *(alias for alias, source in aliases.items() if source == stored)]
             found |= dict.fromkeys(same, stored)
+            if name in slices:
+                found[name] = stored
+                found |= self._with_views([start for start, _ in slices[name].starts])
         return found
+
+    def _stored_in(self, tensor: str) -> str:
+        """The tensor in whose memories one lies."""
+        piece = self.lowerable.slices.get(tensor)
+        whole = tensor if piece is None else piece.tensor
+        return self.lowerable.aliases.get(whole, whole)

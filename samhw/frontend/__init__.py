@@ -49,7 +49,7 @@ from samhw.frontend.expr import (
     walk,
     with_accesses,
 )
-from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, Name
+from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
 from samhw.frontend.kernels import kernel_description, kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_data, model_description, model_names
 from samhw.frontend.named import load_named, load_program
@@ -59,7 +59,7 @@ from samhw.frontend.pattern import Pattern, result_patterns
 from samhw.frontend.program import Program
 from samhw.frontend.size import check_size
 from samhw.frontend.source import Source, Span
-from samhw.frontend.statement import COORDINATES, MOST_RANKS, RANKINGS, Region, Statement
+from samhw.frontend.statement import COORDINATES, MOST_RANKS, RANKINGS, Region, Scan, Statement
 
 __all__ = [
     "COORDINATES",
@@ -94,9 +94,11 @@ __all__ = [
     "Region",
     "Reshape",
     "RunningReduction",
+    "Scan",
     "Source",
     "Span",
     "Statement",
+    "StepIndex",
     "Sub",
     "TensorDecl",
     "accesses",

@@ -7,7 +7,9 @@ from samhw.errors import InputError
 from samhw.frontend.check import check_program
 from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import Access, Reshape
+from samhw.frontend.index import Name, StepIndex
 from samhw.frontend.program import Program
+from samhw.frontend.scans import with_starts
 from samhw.frontend.source import Source, Span
 from samhw.frontend.statement import Region, Statement
 from samhw.names import Names
@@ -47,6 +49,7 @@ def assemble(
     may be that of their data. `extents` are those of indices that no tensor need have. Raises InputError when
     the program breaks a rule.
     """
+    regions = with_starts(regions)
     writers = {statement.lhs.tensor: statement for region in regions for statement in region.statements}
     tensors: dict[str, TensorDecl] = {}
     program = Program(name, tensors, tuple(regions), source, value, index_extents=extents or {})
@@ -64,13 +67,13 @@ def assemble(
         )
     for result, statement in writers.items():
         if result not in tensors:
-            if not statement.lhs.is_plain:
+            if not all(isinstance(index, Name | StepIndex) for index in statement.lhs.indices):
                 raise program.error(
                     statement.lhs.span,
                     f"'{statement.lhs}' computes places of '{result}', which fixes no extent; declare it, as "
                     f"in 'tensor {result}[n=10, ..]'",
                 )
-            indices = statement.lhs.names
+            indices = _mode_names(statement.lhs)
             storage = _default_format(indices, statement)
             tensors[result] = TensorDecl(result, indices, (None,) * len(indices), storage, statement.lhs.span)
     if implied:
@@ -96,8 +99,8 @@ def _mode_names(access: Access) -> tuple[str, ...]:
     """Names for the modes of a tensor: the indices of an access, others where more than a name stands."""
     names = Names(access.variables)
     return tuple(
-        names.fresh(f"{access.tensor}_{mode}") if name is None else name
-        for mode, name in enumerate(access.own_names)
+        name or names.fresh(index.index if isinstance(index, StepIndex) else f"{access.tensor}_{mode}")
+        for mode, (index, name) in enumerate(zip(access.indices, access.own_names, strict=True))
     )
 
 
@@ -110,10 +113,13 @@ def _format(declaration: Declaration, writer: Statement | None) -> Format:
 def _default_format(indices: tuple[str, ...], writer: Statement | None) -> Format:
     rank = len(indices)
     modes = list(range(rank))
-    if writer is not None and writer.order is not None and writer.lhs.is_plain:
-        depth = {index: depth for depth, index in enumerate(writer.order)}
-        lhs = writer.lhs.names
+    if writer is not None and len(writer.lhs.indices) == rank:
+        depth = {index: depth for depth, index in enumerate(writer.order or ())}
+        lhs = writer.lhs.own_names
         # A left side that does not fit the declaration or the order is the check's to report.
-        if len(lhs) == rank and depth.keys() >= set(lhs):
-            modes.sort(key=lambda mode: depth[lhs[mode]])
+        if writer.order is not None and depth.keys() >= {name for name in lhs if name is not None}:
+            modes.sort(key=lambda mode: depth.get(lhs[mode] or "", mode))
+        if writer.lhs.step is not None:
+            # What is written step by step has the steps outermost.
+            modes.sort(key=lambda mode: writer.lhs.step is not None and mode != writer.lhs.step[0])
     return Format((LevelType.dense,) * rank, tuple(modes))

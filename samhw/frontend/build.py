@@ -9,7 +9,8 @@ from samhw.frontend.assemble import Declaration, assemble
 from samhw.frontend.expr import Access, Arithmetic, Operand, as_expr
 from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, LinearIndex, Name
 from samhw.frontend.program import Program
-from samhw.frontend.statement import Region, Statement
+from samhw.frontend.scans import scanned
+from samhw.frontend.statement import Region, Scan, Statement
 from samhw.numerics import ValueType, value_type
 from samhw.tensors import Format
 
@@ -102,6 +103,8 @@ class ProgramBuilder:
         self._regions: list[Region] = []
         self._extents: dict[str, set[int]] = {}
         self._fused: list[Statement] | None = None  # the statements of the open fuse block
+        self._scanned: list[Region] | None = None  # the regions of the open scan block
+        self._scans = 0
 
     def index(self, name: str, extent: int | None = None) -> Index:
         """An index; with an extent, ``p.index("i", 34)`` is the text's ``i=34``."""
@@ -153,9 +156,12 @@ class ProgramBuilder:
         mask = None if where is None else where.as_expr()
         statement = Statement(lhs, rhs, names, reduction=reduction, mask=mask)
         if self._fused is None:
-            self._regions.append(Region((statement,)))
+            self._add(Region((statement,)))
         else:
             self._fused.append(statement)
+
+    def _add(self, region: Region) -> None:
+        (self._regions if self._scanned is None else self._scanned).append(region)
 
     @contextmanager
     def fuse(self) -> Iterator[None]:
@@ -165,9 +171,23 @@ class ProgramBuilder:
         self._fused = []
         try:
             yield
-            self._regions.append(Region(tuple(self._fused)))
+            self._add(Region(tuple(self._fused)))
         finally:
             self._fused = None
+
+    @contextmanager
+    def scan(self, index: Index, *, down: bool = False) -> Iterator[None]:
+        """The statements of the ``with`` block are computed for one step of the index after another, from the
+        first one up or from the last one `down`."""
+        if self._scanned is not None or self._fused is not None:
+            raise InputError("scan blocks do not nest, nor stand in fuse blocks; end the outer one first")
+        self._scanned = []
+        try:
+            yield
+            self._regions += scanned(self._scanned, Scan(index.name, down, self._scans))
+            self._scans += 1
+        finally:
+            self._scanned = None
 
     def program(self) -> Program:
         """The program built so far. Raises InputError when it breaks a rule (see `check_program`)."""
@@ -177,11 +197,13 @@ class ProgramBuilder:
         )
 
     def _computed_extents(self) -> dict[str, int]:
-        """The extents of the indices that statements compute with."""
+        """The extents of the indices that statements compute with, and of those of scans."""
         statements = (statement for region in self._regions for statement in region.statements)
         read = (access for statement in statements for access in statement.accesses)
         found = {}
-        for name in dict.fromkeys(name for a in read for index in a.computed for name in index.variables):
+        computing = [name for a in read for index in a.computed for name in index.variables]
+        computing += [region.scan.index for region in self._regions if region.scan is not None]
+        for name in dict.fromkeys(computing):
             extents = self._extents.get(name, set())
             if len(extents) > 1:
                 raise InputError(f"index '{name}' gets several extents; give it one, or use two indices")

@@ -6,6 +6,7 @@ from samhw.errors import InputError
 from samhw.frontend.check_gathers import check_gathers, check_index_extents, check_index_tensors
 from samhw.frontend.check_moves import check_concat, check_reshape
 from samhw.frontend.check_running import check_coordinate, check_ranking, check_recurrence, check_running
+from samhw.frontend.check_scans import check_order_of_steps, check_scanned, check_scans
 from samhw.frontend.declaration import MAX_EXTENT, TensorDecl
 from samhw.frontend.expr import (
     Access,
@@ -28,7 +29,7 @@ from samhw.frontend.expr import (
 from samhw.frontend.lexemes import LONGEST_NAME, is_name
 from samhw.frontend.program import Program
 from samhw.frontend.source import Span
-from samhw.frontend.statement import COORDINATES, RANKINGS, Statement
+from samhw.frontend.statement import COORDINATES, RANKINGS, Scan, Statement
 from samhw.tensors import LevelKind, LevelType
 
 __all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]
@@ -61,8 +62,9 @@ def check_program(program: Program) -> None:
         raise InputError(f"program '{program.name}' has an empty fuse block; fill it or leave it out")
     for decl in program.tensors.values():
         _check_declaration(program, decl)
-    for statement in program.statements:
+    for statement in (*program.statements, *program.starts):
         _check_statement(program, statement)
+    check_scans(program)
     check_index_tensors(program)
     check_index_extents(program)
     _check_dataflow(program)
@@ -109,6 +111,7 @@ def _check_statement(program: Program, statement: Statement) -> None:
     for access in statement.accesses:
         _check_access(program, access)
     _check_reduction_name(program, statement)
+    check_scanned(program, statement)
     check_gathers(program, statement)
     match statement.rhs:
         case Reshape():
@@ -322,17 +325,24 @@ _WRITTEN: tuple[LevelKind, ...] = (LevelType.dense, LevelType.compressed, LevelT
 def _check_dataflow(program: Program) -> None:
     """Every tensor is used; a written one is written once, before it is read."""
     writers = {statement.lhs.tensor for statement in program.statements}
-    used: set[str] = set(writers)
+    used: set[str] = {*writers, *(access.tensor for start in program.starts for access in start.reads)}
+    steps: dict[Scan | None, set[str]] = {}
+    for statement in program.statements:
+        if statement.lhs.step is not None:
+            steps.setdefault(statement.scan, set()).add(statement.lhs.tensor)
     written: set[str] = set()
     for statement in program.statements:
         target = statement.lhs.tensor
         for access in statement.reads:
             used.add(access.tensor)
-            if access.tensor == target:
+            is_known = access.tensor in written
+            if access.tensor in steps.get(statement.scan, ()):
+                is_known = check_order_of_steps(program, statement, access, is_known)
+            elif access.tensor == target:
                 raise program.error(
                     access.span, f"'{target}' is used in its own statement; give the result another name"
                 )
-            if access.tensor in writers and access.tensor not in written:
+            if access.tensor in writers and not is_known:
                 raise program.error(
                     access.span,
                     f"'{access.tensor}' is used before the statement that writes it; move that statement up",

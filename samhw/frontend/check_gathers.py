@@ -25,7 +25,7 @@ def check_gathers(program: Program, statement: Statement) -> None:
             f"'{statement}' moves whole tensors, and takes nothing but names as indices; gather or scatter "
             "in a statement of its own",
         )
-    if not statement.lhs.is_plain:
+    if not statement.lhs.is_plain and statement.lhs.step is None:
         _check_scatter(program, statement)
 
 
@@ -82,6 +82,7 @@ def check_index_tensors(program: Program) -> None:
 def check_index_extents(program: Program) -> None:
     """Raise InputError for the extent of an index that no statement has, or that is out of range."""
     used = {index for statement in program.statements for index in statement.indices}
+    used |= {statement.scan.index for statement in program.statements if statement.scan is not None}
     for index, extent in program.index_extents.items():
         if index not in used:
             raise InputError(

@@ -77,8 +77,7 @@ class Dimensions:
                 dimension = self._of_mode[mode] = name(mode, index)
                 self.extents[dimension] = classes.extent(mode)
         for statement in statements:
-            for index in _computing(statement):
-                mode = _own_mode(statement, index)
+            for index, mode in _own_modes(statement):
                 dimension = self._of_mode[mode] = name(mode, index)
                 self.extents[dimension] = classes.extent(mode)
         self._rank = {decl.name: decl.rank for decl in tensors.values()}
@@ -140,8 +139,8 @@ class _Classes:
                     self.known[mode] = (extent, decl.name)
         for statement in statements:
             first: dict[str, Mode] = {}
-            for index in _computing(statement):
-                self.parent[_own_mode(statement, index)] = _own_mode(statement, index)
+            for _, mode in _own_modes(statement):
+                self.parent.setdefault(mode, mode)
             for index, access, mode in _tied(statement):
                 self.unite(first.setdefault(index, mode), mode, index, access)
                 if index in index_extents:
@@ -302,9 +301,11 @@ class _Classes:
 def _tied(statement: Statement) -> Iterator[tuple[str, Access, Mode]]:
     """The indices of a statement, each with an access that has it and the mode there, of one extent."""
     concatenated = statement.rhs.index if isinstance(statement.rhs, Concat) else None
-    for variable in _computing(statement):
-        yield variable, statement.lhs, _own_mode(statement, variable)
+    for variable, mode in _own_modes(statement):
+        yield variable, statement.lhs, mode
     for access in statement.accesses:
+        if access.step is not None and not access.step[1].offset:
+            yield access.step[1].index, access, (access.tensor, access.step[0])
         for index, mode in zip(access.own_names, _modes(access), strict=True):
             # What an index tensor names, or an expression computes, has an extent of its own.
             if index is not None and (index != concatenated or access is statement.lhs):
@@ -318,6 +319,15 @@ def _computing(statement: Statement) -> tuple[str, ...]:
             n for access in statement.accesses for index in access.computed for n in index.variables
         )
     )
+
+
+def _own_modes(statement: Statement) -> list[tuple[str, Mode]]:
+    """The indices of a statement that no tensor need have, and what stands for a mode of each: those that it
+    computes with, and that of its scan, which all statements of the block share."""
+    found = [(index, _own_mode(statement, index)) for index in _computing(statement)]
+    if statement.scan is not None:
+        found.append((statement.scan.index, (f"{statement.scan} {statement.scan.number}", 0)))
+    return found
 
 
 def _own_mode(statement: Statement, index: str) -> Mode:

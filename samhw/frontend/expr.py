@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 from samhw.errors import InputError
-from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, Name
+from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
 from samhw.frontend.source import Span
 
 __all__ = [
@@ -160,12 +160,12 @@ class Access(Expr):
 
     @cached_property
     def own_names(self) -> tuple[str | None, ...]:
-        """As `names`, with None for each mode whose coordinates an index tensor names, or are computed."""
-        own = tuple(index for index in self.indices if not isinstance(index, Indirect | ComputedIndex))
+        """As `names`, with None for each mode whose coordinates an index tensor names, are computed, or are
+        the step of a scan."""
+        others = (Indirect, ComputedIndex, StepIndex)
+        own = tuple(index for index in self.indices if not isinstance(index, others))
         names = iter(self.names if len(own) == len(self.indices) else replace(self, indices=own).names)
-        return tuple(
-            None if isinstance(index, Indirect | ComputedIndex) else next(names) for index in self.indices
-        )
+        return tuple(None if isinstance(index, others) else next(names) for index in self.indices)
 
     @cached_property
     def is_plain(self) -> bool:
@@ -176,6 +176,13 @@ class Access(Expr):
     def computed(self) -> tuple[ComputedIndex, ...]:
         """The computed indices of its modes, in their order."""
         return tuple(index for index in self.indices if isinstance(index, ComputedIndex))
+
+    @cached_property
+    def step(self) -> tuple[int, StepIndex] | None:
+        """The mode at which a scan's step stands, and how; None for most accesses."""
+        return next(
+            ((m, index) for m, index in enumerate(self.indices) if isinstance(index, StepIndex)), None
+        )
 
     @cached_property
     def index_tensors(self) -> tuple["Access", ...]:

@@ -12,6 +12,7 @@ from samhw.frontend.index import ComputedIndex, LinearIndex
 # `max`, `min` and `abs` have the names that they have in the text, and hide Python's own in this module only.
 __all__ = [
     "abs",
+    "before",
     "clamp",
     "concat",
     "cos",
@@ -204,6 +205,11 @@ def clamp(place: LinearIndex) -> ComputedIndex:
     """A computed index that stays at the first or the last coordinate where it would go beyond it:
     ``X[clamp(i - 1)]``."""
     return place.linear().reaching("clamp")
+
+
+def before(steps: int) -> ComputedIndex:
+    """So many steps before the first one of a scan: ``H[before(1), h] = H0[h]`` says what it starts from."""
+    return ComputedIndex((), -steps)
 
 
 def wrap(place: LinearIndex) -> ComputedIndex:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
-__all__ = ["OUTSIDE", "ComputedIndex", "IndexExpr", "Indirect", "LinearIndex", "Name"]
+__all__ = ["OUTSIDE", "ComputedIndex", "IndexExpr", "Indirect", "LinearIndex", "Name", "StepIndex"]
 
 OUTSIDE = ("clamp", "wrap")
 """How the text calls what a computed index does with a coordinate outside of its mode, if it is not zero that
@@ -68,6 +68,35 @@ class Indirect(IndexExpr):
 
     def __str__(self) -> str:
         return f"{self.tensor}[{', '.join(self.names)}]"
+
+
+@dataclass(frozen=True)
+class StepIndex(IndexExpr):
+    """The step that a scan is at, or one a fixed number of coordinates away: the ``t`` and ``t - 1`` of a
+    block ``scan t { .. }``. It is no variable: each statement of the block is computed for one step at a
+    time.
+
+    Attributes:
+        index: that of the scan.
+        offset: what is added to it.
+    """
+
+    index: str
+    offset: int = 0
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return ()
+
+    def renamed(self, names: Mapping[str, str]) -> "StepIndex":
+        return self
+
+    def __str__(self) -> str:
+        return (
+            f"{self.index} {'-' if self.offset < 0 else '+'} {abs(self.offset)}"
+            if self.offset
+            else self.index
+        )
 
 
 class LinearIndex:

@@ -29,8 +29,9 @@ from samhw.frontend.expr import (
 from samhw.frontend.index import OUTSIDE, ComputedIndex, IndexExpr, Indirect, Name
 from samhw.frontend.lexemes import Lexeme, LexemeKind, tokenize
 from samhw.frontend.program import Program
+from samhw.frontend.scans import scanned
 from samhw.frontend.source import Source
-from samhw.frontend.statement import COORDINATES, RANKINGS, Region, Statement
+from samhw.frontend.statement import COORDINATES, RANKINGS, Region, Scan, Statement
 from samhw.numerics import ValueType, value_type
 
 __all__ = ["dumps", "load", "parse", "parse_expression"]
@@ -94,8 +95,9 @@ class _Parser:
         self.tokens = tokenize(source)
         self.position = 0
         self.nesting = 0
+        self.scans = 0
 
-    # program = { value | extents | declaration | fuse | statement }
+    # program = { value | extents | declaration | scan | fuse | statement }
 
     def program(self, implied: bool) -> Program:
         declarations: list[Declaration] = []
@@ -111,6 +113,8 @@ class _Parser:
                 self.extents(extents)
             elif self.at("tensor"):
                 declarations.append(self.declaration())
+            elif self.at_scan():
+                regions += self.scan()
             elif self.at("fuse"):
                 regions.append(self.fuse())
             else:
@@ -203,6 +207,44 @@ class _Parser:
         while self.token.kind not in (LexemeKind.NEWLINE, LexemeKind.END):
             last = self.advance()
         return re.sub(r"(#[^\n]*)?\s+", " ", self.source.text[first.start : last.stop])
+
+    # scan = "scan" name [ "down" ] "{" { fuse | statement end } "}" end
+
+    def at_scan(self) -> bool:
+        """The head of a block. No keyword: a tensor may have the name, and no name follows that."""
+        behind = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        return (
+            self.token.kind is LexemeKind.NAME
+            and self.token.text == "scan"
+            and behind.kind is LexemeKind.NAME
+            and behind.text not in _REDUCTIONS
+        )
+
+    def scan(self) -> list[Region]:
+        start = self.advance()
+        index = self.name("an index").text
+        down = self.token.kind is LexemeKind.NAME and self.token.text == "down"
+        if down:
+            self.advance()
+        self.expect("{")
+        regions: list[Region] = []
+        while not self.at("}"):
+            if self.token.kind is LexemeKind.END:
+                self.fail(start, "this scan block is not closed; end it with '}'")
+            if self.at("tensor") or self.at_scan():
+                self.fail(self.token, f"{self.token} cannot stand in a scan block; move it out of the block")
+            if self.at("fuse"):
+                regions.append(self.fuse())
+                continue
+            regions.append(Region((self.statement(),)))
+            if not self.at("}"):
+                self.end_of_line()
+        if not regions:
+            self.fail(start, "this scan block is empty; put statements in it or remove it")
+        self.expect("}")
+        self.end_of_line("a comment")
+        self.scans += 1
+        return scanned(regions, Scan(index, down, self.scans - 1))
 
     # fuse = "fuse" "{" { statement end } "}" end
 

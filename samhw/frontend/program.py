@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 from operator import index as as_int
 
 from samhw.errors import InputError
@@ -45,6 +46,12 @@ class Program:
         return tuple(statement for region in self.regions for statement in region.statements)
 
     @property
+    def starts(self) -> tuple[Statement, ...]:
+        """The statements that say what scans start from."""
+        scans = dict.fromkeys(region.scan for region in self.regions if region.scan is not None)
+        return tuple(start for scan in scans for start in scan.starts)
+
+    @property
     def inputs(self) -> tuple[TensorDecl, ...]:
         """The tensors that no statement writes: they come from the user."""
         written = self._written()
@@ -80,8 +87,9 @@ class Program:
 
     @property
     def outputs(self) -> tuple[TensorDecl, ...]:
-        """The tensors that a statement writes and none reads: the program's results."""
-        read = self._read()
+        """The tensors that a statement writes and none reads: the program's results. What a scan alone reads
+        of earlier steps is one."""
+        read = self._read(earlier_steps=False)
         return tuple(self.tensors[name] for name in self._written() if name not in read)
 
     @property
@@ -97,7 +105,7 @@ class Program:
         Raises InputError, naming two tensors, when an index would need two extents, or when a reshape or a
         concatenation does not add up. A program that has been checked has none of that.
         """
-        statements = self.statements
+        statements = (*self.statements, *self.starts)
         if self.written is not None:
             place = {tensor: n for n, tensor in enumerate(self.written)}
             statements = tuple(sorted(statements, key=lambda s: place.get(s.lhs.tensor, len(place))))
@@ -108,6 +116,12 @@ class Program:
         fixes it."""
         dimension = self.dimensions.of_statement(statement)
         return {index: self.dimensions.extents[dimension[index]] for index in statement.indices}
+
+    def steps(self, statement: Statement) -> int | None:
+        """How many steps the scan of a statement has; None where nothing fixes that, or where it has none."""
+        if statement.scan is None:
+            return None
+        return self.dimensions.extents[self.dimensions.of_statement(statement)[statement.scan.index]]
 
     def bind(self, shapes: Mapping[str, tuple[int, ...]]) -> "Program":
         """This program with the extents that `shapes` (tensor name -> shape) and the statements fix.
@@ -223,11 +237,10 @@ class Program:
         if self.index_extents:
             lines.append(f"index {', '.join(f'{i}={extent}' for i, extent in self.index_extents.items())}")
         lines += [str(decl) for decl in self.tensors.values()]
-        for region in self.regions:
-            if len(region.statements) == 1:
-                lines.append(str(region.statements[0]))
-            else:
-                lines += ["fuse {", *(f"  {statement}" for statement in region.statements), "}"]
+        for scan, regions in groupby(self.regions, lambda region: region.scan):
+            own = [line for region in regions for line in region.lines]
+            lines += own if scan is None else [f"{scan} {{", *(f"  {line}" for line in own), "}"]
+            lines += [] if scan is None else map(str, scan.starts)
         return "\n".join(lines) + "\n"
 
     @property
@@ -250,7 +263,7 @@ class Program:
     def _readers(self) -> dict[str, frozenset[str]]:
         """For each tensor that is read, the results of the statements that do."""
         readers: dict[str, set[str]] = {}
-        for statement in self.statements:
+        for statement in (*self.statements, *self.starts):
             for access in statement.reads:
                 readers.setdefault(access.tensor, set()).add(statement.lhs.tensor)
         return {tensor: frozenset(names) for tensor, names in readers.items()}
@@ -258,5 +271,16 @@ class Program:
     def _written(self) -> dict[str, None]:
         return dict.fromkeys(statement.lhs.tensor for statement in self.statements)
 
-    def _read(self) -> set[str]:
-        return {access.tensor for statement in self.statements for access in statement.reads}
+    def _read(self, *, earlier_steps: bool = True) -> set[str]:
+        """The tensors that are read, or that are but for earlier steps by the scan that writes them."""
+        home = {s.lhs.tensor: s.scan for s in self.statements if s.lhs.step is not None}
+        return {
+            access.tensor
+            for statement in (*self.statements, *self.starts)
+            for access in statement.reads
+            if earlier_steps
+            or access.step is None
+            or not access.step[1].offset
+            or statement.scan is None
+            or home.get(access.tensor) != statement.scan
+        }

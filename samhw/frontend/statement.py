@@ -18,7 +18,7 @@ from samhw.frontend.expr import (
 )
 from samhw.frontend.source import Span
 
-__all__ = ["COORDINATES", "MOST_RANKS", "RANKINGS", "Region", "Statement"]
+__all__ = ["COORDINATES", "MOST_RANKS", "RANKINGS", "Region", "Scan", "Statement"]
 
 COORDINATES = {"argmax": "max", "argmin": "min"}
 """Reductions that give a coordinate: that of the first value that the named reduction gives."""
@@ -30,6 +30,46 @@ reduction gives, one after another. They have an index of their own, which is on
 
 MOST_RANKS = 64
 """The most values that are put in order: hardware has a comparator for each."""
+
+
+@dataclass(frozen=True)
+class Scan:
+    """A block ``scan t { .. }``, whose statements are computed once for each step of an index, one step after
+    another.
+
+    Attributes:
+        index: the index.
+        down: the steps go from the last coordinate to the first.
+        number: of the block, among the scans of the program.
+        starts: statements such as ``H[-1, h] = H0[h]``, which say what a tensor of the block has at steps
+            before the first one, whichever way the steps go; elsewhere it is zero there.
+    """
+
+    index: str
+    down: bool = False
+    number: int = 0
+    starts: "tuple[Statement, ...]" = ()
+
+    def behind(self, offset: int) -> int:
+        """How many steps before the present one the step at `offset` is; negative for one that is to come."""
+        return offset if self.down else -offset
+
+    def start(self, tensor: str, distance: int) -> "Statement | None":
+        """What says what a tensor has so many steps before the first one."""
+        for start in self.starts:
+            if start.lhs.tensor == tensor and start_distance(start.lhs) == distance:
+                return start
+        return None
+
+    def __str__(self) -> str:
+        return f"scan {self.index}{' down' * self.down}"
+
+
+def start_distance(lhs: Access) -> int:
+    """How many steps before the first one the place is that a left side such as ``H[-1, h]`` names; 0 if it
+    names none."""
+    places = [index.offset for index in lhs.computed if not index.terms and index.outside == "zero"]
+    return -places[0] if len(places) == 1 and places[0] < 0 else 0
 
 
 @dataclass(frozen=True)
@@ -49,6 +89,8 @@ class Statement:
     """How missing indices are reduced, one of `REDUCTIONS`, `COORDINATES` or `RANKINGS`: each term is summed
     over its own indices; all others take the whole right side."""
     mask: Access | None = field(default=None, kw_only=True)
+    scan: Scan | None = field(default=None, kw_only=True)
+    """The block that repeats it. There, a left side without the scan's index has what the last step gives."""
 
     @cached_property
     def indices(self) -> tuple[str, ...]:
@@ -130,7 +172,9 @@ class Statement:
 
     def joins(self, before: Sequence["Statement"]) -> bool:
         """Whether this may be in one region with the statements before it: not if it reads in another shape
-        what they compute."""
+        what they compute, nor if a scan repeats only one of them."""
+        if any(s.scan != self.scan for s in before):
+            return False
         written = {s.lhs.tensor for s in before}
         moved = {
             s.lhs.tensor for s in before if isinstance(s.rhs, Reshape) and s.rhs.operand.tensor in written
@@ -160,6 +204,23 @@ class Region:
     def written(self) -> tuple[str, ...]:
         """The tensors that its statements compute, in program order."""
         return tuple(statement.lhs.tensor for statement in self.statements)
+
+    @property
+    def scan(self) -> Scan | None:
+        """The block that repeats it."""
+        return self.statements[0].scan if self.statements else None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all accesses of its statements are under variables alone."""
+        return all(statement.is_plain for statement in self.statements)
+
+    @property
+    def lines(self) -> list[str]:
+        """It in the text of a program."""
+        if len(self.statements) == 1:
+            return [str(self.statements[0])]
+        return ["fuse {", *(f"  {statement}" for statement in self.statements), "}"]
 
     @property
     def reshapes(self) -> bool:

@@ -23,7 +23,7 @@ from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.nodes import latency, make
 from samhw.graph.once import once_per_graph
-from samhw.graph.sequence import Parallel, Repeat, Run, Step, Steps
+from samhw.graph.sequence import Parallel, Repeat, Run, Step, Steps, runs_of, sequence_of
 from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Token, check_stream, stop
 from samhw.graph.validate import validate
 from samhw.graph.validate_design import validate_design
@@ -73,6 +73,8 @@ __all__ = [
     "make",
     "memory_name",
     "once_per_graph",
+    "runs_of",
+    "sequence_of",
     "stop",
     "to_dot",
     "to_svg",

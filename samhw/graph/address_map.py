@@ -91,7 +91,7 @@ class AddressMap:
 
     Attributes:
         extents: the address of each index's extent register.
-        region_ends: the address of each region's register with the cycle in which it ended.
+        region_cycles: the address of each region's register with the cycles that it was under way.
         channel_states: the addresses of the channel state words, 16 channels in each.
         windows: the window of each memory, by the memory's name.
         index_bits: the width of the build's coordinates, references and extents.
@@ -111,9 +111,9 @@ class AddressMap:
         self.design = design
         self.index_bits = index_bits(design, arch)
         self.extents = {name: _FIRST_EXTENT + _WORD * n for n, name in enumerate(sorted(design.extents))}
-        ends = _FIRST_EXTENT + _WORD * len(self.extents)
-        states = ends + _WORD * len(design.regions)
-        self.region_ends = range(ends, states, _WORD)
+        cycles = _FIRST_EXTENT + _WORD * len(self.extents)
+        states = cycles + _WORD * len(design.regions)
+        self.region_cycles = range(cycles, states, _WORD)
         end = states + _WORD * -(-len(design.channels) // _CHANNELS_PER_WORD)
         self.channel_states = range(states, end, _WORD)
         self.windows: dict[str, Window] = {}
@@ -151,7 +151,7 @@ class AddressMap:
                 name: {"address": address, "greatest": design.extents[name]}
                 for name, address in self.extents.items()
             },
-            "region_ends": {"address": self.region_ends.start, "words": len(self.region_ends)},
+            "region_cycles": {"address": self.region_cycles.start, "words": len(self.region_cycles)},
             "channel_states": {"address": self.channel_states.start, "words": len(self.channel_states)},
             "memories": [
                 {
@@ -209,9 +209,9 @@ class AddressMap:
         for index, address in self.extents.items():
             define(macros.extents[index], f"0x{address:02x}u")
             define(macros.greatest[index], f"{self.design.extents[index]}u")
-        lines += ["", "/* Region ends: the cycle, modulo 2^32, in which each region ended. */"]
-        define("REGION_ENDS", f"0x{self.region_ends.start:02x}u")
-        define("REGIONS", f"{len(self.region_ends)}u")
+        lines += ["", "/* Region cycles: those that each region was under way, modulo 2^32. */"]
+        define("REGION_CYCLES", f"0x{self.region_cycles.start:02x}u")
+        define("REGIONS", f"{len(self.region_cycles)}u")
         lines += ["", "/* Channel states: bit 2k, channel k is empty; bit 2k+1, it is full; 16 in a word. */"]
         define("CHANNEL_STATES", f"0x{self.channel_states.start:02x}u")
         define("CHANNELS", f"{len(self.design.channels)}u")

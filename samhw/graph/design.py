@@ -1,7 +1,7 @@
 """What the compiler gives: the graphs of the regions, what they share, and the sequence in which they run."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -43,21 +43,28 @@ class Design:
         return cls(graph.name, graph.value, (graph,), graph.memories, graph.tensors, graph.extents)
 
     @classmethod
-    def assemble(cls, name: str, graphs: Sequence[Graph]) -> "Design":
-        """The design that runs graphs one after another.
+    def assemble(
+        cls,
+        name: str,
+        graphs: Sequence[Graph],
+        sequence: Steps | None = None,
+        results: Collection[str] = (),
+    ) -> "Design":
+        """The design that runs graphs in a sequence, or one after another.
 
         Memories, tensors and extents of one name are one, as large as the largest. A tensor that one graph
-        writes and a later one reads becomes a buffer between them. Graphs are named after the design, with
-        their numbers if there are several.
+        writes and a later one reads becomes a buffer between them, unless it is among the results. Graphs
+        are named after the design, with their numbers if there are several.
 
         Raises:
             InputError: for graphs of different value types.
         """
+        sequence = sequence or tuple(map(Run, range(len(graphs))))
         if len(graphs) == 1:
-            return cls.of(replace(graphs[0], name=name))
+            return replace(cls.of(replace(graphs[0], name=name)), sequence=sequence)
         if len({graph.value for graph in graphs}) > 1:
             raise InputError(f"The regions of {name} have different value types; give them one.")
-        roles = _roles(graphs)
+        roles = _roles(graphs, results)
         memories: dict[str, Memory] = {}
         tensors: dict[str, TensorBinding] = {}
         extents: dict[str, int] = {}
@@ -80,7 +87,7 @@ class Design:
             tuple(memories.values()),
             tuple(tensors.values()),
             extents,
-            tuple(map(Run, range(len(graphs)))),
+            sequence,
         )
 
     @property
@@ -99,8 +106,8 @@ class Design:
 
     @cached_property
     def turns(self) -> tuple[int, ...]:
-        """The numbers of the regions in the order in which they run, each once; raises `InputError` for a
-        sequence that has more than that."""
+        """The numbers of the regions in the order in which they first run, each once; raises `InputError`
+        for a sequence that runs some in parallel."""
         return tuple(in_turn(self.name, self.sequence))
 
     @cached_property
@@ -143,16 +150,19 @@ class Design:
         return memory.payload(self.value)
 
 
-def _roles(graphs: Iterable[Graph]) -> Mapping[str, MemoryRole]:
-    """The role of each tensor in the whole."""
-    roles: dict[str, MemoryRole] = {}
-    for graph in graphs:
-        for tensor in graph.tensors:
-            before = roles.get(tensor.name)
-            written_before = before in (MemoryRole.OUTPUT, MemoryRole.BUFFER)
-            buffer = written_before and tensor.role is MemoryRole.INPUT
-            roles[tensor.name] = MemoryRole.BUFFER if buffer else before or tensor.role
-    return roles
+def _roles(graphs: Iterable[Graph], results: Collection[str]) -> Mapping[str, MemoryRole]:
+    """The role of each tensor in the whole: of an alias, that of the tensor in whose memories it lies."""
+    found: dict[str, set[MemoryRole]] = {}
+    tensors = [tensor for graph in graphs for tensor in graph.tensors]
+    for tensor in tensors:
+        found.setdefault(tensor.stored, set()).add(tensor.role)
+
+    def role(stored: str) -> MemoryRole:
+        if len(found[stored]) == 1:
+            return next(iter(found[stored]))
+        return MemoryRole.OUTPUT if stored in results else MemoryRole.BUFFER
+
+    return {tensor.name: role(tensor.stored) for tensor in tensors}
 
 
 def _region(

@@ -67,6 +67,11 @@ class Node:
         """The indices whose extents it needs, each by the parameter that names it."""
         return {param: self.params[param] for param in self.spec.extents if param in self.params}
 
+    @property
+    def repeats(self) -> dict[str, str]:
+        """The repeats whose step it needs, each by the parameter that names it."""
+        return {param: self.params[param] for param in self.spec.repeats}
+
     def input(self, name: str) -> Port:
         """The input port of that name."""
         return next(p for p in self.inputs if p.name == name)
@@ -93,7 +98,8 @@ class Channel:
 
 class MemoryRole(StrEnum):
     """Who writes a memory, and who reads it. To a graph, which is a region of a design, a memory is INPUT or
-    OUTPUT; only a design has buffers."""
+    OUTPUT; only a design has buffers. A region that a sequence repeats may also read what it writes: it finds
+    there what it has left at earlier steps."""
 
     INPUT = "input"
     """The host writes it before a run, nodes read it."""
@@ -161,7 +167,8 @@ class TensorBinding:
     itself stores. A shard has arrays of its own for all levels.
 
     An *alias* is another tensor in another shape, and lies in that one's memories; both are dense and
-    row-major.
+    row-major. A *step* is an alias without the outermost level of the other tensor: it lies in the memories
+    of that one's inner levels, from the place of a step on.
     """
 
     name: str
@@ -172,6 +179,8 @@ class TensorBinding:
     shards: int = 1
     alias_of: str | None = None
     """The tensor that it is an alias of."""
+    is_step: bool = False
+    """It is a step of that tensor."""
     block_counts: tuple[str, ...] = ()
     """Of a tensor in blocks, for each mode the index whose extent counts them; empty where they have a size
     of one."""

@@ -46,6 +46,7 @@ def dumps(design: Design) -> str:
                 "shards": t.shards,
                 "alias_of": t.alias_of,
                 **({"block_counts": t.block_counts} if t.block_counts else {}),
+                **({"is_step": True} if t.is_step else {}),
             }
             for t in design.tensors
         ],
@@ -229,4 +230,5 @@ def _tensor(data: dict[str, Any], role: str) -> TensorBinding:
         shards=data["shards"],
         alias_of=data["alias_of"],
         block_counts=tuple(data.get("block_counts", ())),
+        is_step=data.get("is_step", False),
     )

@@ -1,15 +1,27 @@
 """The order in which a run goes through the regions of a design: a tree of steps.
 
-The compiler makes sequences of `Run` alone, and these are all that the backends can follow: they ask for
-`Design.turns`, which refuses the rest.
+The compiler makes sequences of `Run` and `Repeat`, and these are all that the backends can follow: they ask
+for `Design.turns`, which refuses the rest.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from samhw.errors import InputError
 
-__all__ = ["Parallel", "Repeat", "Run", "Step", "Steps", "in_turn", "text_of", "walk"]
+__all__ = [
+    "Parallel",
+    "Repeat",
+    "Run",
+    "Step",
+    "Steps",
+    "check_steps",
+    "in_turn",
+    "runs_of",
+    "sequence_of",
+    "text_of",
+    "walk",
+]
 
 
 @dataclass(frozen=True)
@@ -27,7 +39,7 @@ class Repeat:
     """Goes through the steps of a body once for each value of an index, from 0 up.
 
     Attributes:
-        index: the variable that takes these values.
+        index: the variable that takes these values: the name of the repeat, of which a design has but one.
         extent: which of the design's extents says how many values the index has in a run.
         body: the steps.
     """
@@ -76,18 +88,77 @@ def walk(steps: Steps) -> Iterator[Step]:
 
 
 def in_turn(name: str, steps: Steps) -> Iterator[int]:
-    """The regions of a sequence that runs one after another, each once.
+    """The regions of a sequence that runs one after another, each once, in the order in which a run first
+    comes to them.
 
     Args:
         name: that of the design, for the error.
 
     Raises:
-        InputError: for a step that repeats others, or runs some in parallel.
+        InputError: for a step that runs some in parallel.
     """
     for step in walk(steps):
-        if not isinstance(step, Run):
+        match step:
+            case Run():
+                yield step.region
+            case Parallel():
+                raise InputError(
+                    f"The sequence of {name} has the step '{step}', and no backend can run regions in "
+                    "parallel yet; give it a sequence of runs and repeats alone."
+                )
+
+
+def check_steps(steps: Steps, extents: Mapping[str, int]) -> None:
+    """Raises `InputError` for a repeat that would make no step in a run with these extents."""
+    for step in walk(steps):
+        if isinstance(step, Repeat) and extents.get(step.extent) == 0:
             raise InputError(
-                f"The sequence of {name} has the step '{step}', and no backend can repeat regions or run "
-                "them in parallel yet; give it a sequence of runs alone."
+                f"The repeat '{step.index}' would make no step, as the extent {step.extent} is 0; give "
+                "data of one step or more."
             )
-        yield step.region
+
+
+def runs_of(
+    steps: Steps, extents: Mapping[str, int], at: Mapping[str, int] | None = None
+) -> Iterator[tuple[int, Mapping[str, int]]]:
+    """The runs of regions that a sequence makes, in their order, each with the values of the indices of the
+    repeats around it.
+
+    Args:
+        extents: of the run.
+        at: the values of the indices around these steps.
+    """
+    at = at or {}
+    for step in steps:
+        match step:
+            case Run(region):
+                yield region, at
+            case Repeat(index, extent, body):
+                for value in range(extents[extent]):
+                    yield from runs_of(body, extents, {**at, index: value})
+            case Parallel():
+                raise AssertionError("refused by in_turn")
+
+
+def sequence_of(repeats: Sequence[Repeat | None]) -> Steps:
+    """The sequence of regions of which some are repeated.
+
+    Args:
+        repeats: for each region in its order what repeats it, without a body. What is repeated together
+            stands together, but for regions that run once, which come before it then.
+    """
+    around = {repeat: [n for n, own in enumerate(repeats) if own == repeat] for repeat in repeats if repeat}
+    steps: list[Step] = []
+    done: set[int] = set()
+    for n, repeat in enumerate(repeats):
+        if n in done:
+            continue
+        if repeat is None:
+            steps.append(Run(n))
+            continue
+        own = around[repeat]
+        once = [between for between in range(n, own[-1]) if repeats[between] is None]
+        steps += map(Run, once)
+        steps.append(Repeat(repeat.index, repeat.extent, tuple(map(Run, own))))
+        done.update(own, once)
+    return tuple(steps)

@@ -98,6 +98,12 @@ def _check_inputs(graph: Graph) -> None:
 
 def _check_params(graph: Graph) -> None:
     writers: dict[str, Node] = {}
+    own = {
+        name
+        for node in graph.nodes
+        for param, name in node.memories.items()
+        if node.spec.memories[param].written
+    }
     for node in graph.nodes:
         for param, name in node.memories.items():
             use = node.spec.memories[param]
@@ -109,7 +115,9 @@ def _check_params(graph: Graph) -> None:
                     f"Node {node.name!r} takes {taken}, but memory {name!r} holds {stored}; give them one "
                     "type."
                 )
-            role = MemoryRole.OUTPUT if use.written else MemoryRole.INPUT
+            # A region that is repeated may read what it writes (validate_design.py).
+            is_own = use.written or name in own
+            role = MemoryRole.OUTPUT if is_own else MemoryRole.INPUT
             if graph.memory[name].role is not role:
                 raise InputError(f"Node {node.name!r} needs memory {name!r} to be {role}; give it that role.")
             if use.written and writers.setdefault(name, node) is not node:
@@ -122,7 +130,8 @@ def _check_params(graph: Graph) -> None:
 
 def _values(graph: Graph, node: Node) -> Payload:
     """What a node reads of a memory of values, or writes to it."""
-    payload = (node.outputs or node.inputs)[0].stream.payload
+    payloads = (port.stream.payload for port in node.outputs or node.inputs)
+    payload = next(payload for payload in payloads if payload.kind is StreamKind.VAL)
     return payload.of(graph.operand_type(node))
 
 

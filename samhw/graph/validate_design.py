@@ -16,11 +16,13 @@ def validate_design(design: Design) -> None:
     check_unique("region", (graph.name for graph in design.regions))
     check_unique("memory", (memory.name for memory in design.memories))
     check_unique("tensor", (tensor.name for tensor in design.tensors))
+    check_unique("repeat", (step.index for step in walk(design.sequence) if isinstance(step, Repeat)))
     for graph in design.regions:
         validate(graph)
         _check_shared(design, graph)
     _check_views(design)
     _check_sequence(design)
+    _check_repeats(design)
     _check_flow(design, design.sequence, {})
 
 
@@ -89,7 +91,11 @@ def _check_sequence(design: Design) -> None:
 
 
 def _check_flow(
-    design: Design, steps: Steps, written: dict[str, str], ready: frozenset[str] = frozenset()
+    design: Design,
+    steps: Steps,
+    written: dict[str, str],
+    ready: frozenset[str] = frozenset(),
+    repeated: frozenset[str] = frozenset(),
 ) -> frozenset[str]:
     """Each memory has one region that writes it, or the host, and is written before it is read. Bodies that
     run in parallel find nothing that another one of them writes.
@@ -98,22 +104,72 @@ def _check_flow(
         written: the memories that have been met as written, each with the region that does; this adds to it.
         ready: the memories that are written before these steps. The result has those that are written
             then.
+        repeated: the memories that a repeat around these steps writes.
     """
     for step in steps:
         match step:
             case Run(region):
                 graph = design.regions[region]
-                _check_memories(design, graph, written, ready)
+                _check_memories(design, graph, written, ready, repeated)
                 ready |= {memory.name for memory in graph.memories if memory.role is MemoryRole.OUTPUT}
             case Repeat(_, _, body):
-                ready = _check_flow(design, body, written, ready)
+                # What the body writes, its regions may read at later steps.
+                again = repeated | {
+                    memory.name
+                    for step in walk(body)
+                    if isinstance(step, Run)
+                    for memory in design.regions[step.region].memories
+                    if memory.role is MemoryRole.OUTPUT
+                }
+                ready = _check_flow(design, body, written, ready, again)
             case Parallel(bodies):
-                ready = ready.union(*(_check_flow(design, body, written, ready) for body in bodies))
+                ready = ready.union(*(_check_flow(design, body, written, ready, repeated) for body in bodies))
     return ready
 
 
-def _check_memories(design: Design, graph: Graph, written: dict[str, str], ready: frozenset[str]) -> None:
-    """What `_check_flow` asks of one region."""
+def _check_repeats(design: Design) -> None:
+    """Nodes know the steps of repeats that are around their regions, and of no others."""
+    around = _repeats_around(design.sequence)
+    for number, graph in enumerate(design.regions):
+        for node in graph.nodes:
+            for repeat in node.repeats.values():
+                if repeat not in around[number]:
+                    raise InputError(
+                        f"Node {node.name!r} of region {graph.name} needs the step of the repeat {repeat!r}, "
+                        "which is not around the region; repeat it."
+                    )
+
+
+def _repeats_around(steps: Steps, around: frozenset[str] = frozenset()) -> dict[int, frozenset[str]]:
+    """The repeats around each region of a sequence."""
+    found: dict[int, frozenset[str]] = {}
+    for step in steps:
+        match step:
+            case Run(region):
+                found[region] = around
+            case Repeat(index, _, body):
+                found |= _repeats_around(body, around | {index})
+            case Parallel(bodies):
+                for body in bodies:
+                    found |= _repeats_around(body, around)
+    return found
+
+
+def _check_memories(
+    design: Design,
+    graph: Graph,
+    written: dict[str, str],
+    ready: frozenset[str],
+    repeated: frozenset[str],
+) -> None:
+    """What `_check_flow` asks of one region. Of what a repeat writes, its regions may read earlier steps."""
+    stepped = {tensor.stored for tensor in graph.tensors if tensor.is_step}
+    reads = {
+        name
+        for node in graph.nodes
+        for param, name in node.memories.items()
+        if not node.spec.memories[param].written
+    }
     for memory in graph.memories:
         role = design.memory[memory.name].role
         if memory.role is MemoryRole.OUTPUT:
@@ -127,6 +183,13 @@ def _check_memories(design: Design, graph: Graph, written: dict[str, str], ready
                     f"The regions {other} and {graph.name} both write memory {memory.name!r}; give each "
                     "its own."
                 )
+            if memory.name in reads and not (memory.name in repeated and memory.tensor in stepped):
+                raise InputError(
+                    f"Region {graph.name} reads memory {memory.name!r}, which it writes, and nothing repeats "
+                    "it; repeat it, or read what another region writes."
+                )
+        elif memory.name in repeated and memory.tensor in stepped:
+            continue
         elif role is MemoryRole.OUTPUT:
             raise InputError(
                 f"Region {graph.name} reads memory {memory.name!r}, which is an output; make it a buffer."

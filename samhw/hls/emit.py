@@ -12,12 +12,11 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph
 from samhw.hls.check import check
 from samhw.hls.cpp import comment
-from samhw.hls.interface import PointerArgument, kernel_ports, sequencer
+from samhw.hls.interface import PointerArgument, kernel_ports, sequence_extents, sequencer
 from samhw.hls.ip import float_operators
 from samhw.hls.library import library
 from samhw.hls.lower import lower
 from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
-from samhw.hls.region_builder import extent_arguments
 from samhw.hls.templates import render
 from samhw.names import identifiers
 
@@ -98,7 +97,7 @@ def _sources(
 ) -> dict[str, str]:
     """The texts of the top function and, if there are several, of the regions that it runs."""
     top = program.top
-    if len(program.regions) == 1:
+    if not program.is_sequence:
         (region,) = program.regions
         whole = context | _body(region, program, design.runs[0], options)
         return {
@@ -127,7 +126,7 @@ def vectors(
     """The texts of a run's words by their paths: extents, input memories, and output memories as the
     simulator left them."""
     names = identifiers(memory.name for memory in design.memories)
-    arguments = extent_arguments(design.extents, (node for _, node in design.nodes))
+    arguments = sequence_extents(design)
     files = {"tb_data/extents.txt": _lines([extents[index] for index in arguments])}
     for memory, words in (*inputs.items(), *outputs.items()):
         files[f"tb_data/{names[memory]}.txt"] = _lines(np.asarray(words).tolist())
@@ -140,7 +139,7 @@ def _lines(numbers: list[int]) -> str:
 
 def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) -> dict[str, object]:
     """What all files of a project are rendered for."""
-    several = len(program.regions) > 1
+    several = program.is_sequence
     order = sequencer(program, design, on_chip=options.on_chip) if several else None
     ports = order.ports if order else kernel_ports(program.regions[0])
     return {

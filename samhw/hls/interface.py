@@ -1,16 +1,27 @@
 """The top function: its memory arguments, and the sequence in which it runs its regions."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
-from samhw.graph import Design, Graph, Memory, MemoryRole
+from samhw.graph import Design, Graph, Memory, MemoryRole, Repeat, Run, Steps
+from samhw.graph.sequence import walk
 from samhw.hls.cpp import memory_word
 from samhw.hls.program import HlsProgram, HlsRegion
-from samhw.hls.region_builder import extent_arguments
-from samhw.names import identifiers
+from samhw.hls.region_builder import step_arguments
+from samhw.names import identifiers, plain
 
-__all__ = ["Copy", "PointerArgument", "RegionCall", "Sequencer", "kernel_ports", "sequencer"]
+__all__ = [
+    "Copy",
+    "PointerArgument",
+    "RegionCall",
+    "SequenceLine",
+    "Sequencer",
+    "kernel_ports",
+    "sequence_extents",
+    "sequencer",
+]
 
 
 @dataclass(frozen=True)
@@ -55,11 +66,34 @@ class RegionCall:
     counts: tuple[str, ...]
     """Those of the region's counts that it gives to the top function."""
     copies: tuple[Copy, ...]
+    stream: int
+    """The number of its first stream, among those of all regions."""
+
+
+@dataclass(frozen=True)
+class SequenceLine:
+    """A line of the sequence: a call, or where a loop begins or ends.
+
+    Attributes:
+        depth: how many loops are around it.
+        call: the number of the call.
+        counter, extent: what a loop counts, and how far; an empty counter where it ends.
+    """
+
+    depth: int
+    call: int | None = None
+    counter: str = ""
+    extent: str = ""
+
+    @property
+    def indent(self) -> str:
+        """The blanks in front of it."""
+        return "    " * (self.depth + 1)
 
 
 @dataclass(frozen=True)
 class Sequencer:
-    """A top function that runs regions one after another.
+    """A top function that runs regions in a sequence.
 
     Attributes:
         extents: the argument for each index's extent, by the index.
@@ -72,6 +106,7 @@ class Sequencer:
     arrays: tuple[PointerArgument, ...]
     counts: Mapping[str, str]
     calls: tuple[RegionCall, ...]
+    lines: tuple[SequenceLine, ...]
 
     @property
     def loads(self) -> tuple[PointerArgument, ...]:
@@ -81,7 +116,8 @@ class Sequencer:
     @property
     def stores(self) -> tuple[PointerArgument, ...]:
         """The arrays that are emptied behind the last region."""
-        return tuple(array for array in self.arrays if array.memory.role is MemoryRole.OUTPUT)
+        arrays = (array for array in self.arrays if array.name == array.first)
+        return tuple(array for array in arrays if array.memory.role is MemoryRole.OUTPUT)
 
 
 def kernel_ports(region: HlsRegion) -> tuple[PointerArgument, ...]:
@@ -107,29 +143,68 @@ def sequencer(program: HlsProgram, design: Design, *, on_chip: bool) -> Sequence
         for name, (first, *others) in places.items()
         if on_chip and (first.memory.role is MemoryRole.OUTPUT or _is_copied(first, others))
     }
-    extents = extent_arguments(design.extents, (node for _, node in design.nodes))
+    extents = sequence_extents(design)
+    steps = step_arguments(node for _, node in design.nodes)
+    counters = {
+        step.index: steps.get(step.index, f"{plain(step.index)}_step")
+        for step in walk(design.sequence)
+        if isinstance(step, Repeat)
+    }
+    numbers = {region: number for number, region in enumerate(design.turns)}
+    streams = [0, *accumulate(len(region.streams) for region in program.regions)]
     return Sequencer(
         extents=extents,
         ports=tuple(host if on_chip else everything),
         arrays=tuple(everything if on_chip else ()),
         counts=counts,
         calls=tuple(
-            _call(region, part, places, counts, extents, on_chip)
-            for region, part in zip(program.regions, design.runs, strict=True)
+            _call(region, part, places, counts, extents, counters, on_chip, first)
+            for region, part, first in zip(program.regions, design.runs, streams, strict=False)
         ),
+        lines=tuple(_lines(design.sequence, numbers, counters, extents)),
     )
+
+
+def sequence_extents(design: Design) -> dict[str, str]:
+    """The argument of the top function for the extent of each index, by the index: of those that nodes use,
+    and of repeats."""
+    nodes = [node for _, node in design.nodes]
+    used = {index for node in nodes for index in node.extents.values()}
+    used |= {step.extent for step in walk(design.sequence) if isinstance(step, Repeat)}
+    names = identifiers(index for index in design.extents if index in used)
+    return {index: f"{name}_extent" for index, name in names.items()}
+
+
+def _lines(
+    steps: Steps,
+    numbers: Mapping[int, int],
+    counters: Mapping[str, str],
+    extents: Mapping[str, str],
+    depth: int = 0,
+) -> Iterator[SequenceLine]:
+    """The lines of a sequence."""
+    for step in steps:
+        if isinstance(step, Run):
+            yield SequenceLine(depth, numbers[step.region])
+        elif isinstance(step, Repeat):
+            yield SequenceLine(depth, counter=counters[step.index], extent=extents[step.extent])
+            yield from _lines(step.body, numbers, counters, extents, depth + 1)
+            yield SequenceLine(depth)
 
 
 def _is_copied(first: PointerArgument, others: list[PointerArgument]) -> bool:
     """Whether what a region writes has to be copied for others."""
-    return first.memory.role is MemoryRole.BUFFER and bool(others)
+    return first.memory.role is not MemoryRole.INPUT and bool(others)
 
 
 def _places(program: HlsProgram, design: Design) -> dict[str, list[PointerArgument]]:
     """The ports or arrays of each memory of the design, by its name."""
     most = Counter(dict.fromkeys(design.memory, 1))
     for region in program.regions:
-        most |= Counter(port.memory.name for port in region.inputs)
+        reads = Counter(port.memory.name for port in region.inputs)
+        # What a region reads and writes it reads from another array than the one that it writes.
+        own = {port.memory.name for port in region.outputs}
+        most |= Counter({name: count + (name in own) for name, count in reads.items()})
     texts = [(name, k) for k in range(max(most.values())) for name in design.memory if k < most[name]]
     names = identifiers(name if k == 0 else f"{name} {k + 1}" for name, k in texts)
     words = identifiers(design.memory)
@@ -154,12 +229,14 @@ def _call(
     places: Mapping[str, list[PointerArgument]],
     counts: Mapping[str, str],
     extents: Mapping[str, str],
+    counters: Mapping[str, str],
     on_chip: bool,
+    first: int,
 ) -> RegionCall:
     def text(port: PointerArgument) -> str:
         return port.array if on_chip else port.name
 
-    readers: Counter[str] = Counter()
+    readers = Counter(port.memory.name for port in region.outputs)
     memories = []
     for port in region.inputs:
         memories.append(text(places[port.memory.name][readers[port.memory.name]]))
@@ -171,6 +248,7 @@ def _call(
         about=_about(graph),
         arguments=(
             *(extents[index] for index in region.extents),
+            *(counters[repeat] for repeat in region.steps),
             *memories,
             *(counts[port.memory.name] for port in given),
         ),
@@ -181,6 +259,7 @@ def _call(
             for first, *others in [places[port.memory.name]]
             for other in others
         ),
+        stream=first,
     )
 
 

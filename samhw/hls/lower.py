@@ -1,9 +1,11 @@
 """From a design to an HLS program: streams for channels, copies for fan-outs, processes for actors."""
 
+from dataclasses import replace
+
 import networkx as nx
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, Graph, Node, validate_design
+from samhw.graph import Arch, Design, Graph, Node, Repeat, validate_design
 from samhw.hls.cpp import top_name
 from samhw.hls.notes import note
 from samhw.hls.processes import LOWERINGS
@@ -32,7 +34,12 @@ def lower(design: Design, arch: Arch) -> HlsProgram:
             f"{design.name} has {streams:,} HLS streams, and C simulation counts {MOST_STREAMS:,}; "
             "split the program."
         )
-    return HlsProgram(top_name(design.name), arch.index_bits, regions)
+    repeats = any(isinstance(step, Repeat) for step in design.sequence)
+    names = [region.name for region in regions]
+    if repeats and top_name(design.name) in names:
+        # The one region of a program is called like it.
+        regions = tuple(replace(region, name=f"{region.name}_region") for region in regions)
+    return HlsProgram(top_name(design.name), arch.index_bits, regions, repeats)
 
 
 def _region(graph: Graph, arch: Arch) -> HlsRegion:

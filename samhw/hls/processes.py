@@ -22,6 +22,16 @@ def _root(to: RegionBuilder, node: Node) -> None:
     to.spread(node, {"out": out})
 
 
+def _step_ref(to: RegionBuilder, node: Node) -> None:
+    ref, (counter,) = to.output(node, "ref"), to.steps_of(node)
+    extents = {name: to.extents[index] for name, index in node.extents.items()}
+    down, limit = extents.get("down"), extents.get("extent", "1")
+    present = counter if down is None else f"ap_int<40>({down}) - 1 - {counter}"
+    offset = str(node.params["offset"])
+    to.process("step_ref", ref, present, limit, reads=(), writes=(ref,), template=(offset,))
+    to.spread(node, {"ref": ref})
+
+
 def _scan_dense(to: RegionBuilder, node: Node) -> None:
     ref, extents = to.input(node, "ref"), to.extents_of(node)
     base = to.internal(node, "base", INDEX, to.arch.internal_depth(to.arch.locate))
@@ -402,8 +412,19 @@ def _write_val(to: RegionBuilder, node: Node) -> None:
     )
 
 
+def _write_at(to: RegionBuilder, node: Node) -> None:
+    ref, val, vals = to.input(node, "ref"), to.input(node, "val"), to.memory(node, "vals")
+    to.process(
+        "write_at",
+        *(ref, val, vals, to.count(vals), to.error(node)),
+        reads=(ref, val),
+        template=(to.number(node), vals.words),
+    )
+
+
 LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {
     "root": _root,
+    "step_ref": _step_ref,
     "scan_dense": _scan_dense,
     "scan_compressed": _scan_compressed,
     "scan_singleton": _scan_singleton,
@@ -441,5 +462,6 @@ LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {
     "write_compressed": _write_compressed,
     "write_dense": _write_dense,
     "write_val": _write_val,
+    "write_at": _write_at,
 }
 """By kind of primitive."""

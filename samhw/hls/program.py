@@ -64,6 +64,7 @@ class HlsRegion:
     Attributes:
         name: name of its function.
         extents: the argument for each index's extent, by the index.
+        steps: the argument for the step of each repeat, by the repeat.
         streams: in the order of their declaration.
         processes: along the flow, so that run one after another they find their input complete.
         errors: the scalars in which the writers leave their error.
@@ -73,6 +74,7 @@ class HlsRegion:
 
     name: str
     extents: Mapping[str, str]
+    steps: Mapping[str, str]
     inputs: tuple[MemoryPort, ...]
     outputs: tuple[MemoryPort, ...]
     streams: tuple[HlsStream, ...]
@@ -84,12 +86,19 @@ class HlsRegion:
 
 @dataclass(frozen=True)
 class HlsProgram:
-    """A whole HLS program: the top function's name, and the regions that it runs one after another. A single
-    region is the top function itself."""
+    """A whole HLS program: the top function's name, and the regions that it runs one after another, some of
+    them again and again. A single region that runs once is the top function itself."""
 
     top: str
     index_bits: int
     regions: tuple[HlsRegion, ...]
+    repeats: bool = False
+    """Some regions run again and again."""
+
+    @property
+    def is_sequence(self) -> bool:
+        """The top function runs regions that are functions of their own."""
+        return len(self.regions) > 1 or self.repeats
 
     @property
     def processes(self) -> tuple[Process, ...]:

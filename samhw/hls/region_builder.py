@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node
+from samhw.graph import Arch, Endpoint, Graph, Node
 from samhw.hls.cpp import memory_word, payload_class, top_name
 from samhw.hls.program import Argument, HlsRegion, HlsStream, MemoryPort, Process
 from samhw.names import Names, identifiers, plain
 
-__all__ = ["RegionBuilder", "extent_arguments"]
+__all__ = ["RegionBuilder", "extent_arguments", "step_arguments"]
 
 FANOUT_DEPTH = 2
 """Of a stream that a copy empties at once: one token on its way, one for the next."""
@@ -33,7 +33,8 @@ class RegionBuilder:
         numbers = identifiers((f"node_{name}" for name in graph.node), self.names)
         self.numbers = {name: numbers[f"node_{name}"] for name in graph.node}
         self.extents = extent_arguments(graph.extents, graph.nodes)
-        for argument in (*self.extents.values(), "status"):
+        self.steps = step_arguments(graph.nodes)
+        for argument in (*self.extents.values(), *self.steps.values(), "status"):
             self.names.fresh(argument)
         self.note = ""
 
@@ -60,6 +61,10 @@ class RegionBuilder:
     def extents_of(self, node: Node) -> tuple[str, ...]:
         """The scalars with the extents that a node uses."""
         return tuple(self.extents[index] for index in node.extents.values())
+
+    def steps_of(self, node: Node) -> tuple[str, ...]:
+        """The scalars with the steps that a node uses."""
+        return tuple(self.steps[repeat] for repeat in node.repeats.values())
 
     def name(self, text: str) -> str:
         """An identifier like the text that nothing else has."""
@@ -111,7 +116,8 @@ class RegionBuilder:
         name = self.name(memory.name)
         word = memory_word(self.graph.stored(memory))
         port = MemoryPort(name, memory, word, self.words[memory.name], self.name(f"{name}_chip"))
-        (self.inputs if memory.role is MemoryRole.INPUT else self.outputs).append(port)
+        # Of what a repeated region writes, it may read earlier steps.
+        (self.outputs if node.spec.memories[param].written else self.inputs).append(port)
         return port
 
     def count(self, port: MemoryPort) -> str:
@@ -129,6 +135,7 @@ class RegionBuilder:
         return HlsRegion(
             name=top_name(self.graph.name),
             extents=self.extents,
+            steps=self.steps,
             inputs=tuple(self.inputs),
             outputs=tuple(self.outputs),
             streams=tuple(self.streams),
@@ -144,3 +151,9 @@ def extent_arguments(extents: Iterable[str], nodes: Iterable[Node]) -> dict[str,
     used = {index for node in nodes for index in node.extents.values()}
     names = identifiers(index for index in extents if index in used)
     return {index: f"{name}_extent" for index, name in names.items()}
+
+
+def step_arguments(nodes: Iterable[Node]) -> dict[str, str]:
+    """The argument for the step of each repeat that one of the nodes uses, by the repeat."""
+    names = identifiers(dict.fromkeys(repeat for node in nodes for repeat in node.repeats.values()))
+    return {repeat: f"{name}_step" for repeat, name in names.items()}

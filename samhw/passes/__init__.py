@@ -9,7 +9,7 @@ from importlib import import_module
 
 from samhw.passes.compress_results import compress_result
 from samhw.passes.copy_discordant import copy_in_region
-from samhw.passes.lowerable import Lowerable, PermutedCopy
+from samhw.passes.lowerable import Lowerable, PermutedCopy, StepSlice
 from samhw.passes.recipe import Recipe, with_derived
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Pass",
     "PermutedCopy",
     "Recipe",
+    "StepSlice",
     "apply_passes",
     "apply_program_passes",
     "apply_region_passes",
@@ -30,7 +31,14 @@ __all__ = [
 
 Pass = Callable[[Lowerable], Lowerable]
 
-PROGRAM_PASSES = ("place_by_index", "split_formats", "cascade", "mask_edges", "alias_reshapes")
+PROGRAM_PASSES = (
+    "slice_steps",
+    "place_by_index",
+    "split_formats",
+    "cascade",
+    "mask_edges",
+    "alias_reshapes",
+)
 """The passes that come before a program's regions are decided, by name and in their order."""
 
 REGION_PASSES = ("copy_discordant", "compress_results")

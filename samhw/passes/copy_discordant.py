@@ -88,7 +88,7 @@ class _Copier:
         """Goes on with a region of the program, as it stands or with its copies."""
         if region.order is None and self.is_copy(region):
             self.transpose(region)
-        elif self.given.permute and not region.reshapes:
+        elif self.given.permute and not region.reshapes and region.is_plain:
             self.resolve(region)
         else:
             self.regions.append(region)
@@ -217,6 +217,7 @@ def _is_transposition(statement: Statement) -> bool:
     """It gives the elements of a tensor other indices and does nothing else."""
     return (
         isinstance(statement.rhs, Access)
+        and statement.is_plain
         and statement.mask is None
         and sorted(statement.rhs.names) == sorted(statement.lhs.names)
     )

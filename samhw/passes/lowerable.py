@@ -6,13 +6,13 @@ from functools import cached_property
 from itertools import islice
 
 from samhw.decision import Decision
-from samhw.frontend import Capacity, Program, Region, greatest_extents
+from samhw.frontend import Capacity, Program, Region, Scan, greatest_extents
 from samhw.fusion import greatest_sizes, stored_format
 from samhw.passes.recipe import Recipe
 from samhw.splits import RowOrders
 from samhw.tensors import Format
 
-__all__ = ["Lowerable", "PermutedCopy"]
+__all__ = ["Lowerable", "PermutedCopy", "StepSlice"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,28 @@ class PermutedCopy:
 
 
 @dataclass(frozen=True)
+class StepSlice:
+    """A tensor that is a step of another one, in whose memories it lies.
+
+    Attributes:
+        tensor: the other one, whose outermost level has the steps.
+        scan: the block that reads or writes the step.
+        counter: what counts the steps of that block, a name of its own in the design.
+        offset: from the coordinate of the present step to that of this one.
+        is_written: the block writes the step.
+        starts: what it is before there is such a step: for each tensor the number of steps that have been
+            when the block reads it.
+    """
+
+    tensor: str
+    scan: Scan
+    counter: str
+    offset: int = 0
+    is_written: bool = False
+    starts: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class Lowerable:
     """A program that can be lowered.
 
@@ -56,6 +78,8 @@ class Lowerable:
         joined: for each result that the host puts together, the tensors with its rows. The region that sums
             them has nothing to do.
         copied_shapes: for each other result of a reshape, why it has memories of its own.
+        slices: the tensors that are steps of others. The region that reads or writes such a step has nothing
+            to do.
         permute: permission to copy what is stored discordantly.
         largest_copy: the most points of a tensor that may be copied.
         off_chip: the tensors that lie off chip; None for all, or none.
@@ -75,6 +99,7 @@ class Lowerable:
     aliases: Mapping[str, str] = field(default_factory=dict)
     joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     copied_shapes: Mapping[str, str] = field(default_factory=dict)
+    slices: Mapping[str, StepSlice] = field(default_factory=dict)
     permute: bool = False
     largest_copy: int = 1 << 22
     off_chip: Sequence[str] | None = None

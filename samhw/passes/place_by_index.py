@@ -47,9 +47,14 @@ def place_by_index(lowerable: Lowerable) -> Lowerable:
     Raises:
         InputError: for places along a mode, or an index that is computed with, whose extent nothing gives.
     """
-    if all(statement.is_plain for statement in lowerable.program.statements):
+    if not any(_is_placed(access) for s in lowerable.program.statements for access in s.accesses):
         return lowerable
     return _Placer(lowerable).placed()
+
+
+def _is_placed(access: Access) -> bool:
+    """An index of it names or computes a place."""
+    return any(isinstance(index, Indirect | ComputedIndex) for index in access.indices)
 
 
 @dataclass(frozen=True)
@@ -229,13 +234,13 @@ class _Placer:
         gathered: dict[Access, Access] = {}
         for statement in region.statements:
             for access in (*accesses(statement.rhs), *filter(None, [statement.mask])):
-                if not access.is_plain and access not in gathered:
+                if _is_placed(access) and access not in gathered:
                     statements += self.gathering(access, statement)
                     gathered[access] = statements[-1].lhs
             mask = statement.mask and gathered.get(statement.mask, statement.mask)
             rhs = with_accesses(statement.rhs, lambda access: gathered.get(access, access))
             right = replace(statement, rhs=rhs, mask=mask)
-            statements += [right] if right.lhs.is_plain else self.scattering(right, statement)
+            statements += self.scattering(right, statement) if _is_placed(right.lhs) else [right]
         return replace(region, statements=tuple(statements))
 
     def gathering(self, access: Access, statement: Statement) -> list[Statement]:

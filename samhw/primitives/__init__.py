@@ -35,8 +35,10 @@ from samhw.primitives.scan_ragged import ScanRagged
 from samhw.primitives.scan_singleton import ScanSingleton
 from samhw.primitives.scatter import Scatter
 from samhw.primitives.shift import Shift
+from samhw.primitives.step_ref import StepRef
 from samhw.primitives.top_k import TopK
 from samhw.primitives.union import Union
+from samhw.primitives.write_at import WriteAt
 from samhw.primitives.write_compressed import WriteCompressed
 from samhw.primitives.write_dense import WriteDense
 from samhw.primitives.write_val import WriteVal
@@ -54,6 +56,7 @@ __all__ = [
 
 _MODELS: tuple[Model, ...] = (
     Root(),
+    StepRef(),
     ScanDense(),
     ScanCompressed(),
     ScanSingleton(),
@@ -86,6 +89,7 @@ _MODELS: tuple[Model, ...] = (
     WriteCompressed(),
     WriteDense(),
     WriteVal(),
+    WriteAt(),
 )
 _BY_KIND = {model.spec.kind: model for model in _MODELS}
 

@@ -19,6 +19,8 @@ class Place(StrEnum):
     """A memory of the graph."""
     EXTENT = "extent"
     """The register with the run's extent of an index, a store of one word."""
+    STEP = "step"
+    """The register with the number of the step that a repeat is at, a store of one word."""
     PRIVATE = "private"
     """Inside the node, zero at power-on, shared by those of its actors that name it."""
 

@@ -20,14 +20,18 @@ def demands(
         inputs: by the modes of each input.
         wanted: points over modes of those results that are wanted for themselves.
     """
-    needed: dict[str, Points] = dict(wanted)
+    # The steps of a scan need all of those before them.
+    scanned = [s for s in program.statements if s.scan is not None]
+    needed: dict[str, Points] = {**wanted, **{s.lhs.tensor: Points.everything() for s in scanned}}
+    for access in (access for start in program.starts for access in start.reads):
+        needed[access.tensor] = Points.everything()
     for statement in reversed(program.statements):
         own = needed.setdefault(statement.lhs.tensor, Points.nothing())
         extents = {index: extent or 1 for index, extent in program.extents(statement).items()}
         for access in dict.fromkeys(statement.reads):
             if access.tensor in inputs:
                 continue
-            if not statement.is_plain:
+            if statement.scan is not None or not statement.is_plain:
                 # Any place may be named.
                 if own.count:
                     needed[access.tensor] = Points.everything()

@@ -18,6 +18,7 @@ from samhw.reference.demand import demands
 from samhw.reference.domain import Domain
 from samhw.reference.extended import Extended
 from samhw.reference.relation import Array, Mask, Points, Relation
+from samhw.reference.scan import evaluate_scan
 from samhw.reference.statement import evaluate_statement
 from samhw.reference.values import VALUES
 from samhw.tensors import Tensor
@@ -80,6 +81,13 @@ def _results(
         lasts.append(statement.lhs.tensor not in read_later)
         read_later.update(access.tensor for access in statement.reads)
     for statement, is_last in zip(program.statements, reversed(lasts), strict=True):
+        if statement.scan is not None:
+            if statement.lhs.tensor not in known:
+                own = [s for s in program.statements if s.scan == statement.scan]
+                known |= evaluate_scan(domain, program, statement.scan, own, known)
+            result = known[statement.lhs.tensor]
+            found[statement.lhs.tensor] = replace(result, values=domain.result(result.values))
+            continue
         extents = {
             index: extent for index, extent in program.extents(statement).items() if extent is not None
         }

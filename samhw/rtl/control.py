@@ -1,12 +1,15 @@
 """Start, regions, end, cycle counter and sticky errors of a run (docs/timing.md, from "Start and end" on)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from samhw.graph import Repeat, Run, Steps
 from samhw.graph.address_map import NO_NODE
+from samhw.graph.sequence import walk
 from samhw.rtl.actor import Error
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.priority import lowest_bit
@@ -17,13 +20,33 @@ SETTLE = 4
 """Cycles between the last commit and `done`, in which an error on its way still arrives."""
 
 
+class _Turn(NamedTuple):
+    """What may follow when a region has ended.
+
+    Attributes:
+        ended: the region.
+        again: the repeat that begins its body once more, by its number; None if none does.
+        left: the repeats that have made their last step, the innermost first.
+        next: the region that follows; None if the run has ended.
+    """
+
+    ended: int
+    again: int | None
+    left: tuple[int, ...]
+    next: int | None
+
+
 class RunControl(wiring.Component):
-    """Starts the regions of a design one after another, and watches over its nodes.
+    """Starts the regions of a design as its sequence says, and watches over its nodes.
 
     Args:
         nodes: number of nodes.
-        writers: the region of each writer. Regions count from 0 as they run, and each has a writer.
+        writers: the region of each writer. Regions count from 0 in the order in which a run first comes to
+            them, and each has a writer.
         watchdog: cycles without a firing that mean a deadlock.
+        sequence: of these regions; else one after another. Repeats count in the order in which a run comes to
+            them.
+        index_bits: those of extents and steps.
 
     Members:
         request: the host asks for a run; ignored in a run and after an error.
@@ -33,18 +56,35 @@ class RunControl(wiring.Component):
         committed: of each writer.
         running: from the cycle after the request until `done` or `error`, a few cycles behind the last one.
         region: a bit for each region; while `running`, that of the one under way is set.
-        ends: the cycle in which each region ended, modulo 2^32; 0 for those that the last run has not ended.
+        spent: the cycles that each region has been under way in the last run, modulo 2^32. Cycle 0 does not
+            count, so that their sum is that of the run.
+        extents: of the steps of each repeat, 1 or more.
+        steps: the step that each repeat is at; 0 while it is not under way.
         done: the last run has come to a good end.
         cycle: the present cycle of the run, 0 in that of its start; behind its end, that of its last one.
         error: the causes that nodes reported in the first cycle with an error, sticky until reset.
         error_node: the first of those nodes, or all ones.
     """
 
-    def __init__(self, *, nodes: int, writers: Sequence[int], watchdog: int):
+    def __init__(
+        self,
+        *,
+        nodes: int,
+        writers: Sequence[int],
+        watchdog: int,
+        sequence: Steps = (),
+        index_bits: int = 32,
+    ):
         self.nodes = nodes
         self.writers = tuple(writers)
         self.regions = max(writers) + 1
         self.watchdog = watchdog
+        self.sequence = sequence or tuple(map(Run, range(self.regions)))
+        self.repeats = [step for step in walk(self.sequence) if isinstance(step, Repeat)]
+        registers = {
+            "extents": In(index_bits).array(len(self.repeats)),
+            "steps": Out(index_bits).array(len(self.repeats)),
+        }
         super().__init__(
             {
                 "request": In(1),
@@ -55,11 +95,12 @@ class RunControl(wiring.Component):
                 "committed": In(len(self.writers)),
                 "running": Out(1),
                 "region": Out(self.regions),
-                "ends": Out(32).array(self.regions),
+                "spent": Out(32).array(self.regions),
                 "done": Out(1),
                 "cycle": Out(64),
                 "error": Out(Error),
                 "error_node": Out(32, init=NO_NODE),
+                **(registers if self.repeats else {}),
             }
         )
 
@@ -69,7 +110,10 @@ class RunControl(wiring.Component):
         settling = Signal(SETTLE)
         committed = Signal(len(self.writers))
         ended = Signal(self.regions)
-        next_start = Signal(self.regions - 1)
+        following = Signal(self.regions)
+        next_start = Signal(self.regions)
+        begin = Signal()
+        finish = Signal()
         requested = Signal()
         waiting = Signal()
         count = Signal(64)
@@ -77,35 +121,86 @@ class RunControl(wiring.Component):
             own = [n for n, of in enumerate(self.writers) if of == region]
             all_committed = all_of(committed[n] | self.committed[n] for n in own)
             m.d.comb += bit.eq(active & self.region[region] & all_committed)
-        finish = ended[-1]
+        self._follow(m, ended, following, finish)
         m.d.comb += [
             requested.eq(self.request & ~self.running & ~Cat(self.error).any()),
-            self.start.eq(Cat((requested | waiting) & ~self.busy, next_start)),
+            begin.eq((requested | waiting) & ~self.busy),
+            self.start.eq(next_start | begin),
             self.cycle.eq(Mux(requested | waiting, 0, count)),
         ]
+        over = Cat(ended[region] for region in self.writers)
         m.d.sync += [
-            committed.eq(committed | self.committed),
-            next_start.eq(ended[:-1]),
+            committed.eq((committed | self.committed) & ~over),
+            next_start.eq(following),
             settling.eq((settling << 1) | finish),
         ]
         with m.If(finish):
             m.d.sync += active.eq(0)
         with m.Elif(active):
             m.d.sync += count.eq(count + 1)
-        with m.If(ended[:-1].any()):
-            m.d.sync += self.region.eq(self.region << 1)
-        for end, bit in zip(self.ends, ended, strict=True):
-            with m.If(bit):
-                m.d.sync += end.eq(count)
+        with m.If(following.any()):
+            m.d.sync += self.region.eq(following)
+        for spent, bit in zip(self.spent, self.region, strict=True):
+            with m.If(active & bit):
+                m.d.sync += spent.eq(spent + 1)
         with m.If(settling[-1]):
             m.d.sync += [self.running.eq(0), self.region.eq(0), self.done.eq(1)]
         with m.If(requested):
             m.d.sync += [self.running.eq(1), self.region.eq(1), self.done.eq(0), waiting.eq(1)]
-            m.d.sync += [end.eq(0) for end in self.ends]
-        with m.If(self.start[0]):
+            m.d.sync += [spent.eq(0) for spent in self.spent]
+            m.d.sync += [step.eq(0) for step in self.steps] if self.repeats else []
+        with m.If(begin):
             m.d.sync += [active.eq(1), waiting.eq(0), count.eq(1), committed.eq(0)]
         self._errors(m, active, Cat(next_start, settling))
         return m
+
+    def _follow(self, m: Module, ended: Signal, following: Signal, finish: Signal) -> None:
+        """What comes behind the region that has ended: another one, or the end of the run."""
+        targets: list[list[Value]] = [[] for _ in range(self.regions)]
+        ends: list[Value] = []
+        is_last = [step + 1 == extent for step, extent in self._counters()]
+        for turn in self._turns(self.sequence, ()):
+            here = ended[turn.ended] & all_of(is_last[repeat] for repeat in turn.left)
+            if turn.again is not None:
+                here &= ~is_last[turn.again]
+                with m.If(here):
+                    m.d.sync += self.steps[turn.again].eq(self.steps[turn.again] + 1)
+            if turn.left:
+                with m.If(here):
+                    m.d.sync += [self.steps[repeat].eq(0) for repeat in turn.left]
+            (ends if turn.next is None else targets[turn.next]).append(here)
+        m.d.comb += [following[region].eq(any_of(found)) for region, found in enumerate(targets)]
+        m.d.comb += finish.eq(any_of(ends))
+
+    def _counters(self) -> Iterator[tuple[Value, Value]]:
+        if self.repeats:
+            yield from zip(self.steps, self.extents, strict=True)
+
+    def _turns(self, steps: Steps, around: tuple[tuple[Repeat, Steps], ...]) -> Iterator[_Turn]:
+        """All that may follow regions of some steps.
+
+        Args:
+            around: the repeats around them, the outermost first, each with the steps that come behind it.
+        """
+        for place, step in enumerate(steps):
+            behind = steps[place + 1 :]
+            if isinstance(step, Repeat):
+                yield from self._turns(step.body, (*around, (step, behind)))
+            elif isinstance(step, Run):
+                yield from self._behind(step.region, behind, around)
+
+    def _behind(
+        self, region: int, behind: Steps, around: tuple[tuple[Repeat, Steps], ...]
+    ) -> Iterator[_Turn]:
+        """What may follow a region, behind which its own list has some steps."""
+        left: tuple[int, ...] = ()
+        for repeat, further in reversed(around):
+            if behind:
+                break
+            number = self.repeats.index(repeat)
+            yield _Turn(region, number, left, _first(repeat.body))
+            left, behind = (*left, number), further
+        yield _Turn(region, None, left, _first(behind) if behind else None)
 
     def _errors(self, m: Module, active: Signal, ahead: Value) -> None:
         """An error ends the run and calls off what is `ahead`: the next region, or `done`."""
@@ -148,3 +243,8 @@ class RunControl(wiring.Component):
             ]
             with m.If(reporting.any()):
                 m.d.sync += self.error_node.eq(lowest_bit(reporting))
+
+
+def _first(steps: Steps) -> int:
+    """The region that steps begin with."""
+    return next(step.region for step in walk(steps) if isinstance(step, Run))

@@ -1,13 +1,14 @@
 """What computes: the nodes and channels of a design, and the control of its runs."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from amaranth.hdl import Cat, Elaboratable, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Arch, Design, Endpoint
+from samhw.graph import Arch, Design, Endpoint, Repeat, Run, Steps
 from samhw.names import identifiers
 from samhw.rtl.actor import Primitive
 from samhw.rtl.channel import Fifo
@@ -142,6 +143,8 @@ class Fabric(wiring.Component):
             nodes=len(nodes),
             writers=[self.turn[region] for region, _ in writers],
             watchdog=self.arch.watchdog,
+            sequence=_of_turns(self.design.sequence, self.turn),
+            index_bits=self.arch.index_bits,
         )
         run = self.run
         m.d.comb += [
@@ -156,10 +159,18 @@ class Fabric(wiring.Component):
             run.done.eq(control.done),
             run.cycle.eq(control.cycle),
             run.region.eq(control.region),
-            *(ours.eq(theirs) for ours, theirs in zip(run.ends, control.ends, strict=True)),
+            *(ours.eq(theirs) for ours, theirs in zip(run.spent, control.spent, strict=True)),
             run.error.eq(control.error),
             run.error_node.eq(control.error_node),
         ]
+
+        extents = extent_members(self.design.extents)
+        for number, repeat in enumerate(control.repeats):
+            m.d.comb += control.extents[number].eq(getattr(self.extents, extents[repeat.extent]))
+            for region, node in self.design.nodes:
+                for param, name in node.repeats.items():
+                    if name == repeat.index:
+                        m.d.comb += getattr(self.nodes[region, node.name], param).eq(control.steps[number])
 
     def _memory_ports(self) -> Iterator[tuple[str, bool, int, wiring.PureInterface]]:
         """The memory ports of all nodes, each with the name of its memory, whether it writes, and its
@@ -201,3 +212,15 @@ class Fabric(wiring.Component):
             for param, index in node.extents.items():
                 own = getattr(self.nodes[region, node.name], param)
                 m.d.comb += own.eq(getattr(self.extents, names[index]))
+
+
+def _of_turns(steps: Steps, turn: Mapping[int, int]) -> Steps:
+    """A sequence in which regions have their numbers in the order of turns."""
+    return tuple(
+        Run(turn[step.region])
+        if isinstance(step, Run)
+        else replace(step, body=_of_turns(step.body, turn))
+        if isinstance(step, Repeat)
+        else step
+        for step in steps
+    )

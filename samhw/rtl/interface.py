@@ -47,7 +47,7 @@ class RunSignature(wiring.Signature):
     are members of `RunControl`, which says more of them.
 
     Members:
-        request, running, done, cycle, region, ends, error, error_node: as of `RunControl`.
+        request, running, done, cycle, region, spent, error, error_node: as of `RunControl`.
         empty, full: a bit for each channel of the design.
     """
 
@@ -59,7 +59,7 @@ class RunSignature(wiring.Signature):
                 "done": Out(1),
                 "cycle": Out(64),
                 "region": Out(regions),
-                "ends": Out(32).array(regions),
+                "spent": Out(32).array(regions),
                 "error": Out(Error),
                 "error_node": Out(32),
                 "empty": Out(channels),

@@ -27,10 +27,11 @@ class TensorMemory(wiring.Component):
     A place may have several words, for a block of values. Each of them lies in a memory of its own, since the
     host reads and writes one at a time.
 
-    It belongs to the nodes in a run and to the host between runs, and no node reads it in the region that
-    writes it. So it is never read and written in one cycle, and synthesis, which sees that, needs no logic
-    for what would come of it. What reads at different times shares a port, since each port costs a copy of
-    the block memory.
+    It belongs to the nodes in a run and to the host between runs. Mostly, no node reads it in the region that
+    writes it: then it is never read and written in one cycle, and synthesis, which sees that, needs no logic
+    for what would come of it. A region that is repeated may read in one place what it has written at earlier
+    steps, while it writes in others. What reads at different times shares a port, since each port costs a
+    copy of the block memory.
 
     Args:
         window: the memory, and the width of its places.
@@ -101,7 +102,8 @@ class TensorMemory(wiring.Component):
             if len(sharers) > 1:
                 addr = any_of(Mux(turn, at, 0) for turn, at, _ in sharers)
                 enable = any_of(turn & sink.en for turn, _, sink in sharers)
-            m.d.comb += [read.addr.eq(addr), read.en.eq(enable & ~written)]
+            in_place = not self.is_input and self.writer in self.readers
+            m.d.comb += [read.addr.eq(addr), read.en.eq(enable if in_place else enable & ~written)]
             for _, _, sink in sharers:
                 if sink is self.host:
                     host = read.data

@@ -36,9 +36,11 @@ from samhw.rtl.scan_ragged import ScanRagged
 from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.scatter import Scatter
 from samhw.rtl.shift import Shift
+from samhw.rtl.step_ref import StepRef
 from samhw.rtl.token import token_width
 from samhw.rtl.top_k import TopK
 from samhw.rtl.union import Union
+from samhw.rtl.write_at import WriteAt
 from samhw.rtl.write_compressed import WriteCompressed
 from samhw.rtl.write_dense import WriteDense
 from samhw.rtl.write_val import WriteVal
@@ -90,6 +92,13 @@ class Site:
 
 COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
     "root": lambda at: Root(arch=at.arch, stall_port=at.stall_port),
+    "step_ref": lambda at: StepRef(
+        arch=at.arch,
+        offset=at.params["offset"],
+        bounded="extent" in at.params,
+        down="down" in at.params,
+        stall_port=at.stall_port,
+    ),
     "scan_dense": lambda at: ScanDense(arch=at.arch),
     "scan_compressed": lambda at: ScanCompressed(
         arch=at.arch, pos_capacity=at.capacity("pos"), crd_capacity=at.capacity("crd")
@@ -182,6 +191,12 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
     ),
     "write_dense": lambda at: WriteDense(arch=at.arch, stall_port=at.stall_port),
     "write_val": lambda at: WriteVal(
+        arch=at.arch,
+        stored_width=at.stored_width("vals"),
+        vals_capacity=at.capacity("vals"),
+        stall_port=at.stall_port,
+    ),
+    "write_at": lambda at: WriteAt(
         arch=at.arch,
         stored_width=at.stored_width("vals"),
         vals_capacity=at.capacity("vals"),

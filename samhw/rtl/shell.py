@@ -154,7 +154,7 @@ class Shell(wiring.Component):
             Register.IDENTITY: Const(self.map.identity, 32),
         }
         by_address |= {self.map.extents[index]: register for index, register in extents.items()}
-        by_address |= dict(zip(self.map.region_ends, run.ends, strict=True))
+        by_address |= dict(zip(self.map.region_cycles, run.spent, strict=True))
         states = Cat(Cat(empty, full) for empty, full in zip(run.empty, run.full, strict=True))
         for n, address in enumerate(self.map.channel_states):
             by_address[address] = states[32 * n : 32 * (n + 1)]

@@ -27,7 +27,7 @@ class WriteCompressed(Writer):
             "mem_pos": Out(MemoryWriteSignature(ceil_log2(pos_capacity), arch.index_bits)),
             "mem_crd": Out(MemoryWriteSignature(ceil_log2(crd_capacity), arch.index_bits)),
         }
-        super().__init__("crd", token_layout(arch.index_bits), ports, stall_port=stall_port)
+        super().__init__({"crd": token_layout(arch.index_bits)}, ports, stall_port=stall_port)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()

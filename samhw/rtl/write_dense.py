@@ -17,7 +17,7 @@ class WriteDense(Writer):
     def __init__(self, *, arch: Arch, stall_port: bool = False):
         self.arch = arch
         extent = {"extent": In(arch.index_bits)}
-        super().__init__("crd", token_layout(arch.index_bits), extent, stall_port=stall_port)
+        super().__init__({"crd": token_layout(arch.index_bits)}, extent, stall_port=stall_port)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()

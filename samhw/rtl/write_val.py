@@ -25,7 +25,7 @@ class WriteVal(Writer):
         self.vals_capacity = vals_capacity
         port = Out(MemoryWriteSignature(ceil_log2(vals_capacity), stored_width))
         shape = token_layout(token_width(stored_width))
-        super().__init__("val", shape, {"mem_vals": port}, stall_port=stall_port)
+        super().__init__({"val": shape}, {"mem_vals": port}, stall_port=stall_port)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()

@@ -1,4 +1,4 @@
-"""What the writers share: one stream in, whose end they commit, and a place where a test may stall them."""
+"""What the writers share: streams in, whose end they commit, and a place where a test may stall them."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ class Writer(Primitive):
     """Base of the writers.
 
     Args:
-        input, shape: the stream's name, and the shape of its tokens.
+        inputs: the shape of the tokens of each stream, by its name.
         others: memory ports or extents, as for `Primitive`.
         stall_port: whether it has a `stall`.
 
@@ -27,10 +27,10 @@ class Writer(Primitive):
     committed: Signal
     stall: Signal
 
-    def __init__(self, input: str, shape: ShapeLike, others: Mapping[str, object], *, stall_port: bool):
+    def __init__(self, inputs: Mapping[str, ShapeLike], others: Mapping[str, object], *, stall_port: bool):
         self.stall_port = stall_port
         stall = {"stall": In(1)} if stall_port else {}
-        super().__init__({input: shape}, {}, {**others, "committed": Out(1), **stall})
+        super().__init__(dict(inputs), {}, {**others, "committed": Out(1), **stall})
 
     def _table(self, m: Module) -> FiringTable:
         """The firings, none of them while it is stalled."""

@@ -3,7 +3,7 @@
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
@@ -14,16 +14,16 @@ from samhw import processes
 from samhw.building.hls_tools import FLAGS, OPTIMISED, compile_cpp
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.graph import Arch, Design, Graph, Kind, MemoryRole, Token
+from samhw.graph import Arch, Design, Graph, Kind, MemoryRole, Repeat, Token
 from samhw.graph.deadlock import DeadlockError
 from samhw.hls import Options, emit, emit_order, emit_together, lower, vectors
 from samhw.hls.cpp import project_name
 from samhw.names import identifiers
 from samhw.numerics import Words
 from samhw.running.inputs import Inputs
-from samhw.sim import Result, simulated_regions
+from samhw.sim import Result, joined, simulated_regions
 
-__all__ = ["HlsDesign", "HlsResult", "compare", "golden", "project_files"]
+__all__ = ["HlsDesign", "HlsResult", "compare", "golden", "project_files", "whole_if_repeated"]
 
 
 def project_files(
@@ -35,12 +35,12 @@ def project_files(
     for each, in a folder with its name, and the order in which a host runs them (`regions.json`). With
     inputs the projects have the words of a run and the golden results, which the simulator gives.
     """
-    options = options or Options()
     design, arch = compiled.design, compiled.arch
+    options = whole_if_repeated(design, options or Options())
     runs = []
     if inputs is not None:
         memories, extents = inputs
-        runs = list(simulated_regions(design, arch, memories, extents))
+        runs = joined(simulated_regions(design, arch, memories, extents))
     statements = [[str(s) for s in region.region.statements] for region in compiled.regions]
     if options.one_top or len(design.regions) == 1:
         files = emit(design, arch, options, statements)
@@ -55,6 +55,12 @@ def project_files(
             project |= vectors(alone, extents, runs[number].memories, runs[number].result.memories)
         files |= {f"{project_name(region.name)}/{path}": text for path, text in project.items()}
     return files
+
+
+def whole_if_repeated(design: Design, options: Options) -> Options:
+    """The options, with one top function for all regions where some of them are repeated: it has the loop."""
+    repeats = any(isinstance(step, Repeat) for step in design.sequence)
+    return replace(options, one_top=True) if repeats else options
 
 
 def golden(design: Design, results: Iterable[Result]) -> dict[str, Words]:

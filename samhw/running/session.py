@@ -13,6 +13,7 @@ from samhw.errors import InputError, RunError
 from samhw.graph import AddressMap, Arch, Design, Graph, MemoryRole, Node
 from samhw.graph.address_map import Cause, Register
 from samhw.graph.deadlock import deadlock
+from samhw.graph.sequence import check_steps
 from samhw.numerics import Words
 from samhw.running.images import stored_words
 from samhw.running.port import Ending, Trace, WordPort
@@ -228,21 +229,21 @@ class PortSession(Session):
     def wait(self, limit: int = LIMIT) -> None:
         ending = self.port.wait(limit)
         if ending.status != "done":
-            ends = self._region_ends()
+            spent = self._region_cycles()
             self.port.reset()
-            raise _failure(self.design, ending, int(np.count_nonzero(ends)), limit)
+            raise _failure(self.design, ending, spent, limit)
         self._ending = ending
         self.seconds = ending.seconds
 
     def counters(self) -> Counters:
         assert self._ending is not None
-        return Counters(self._ending.cycles, _region_cycles(self._region_ends()))
+        return Counters(self._ending.cycles, _region_cycles(self._region_cycles()))
 
     def read(self, memory: str, count: int) -> Words:
         return self.port.read(self.map.windows[memory].base, count)
 
-    def _region_ends(self) -> Words:
-        return self.port.read(self.map.region_ends.start, len(self.map.region_ends))
+    def _region_cycles(self) -> Words:
+        return self.port.read(self.map.region_cycles.start, len(self.map.region_cycles))
 
     def _check_identity(self) -> None:
         found = int(self.port.read(Register.IDENTITY, 1)[0])
@@ -263,6 +264,7 @@ def check_data(design: Design, memories: Mapping[str, ArrayLike], extents: Mappi
                 f"Index {index} has extent {extents[index]:,}, but this build takes {greatest:,}; "
                 "rebuild with a larger shape."
             )
+    check_steps(design.sequence, extents)
     inputs = {memory.name: memory for memory in design.memories if memory.role is MemoryRole.INPUT}
     for name, words in memories.items():
         if name not in inputs:
@@ -274,22 +276,21 @@ def check_data(design: Design, memories: Mapping[str, ArrayLike], extents: Mappi
             )
 
 
-def _region_cycles(ends: Words) -> tuple[int, ...]:
-    """From the cycles of the run, modulo 2^32, in which its regions ended. Each but the first starts in the
-    cycle behind the end of the one before it."""
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    return tuple(int(cycles) for cycles in (ends - starts) % (1 << 32))
+def _region_cycles(spent: Words) -> tuple[int, ...]:
+    """From the cycles, modulo 2^32, that regions were under way. Each but the first starts in a cycle that
+    counts for it, and is the change from the one before."""
+    changes = np.arange(len(spent)) > 0
+    return tuple(int(cycles) for cycles in (spent - changes) % (1 << 32))
 
 
-def _failure(design: Design, ending: Ending, ended: int, limit: int) -> RunError:
-    """The error for a run that is not done, in the words of the simulator. `ended`: how many regions came to
-    their end."""
+def _failure(design: Design, ending: Ending, spent: Words, limit: int) -> RunError:
+    """The error for a run that is not done, in the words of the simulator. `spent`: the cycles that each
+    region was under way."""
     if ending.status == "limit":
         return RunError(f"{design.name} did not end within {limit:,} cycles; give a greater limit.")
     causes = Cause(ending.error)
     if causes == Cause.DEADLOCK:
-        region = design.turns[ended]
-        error: RunError = _deadlock(design, region, ending)
+        error: RunError = _deadlock(design, _standing(design, spent, ending), ending)
     else:
         region, node = design.nodes[ending.error_node]
         cause = next(cause for cause in _FAILURES if cause & causes)
@@ -297,15 +298,28 @@ def _failure(design: Design, ending: Ending, ended: int, limit: int) -> RunError
     return error.within(f"Region {design.regions[region].name}") if len(design.runs) > 1 else error
 
 
-def _deadlock(design: Design, region: int, ending: Ending) -> RunError:
+def _standing(design: Design, spent: Words, ending: Ending) -> int:
+    """The region that stands still: the one that has tokens in channels; where none has, the last one to
+    which the run has come."""
+    empty, _ = _channel_bits(ending)
+    holding = [number for (number, _), bit in zip(design.channels, empty, strict=False) if not bit]
+    return holding[0] if holding else design.turns[int(np.flatnonzero(spent)[-1])]
+
+
+def _channel_bits(ending: Ending) -> tuple[list[int], list[int]]:
+    """Which channels are empty, and which are full."""
     bits = [word >> k & 1 for word in ending.channels for k in range(32)]
+    return bits[0::2], bits[1::2]
+
+
+def _deadlock(design: Design, region: int, ending: Ending) -> RunError:
     empty, full = (
         {
             channel.name
             for (number, channel), bit in zip(design.channels, states, strict=False)
             if bit and number == region
         }
-        for states in (bits[0::2], bits[1::2])
+        for states in _channel_bits(ending)
     )
     return deadlock(design.regions[region], empty, full)
 

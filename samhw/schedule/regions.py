@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from samhw.errors import InputError
-from samhw.frontend import Program, Region, Statement
+from samhw.frontend import Access, Program, Region, Statement
 from samhw.fusion import kind_groups
 
 __all__ = ["in_sequence", "ordered", "regions_of"]
@@ -26,7 +26,7 @@ def regions_of(program: Program, fuse: str | Sequence[Sequence[str]]) -> list[Re
         case "full":
             return list(_merged(program.statements))
         case "kinds":
-            groups = kind_groups(program)
+            groups = [list(part) for group in kind_groups(program) for part in _by_scan(group)]
             sequence, _ = in_sequence(program, groups)
             return [part for group in sequence for part in _merged(groups[group])]
         case "module":
@@ -109,6 +109,12 @@ def _listed(program: Program, lists: Sequence[Sequence[str]]) -> Iterator[Region
             )
     named = [*lists, *([name] for name in left)]
     groups = [[statements[place[name]] for name in names] for names in named]
+    for members, statements_of in zip(named, groups, strict=True):
+        if len({statement.scan for statement in statements_of}) > 1:
+            raise InputError(
+                f"'fuse' has {', '.join(members)} in one region, and a scan repeats only some of them; give "
+                "them regions of their own."
+            )
     sequence, needed = in_sequence(program, groups, len(lists))
     if needed:
         group, missing = needed
@@ -124,7 +130,8 @@ def in_sequence(
     program: Program, groups: Sequence[Sequence[Statement]], given: int = 0
 ) -> tuple[list[int], tuple[int, str] | None]:
     """Groups of a program's statements in an order that the data flow permits: of those whose operands are
-    there, always the one that begins first in the program.
+    there, always the one that begins first in the program. The groups of a scan stand together, in the order
+    of their statements.
 
     Args:
         given: how many of the groups, from the first one on, stay in their order.
@@ -133,12 +140,18 @@ def in_sequence(
         The numbers of groups in this order; and if some are left, the first of them, with what it reads of
         another one that is left.
     """
+    units = _units(program, groups)
+    if len(units) < len(groups):
+        whole = [[statement for n in unit for statement in groups[n]] for unit in units]
+        listed = sum(unit[0] < given for unit in units)
+        places, needed = in_sequence(program, whole, listed)
+        return [n for unit in places for n in units[unit]], needed and (units[needed[0]][0], needed[1])
     home = {statement.lhs.tensor: n for n, group in enumerate(groups) for statement in group}
     first: dict[int, int] = {}
     for place, tensor in enumerate(statement.lhs.tensor for statement in program.statements):
         first.setdefault(home[tensor], place)
     reads = [
-        {a.tensor: home[a.tensor] for s in group for a in s.reads if home.get(a.tensor, n) != n}
+        {a.tensor: home[a.tensor] for s in group for a in _reads(s) if home.get(a.tensor, n) != n}
         for n, group in enumerate(groups)
     ]
     left = [set(read.values()) for read in reads]
@@ -163,3 +176,29 @@ def in_sequence(
         if n not in done:
             return sequence, (n, next(tensor for tensor, other in read.items() if other not in done))
     return sequence, None
+
+
+def _reads(statement: Statement) -> Iterator[Access]:
+    """What a statement reads, and what its scan starts from."""
+    yield from statement.reads
+    for start in () if statement.scan is None else statement.scan.starts:
+        yield from start.reads
+
+
+def _units(program: Program, groups: Sequence[Sequence[Statement]]) -> list[list[int]]:
+    """The numbers of groups, those of one scan together."""
+    place = {statement.lhs.tensor: n for n, statement in enumerate(program.statements)}
+    units: dict[object, list[int]] = {}
+    for n, group in enumerate(groups):
+        units.setdefault(n if group[0].scan is None else group[0].scan, []).append(n)
+    return [sorted(unit, key=lambda n: place[groups[n][0].lhs.tensor]) for unit in units.values()]
+
+
+def _by_scan(group: Sequence[Statement]) -> Iterator[tuple[Statement, ...]]:
+    """A group in parts, each of what one scan repeats, or none."""
+    for _, part in groupby(sorted(group, key=_scan_number), key=_scan_number):
+        yield tuple(part)
+
+
+def _scan_number(statement: Statement) -> int:
+    return -1 if statement.scan is None else statement.scan.number

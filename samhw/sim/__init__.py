@@ -9,7 +9,7 @@ from samhw.sim.lane_loads import LaneLoads, lane_loads
 from samhw.sim.memory_stats import DramChannelStats, MemoryStats, PortStats
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.perfetto_trace import write_perfetto_trace
-from samhw.sim.regions import SimulatedRegion, simulate_regions, simulated_regions, total_cycles
+from samhw.sim.regions import SimulatedRegion, joined, simulate_regions, simulated_regions, total_cycles
 from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Result
 from samhw.sim.simulate import InterruptedRunError, Progress, simulate
 from samhw.sim.waveform import write_fst, write_vcd
@@ -35,6 +35,7 @@ __all__ = [
     "SimulatedRegion",
     "Traffic",
     "bottleneck",
+    "joined",
     "lane_loads",
     "operations",
     "simulate",

@@ -1,24 +1,27 @@
-"""Runs a design: its regions, one after another."""
+"""Runs a design: its regions, one after another, and again where its sequence repeats them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Arch, Design, Graph, MemoryRole, OffChip, validate_design
+from samhw.graph import Arch, Design, Graph, MemoryRole, OffChip, memory_name, runs_of, validate_design
+from samhw.graph.sequence import check_steps
 from samhw.sim.engine import UNLIMITED
 from samhw.sim.off_chip import MemorySystem
-from samhw.sim.result import Result
+from samhw.sim.result import Result, joined_results
 from samhw.sim.simulate import WHOLE, InterruptedRunError, simulate
+from samhw.sim.stores import zeros
+from samhw.spec import StoredArray
 
-__all__ = ["SimulatedRegion", "simulate_regions", "simulated_regions", "total_cycles"]
+__all__ = ["SimulatedRegion", "joined", "simulate_regions", "simulated_regions", "total_cycles"]
 
 
 @dataclass(frozen=True)
 class SimulatedRegion:
-    """A region's run: its graph, the words of its input memories, and what it gave."""
+    """A run of a region: its graph, the words of its input memories, and what it gave."""
 
     graph: Graph
     memories: dict[str, NDArray[Any]]
@@ -37,7 +40,8 @@ def simulated_regions(
     limit: int = UNLIMITED,
     **options: Any,
 ) -> Iterator[SimulatedRegion]:
-    """Runs the sequence of a design, each region on what those before it have written.
+    """Runs the sequence of a design, each region on what the runs before it have written; gives one run after
+    another, of a region that is repeated several.
 
     Arguments, options and errors are those of `simulate`. `memories` has the words of the design's INPUT
     memories, and off-chip memory goes on through all regions. `window` and `limit` are cycles of the whole
@@ -47,12 +51,15 @@ def simulated_regions(
     validate_design(design)
     channels = _traced_channels(design, trace)
     system = None if memory is None else MemorySystem(design, arch, memory)
+    _check_off_chip(design, memory)
+    check_steps(design.sequence, extents)
     available = dict(memories)
+    steps = {name: zeros(design.memory[name]) for name in _written_in_steps(design)}
     start = 0
-    for number in design.turns:
+    for number, at in runs_of(design.sequence, extents):
         region = design.regions[number]
-        inputs = {m.name for m in region.memories if m.role is MemoryRole.INPUT}
-        words = {name: array for name, array in available.items() if name in inputs}
+        inputs = [m.name for m in region.memories if m.role is MemoryRole.INPUT]
+        words = {name: (available if name in available else steps)[name] for name in inputs}
         begin, end = _left(window[0], start), _left(window[1], start)
         try:
             result = simulate(
@@ -65,15 +72,41 @@ def simulated_regions(
                 trace=channels[number] if end else False,
                 window=(begin, end),
                 limit=_left(limit, start),
+                steps=at,
+                kept={name: array for name, array in steps.items() if name not in inputs},
                 **options,
             )
         except RunError as error:
             if len(design.runs) > 1 and not isinstance(error, InterruptedRunError):
                 error.within(f"Region {region.name}")
             raise
+        # Of what is written step by step all that has been.
+        whole = {
+            name: steps[name][: max(len(new), len(available.get(name, ())))]
+            for name, new in result.memories.items()
+            if name in steps
+        }
+        result = replace(result, memories={**result.memories, **whole})
         yield SimulatedRegion(region, words, result)
         available |= result.memories
         start += result.cycles + 1
+
+
+def _written_in_steps(design: Design) -> frozenset[str]:
+    """The memories of which a repeated region writes a step at a time."""
+    tensors = [tensor for region in design.regions for tensor in region.tensors if tensor.is_step]
+    return frozenset(
+        memory_name(tensor.stored, StoredArray.VALS) for tensor in tensors if tensor.role is MemoryRole.OUTPUT
+    )
+
+
+def _check_off_chip(design: Design, memory: OffChip | None) -> None:
+    """Refuses steps that lie off chip."""
+    steps = {tensor.stored for region in design.regions for tensor in region.tensors if tensor.is_step}
+    if memory is not None and (wrong := sorted(filter(memory.holds, steps))):
+        raise InputError(
+            f"'{wrong[0]}' is read or written step by step, which only tensors on chip are; keep it on chip."
+        )
 
 
 def _traced_channels(design: Design, trace: bool | Collection[str]) -> list[bool | list[str]]:
@@ -102,8 +135,18 @@ def simulate_regions(
     extents: Mapping[str, int],
     **options: Any,
 ) -> tuple[Result, ...]:
-    """The result of each region of a design, as `simulated_regions` runs them, with its options."""
-    return tuple(run.result for run in simulated_regions(design, arch, memories, extents, **options))
+    """The result of each region of a design, in the order of its turns: that of its runs together, as
+    `simulated_regions` makes them, with its options."""
+    return tuple(run.result for run in joined(simulated_regions(design, arch, memories, extents, **options)))
+
+
+def joined(runs: Iterable[SimulatedRegion]) -> list[SimulatedRegion]:
+    """The runs of each region as one, in the order in which regions first run. Its words are those of the
+    first one; its cycles are those of all runs, with one for each change from one to the next."""
+    found: dict[str, list[SimulatedRegion]] = {}
+    for run in runs:
+        found.setdefault(run.graph.name, []).append(run)
+    return [replace(own[0], result=joined_results([run.result for run in own])) for own in found.values()]
 
 
 def total_cycles(cycles: Sequence[int]) -> int:

@@ -1,6 +1,7 @@
 """What a run gives: cycles, memories, traces, and where the cycles went."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -22,6 +23,7 @@ __all__ = [
     "Result",
     "Trace",
     "channel_stats",
+    "joined_results",
     "node_stats",
 ]
 
@@ -169,3 +171,68 @@ def channel_stats(queue: Queue, cycles: int) -> ChannelStats:
     taken = queue.dwell + queue.popped
     vals, _, empties, _ = queue.kinds
     return ChannelStats(queue.popped, vals + empties, empties, queue.high, taken / max(cycles, 1))
+
+
+def joined_results(results: Sequence[Result]) -> Result:
+    """Runs of one graph, one after another, as one, with a cycle for each change from one to the next. The
+    words are those that the last one has left."""
+    if len(results) == 1:
+        return results[0]
+    starts = [0]
+    for result in results[:-1]:
+        starts.append(starts[-1] + result.cycles + 1)
+    cycles = starts[-1] + results[-1].cycles
+    return Result(
+        cycles,
+        results[-1].memories,
+        {name: _joined_node([r.nodes[name] for r in results], starts) for name in results[0].nodes},
+        {name: _joined_channel([r.channels[name] for r in results], results) for name in results[0].channels},
+        {
+            name: [
+                Passage(passage.pushed + start, passage.popped + start, passage.token)
+                for result, start in zip(results, starts, strict=True)
+                for passage in result.passages[name]
+            ]
+            for name in results[0].passages
+        },
+        results[-1].memory,
+    )
+
+
+def _joined_node(stats: Sequence[NodeStats], starts: Sequence[int]) -> NodeStats:
+    return NodeStats(
+        {name: _joined_actor([s.actors[name] for s in stats], starts) for name in stats[0].actors}
+    )
+
+
+def _joined_actor(stats: Sequence[ActorStats], starts: Sequence[int]) -> ActorStats:
+    return ActorStats(
+        firings=sum(s.firings for s in stats),
+        last=starts[-1] + stats[-1].last,
+        starved=_sums(s.starved for s in stats),
+        blocked=_sums(s.blocked for s in stats),
+        spaced=sum(s.spaced for s in stats),
+        stalled=sum(s.stalled for s in stats),
+        late=_sums(s.late for s in stats),
+        held=sum(s.held for s in stats),
+    )
+
+
+def _sums(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total = Counter[str]()
+    names: dict[str, int] = {}
+    for own in counts:
+        total.update(own)
+        names |= dict.fromkeys(own, 0)
+    return {name: total[name] for name in names}
+
+
+def _joined_channel(stats: Sequence[ChannelStats], results: Sequence[Result]) -> ChannelStats:
+    cycles = sum(result.cycles for result in results)
+    return ChannelStats(
+        sum(s.tokens for s in stats),
+        sum(s.payloads for s in stats),
+        sum(s.empties for s in stats),
+        max(s.high_water for s in stats),
+        sum(s.mean * result.cycles for s, result in zip(stats, results, strict=True)) / max(cycles, 1),
+    )

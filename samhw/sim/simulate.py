@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from samhw.collector import no_collection
@@ -77,6 +78,8 @@ def simulate(
     engine: Engine = "auto",
     progress: Callable[[Progress], None] | None = None,
     memory: OffChip | MemorySystem | None = None,
+    steps: Mapping[str, int] | None = None,
+    kept: Mapping[str, NDArray[np.int64]] | None = None,
 ) -> Result:
     """Runs a graph to its end, cycle for cycle as docs/timing.md has it.
 
@@ -95,6 +98,9 @@ def simulate(
         progress: is told how far the run is some times a second.
         memory: the tensors that lie off chip, and in what (docs/memory.md); or a memory that has been in use
             before, and goes on. By default all tensors are on chip.
+        steps: the step that each repeat around the graph is at, by its name.
+        kept: OUTPUT memories that an earlier run has left, as arrays of their capacity, which this run goes
+            on with and changes.
 
     Raises:
         InputError: if the graph is not sound; if memories, extents, channels or
@@ -104,7 +110,7 @@ def simulate(
         RunError: overflow, capacity, protocol or range, whichever comes first; or the limit is exceeded.
     """
     validate(graph)
-    stores, outputs = make_stores(graph, memories, extents)
+    stores, outputs = make_stores(graph, memories, extents, steps or {}, kept or {})
     machine = build_graph(graph, arch, stores)
     if memory is not None:
         system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
@@ -114,15 +120,7 @@ def simulate(
     passages = _tap(graph, machine, trace, window, check)
 
     def result(cycles: int) -> Result:
-        written = machine.words_written()
-        return Result(
-            cycles=cycles,
-            memories={name: array[: written.get(name, 0)] for name, array in outputs.items()},
-            nodes=node_stats(machine),
-            channels={name: channel_stats(queue, cycles) for name, queue in machine.channels.items()},
-            passages=passages,
-            memory=None if machine.arbiter is None else memory_stats(machine.arbiter, cycles),
-        )
+        return _result(machine, outputs, passages, cycles)
 
     completion = Completion(graph, machine, memories, extents) if progress else None
     with Interrupt() as interrupt:
@@ -142,6 +140,23 @@ def simulate(
     ended = result(end)
     machine.dissolve()
     return ended
+
+
+def _result(
+    machine: Machine,
+    outputs: Mapping[str, NDArray[np.int64]],
+    passages: Mapping[str, list[Passage]],
+    cycles: int,
+) -> Result:
+    written = machine.words_written()
+    return Result(
+        cycles=cycles,
+        memories={name: array[: written.get(name, 0)] for name, array in outputs.items()},
+        nodes=node_stats(machine),
+        channels={name: channel_stats(queue, cycles) for name, queue in machine.channels.items()},
+        passages=passages,
+        memory=None if machine.arbiter is None else memory_stats(machine.arbiter, cycles),
+    )
 
 
 def _attach(graph: Graph, machine: Machine, system: MemorySystem) -> None:

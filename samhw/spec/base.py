@@ -281,6 +281,11 @@ class Spec(ABC):
         """The parameters that name indices whose extents it needs."""
         return tuple(name for name, param in self.params.items() if param.role is Role.EXTENT)
 
+    @cached_property
+    def repeats(self) -> tuple[str, ...]:
+        """The parameters that name repeats whose step it needs."""
+        return tuple(name for name, param in self.params.items() if param.role is Role.REPEAT)
+
     def operand_type(self, params: Params, value: ValueType) -> ValueType:
         """The type of the values that a node takes in; `value` is the graph's."""
         return self._type(Role.OPERAND, params, value)

@@ -13,6 +13,7 @@ from samhw.numerics import ValueType, value_type
 
 __all__ = [
     "EXTENT",
+    "REPEAT",
     "RESULT",
     "SHAPE",
     "SIZE",
@@ -73,6 +74,7 @@ class Role(Enum):
     """What a parameter is for, where others than the kind itself have to know."""
 
     EXTENT = "names an index whose extent the node needs"
+    REPEAT = "names a repeat of the sequence whose step the node needs"
     OPERAND = "is the type of the values that come in"
     RESULT = "is the type of the values that go out"
     BANKS = "is the number of banks of its accumulators"
@@ -110,6 +112,9 @@ _A_TYPE = "a value type, such as 'i32', 'fixed<16,8>' or 'f32'"
 
 EXTENT = Param("a name", _is_name, role=Role.EXTENT)
 """The index whose extent a node needs."""
+
+REPEAT = Param("a name", _is_name, role=Role.REPEAT)
+"""The repeat whose step a node needs."""
 
 VALUE = Param(_A_TYPE, _is_value_type, optional=True, role=Role.OPERAND)
 """The type of a node's values, if it is not the graph's."""

@@ -25,12 +25,14 @@ from samhw.spec.scan import (
     SCAN_SINGLETON,
 )
 from samhw.spec.shift import SHIFT
-from samhw.spec.write import WRITE_COMPRESSED, WRITE_DENSE, WRITE_VAL
+from samhw.spec.step import STEP
+from samhw.spec.write import WRITE_AT, WRITE_COMPRESSED, WRITE_DENSE, WRITE_VAL
 
 __all__ = ["kinds", "spec_of"]
 
 _SPECS: tuple[Spec, ...] = (
     ROOT,
+    STEP,
     SCAN_DENSE,
     SCAN_COMPRESSED,
     SCAN_SINGLETON,
@@ -63,6 +65,7 @@ _SPECS: tuple[Spec, ...] = (
     WRITE_COMPRESSED,
     WRITE_DENSE,
     WRITE_VAL,
+    WRITE_AT,
 )
 _BY_KIND = {spec.kind: spec for spec in _SPECS}
 

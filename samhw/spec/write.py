@@ -7,9 +7,9 @@ from samhw.spec.arch import Arch
 from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
 from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import EXTENT, SHAPE, VALUE, Params, StoredArray, parameters, written
-from samhw.spec.streams import crd, val
+from samhw.spec.streams import crd, ref, val
 
-__all__ = ["WRITE_COMPRESSED", "WRITE_DENSE", "WRITE_VAL"]
+__all__ = ["WRITE_AT", "WRITE_COMPRESSED", "WRITE_DENSE", "WRITE_VAL"]
 
 
 class _Writer(KeepsLevels):
@@ -68,6 +68,25 @@ class _WriteVal(_Writer):
         return f"val, {subject}: {self.cell}({subject}_val)"
 
 
+class _WriteAt(_Writer):
+    kind = "write_at"
+    rule = "Writes the values of a step of the result where they belong, one a cycle."
+    params = parameters(vals=written(StoredArray.VALS), value=VALUE)
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return None
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [ref("ref", depth), val("val", depth)], []
+
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
+        return None
+
+    def note(self, subject: str, params: Params, inputs: Mapping[str, str]) -> str:
+        return f"val, {subject}: {self.cell}({subject}_val)"
+
+
+WRITE_AT = _WriteAt()
 WRITE_COMPRESSED = _WriteCompressed()
 WRITE_DENSE = _WriteDense()
 WRITE_VAL = _WriteVal()

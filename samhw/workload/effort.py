@@ -58,8 +58,11 @@ def predict_effort(program: Program, tensors: Mapping[str, Tensor]) -> Effort:
     program = program.bind({name: tensor.shape for name, tensor in tensors.items()})
     stored = sum(array.nbytes for tensor in tensors.values() for array in tensor.arrays().values())
     densities = {name: tensor.nnz / max(1, prod(tensor.shape)) for name, tensor in tensors.items()}
+    # A step reads what has been written of earlier ones.
+    densities |= {s.lhs.tensor: 1.0 for s in program.statements if s.lhs.step is not None}
     points = results = words = 0.0
     for statement in program.statements:
+        steps = program.steps(statement) or 1
         extents = {index: extent or 1 for index, extent in program.extents(statement).items()}
         places = prod(extents[index] for index in statement.lhs.variables)
         mask = 1.0 if statement.mask is None else min(1.0, densities[statement.mask.tensor])
@@ -67,11 +70,12 @@ def predict_effort(program: Program, tensors: Mapping[str, Tensor]) -> Effort:
         for term in terms(statement.rhs):
             indices = {*free_indices(term), *(statement.mask.variables if statement.mask else ())}
             found += prod(extents[index] for index in indices) * mask * _density(term, densities)
-            points += _points(term, statement, densities, extents)
+            points += steps * _points(term, statement, densities, extents)
         decl = program.tensors[statement.lhs.tensor]
         # That at least one of the points of a place is there.
         density = 1.0 if decl.format.is_all_dense else -expm1(-found / places)
         densities[decl.name] = density
+        places *= 1 if statement.lhs.step is None else steps
         results += places * density
         words += places * density * (1 if decl.format.is_all_dense else 1 + decl.rank)
     return Effort(points, results, _COPIES * stored + _COPIES_OF_RESULTS * WORD * words)

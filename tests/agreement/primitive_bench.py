@@ -282,7 +282,8 @@ class _Cell(_Ports):
         members = dut.signature.members
         if "start" in members:
             m.d.comb += dut.start.eq(self.start)
-        m.d.comb += [getattr(dut, param).eq(self.extent) for param in node.extents]
+        # A repeat is at the step that the extent says.
+        m.d.comb += [getattr(dut, param).eq(self.extent) for param in (*node.extents, *node.repeats)]
         if "committed" in members:
             m.d.comb += self.committed.eq(dut.committed)
         for number, stored in enumerate(graph.memories):

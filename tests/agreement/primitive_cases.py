@@ -254,6 +254,19 @@ def _values(ports: Sequence[str], value: str, limit: int, least: int = 0) -> Any
     return draw
 
 
+def _placed(limit: int) -> Any:
+    """Values, and places below a limit."""
+
+    def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
+        depth = int(rng.integers(4))
+        tree = _tree(rng, depth, lambda: None)
+        places = to_stream(_map(tree, depth, lambda _: int(rng.integers(limit))), depth)
+        values = to_stream(_map(tree, depth, lambda _: _value(rng, "i16", 30000)), depth)
+        return {"ref": places, "val": values}, {}
+
+    return draw
+
+
 def _long_fibers(value: str, limit: int) -> Any:
     """Fibers of up to four blocks of eight."""
 
@@ -380,6 +393,22 @@ _LEVEL = {"pos": 17, "crd": 80}
 
 VARIANTS: tuple[Variant, ...] = (
     Variant("root", "root", _no_inputs, depth=0),
+    *(
+        Variant(
+            f"step_ref {offset} {' '.join(registers)}",
+            "step_ref",
+            _no_inputs,
+            {"repeat": "x", "offset": offset, **dict.fromkeys(registers, "x")},
+            depth=0,
+        )
+        for offset, registers in (
+            (0, ("extent",)),
+            (-3, ("extent",)),
+            (-4, ()),
+            (1, ("extent", "down")),
+            (3, ("extent", "down")),
+        )
+    ),
     Variant("scan_dense", "scan_dense", _refs(9, lambda rng: {}), {"extent": "x"}),
     Variant(
         "scan_compressed",
@@ -736,4 +765,6 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "write_val", "write_val", _values(["val"], "i16", 30000), {"vals": "vals"}, 1, "i16", {"vals": 90}
     ),
+    Variant("write_at", "write_at", _placed(90), {"vals": "vals"}, 1, "i16", {"vals": 90}),
+    Variant("write_at, damaged", "write_at", _placed(97), {"vals": "vals"}, 1, "i16", {"vals": 90}),
 )

@@ -50,7 +50,7 @@ def test_the_registers_and_windows_of_a_small_graph():
     amap = AddressMap(design_of([5, 8, 100], {"j": 7, "i": 9}, channels=17), Arch(index_bits=20))
     assert [int(r) for r in Register] == [0, 4, 8, 12, 16, 20, 24]
     assert amap.extents == {"i": 0x1C, "j": 0x20}
-    assert list(amap.region_ends) == [0x24]
+    assert list(amap.region_cycles) == [0x24]
     assert list(amap.channel_states) == [0x28, 0x2C]
     assert amap.channel_state(0) == (0x28, 0)
     assert amap.channel_state(15) == (0x28, 30)
@@ -69,7 +69,7 @@ def test_nothing_overlaps_and_windows_are_aligned(capacities: list[int], extents
     design = design_of(capacities, {f"i{n}": 3 for n in range(extents)}, channels)
     amap = AddressMap(design, Arch())
     ranges = [(int(r), 4) for r in Register] + [(a, 4) for a in amap.extents.values()]
-    ranges += [(a, 4) for a in (*amap.region_ends, *amap.channel_states)]
+    ranges += [(a, 4) for a in (*amap.region_cycles, *amap.channel_states)]
     ranges += [(w.base, w.size) for w in amap.windows.values()]
     assert all(a + size <= b for (a, size), (b, _) in pairwise(ranges))
     assert 16 * len(amap.channel_states) >= channels
@@ -138,7 +138,7 @@ def test_nodes_of_several_regions_say_which():
     assert data["nodes"][: len(names)] == [f"two_0.{name}" for name in names]
     assert data["nodes"][len(names)] == "two_1.root"
     assert data["channels"][len(first.channels)] == "two_1.root.out->scan_T1.ref"
-    assert data["region_ends"]["words"] == 2
+    assert data["region_cycles"]["words"] == 2
 
 
 def test_the_c_header_agrees_with_the_map(tmp_path: Path):

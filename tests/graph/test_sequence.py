@@ -14,10 +14,11 @@ from samhw.graph import (
     Steps,
     dumps,
     loads,
+    runs_of,
+    sequence_of,
     validate_design,
 )
 from samhw.graph.sequence import text_of, walk
-from samhw.hls import Options, emit
 from samhw.rtl.fabric import Fabric
 from samhw.sim import simulate_regions
 from tests.graph.test_design import whole
@@ -84,19 +85,40 @@ def test_the_turns_of_runs() -> None:
 
 def test_what_nobody_can_run_yet_is_refused() -> None:
     """By the simulator, the RTL and the HLS, in the same words; it is sound, and can be stored."""
-    validate_design(REPEATED)
+    design = of(Repeat("t", "i", (Parallel(((Run(0),), (Run(1),))),)))
     sentence = (
-        r"^The sequence of whole has the step 'repeat t < i \{ run 0; run 1 \}', and no backend can repeat "
-        "regions or run them in parallel yet; give it a sequence of runs alone.$"
+        r"^The sequence of whole has the step 'parallel \{ run 0 \| run 1 \}', and no backend can run "
+        "regions in parallel yet; give it a sequence of runs and repeats alone.$"
     )
     with pytest.raises(InputError, match=sentence):
-        simulate_regions(REPEATED, Arch(), {}, {"i": 4})
-    with pytest.raises(InputError, match=sentence):
-        Fabric(REPEATED, Arch())
-    with pytest.raises(InputError, match=sentence):
-        emit(REPEATED, Arch(), Options(), [[], []])
-    with pytest.raises(InputError, match=r"has the step 'parallel \{ run 0 \| run 1 \}'"):
-        _ = of(Parallel(((Run(0),), (Run(1),)))).turns
+        _ = design.turns
+    design = of(Parallel(((Run(0),), (Run(1),))))
+    with pytest.raises(InputError, match="no backend can run regions in parallel"):
+        Fabric(design, Arch())
+
+
+def test_a_repeat_that_makes_no_step_is_refused() -> None:
+    with pytest.raises(InputError, match="'t' would make no step, as the extent i is 0; give data of one"):
+        simulate_regions(REPEATED, Arch(), {}, {"i": 0})
+
+
+def test_the_runs_of_a_sequence() -> None:
+    sequence = (Run(0), Repeat("s", "m", (Repeat("t", "n", (Run(1),)), Run(2))))
+    assert [(region, dict(at)) for region, at in runs_of(sequence, {"m": 2, "n": 2})] == [
+        (0, {}),
+        (1, {"s": 0, "t": 0}),
+        (1, {"s": 0, "t": 1}),
+        (2, {"s": 0}),
+        (1, {"s": 1, "t": 0}),
+        (1, {"s": 1, "t": 1}),
+        (2, {"s": 1}),
+    ]
+
+
+def test_what_is_repeated_together_stands_together() -> None:
+    one, other = Repeat("t", "n", ()), Repeat("s", "m", ())
+    text = text_of(sequence_of([None, one, None, one, other, None]))
+    assert text == "run 0; run 2; repeat t < n { run 1; run 3 }; repeat s < m { run 4 }; run 5"
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,21 @@ def bench(kind: str, depth: int, params: dict[str, Any], inputs: dict[str, str],
 
 CASES = {
     "root": ("root", 0, {}, {}, {}, {"out": "0@2 D@3"}),
+    "step_ref: the step before": (
+        *("step_ref", 0, {"repeat": "t", "offset": -1, "extent": "i"}, {}, {"extents": {"t": 3, "i": 4}}),
+        {"ref": "2@2 D@3"},
+    ),
+    "step_ref: there is none": (
+        *("step_ref", 0, {"repeat": "t", "offset": -1, "extent": "i"}, {}, {"extents": {"t": 0, "i": 4}}),
+        {"ref": "N@2 D@3"},
+    ),
+    "step_ref: down": (
+        *("step_ref", 0, {"repeat": "t", "offset": 1, "extent": "i", "down": "i"}, {}),
+        *({"extents": {"t": 1, "i": 4}}, {"ref": "3@2 D@3"}),
+    ),
+    "step_ref: a tensor of one step": (
+        *("step_ref", 0, {"repeat": "t", "offset": -2}, {}, {"extents": {"t": 2}}, {"ref": "0@2 D@3"}),
+    ),
     "scan_dense: an EMPTY last": (
         # scale fires in 1 to 4, walk sees its tokens from 5 on
         *("scan_dense", 1, {"extent": "i"}, {"ref": "1 N S0 D"}, {"extents": {"i": 2}}),
@@ -473,6 +488,10 @@ WRITERS = {
     "write_val": (
         *("write_val", 1, {"vals": "v"}, {"val": "4 N S0 D"}, {"memories": {"v": [0] * 9}}, 4, {"v": [4, 0]}),
     ),
+    "write_at": (
+        *("write_at", 1, {"vals": "v"}, {"ref": "3 0 S0 D", "val": "4 N S0 D"}),
+        *({"memories": {"v": [0] * 9}}, 4, {"v": [0, 0, 0, 4]}),
+    ),
 }
 
 
@@ -728,6 +747,14 @@ FAULTS = {
         *("write_val", 1, {"vals": "v"}),
         *({"val": "1 2 S0 D"}, {"memories": {"v": [0]}}, "capacity .* cycle 2"),
     ),
+    "write_at: a place beyond the memory": (
+        *("write_at", 1, {"vals": "v"}, {"ref": "0 1 S0 D", "val": "1 2 S0 D"}),
+        *({"memories": {"v": [0]}}, "range .* cycle 2"),
+    ),
+    "write_at: no place": (
+        *("write_at", 1, {"vals": "v"}, {"ref": "N S0 D", "val": "1 S0 D"}),
+        *({"memories": {"v": [0]}}, "protocol .* cycle 1"),
+    ),
 }
 
 
@@ -741,7 +768,7 @@ def test_errors(name: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "depth", "params", "message"),
     [
-        ("scan", 0, {}, "no primitive 'scan'; the kinds are root, scan_dense"),
+        ("scan", 0, {}, "no primitive 'scan'; the kinds are root, step_ref, scan_dense"),
         ("scan_dense", 0, {}, r"'n' \(scan_dense\) lacks the parameter 'extent'; give a name"),
         ("scan_dense", 0, {"extent": 3}, "has extent = 3; give a name"),
         ("crd_hold", 1, {"extent": "i"}, "has no parameter 'extent'; its parameters are: none"),

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 from amaranth.sim import Simulator, SimulatorContext
 
+from samhw.graph import Repeat, Run
 from samhw.graph.address_map import NO_NODE, Cause
 from samhw.rtl.control import RunControl
 
@@ -18,14 +19,16 @@ class State(NamedTuple):
     cycle: int
     running: int
     done: int
-    ends: tuple[int, ...]
+    spent: tuple[int, ...]
     error: int
+    steps: tuple[int, ...]
 
 
 def run(
     control: RunControl,
     cycles: int,
     *,
+    extents: tuple[int, ...] = (),
     requests: tuple[int, ...] = (0,),
     committed: Mapping[int, int] | None = None,
     fired: Mapping[int, int] | None = None,
@@ -36,6 +39,8 @@ def run(
     states = []
 
     async def bench(ctx: SimulatorContext) -> None:
+        for number, extent in enumerate(extents):
+            ctx.set(control.extents[number], extent)
         for cycle in range(cycles):
             ctx.set(control.request, cycle in requests)
             ctx.set(control.committed, (committed or {}).get(cycle, 0))
@@ -50,8 +55,9 @@ def run(
                     ctx.get(control.cycle),
                     ctx.get(control.running),
                     ctx.get(control.done),
-                    tuple(ctx.get(end) for end in control.ends),
+                    tuple(ctx.get(spent) for spent in control.spent),
                     ctx.get(control.error.as_value()),
+                    tuple(ctx.get(step) for step in control.steps) if extents else (),
                 )
             )
             await ctx.tick()
@@ -79,9 +85,9 @@ def test_a_region_starts_in_the_cycle_behind_the_end_of_the_one_before_it():
     assert [state.cycle for state in states[:10]] == list(range(10))
     assert {state.cycle for state in states[10:]} == {9}
     assert [state.region for state in states[1:10]] == [0b01] * 5 + [0b10] * 4
-    assert [state.ends for state in states[5:7]] == [(0, 0), (5, 0)]
+    assert [state.spent for state in states[5:8]] == [(4, 0), (5, 0), (5, 1)]
     last = states[-1]
-    assert (last.running, last.region, last.done, last.ends, last.error) == (0, 0, 1, (5, 9), 0)
+    assert (last.running, last.region, last.done, last.spent, last.error) == (0, 0, 1, (5, 4), 0)
 
 
 def test_there_is_no_region_between_runs():
@@ -93,7 +99,7 @@ def test_the_next_run_begins_with_the_first_region():
     committed = {2: 0b01, 5: 0b10, 33: 0b01, 37: 0b10}
     states = run(control(0, 1), 50, requests=(0, 30), committed=committed)
     assert starts(states) == {0: 0b01, 3: 0b10, 30: 0b01, 34: 0b10}
-    assert [state.ends for state in (states[30], states[31], states[-1])] == [(2, 5), (0, 0), (3, 7)]
+    assert [state.spent for state in (states[30], states[31], states[-1])] == [(2, 3), (0, 0), (3, 4)]
 
 
 @pytest.mark.parametrize(
@@ -123,6 +129,36 @@ def test_a_deadlock_in_the_second_region():
     fired: dict[int, Any] = dict.fromkeys(range(8), 1)
     states = run(control(0, 1, watchdog=10), 40, committed={5: 0b01}, fired=fired)
     assert states[-1].error == Cause.DEADLOCK
-    assert states[-1].ends == (5, 0)
+    assert states[-1].spent[0] == 5
+    assert states[-1].spent[1] > 10
     assert states[17].running
     assert not states[-1].running
+
+
+def test_a_repeat_runs_its_body_as_often_as_its_extent_says():
+    """Region 0 once, then 1 and 2 three times, then 3. Each ends four cycles behind its start."""
+    sequence = (Run(0), Repeat("t", "n", (Run(1), Run(2))), Run(3))
+    unit = RunControl(nodes=3, writers=(0, 1, 2, 3), watchdog=100, sequence=sequence, index_bits=4)
+    turns = [0, 1, 2, 1, 2, 1, 2, 3]
+    committed = {5 * n + 4: 1 << region for n, region in enumerate(turns)}
+    states = run(unit, 60, extents=(3,), committed=committed)
+    assert starts(states) == {5 * n: 1 << region for n, region in enumerate(turns)}
+    assert [states[5 * n + 1].steps for n in range(8)] == [(0,), (0,), (0,), (1,), (1,), (2,), (2,), (0,)]
+    assert states[-1].done
+    assert states[-1].cycle == 39
+    assert states[-1].spent == (4, 15, 15, 5)
+
+
+def test_repeats_nest_and_a_run_may_begin_and_end_with_one():
+    """Region 0, then region 1 twice, all of that three times; and once more from the start."""
+    sequence = (Repeat("s", "m", (Run(0), Repeat("t", "n", (Run(1),)))),)
+    unit = RunControl(nodes=3, writers=(0, 1), watchdog=100, sequence=sequence, index_bits=4)
+    turns = [0, 1, 1] * 3
+    committed = {3 * n + 2: 1 << region for n, region in enumerate(turns)}
+    committed |= {cycle + 50: bits for cycle, bits in committed.items()}
+    states = run(unit, 100, extents=(3, 2), committed=committed, requests=(0, 50))
+    assert starts(states) == {3 * n + s: 1 << region for s in (0, 50) for n, region in enumerate(turns)}
+    assert [states[3 * n + 51].steps for n in range(9)] == [(s, t) for s in range(3) for t in (0, 0, 1)]
+    assert states[49].cycle == states[-1].cycle == 26
+    assert sum(states[-1].spent) == 26
+    assert states[49].done

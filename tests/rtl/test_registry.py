@@ -38,6 +38,7 @@ def node(kind, params, inputs, outputs):
 
 NODES = [
     node("root", {}, {}, {"out": REF}),
+    node("step_ref", {"repeat": "i", "offset": -1, "extent": "i", "down": "i"}, {}, {"ref": REF}),
     node("scan_dense", {"extent": "i"}, {"ref": REF}, {"crd": CRD, "ref": REF}),
     node(
         "scan_compressed",
@@ -106,6 +107,7 @@ NODES = [
     node("write_compressed", {"pos": "B.pos", "crd": "B.crd"}, {"crd": CRD}, {}),
     node("write_dense", {"extent": "i"}, {"crd": CRD}, {}),
     node("write_val", {"vals": "B.vals"}, {"val": VAL}, {}),
+    node("write_at", {"vals": "B.vals"}, {"ref": REF, "val": VAL}, {}),
 ]
 
 
@@ -140,7 +142,8 @@ def test_ports(node, stall_port):
         assert len(getattr(built.o, port.name).token.payload) == given
     members = built.signature.members
     assert {name for name in members if name in EXTENTS} == node.extents.keys()
-    assert ("start" in members) == (node.kind == "root")
+    assert ("start" in members) == (not node.inputs)
+    assert ("repeat" in members) == bool(node.repeats)
     assert ("committed" in members) == (not node.outputs)
     assert ("stall" in members) == (stall_port and (not node.inputs or not node.outputs))
     memories = {name for name in members if name.startswith("mem_")}

@@ -1,4 +1,4 @@
-"""Graphs of several regions behind the host port: their order, cycles and ends, and what they pass on."""
+"""Graphs of several regions behind the host port: their order and cycles, and what they pass on."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -53,8 +53,8 @@ def place(design: Design, region: int, name: str) -> int:
     return [(number, node.name) for number, node in design.nodes].index((region, name))
 
 
-async def ends(host: Host) -> list[int]:
-    return [await host.read(address) for address in host.top.map.region_ends]
+async def spent(host: Host) -> list[int]:
+    return [await host.read(address) for address in host.top.map.region_cycles]
 
 
 def test_two_copies():
@@ -64,7 +64,7 @@ def test_two_copies():
         windows = host.top.map.windows
         assert await host.run(A_pos1=[0, 3], A_crd1=[2, 5, 7], A_vals=[20, 50, 70]) == Status.DONE
         assert await host.cycles() == 23
-        assert await ends(host) == [11, 23]
+        assert await spent(host) == [11, 12]
         for tensor in ("T", "C"):
             assert await host.words(f"{tensor}.pos1", 2) == [0, 3]
             assert await host.words(f"{tensor}.crd1", 3) == [2, 5, 7]
@@ -73,11 +73,11 @@ def test_two_copies():
         # The next run overwrites all of it.
         await host.load({"A.pos1": [1, 3]})
         assert await host.write(Register.CONTROL, 1)
-        assert await ends(host) == [0, 0]
+        assert (await spent(host))[1] == 0
         assert (await host.read_response(windows["T.vals"].base))[1] == Response.SLVERR
         assert await host.end() == Status.DONE
         assert await host.cycles() == 21
-        assert await ends(host) == [10, 21]
+        assert await spent(host) == [10, 11]
         assert await host.words("C.pos1", 2) == [0, 2]
         assert await host.words("C.vals", 2) == [50, 70]
         assert await host.words("T.vals", 2) == [50, 70]
@@ -129,7 +129,7 @@ def test_a_run_takes_the_cycles_of_its_regions_and_of_their_changes(
         for _ in range(2):
             assert await host.run() == Status.DONE
             assert await host.cycles() == sum(alone) + 2
-            assert await ends(host) == [alone[0], alone[0] + 1 + alone[1], sum(alone) + 2]
+            assert await spent(host) == [alone[0], alone[1] + 1, alone[2] + 1]
             assert await host.words("C.pos1", 2) == [0, len(crd)]
             assert await host.words("C.crd1", len(crd)) == crd
             assert await host.words("C.vals", len(crd)) == [value * value for value in vals]
@@ -140,7 +140,7 @@ def test_a_run_takes_the_cycles_of_its_regions_and_of_their_changes(
 async def a_run_and_one_too_large(host: Host, writer: int) -> None:
     """Two coordinates, and three, for which `writer` in the second region has no room."""
     assert await host.run(A_pos1=[0, 2], A_crd1=[2, 5, 7], A_vals=[20, 50]) == Status.DONE
-    assert await ends(host) == [10, 21]
+    assert await spent(host) == [10, 11]
     assert await host.words("C.vals", 2) == [20, 50]
     assert await host.run(A_pos1=[0, 3]) == Status.ERROR
     assert await host.error() == (Cause.CAPACITY, writer)
@@ -159,7 +159,7 @@ def test_nodes_may_stand_in_any_order():
 
 
 def test_a_sequence_in_another_order_than_the_numbers():
-    """As in the first test, with the regions numbered the other way round: the ends are in the order of the
+    """As in the first test, with the regions numbered the other way round: the cycles are in the order of the
     sequence, nodes are counted by region."""
     whole = two_copies(capacity=2)
     whole = replace(whole, regions=whole.regions[::-1], sequence=(Run(1), Run(0)))
@@ -167,7 +167,7 @@ def test_a_sequence_in_another_order_than_the_numbers():
 
     async def host(host: Host) -> None:
         await a_run_and_one_too_large(host, writer)
-        assert await ends(host) == [11, 0]
+        assert (await spent(host))[0] == 11
 
     simulate(Top(whole, Arch()), host)
 
@@ -180,12 +180,12 @@ def test_an_error_in_the_second_region():
         data = {"A_pos1": [0, 3], "A_crd1": [2, 5, 7], "A_vals": [20, 50, 70]}
         assert await host.run(**data) == Status.ERROR
         assert await host.error() == (Cause.CAPACITY, writer)
-        assert await ends(host) == [11, 0]
+        assert (await spent(host))[0] == 11
         assert await host.words("T.vals", 3) == [20, 50, 70]
         await host.reset()
-        assert await ends(host) == [0, 0]
+        assert await spent(host) == [0, 0]
         assert await host.run(A_pos1=[0, 2]) == Status.DONE
-        assert await ends(host) == [10, 21]
+        assert await spent(host) == [10, 11]
 
     simulate(Top(whole, Arch()), host)
 
@@ -209,7 +209,7 @@ def test_an_error_in_the_first_region():
         assert await host.error() == (Cause.CAPACITY, writer)
         for _ in range(50):
             await host.ctx.tick()
-        assert await ends(host) == [0, 0]
+        assert (await spent(host))[1] == 0
         assert await host.words("C.pos1", 2) == [0, 1]
 
     simulate(Top(whole, Arch()), host)
@@ -225,7 +225,7 @@ def test_a_deadlock_in_the_second_region():
         assert await host.words("C.vals", 3) == [word & 0xFFFF_FFFF for word in (-4, 0, -7)]
         assert await host.run(A_pos1=[0, 5]) == Status.ERROR
         assert await host.error() == (Cause.DEADLOCK, NO_NODE)
-        assert await ends(host) == [13, 0]
+        assert (await spent(host))[0] == 13
         words = [await host.read(address) for address in host.top.map.channel_states]
         full = {name for k, name in enumerate(names) if words[k // 16] >> 2 * (k % 16) & 2}
         assert full == {"test_1.array_T.val->sub.a"}
@@ -241,7 +241,7 @@ def test_regions_share_the_extents():
         for extent in (6, 2):
             assert await host.write(host.top.map.extents["i"], extent)
             assert await host.run(A_vals=[7 * k + extent for k in range(6)]) == Status.DONE
-            assert await ends(host) == [10 + extent, 21 + 2 * extent]
+            assert await spent(host) == [10 + extent, 11 + extent]
             assert await host.words("C.vals", extent) == [7 * k + extent for k in range(extent)]
 
     simulate(Top(whole, Arch()), host)
@@ -261,7 +261,7 @@ def test_stalls_count_the_cycles_of_the_run():
 
     async def host(host: Host) -> None:
         assert await host.run(A_pos1=[0, 1], A_crd1=[4], A_vals=[40]) == Status.DONE
-        assert await ends(host) == [9, 19 + 5]
+        assert await spent(host) == [9, 10 + 5]
         assert await host.words("C.vals", 1) == [40]
 
     simulate(top, host, stall)

@@ -86,7 +86,7 @@ def verilog(*, identity: int | None = None, starts: bool = True) -> str:
         "starts": int(starts),
         "top_bit": map.address_bits - 1,
         "extent": map.extents["i"],
-        "ends": map.region_ends.start,
+        "ends": map.region_cycles.start,
         "states": map.channel_states.start,
         "input": map.windows["A.vals"].base,
         "output": map.windows["C.vals"].base,

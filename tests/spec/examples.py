@@ -23,6 +23,7 @@ _LEVEL = {"p": [0, 2], "c": [4, 7]}
 
 EXAMPLES = {
     "root": Example(0, {}, {}, 1),
+    "step_ref": Example(0, {"repeat": "x", "offset": 1, "extent": "x", "down": "x"}, {}, 1),
     "scan_dense": Example(0, {"extent": "x"}, {"ref": "0 D"}, 1),
     "scan_compressed": Example(0, {"pos": "p", "crd": "c", "extent": "x"}, {"ref": "0 D"}, 1, _LEVEL),
     "scan_singleton": Example(0, {"crd": "c", "extent": "x"}, {"ref": "0 D"}, 1, {"c": [4]}),
@@ -77,5 +78,6 @@ EXAMPLES = {
     "write_compressed": Example(1, {"pos": "p", "crd": "c"}, {"crd": "1 S0 D"}, 1, {"p": [0, 0], "c": [0]}),
     "write_dense": Example(1, {"extent": "x"}, {"crd": "0 1 S0 D"}, 1, extent=2),
     "write_val": Example(1, {"vals": "v"}, {"val": "5 S0 D"}, 1, {"v": [0]}),
+    "write_at": Example(1, {"vals": "v"}, {"ref": "0 S0 D", "val": "5 S0 D"}, 1, {"v": [0]}),
 }
 """By kind."""

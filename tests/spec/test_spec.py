@@ -25,6 +25,7 @@ FOLLOWS_FROM_ANSWERS = {
     "bank_count",
     "memories",
     "extents",
+    "repeats",
     "operand_type",
     "result_type",
     "instance",
@@ -77,7 +78,9 @@ def test_a_kind_without_an_answer_cannot_be_made(question: str) -> None:
 
 
 def test_a_kind_that_is_not_there() -> None:
-    with pytest.raises(InputError, match="There is no primitive 'scan'; the kinds are root, scan_dense"):
+    with pytest.raises(
+        InputError, match="There is no primitive 'scan'; the kinds are root, step_ref, scan_dense"
+    ):
         spec_of("scan")
 
 
@@ -129,7 +132,7 @@ def test_the_first_token_comes_when_the_spec_says(kind: str) -> None:
     node, example = node_of(kind), EXAMPLES[kind]
     inputs = {port: list(enumerate(tokens(text))) for port, text in example.inputs.items()}
     memories = {name: np.array(words) for name, words in example.memories.items()}
-    extents = dict.fromkeys(node.extents.values(), example.extent)
+    extents = dict.fromkeys((*node.extents.values(), *node.repeats.values()), example.extent)
     bench = bench_primitive(node, ARCH, inputs, memories, extents)
     for port in node.outputs:
         if kind == "drop_crd" and port.name == "inner":

@@ -70,7 +70,7 @@ def bench_primitive(
         inputs: for each input port its tokens as (s_k, T_k).
         memories: the words, by the memory names in the node's params; of a writer's memories only the length
             counts, which is the capacity.
-        extents: the extent of each index named in the node's params.
+        extents: the extent of each index named in the node's params, and the step of each repeat.
         sinks: for output ports, the cycles r_k.
         input_depths: depths of the channels, by input port; else `Arch.internal_depth` of the latency.
         output_depths: the same, by output port.
@@ -82,7 +82,7 @@ def bench_primitive(
     """
     memories, extents = memories or {}, extents or {}
     graph = _alone(node, value, memories, extents)
-    stores, written = make_stores(graph, memories, extents)
+    stores, written = make_stores(graph, memories, extents, extents)
     node_outputs: Ends = {}
     node_inputs: Ends = {}
     workers = build_node(node, expand(node, graph, arch), stores, node_outputs, node_inputs)

@@ -265,6 +265,7 @@ def clocked_primitive(
     """What `bench_primitive` gives: the outputs; and the firing cycles of the first actor."""
     graph = Graph("", value_type(value), (node,), (), (), (), extents)
     stores = {(Place.EXTENT, index): [extent] for index, extent in extents.items()}
+    stores |= {(Place.STEP, index): [extent] for index, extent in extents.items()}
     stores |= {(Place.MEMORY, name): [int(w) for w in words] for name, words in memories.items()}
     sources = {p.name: Source(inputs[p.name], Fifo(1, input_depths[p.name])) for p in node.inputs}
     drains = {

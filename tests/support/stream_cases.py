@@ -81,6 +81,22 @@ def root() -> st.SearchStrategy[Case]:
 
 
 @st.composite
+def step_ref(draw: Draw) -> Case:
+    steps, offset = draw(st.integers(1, 5)), draw(st.integers(-3, 3))
+    at, extent = draw(st.integers(0, steps - 1)), draw(st.integers(1, 5))
+    bounded, down = draw(st.booleans()), draw(st.booleans())
+    named = {**({"extent": "i"} if bounded else {}), **({"down": "d"} if down else {})}
+    places = range(steps)[::-1] if down else range(steps)
+    place = places[at] + offset
+    return Case(
+        make("step_ref", "n", 0, repeat="t", offset=offset, **named),
+        {},
+        {"ref": place if place in range(extent if bounded else 1) else None},
+        extents={"t": at, "i": extent, "d": steps},
+    )
+
+
+@st.composite
 def scan_dense(draw: Draw) -> Case:
     d = draw(depths)
     extent = draw(st.integers(0, 4))
@@ -707,10 +723,28 @@ def write_val(draw: Draw) -> Case:
     )
 
 
+@st.composite
+def write_at(draw: Draw) -> Case:
+    d = draw(depths)
+    val = draw(structures(d, st.none() | values))
+    words = [0 if x is None else x for x in leaves(val, d)]
+    places = draw(st.permutations(range(len(words) + 2)))[: len(words)]
+    stored = dict(zip(places, words, strict=True))
+    left = iter(places)
+    written = [stored.get(place, 0) for place in range(max(places, default=-1) + 1)]
+    return Case(
+        make("write_at", "n", d, vals="v"),
+        {"ref": at_depth(val, d, lambda _: next(left)), "val": val},
+        memories={"v": np.zeros(len(words) + 2, np.int64)},
+        written={"v": written},
+    )
+
+
 CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
     strategy.__name__: strategy
     for strategy in (
         root,
+        step_ref,
         scan_dense,
         scan_compressed,
         scan_singleton,
@@ -743,6 +777,7 @@ CASES: dict[str, Callable[[], st.SearchStrategy[Case]]] = {
         write_compressed,
         write_dense,
         write_val,
+        write_at,
     )
 }
 

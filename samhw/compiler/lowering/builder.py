@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from samhw.compiler.einsum import Einsum, Intermediate, Reduce, Unary, View, reachable
+from samhw.compiler.einsum import Einsum, Intermediate, Reduce, StepPlace, Unary, View, reachable
 from samhw.compiler.lowering.space import Space, ValueStream
 from samhw.compiler.table import CellName, Feed, FusionTable, PlannedNode
 from samhw.errors import StreamError
@@ -45,6 +45,7 @@ class TableBuilder:
         self.value = value
         self._nodes = Names()
         self.root = PlannedNode("root", self._nodes.fresh("root"), 0, {}).output("out")
+        self.steps: dict[StepPlace, Feed] = {}
         self.table = FusionTable(tuple(order))
         self._copies = 0
         self.makes_zeros = False
@@ -52,12 +53,20 @@ class TableBuilder:
 
     def space(self) -> Space:
         """The outermost space."""
-        return Space(self.root, self.root)
+        return Space(self.root, self.root, steps=self.steps)
+
+    def step(self, place: StepPlace, name: str) -> Feed:
+        """The reference of a step; what it is made for names the node."""
+        if place not in self.steps:
+            self.steps[place] = self.make("step_ref", name, 0, {}, **place.params).output("ref")
+        return self.steps[place]
 
     def add_columns(self, e: Einsum) -> None:
         """A column for each view and each intermediate result below e, producers first."""
         for node in reachable([e]):
             if isinstance(node, View):
+                if node.step is not None:
+                    self.step(node.step, node.name)
                 indices = ",".join(node.indices)
                 self.table.add_column(node.name, f"{node.name}[{indices}]" if indices else node.name)
             elif isinstance(node, Unary):

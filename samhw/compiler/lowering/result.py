@@ -15,6 +15,7 @@ from samhw.compiler.einsum import (
     RunningReduce,
     Segment,
     Sieve,
+    StepPlace,
     View,
 )
 from samhw.compiler.lowering.builder import TableBuilder
@@ -34,6 +35,8 @@ class StoredResult:
     indices: tuple[str, ...]
     levels: tuple[LevelKind, ...]
     tree: Einsum
+    step: StepPlace | None = None
+    """The step of the tensor in whose memories it lies, if it is one."""
 
     @property
     def dense(self) -> frozenset[str]:
@@ -82,7 +85,31 @@ def write_result(builder: TableBuilder, result: StoredResult, rows: list[RowStre
             )
         builder.table.fill(row.index, name, crds[n], f"LW({name}_{row.index})")
         builder.table.sinks.append(sink)
-    write_values(builder, result, len(rows), val, formula(result.tree, builder.table.val))
+    label = formula(result.tree, builder.table.val)
+    if result.step is None:
+        write_values(builder, result, len(rows), val, label)
+    else:
+        _write_step(builder, result, result.step, rows, val, label)
+
+
+def _write_step(
+    builder: TableBuilder,
+    result: StoredResult,
+    place: StepPlace,
+    rows: list[RowStream],
+    val: Feed,
+    label: str,
+) -> None:
+    """Writes the values of a step, each at the place that it has below the reference of the step."""
+    name = result.tensor
+    ref = builder.step(place, name)
+    for depth, row in enumerate(rows):
+        inputs = {"ref": ref, "crd": row.crd}
+        extent = builder.dimension[row.index]
+        ref = builder.make("locate", f"{name}_{row.index}", depth, inputs, extent=extent).output("ref")
+    sink = builder.make("write_at", name, len(rows), {"ref": ref, "val": val}, vals=f"{name}.vals")
+    builder.table.sinks.append(sink)
+    builder.table.fill(builder.table.val, name, val, label)
 
 
 def write_values(builder: TableBuilder, result: StoredResult, depth: int, val: Feed, label: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from samhw.compiler.einsum import Einsum, View
+from samhw.compiler.einsum import Einsum, StepPlace, View
 from samhw.compiler.table import Feed
 
 __all__ = ["FULL", "CrdDomain", "Cursor", "RowStream", "Space", "ValueStream"]
@@ -60,7 +60,8 @@ class Space:
     """A nest of rows. A reduction, and an intermediate with several uses, has a space of its own, which
     begins where the space around it stands.
 
-    `crd` are the coordinates of the innermost row, or else the root; `bound` are the indices of all rows.
+    `crd` are the coordinates of the innermost row, or else the root; `bound` are the indices of all rows;
+    `steps` has where views of steps begin.
     """
 
     root: Feed
@@ -69,10 +70,16 @@ class Space:
     bound: frozenset[str] = frozenset()
     cursors: dict[View, Cursor] = field(default_factory=dict)
     streams: dict[Einsum, ValueStream] = field(default_factory=dict)
+    steps: Mapping[StepPlace, Feed] = field(default_factory=dict)
 
     def cursor(self, view: View) -> Cursor:
-        """Where a view stands; at the root, if the space has not met it."""
-        return self.cursors.setdefault(view, Cursor(self.root))
+        """Where a view stands; at the root, or at its step, if the space has not met it."""
+        if view not in self.cursors:
+            step = view.step
+            self.cursors[view] = (
+                Cursor(self.root) if step is None else Cursor(self.steps[step], missing=step.may_miss)
+            )
+        return self.cursors[view]
 
     def is_missing(self, operand: Einsum) -> bool:
         """References or values of an operand may be EMPTY."""

@@ -1,0 +1,141 @@
+"""Scans: the slices that their statements become ones over, and what programs with them compute."""
+
+import numpy as np
+import pytest
+
+import samhw
+from samhw.api.result import DesignResult
+from samhw.errors import InputError
+from samhw.frontend import dumps, parse
+from samhw.graph import Repeat
+from samhw.passes import apply_passes
+from samhw.reference import evaluate_program
+from samhw.search import make_lowerable
+from tests.support.recurrences import Recurrence, random_recurrence
+from tests.support.thorough import THOROUGH
+
+RNN = """tensor X[n=2, t=3, k=4]
+tensor W[k, h=3] : csr
+tensor U[g=3, h] : csr
+tensor I[n, h]
+scan t {
+  fuse {
+    Z[n, h] = X[n, t, k] * W[k, h] + H[n, t-1, g] * U[g, h]
+    H[n, t, h] = relu(Z[n, h])
+  }
+}
+H[n, -1, h] = I[n, h] * 2
+"""
+
+
+def sliced(text: str) -> str:
+    return dumps(apply_passes(make_lowerable(parse(text)), "slice_steps").program)
+
+
+def test_statements_become_ones_over_slices() -> None:
+    assert sliced(RNN).splitlines()[4:] == [
+        "tensor Z[n=2, h=3] : dense",
+        "tensor H[n=2, t=3, h=3] : dense @ (1, 0, 2)",
+        "tensor H_start[n=2, h=3] : dense",
+        "tensor X_steps[t=3, n=2, k=4] : dense",
+        "tensor X_now[n=2, k=4] : dense",
+        "tensor H_before[n=2, h=3] : dense",
+        "tensor H_now[n=2, h=3] : dense",
+        "H_start[n, h] = I[n, h] * 2",
+        "X_steps[t, n, k] = X[n, t, k]",
+        "scan t {",
+        "  X_now[n, k] = X_steps[t, n, k]",
+        "  H_before[n, h] = H[n, t - 1, h]",
+        "  fuse {",
+        "    Z[n, h] = X_now[n, k] * W[k, h] + H_before[n, g] * U[g, h]",
+        "    H_now[n, h] = relu(Z[n, h])",
+        "  }",
+        "  H[n, t, h] = H_now[n, h]",
+        "}",
+        "H[n, -1, h] = H_start[n, h]",
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_comes_out_comes_out_once_more(seed: int) -> None:
+    made = random_recurrence(seed)
+    text = sliced(made.text)
+    assert sliced(text) == text
+    found = evaluate_program(parse(text), made.inputs)
+    assert all(np.array_equal(found[name], expected) for name, expected in made.expected.items())
+
+
+def ran(made: Recurrence, backend: str = "sim", **options: object) -> DesignResult:
+    result = samhw.compile(parse(made.text), **options).run(made.inputs, backend=backend)
+    assert result.check().verdict == "right"
+    for name, expected in made.expected.items():
+        if name in result.tensors:
+            assert np.array_equal(result.tensors[name].to_dense(), expected), made.text
+        else:
+            assert name.startswith("Z"), made.text
+    return result
+
+
+def test_random_recurrences() -> None:
+    for seed in range(200 if THOROUGH else 8):
+        ran(random_recurrence(seed))
+
+
+@pytest.mark.parametrize("fuse", ["none", "full", "kinds"])
+def test_regions_stay_in_their_blocks(fuse: str) -> None:
+    for seed in (5, 8, 24):
+        ran(random_recurrence(seed), fuse=fuse)
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.parametrize(("backend", "count"), [("verilator", 40), ("hls", 20)])
+def test_random_recurrences_in_hardware(backend: str, count: int) -> None:
+    """With as many cycles as in the simulator, where there are cycles."""
+    for seed in range(8, 8 + (count if THOROUGH else 1)):
+        made = random_recurrence(seed)
+        found = ran(made, backend)
+        if backend == "verilator":
+            model = ran(made)
+            assert found.cycles == model.cycles
+            assert [r.cycles for r in found.run.regions] == [r.cycles for r in model.run.regions]
+
+
+def test_one_region_is_repeated() -> None:
+    rng = np.random.default_rng(0)
+    design = samhw.compile(parse(RNN))
+    shapes = {"X": (2, 3, 4), "W": (4, 3), "U": (3, 3), "I": (2, 3)}
+    result = design.run({name: rng.integers(-2, 3, shape) for name, shape in shapes.items()})
+    assert result.check().verdict == "right"
+    *once, repeat = result.compiled.design.sequence
+    assert isinstance(repeat, Repeat)
+    assert len(repeat.body) == 1
+    assert len(once) == 2
+    cycles = [region.cycles for region in result.run.regions]
+    assert result.cycles == sum(cycles) + 2
+
+
+def test_one_design_takes_other_numbers_of_steps() -> None:
+    text = "tensor X[t, h=2]\nscan t down {\n  H[t, h] = X[t, h] + H[t+2, h]\n}"
+    design = samhw.compile(text)
+    for steps in (1, 2, 5, 8):
+        x = np.arange(2 * steps).reshape(steps, 2)
+        want = np.array([x[t::2].sum(0) for t in range(steps)])
+        assert np.array_equal(design.run(X=x).tensors["H"].to_dense(), want)
+
+
+def test_floats_are_compared_step_by_step() -> None:
+    text = (
+        "value f32\ntensor X[t, h]\nscan t {\n  Z[h] = X[t, h] + 0.5 * H[t-1, h]\n  H[t, h] = tanh(Z[h])\n}"
+    )
+    x = np.random.default_rng(0).normal(size=(12, 3))
+    found = samhw.compile(text).run(X=x).check()
+    assert found.verdict == "right"
+    assert found.bound < 1e-5
+
+
+@pytest.mark.filterwarnings("ignore:.*product by product")
+def test_steps_neither_in_blocks_nor_off_chip() -> None:
+    text = "tensor X[t=4, h=4] : bcsr(2)\nscan t {\n  H[t, h] = X[t, h] + H[t-1, h]\n}"
+    with pytest.raises(InputError, match="'X' is stored in blocks, and 'scan t' steps through it"):
+        samhw.compile(text).run(X=np.eye(4))

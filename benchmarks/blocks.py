@@ -7,11 +7,13 @@ region; `layer`, relu(W X + b) with weights at the places of the mask. `per mult
 the ratio of the multipliers.
 
 Usage, from the repository's root: python -m benchmarks.blocks [--program product|attention|layer]
-[--mask bigbird|longformer|pixelfly|random] [--size N] [--width N] [--blocks 4,8,16] [--json FILE|-]
+[--mask bigbird|longformer|pixelfly|random] [--size N] [--width N] [--blocks 4,8,16] [--plot FILE.svg]
+[--json FILE|-]
 """
 
 from collections.abc import Iterator, Sequence
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,6 +70,10 @@ PROGRAMS = {
     ),
 }
 """The value type of each, and its text."""
+
+
+LABELS = {"blocks": "blocks of b by b", "lanes": "b lanes"}
+"""What the picture calls the ways to store a mask, and to work on it."""
 
 
 def mask_of(name: str, size: int, block: int) -> Tensor:
@@ -134,8 +140,31 @@ def rows(program: str, mask: str, size: int, width: int, blocks: Sequence[int]) 
                 "cycles": found,
                 "speed-up": round(plain / found, 1),
                 "multipliers": units,
-                "per multiplier": round(plain / found * single / units, 3),
+                "per multiplier": plain / found * single / units,
             }
+
+
+def plot(found: Sequence[dict[str, Any]], path: Path) -> None:
+    """Speed-ups over the size of a block, and cycles times multipliers over those without blocks."""
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.6))
+    sizes = sorted({row["block"] for row in found})
+    for way, marker in (("blocks", "o"), ("lanes", "^")):
+        own = [row for row in found if row["stored as"] == way]
+        own.sort(key=lambda row: row["block"])
+        left.plot(sizes, [row["speed-up"] for row in own], marker=marker, label=LABELS[way])
+        right.plot(sizes, [1 / row["per multiplier"] for row in own], marker=marker, label=LABELS[way])
+    left.plot(sizes, sizes, ":", color="grey", label="b times as fast")
+    left.set(ylabel="speed-up", yscale="log")
+    right.set(ylabel="cycles times multipliers, over csr", ylim=(0, None))
+    for axes in (left, right):
+        axes.set(xscale="log", xlabel="b")
+        axes.set_xticks(sizes, map(str, sizes))
+        axes.minorticks_off()
+        axes.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -145,10 +174,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--size", type=int, default=1024)
     options.add_argument("--width", type=int, default=64)
     options.add_argument("--blocks", default="4,8,16")
+    options.add_argument("--plot", type=Path, metavar="FILE", help="draw speed-ups over the size of a block")
     given = options.parse_args(arguments)
     blocks = [*map(int, given.blocks.split(","))]
     found = list(follow(rows(given.program, given.mask, given.size, given.width, blocks)))
     report(f"{given.program} under the mask {given.mask}, in blocks", found, given.json)
+    if given.plot:
+        plot(found, given.plot)
 
 
 if __name__ == "__main__":

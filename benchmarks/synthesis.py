@@ -43,10 +43,12 @@ from samhw.rtl.channel import Fifo
 from samhw.rtl.crd_hold import CrdHold
 from samhw.rtl.drop_crd import DropCrd
 from samhw.rtl.drop_val import DropVal
+from samhw.rtl.fold import Fold
 from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
 from samhw.rtl.last import Last
 from samhw.rtl.locate import Locate
+from samhw.rtl.matmul import Matmul
 from samhw.rtl.pick import Pick
 from samhw.rtl.recur import Recur
 from samhw.rtl.recur_vector import RecurVector
@@ -138,6 +140,12 @@ def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
     yield Case("array", f"{value}", partial(Array, arch=arch, stored_width=value.width, vals_capacity=WORDS))
     for op in ("add", "sub", "mul", "neg"):
         yield Case("alu", f"{op} {value}", partial(Alu, arch=arch, value_type=value, op=op))
+    for b in (2, 4) if value.width <= 16 else (2,):
+        product = {"shape": [b, b], "over": [b], "a": [0, 2], "b": [2, 1]}
+        yield Case("matmul", f"{value} {b}x{b}x{b}", partial(Matmul, arch=arch, value_type=value, **product))
+        for op in ("sum", "max"):
+            row = {"op": op, "shape": [b, b], "over": [1]}
+            yield Case("fold", f"{op} {value} {b}x{b}", partial(Fold, arch=arch, value_type=value, **row))
     for op in ("sum", "max", "prod"):
         yield Case(
             "reduce_scalar", f"{op} {value}", partial(ReduceScalar, arch=arch, value_type=value, op=op)

@@ -47,7 +47,7 @@ def run(
     says which.
     """
     work = deque(workers)
-    fired, latest, pause = 0, 0, SLICE
+    fired, latest, pause = 0, 0, min(SLICE, most)
     if arbiter is not None:
         arbiter.waiting.clear()
     while work or (arbiter is not None and arbiter.serve(work)):
@@ -57,7 +57,7 @@ def run(
         fired += worker.firings - before
         latest = max(latest, worker.last)
         if fired >= pause:
-            pause = fired + SLICE
+            pause = fired + min(SLICE, most)
             between(fired, latest)
             if fired >= most:
                 return False

@@ -47,7 +47,7 @@ def execute(
             except compiled.Untranslatable as error:
                 raise InputError(f"The compiled engine cannot run {error}; use the plain engine.") from error
         case "auto":
-            slower = SLOWER if arbiter else 1
+            slower = _cost_of_blocks(machine) * (SLOWER if arbiter else 1)
             if plain.run(workers, limit, SMALL // slower, between, arbiter):
                 return
             from samhw.sim import compiled
@@ -58,3 +58,9 @@ def execute(
                 plain.run(workers, limit, between=between, arbiter=arbiter)
         case _:
             raise InputError(f"There is no engine {engine!r}; choose one of {', '.join(ENGINES)}.")
+
+
+def _cost_of_blocks(machine: Machine) -> int:
+    """How many firings on single words the mean firing takes as long as, where payloads are blocks."""
+    words = sum(sum(worker.actor.widths.values()) for worker in machine.workers)
+    return 1 + words // len(machine.workers)

@@ -45,7 +45,11 @@ class Renumbering:
     rows: Mapping[str, Rows]
 
     def there(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Tensors in the new order; those without such a mode as they are."""
+        """Tensors in the new order; those without such a mode as they are.
+
+        Raises:
+            InputError: for an extent that is another one than that of the order.
+        """
         return {name: self._there(name, tensor) for name, tensor in tensors.items()}
 
     def back(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -56,6 +60,12 @@ class Renumbering:
         by = self._by(name)
         if not by:
             return tensor
+        for mode, rows in by.items():
+            if tensor.shape[mode] != len(rows):
+                raise InputError(
+                    f"'{name}' has the extent {tensor.shape[mode]:,} along mode {mode}, and "
+                    f"'{self.modes[name][mode]}', whose order it has, {len(rows):,}; give both the same."
+                )
         known = _last_stored.get(tensor)
         if known is None or known[0].keys() != by.keys() or any(known[0][m] is not by[m] for m in by):
             new = {mode: np.argsort(rows) for mode, rows in by.items()}
@@ -96,8 +106,13 @@ class RowOrders:
         """The orders of some data.
 
         Raises:
-            InputError: for data that have none.
+            InputError: for data that have none, and for a tensor that is missing.
         """
+        for name in self.orders:
+            if name not in tensors:
+                raise InputError(
+                    f"The tensor {name!r} is missing, whose rows are put in order; add it to the data."
+                )
         return Renumbering(self.modes, {name: self._rows(name, tensors[name]) for name in self.orders})
 
     def _rows(self, name: str, tensor: Tensor) -> Rows:

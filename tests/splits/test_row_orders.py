@@ -180,6 +180,15 @@ def test_errors(tmp_path: Path) -> None:
         rows(f"{file}:twice")
 
 
+def test_data_that_do_not_fit() -> None:
+    orders = order_rows(load_kernel("spmm"), {"A": "reverse Cuthill-McKee"})
+    with pytest.raises(InputError, match="'A' is missing, whose rows"):
+        orders.drawn({})
+    held = {"A": MATRIX, "X": Tensor.from_dense(np.ones((5, 2)), "dense")}
+    with pytest.raises(InputError, match="'X' has the extent 5 along mode 0, and 'A'"):
+        orders.drawn(held).there(held)
+
+
 def test_words() -> None:
     schedule = with_words(Schedule(), {"permute_rows": "A = by length; B = even(4)"})
     assert schedule.permute_rows == {"A": "by length", "B": "even(4)"}

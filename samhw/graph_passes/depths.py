@@ -16,7 +16,7 @@ from samhw.graph import Arch, Channel, Endpoint, Graph, Node, levels
 from samhw.graph_passes.assembly import Assembly
 from samhw.graph_passes.concats import waiting_parts
 
-__all__ = ["depths"]
+__all__ = ["depths", "reductions_awaited"]
 
 
 _Origin = tuple[str, int]
@@ -120,6 +120,24 @@ def depths(assembly: Assembly) -> Assembly:
                 found[channel.name] += tokens
                 reasons[channel.name] = f"room for {tokens} tokens, as many as another reader holds"
     return replace(assembly, graph=graph.with_depths(found), reasons=reasons, held=waiting)
+
+
+def reductions_awaited(graph: Graph) -> dict[str, int]:
+    """For each channel by name, how many reductions, one behind the other, its tokens wait for."""
+    indices = levels(graph)
+    streams: dict[Endpoint, _Stream] = {}
+    found: dict[str, int] = {}
+    for node in graph.nodes:
+        inputs = {port.name: graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs}
+        heads = {port: streams[channel.source] for port, channel in inputs.items()}
+        streams |= _outputs(node, heads, indices)
+        for port, channel in inputs.items():
+            own = heads[port].waits
+            found[channel.name] = max(
+                (n - own.get(outer, 0) for head in heads.values() for outer, n in head.waits.items()),
+                default=0,
+            )
+    return found
 
 
 def _outputs(

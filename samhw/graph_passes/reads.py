@@ -6,41 +6,55 @@ dense level are equal too where a scanner makes them of all coordinates, and whe
 coordinates that a scanner of the same extent gives below as many references.
 """
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field, replace
 
-from samhw.graph import Endpoint, Graph, Node, StreamKind, wired, with_indices
+import networkx as nx
+
+from samhw.graph import Arch, Endpoint, Graph, Node, StreamKind, wired, with_indices
 from samhw.graph_passes.assembly import Assembly
+from samhw.graph_passes.depths import reductions_awaited
 
 __all__ = ["reads"]
 
 
 def reads(assembly: Assembly) -> Assembly:
-    """The graph in which no two nodes read the same values, and nobody makes streams that are not read."""
+    """The graph in which no two nodes read the same values, and nobody makes streams that are not read.
+
+    Where a reader waits for several reductions of what it reads, one behind the other, as in a layer norm,
+    each reads for itself: one that is ahead would wait for the others.
+    """
     graph = assembly.graph
     streams = _Streams(graph)
-    first: dict[Hashable, Node] = {}
-    instead: dict[str, str] = {}
+    alike: dict[Hashable, list[str]] = {}
     for node in graph.nodes:
         if _reads_values(node):
-            kept = first.setdefault(streams.made(node), node)
-            if kept is not node:
-                instead[node.name] = kept.name
-    if not instead:
-        return assembly
+            alike.setdefault(streams.made(node), []).append(node.name)
+    for kept, *others in alike.values():
+        if others:
+            shared = _shared(graph, kept, others, assembly.arch)
+            flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in shared.channels)
+            made = {kept} | nx.ancestors(flow, kept)
+            awaited = reductions_awaited(shared)
+            if all(awaited[c.name] <= 1 for c in shared.channels if c.source.node in made):
+                graph = shared
+    # What is read once has the indices of one of its readers.
+    return assembly if graph is assembly.graph else replace(assembly, graph=with_indices(graph))
+
+
+def _shared(graph: Graph, kept: str, others: Collection[str], arch: Arch) -> Graph:
+    """The graph in which a node serves the readers of others, without what nobody reads any more."""
     ends = [
-        (Endpoint(instead.get(c.source.node, c.source.node), c.source.port), c.sink)
+        (Endpoint(kept, c.source.port) if c.source.node in others else c.source, c.sink)
         for c in graph.channels
-        if c.sink.node not in instead
+        if c.sink.node not in others
     ]
-    nodes = {node.name: node for node in graph.nodes if node.name not in instead}
+    nodes = {node.name: node for node in graph.nodes if node.name not in others}
     while idle := {n.name for n in nodes.values() if n.outputs} - {source.node for source, _ in ends}:
         nodes = {name: node for name, node in nodes.items() if name not in idle}
         ends = [end for end in ends if end[1].node not in idle]
-    channels = wired(nodes, ends, assembly.arch, graph.value)
-    left = replace(graph, nodes=tuple(nodes.values()), channels=channels)
-    # What is read once has the indices of one of its readers.
-    return replace(assembly, graph=with_indices(left))
+    channels = wired(nodes, ends, arch, graph.value)
+    return replace(graph, nodes=tuple(nodes.values()), channels=channels)
 
 
 def _reads_values(node: Node) -> bool:

@@ -54,18 +54,42 @@ def test_latents_are_read_once(lanes: dict[str, int], times: int) -> None:
     assert max(readers(design, tensor), readers(design, "C")) == times
 
 
-@pytest.mark.parametrize("cascade", ["off", "rescaled"])
-def test_it_costs_no_cycles(cascade: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What waits has the room that it had when it was read for itself."""
+@pytest.mark.parametrize(("cascade", "once"), [("off", 2), ("rescaled", 1)])
+def test_it_costs_no_cycles(cascade: str, once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits has the room that it had when it was read for itself. As it is written, an attention waits for
+    two reductions, one behind the other, and reads twice."""
     found = {}
     for name in ("once", "twice"):
         design = samhw.compile(load_cascade("mla"), value="f32", schedule={"cascade": cascade})
         result = design.run(MLA)
         found[name] = result.cycles, result["O"], readers(design, "C")
         without(monkeypatch)
-    assert (found["once"][2], found["twice"][2]) == (1, 2)
+    assert (found["once"][2], found["twice"][2]) == (once, 2)
     np.testing.assert_array_equal(found["once"][1], found["twice"][1])
-    assert found["once"][0] <= 1.02 * found["twice"][0]
+    assert found["once"][0] == found["twice"][0]
+
+
+LAYER_NORM = """
+value f32
+tensor X[i, e]
+fuse {
+  s[i] = X[i, e]
+  c[i, e] = X[i, e] - s[i] / 64
+  q[i] = c[i, e] * c[i, e]
+  Y[i, e] = c[i, e] * rsqrt(q[i])
+}
+"""
+
+
+def test_a_layer_norm_reads_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows wait for a mean and for a variance behind it; one that is ahead would wait with them."""
+    cycles = []
+    for _ in range(2):
+        design = samhw.compile(LAYER_NORM)
+        cycles.append(design.run(X=RNG.normal(size=(12, 64))).cycles)
+        assert readers(design, "X") == 2
+        without(monkeypatch)
+    assert cycles[0] == cycles[1]
 
 
 @pytest.mark.parametrize("name", ["variance", "inertia", "sum_sum", "logsumexp"])

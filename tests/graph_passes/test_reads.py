@@ -56,8 +56,8 @@ def test_latents_are_read_once(lanes: dict[str, int], times: int) -> None:
 
 @pytest.mark.parametrize(("cascade", "once"), [("off", 2), ("rescaled", 1)])
 def test_it_costs_no_cycles(cascade: str, once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What waits has the room that it had when it was read for itself. As it is written, an attention waits for
-    two reductions, one behind the other, and reads twice."""
+    """What waits has the room that it had when it was read for itself. As it is written, an attention waits
+    for two reductions, one behind the other, and reads twice."""
     found = {}
     for name in ("once", "twice"):
         design = samhw.compile(load_cascade("mla"), value="f32", schedule={"cascade": cascade})

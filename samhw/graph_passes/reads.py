@@ -38,8 +38,7 @@ def reads(assembly: Assembly) -> Assembly:
             awaited = reductions_awaited(shared)
             if all(awaited[c.name] <= 1 for c in shared.channels if c.source.node in made):
                 graph = shared
-    # What is read once has the indices of one of its readers.
-    return assembly if graph is assembly.graph else replace(assembly, graph=with_indices(graph))
+    return assembly if graph is assembly.graph else replace(assembly, graph=graph)
 
 
 def _shared(graph: Graph, kept: str, others: Collection[str], arch: Arch) -> Graph:
@@ -54,7 +53,8 @@ def _shared(graph: Graph, kept: str, others: Collection[str], arch: Arch) -> Gra
         nodes = {name: node for name, node in nodes.items() if name not in idle}
         ends = [end for end in ends if end[1].node not in idle]
     channels = wired(nodes, ends, arch, graph.value)
-    return replace(graph, nodes=tuple(nodes.values()), channels=channels)
+    # What is read once has the indices of one of its readers.
+    return with_indices(replace(graph, nodes=tuple(nodes.values()), channels=channels))
 
 
 def _reads_values(node: Node) -> bool:

@@ -112,7 +112,7 @@ class StatementMaker:
         if like not in self.alike:
             name = self.alike[like] = self.names.fresh(self.wish(group))
             lhs = Access.of(name, kept)
-            self.made.append(Statement(lhs, rhs))
+            self.made.append(Statement(lhs, rhs, scan=self.statement.scan))
             sparse = [self.is_sparse(inside, index) for index in kept]
             kinds = [LevelType.compressed if s else LevelType.dense for s in sparse]
             fmt = Format(tuple(kinds), tuple(range(len(kept))))

@@ -99,6 +99,10 @@ def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None
     rescaled: dict[str, tuple[Rescaling, ...]] = {}
     reduced: dict[str, str] = {}
     for region in program.regions:
+        if region.scan is not None:
+            # Its reductions have an end in each step.
+            regions.append(region)
+            continue
         rewriter = _Rewriter(program, region, names, mode)
         regions.append(rewriter.region())
         findings += rewriter.findings

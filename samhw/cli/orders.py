@@ -18,7 +18,7 @@ def print_orders(program: Program, most: int) -> None:
     """The number of orders of each region's indices, and the first ones; a reshape goes through memory."""
     console = Console()
     for region in program.regions:
-        if region.reshapes:
+        if region.reshapes or not region.is_plain:
             continue
         spaces = order_spaces(program, region)
         rows = [["intermediates share", "indices", "any order", "storage kept", "and statements' orders"]]

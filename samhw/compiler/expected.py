@@ -1,11 +1,13 @@
 """What a compiled program is expected to cost on data of which statistics are known."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 from samhw.compiler.blocks import block_counts
 from samhw.compiler.design import Compiled
 from samhw.cost import DesignEstimate, Results, estimate_graph
 from samhw.errors import InputError
+from samhw.graph import runs_of
 from samhw.statistics import TensorStatistics
 
 __all__ = ["estimate_compiled", "run_extents"]
@@ -23,9 +25,11 @@ def estimate_compiled(compiled: Compiled, statistics: TensorStatistics) -> Desig
     extents = run_extents(compiled, statistics)
     results: Results = {}
     regions = []
-    for graph in compiled.design.runs:
+    design = compiled.design
+    times = Counter(design.regions[number].name for number, _ in runs_of(design.sequence, extents))
+    for graph in design.runs:
         region, results = estimate_graph(graph, compiled.arch, extents, statistics, results)
-        regions.append(region)
+        regions.append(region.repeated(times[graph.name]))
     return DesignEstimate(tuple(regions))
 
 

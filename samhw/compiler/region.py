@@ -178,9 +178,19 @@ def _copied(scope: Scope, number: int, copy: PermutedCopy) -> LoweredRegion:
     dimension = {index: once, **fused.dimension}
     extents = {once: 1, **scope.extents}
     columns = Names(tensors)
-    view = View(read.tensor, read.tensor, read.stored, stored_format(tensors[read.tensor].format).levels)
+    places = scope.steps.get(read.tensor, {})
+    if any(place.may_miss for place in places.values()):
+        whole = scope.lowerable.slices[read.tensor].tensor
+        raise StreamError(
+            f"An earlier step of '{whole}', which there may not be, is not copied into another mode order",
+            f"store the modes of '{whole}' in the order in which the scan reads them",
+            "choose another order",
+        )
+    levels = stored_format(tensors[read.tensor].format).levels
+    view = View(read.tensor, read.tensor, read.stored, levels, step=places.get(read.tensor))
     levels = stored_format(tensors[copy.tensor].format).levels
-    result = StoredResult(copy.tensor, str(written), written.stored, levels, view)
+    step = scope.steps.get(copy.tensor, {}).get(copy.tensor)
+    result = StoredResult(copy.tensor, str(written), written.stored, levels, view, step)
     column = columns.fresh("once")
     pattern = View(column, column, (index,), (LevelType.dense,), pattern=True)
     table = lower_copy(view, pattern, result, dimension, extents, columns, scope.value)

@@ -46,6 +46,17 @@ class RegionEstimate:
     bytes_written: float
     nodes: Mapping[str, NodeEstimate]
 
+    def repeated(self, times: int) -> "RegionEstimate":
+        """What is expected of so many runs of the region, with a cycle between them."""
+        if times == 1:
+            return self
+        nodes = {
+            name: NodeEstimate(times * node.operations, times * node.busy, node.start)
+            for name, node in self.nodes.items()
+        }
+        cycles = times * self.cycles + times - 1
+        return RegionEstimate(self.name, cycles, times * self.bytes_read, times * self.bytes_written, nodes)
+
     @property
     def operations(self) -> float:
         """The operations on values of all nodes."""

@@ -44,6 +44,7 @@ def compress_result(lowerable: Lowerable, number: int, tensor: str) -> tuple[Low
     region = program.regions[number]
     statements = tuple(statement.with_accesses(access) for statement in region.statements)
     changed = Region(statements, region.order, region.label)
-    filled = Region((Statement(Access.of(tensor, decl.indices), Access.of(name, decl.indices)),))
+    sides = (Access.of(tensor, decl.indices), Access.of(name, decl.indices))
+    filled = Region((Statement(*sides, scan=region.scan),))
     regions = (*program.regions[:number], changed, filled, *program.regions[number + 1 :])
     return lowerable.with_alike({name: (tensor, compressed)}, regions), name

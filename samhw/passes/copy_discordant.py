@@ -10,7 +10,7 @@ from itertools import pairwise
 import networkx as nx
 
 from samhw.errors import ScheduleError
-from samhw.frontend import Access, Region, Statement
+from samhw.frontend import Access, Region, Scan, Statement
 from samhw.frontend.chains import add_chains
 from samhw.fusion import (
     FusedRegion,
@@ -150,22 +150,21 @@ class _Copier:
         statements = tuple(s.with_accesses(access(s)) for s in region.statements)
         self.regions.append(replace(region, statements=statements))
         for tensor, source in results.items():
-            self.store(tensor, source)
+            self.store(tensor, source, region.scan)
 
-    def store(self, tensor: str, source: str) -> None:
-        """Copies a result to where the program wants it, from another mode order."""
+    def store(self, tensor: str, source: str, scan: Scan | None) -> None:
+        """Copies a result to where the program wants it, from another mode order, in each step of the scan
+        that makes it."""
         decl = self.program.tensors[tensor]
         mode_order = decl.format.mode_order
         target = tensor
         if self.kind(tensor) is None:
             # A reducer gives only the coordinates that it has met; what is missing is filled in behind it.
             target = self.declare(tensor, mode_order)
-        maker = Region((Statement(Access.of(target, decl.indices), Access.of(source, decl.indices)),))
+        maker = _copying(target, source, decl.indices, scan)
         self.permuted(maker, source, mode_order, tensor)
         if target != tensor:
-            self.regions.append(
-                Region((Statement(Access.of(tensor, decl.indices), Access.of(target, decl.indices)),))
-            )
+            self.regions.append(_copying(tensor, target, decl.indices, scan))
 
     def format(self, tensor: str) -> Format:
         """Of a tensor of the program, or one that has been added."""
@@ -186,7 +185,9 @@ class _Copier:
         if key not in self.copy_of:
             indices = self.program.tensors[tensor].indices
             copy = self.copy_of[key] = self.declare(tensor, mode_order)
-            maker = Region((Statement(Access.of(copy, indices), Access.of(tensor, indices)),))
+            # What a scan makes, it copies in each step; all else is copied before it.
+            home = (s.scan for s in self.program.statements if s.lhs.tensor == tensor)
+            maker = _copying(copy, tensor, indices, next(home, None))
             self.permuted(maker, tensor, mode_order, tensor)
         return self.copy_of[key]
 
@@ -211,6 +212,11 @@ class _Copier:
         tensor = maker.statements[0].lhs.tensor
         self.copies[tensor] = PermutedCopy(tensor, of, mode_order, 2 << bits, self.given.stored_values(own))
         self.regions.append(maker)
+
+
+def _copying(copy: str, of: str, indices: Sequence[str], scan: Scan | None) -> Region:
+    """A region that copies a tensor."""
+    return Region((Statement(Access.of(copy, indices), Access.of(of, indices), scan=scan),))
 
 
 def _is_transposition(statement: Statement) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TypeVar
 
+from samhw.errors import InputError
 from samhw.frontend import Access, Region, Scan, Statement, StepIndex, TensorDecl
 from samhw.names import Names
 from samhw.passes.lowerable import Lowerable, StepSlice
@@ -209,8 +210,12 @@ class _Block:
 
     def at_hand(self, tensor: str, mode: int) -> str:
         """The tensor, or its copy with the steps outermost."""
-        if self.is_at_hand(tensor, mode):
+        if self.is_at_hand(tensor, mode) and tensor not in self.slicer.given.split:
             return tensor
+        if tensor in self.slicer.given.split:
+            raise InputError(
+                f"'{tensor}' is split into parts, and '{self.scan}' steps through it; leave the split out."
+            )
         if tensor not in self.ready:
             decl = self.program.tensors[tensor]
             if decl.format.block is not None:

@@ -207,7 +207,7 @@ class _Explorer:
         except InputError:
             return
         for region in program.regions:
-            if region.reshapes or region.label is None:
+            if region.reshapes or not region.is_plain or region.label is None:
                 continue
             for space in free_spaces(program, region):
                 yield from (

@@ -75,7 +75,7 @@ def put_apart(
         tensors: the names of all tensors, to which those of the results of parts are added.
         indices: those of all index variables, likewise.
     """
-    if given.reduction != "sum" or given.mask is not None:
+    if given.reduction != "sum" or given.mask is not None or given.scan is not None:
         return None
     if isinstance(given.rhs, RunningReduction | Recurrence):
         return None

@@ -155,9 +155,9 @@ class _Walk:
         tensor, array = self._graph.memory[memory].tensor, self._graph.memory[memory].array
         indices = [led.index for led in path]
         result = self._results.get(f"{tensor}.{array}")
-        # A step of a tensor has no index for the level of the steps: it counts as if it had what any of them has.
-        steps = [f"{tensor}.{n}" for n in range(int(array.lstrip(ascii_lowercase) or 0) + 1 - len(indices))]
-        if result is None:
+        # A step of a tensor has no index for the level of the steps: it counts as if it had what any of them
+        has. steps = [f"{tensor}.{n}" for n in range(int(array.lstrip(ascii_lowercase) or 0) + 1 -
+        len(indices))] if result is None:
             # Dense levels outside keep nothing out, so that a level has what all of the tensor has there.
             order, block = self._orders[tensor], self._blocks[tensor]
             names = dict(zip(order, (*steps, *indices), strict=False))

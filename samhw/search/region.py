@@ -88,7 +88,12 @@ class RegionSearch:
         for number in numbers:
             region = lowerable.program.regions[number]
             written = region.statements[0].lhs.tensor
-            if region.label is not None and not region.reshapes and region.is_plain and written not in lowerable.copies:
+            if (
+                region.label is not None
+                and not region.reshapes
+                and region.is_plain
+                and written not in lowerable.copies
+            ):
                 return number
         return None
 

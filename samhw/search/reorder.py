@@ -33,7 +33,11 @@ def best_orders(
         applied = replace(schedule, order={}).apply(program).bind({})
     except InputError:
         return {}
-    regions = [region for region in applied.regions if not region.reshapes and region.is_plain and region.label not in known]
+    regions = [
+        region
+        for region in applied.regions
+        if not region.reshapes and region.is_plain and region.label not in known
+    ]
     spaces = {region.label: free_spaces(applied, region) for region in regions if region.label}
     starts = {label: list(_starts(found)) for label, found in spaces.items()}
     if not all(starts.values()):

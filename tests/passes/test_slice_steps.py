@@ -10,6 +10,7 @@ from samhw.frontend import dumps, parse
 from samhw.graph import Repeat
 from samhw.passes import apply_passes
 from samhw.reference import evaluate_program
+from samhw.schedule import Schedule
 from samhw.search import make_lowerable
 from tests.support.recurrences import Recurrence, random_recurrence
 from tests.support.thorough import THOROUGH
@@ -101,6 +102,15 @@ def test_random_recurrences_in_hardware(backend: str, count: int) -> None:
             assert [r.cycles for r in found.run.regions] == [r.cycles for r in model.run.regions]
 
 
+def test_an_estimate_counts_all_steps() -> None:
+    rng = np.random.default_rng(0)
+    design = samhw.compile(parse(RNN))
+    shapes = {"X": (2, 3, 4), "W": (4, 3), "U": (3, 3), "I": (2, 3)}
+    data = {name: rng.integers(-2, 3, shape) for name, shape in shapes.items()}
+    cycles = design.run(data).cycles
+    assert 0.7 * cycles < design.estimate(data).cycles < 1.3 * cycles
+
+
 def test_one_region_is_repeated() -> None:
     rng = np.random.default_rng(0)
     design = samhw.compile(parse(RNN))
@@ -139,3 +149,20 @@ def test_steps_neither_in_blocks_nor_off_chip() -> None:
     text = "tensor X[t=4, h=4] : bcsr(2)\nscan t {\n  H[t, h] = X[t, h] + H[t-1, h]\n}"
     with pytest.raises(InputError, match="'X' is stored in blocks, and 'scan t' steps through it"):
         samhw.compile(text).run(X=np.eye(4))
+
+
+@pytest.mark.parametrize(
+    "schedule", [{"lanes": {"n": 2}}, {"cascade": "auto"}, {"iteration": "global"}, {"permute": True}]
+)
+def test_schedules_change_no_result(schedule: dict[str, object]) -> None:
+    rng = np.random.default_rng(0)
+    design = samhw.compile(parse(RNN), schedule=Schedule(**schedule))
+    shapes = {"X": (2, 3, 4), "W": (4, 3), "U": (3, 3), "I": (2, 3)}
+    result = design.run({name: rng.integers(-2, 3, shape) for name, shape in shapes.items()})
+    assert result.check().verdict == "right"
+
+
+def test_a_step_is_not_split() -> None:
+    text = "tensor X[t=4, h=4] : csr\nscan t {\n  H[t, h] = X[t, h] + H[t-1, h]\n}"
+    with pytest.raises(InputError, match="'X' is split into parts, and 'scan t' steps through it"):
+        samhw.compile(parse(text), schedule=Schedule(split={"X": "hyb(1, 2)"})).run(X=np.eye(4))

@@ -47,6 +47,9 @@ class recorder {
 
     unsigned declare() { return declared++; }
 
+    /// A region that is run again declares its streams once more, of which this is the first.
+    void enter(unsigned first) { declared = first; }
+
     void read(unsigned stream) { work[links[stream].reader].push_back(stream << 1); }
 
     void write(unsigned stream, unsigned kind, std::uint64_t payload) {

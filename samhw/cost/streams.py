@@ -155,17 +155,19 @@ class _Walk:
         tensor, array = self._graph.memory[memory].tensor, self._graph.memory[memory].array
         indices = [led.index for led in path]
         result = self._results.get(f"{tensor}.{array}")
-        # A step of a tensor has no index for the level of the steps: it counts as if it had what any of them
-        has. steps = [f"{tensor}.{n}" for n in range(int(array.lstrip(ascii_lowercase) or 0) + 1 -
-        len(indices))] if result is None:
+        # A step of a tensor has no index for the level of the steps: it counts as if it had what any of
+        # them has.
+        level = int(array.lstrip(ascii_lowercase) or 0)
+        steps = [f"{tensor}.{n}" for n in range(level + 1 - len(indices))]
+        if result is None:
             # Dense levels outside keep nothing out, so that a level has what all of the tensor has there.
             order, block = self._orders[tensor], self._blocks[tensor]
             names = dict(zip(order, (*steps, *indices), strict=False))
             modes = (names.get(m, f"{tensor}.{m}") for m in range(len(order)))
             found = onto(entries(tensor, modes, block), indices)
         else:
-            names = dict(zip(result.names, (*steps, *indices), strict=True))
-            found = onto(relabelled(result.support, names), indices)
+            own = dict(zip(result.names, (*steps, *indices), strict=True))
+            found = onto(relabelled(result.support, own), indices)
         return _moved(found, path)
 
     def _joined(

@@ -187,10 +187,15 @@ def test_so_many_fibers_are_under_way_as_there_are_further_banks(banks: int, flu
     assert result.tokens("val") == tokens("1 S0 2 S0 3 S0 4 S0 5 S1 D")
 
 
-def test_the_banks_wait_for_nothing_but_their_own_addresses():
-    # Address 2 of the other bank is another place.
-    result = run(reducer([4], arch=sums_of(8)), {"crd0": "2 S1 2 S2 D", "val": "5 S1 7 S2 D"})
-    assert result.takes["crd0"][:3] == [0, 1, 2]
+@pytest.mark.parametrize("before", ["", "0 ", "0 1 ", "0 1 3 "])
+def test_the_banks_wait_for_nothing_but_their_own_addresses(before: str):
+    # Address 2 of the other bank is another place, right behind the flush and later.
+    crd, val = f"2 S1 {before}2 S2 D", f"5 S1 {before}7 S2 D"
+    for times in ([], [0, 1, 3, 4, 6, 7]):
+        offers = {"crd0": Offer(tokens(crd), times), "val": val}
+        result = run(reducer([4], arch=sums_of(8)), offers)
+        count = 3 + len(before.split())
+        assert result.takes["crd0"][:count] == [*times, *range(8)][:count]
 
 
 @pytest.mark.parametrize(("op", "expected"), [("sum", 2), ("max", 3), ("min", 255)])

@@ -290,7 +290,8 @@ def _failure(design: Design, ending: Ending, spent: Words, limit: int) -> RunErr
         return RunError(f"{design.name} did not end within {limit:,} cycles; give a greater limit.")
     causes = Cause(ending.error)
     if causes == Cause.DEADLOCK:
-        error: RunError = _deadlock(design, _standing(design, spent, ending), ending)
+        region = _standing(design, spent, ending)
+        error: RunError = _deadlock(design, region, ending)
     else:
         region, node = design.nodes[ending.error_node]
         cause = next(cause for cause in _FAILURES if cause & causes)

@@ -10,6 +10,8 @@ from samhw.nested.fuse_maps import fuse_access_maps
 from samhw.nested.hyperplane import Wavefront, hyperplane, wavefronts
 from samhw.nested.lists import ListType, NestedTensor, Zipped, join, product
 from samhw.nested.lists import zip_lists as zip
+from samhw.nested.lowered import LoweredFunction
+from samhw.nested.lowering import lowered
 from samhw.nested.merging import composed, merge_horizontally, merge_vertically
 from samhw.nested.nesting import perfect_nests
 from samhw.nested.scalars import operations_as_loops
@@ -19,6 +21,7 @@ from samhw.nested.tracing import trace
 __all__ = [
     "Dependences",
     "ListType",
+    "LoweredFunction",
     "NestedFunction",
     "NestedTensor",
     "TaskGraph",
@@ -33,6 +36,7 @@ __all__ = [
     "fuse_access_maps",
     "hyperplane",
     "join",
+    "lowered",
     "merge_horizontally",
     "merge_loops",
     "merge_vertically",

@@ -1,0 +1,204 @@
+"""Lowering: a traced function as a program of einsum statements.
+
+Maps are indices of statements, access maps are computed indices, products of matrices and reductions are
+sums. A fold or a scan that is more than a reduction is a block ``scan step { .. }`` in the order of its
+wavefront: the step is the sequential index m, and a cell at (m, d) is the iteration (d, m - d). What later
+steps or other statements read is stored so, skewed. Where the loops have no such iteration, an input of zeros
+and ones that samhw gives masks the cell, so that it is zero.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from samhw.errors import InputError
+from samhw.frontend import Access, Add, Call, Expr, Mul, Neg, Statement, parse
+from samhw.frontend.expr import Div, Sub
+from samhw.frontend.index import Name
+from samhw.nested.dataflow import BlockNode, Equation, Item, ListView
+from samhw.nested.function import NestedFunction
+from samhw.nested.fuse_maps import fuse_access_maps
+from samhw.nested.hyperplane import hyperplane
+from samhw.nested.lowered import LoweredFunction
+from samhw.nested.nesting import perfect_nests
+from samhw.nested.operands import Operands
+from samhw.nested.places import STEP, Place
+from samhw.nested.reductions import Reduction, reduction_of
+
+__all__ = ["lowered"]
+
+_FUNCTIONS = {
+    **{name: name for name in ("exp", "log", "sqrt", "tanh", "sigmoid")},
+    "maximum": "max",
+    "minimum": "min",
+    "absolute": "abs",
+}
+"""Operations by what the functions of programs are called."""
+
+_OPERATORS = {"add": Add, "subtract": Sub, "multiply": Mul, "divide": Div}
+
+
+def lowered(function: NestedFunction) -> LoweredFunction:
+    """A traced function as a program.
+
+    Raises InputError for what statements cannot say: a scan in a scan that is more than a nest, a state that
+    is read in another order, list items that a number picks in a scan.
+    """
+    return _Lowering(perfect_nests(fuse_access_maps(function))).lowered()
+
+
+class _Lowering:
+    """The statements, in order; those before a scan come before it while its block is written."""
+
+    def __init__(self, function: NestedFunction) -> None:
+        self.function = function
+        self.lines: list[str] = []
+        self.operands = Operands(function, self.lines)
+
+    def lowered(self) -> LoweredFunction:
+        """The program."""
+        top = Place((), {})
+        self.body(self.function.body, top, self.lines)
+        for name in self.function.results:
+            self.result(name)
+        text = "\n".join((*self.operands.declarations(), *self.lines))
+        return LoweredFunction(self.function, parse(text, self.function.name), self.operands.constants)
+
+    def body(self, items: Sequence[Item], place: Place, lines: list[str]) -> None:
+        """What an iteration computes."""
+        for item in items:
+            if isinstance(item, BlockNode):
+                self.block(item, place, lines)
+            elif self.is_computed(item):
+                self.equation(item, place, lines)
+
+    def is_computed(self, name: str) -> bool:
+        """Whether a statement computes a buffer: not where it is a view, as a transposition is."""
+        buffer = self.function.buffers[name]
+        return isinstance(buffer, Equation) and buffer.operation.name != "transpose"
+
+    def block(self, block: BlockNode, place: Place, lines: list[str]) -> None:
+        """A nest of operators: indices, a reduction, or a scan."""
+        reduction = reduction_of(self.function, block)
+        if reduction is not None:
+            inner = place.with_loops(block.loops, self.operands.indices)
+            self.body(block.body[:-1], inner, lines)
+            self.reduction(reduction, place.with_loops(block.loops[:-1], self.operands.indices), lines)
+            return
+        wavefront = hyperplane(self.function, block)
+        if wavefront is not None and not wavefront.distances:
+            self.body(block.body, place.with_loops(block.loops, self.operands.indices), lines)
+            return
+        if wavefront is None or place.wavefront is not None:
+            where = f", line {block.loops[0].line}" if block.loops[0].line else ""
+            raise InputError(
+                f"{block.loops[0].operator}{where} is inside of another scan, between other operations, or "
+                "reads its state in an order of its own; a program has only nests of scans; write it as one"
+            )
+        wavefront = replace(wavefront, strides=(1,) * len(wavefront.strides))
+        names = {
+            loop.name: self.operands.indices.of(loop.name, loop.extent)
+            for n, loop in enumerate(block.loops)
+            if n != wavefront.follows
+        }
+        cell = Place(
+            (*place.loops, *block.loops),
+            {**place.names, **names},
+            wavefront,
+            len(place.loops),
+            frozenset(block.names),
+        )
+        self.operands.indices.of(STEP, wavefront.rounds)
+        cell = replace(cell, mask=self.operands.mask(cell))
+        self.announce(block.body, cell)
+        inner_lines: list[str] = []
+        self.body(block.body, cell, inner_lines)
+        lines += [f"scan {STEP} {{", *(f"  {line}" for line in inner_lines), "}"]
+
+    def announce(self, items: Sequence[Item], place: Place) -> None:
+        """Tensors for what a scan computes: statements read what later ones gave a step before."""
+        for item in items:
+            if isinstance(item, BlockNode):
+                reduction = reduction_of(self.function, item)
+                inner = place.with_loops(item.loops, self.operands.indices)
+                if reduction is not None:
+                    outer = place.with_loops(item.loops[:-1], self.operands.indices)
+                    axes = self.operands.axes(self.function.buffers[reduction.result].shape)
+                    self.operands.store(reduction.result, outer, axes)
+                self.announce(item.body, inner)
+            elif self.is_computed(item):
+                self.operands.store(item, place, self.operands.axes(self.function.buffers[item].shape))
+
+    def equation(self, name: str, place: Place, lines: list[str]) -> None:
+        """The statement of an operation."""
+        buffer = self.function.buffers[name]
+        assert isinstance(buffer, Equation)
+        axes = self.operands.axes(buffer.shape)
+        kind, right = self.right(buffer, axes, place, lines)
+        self.statement(name, place, axes, kind, right, lines)
+
+    def statement(
+        self,
+        name: str,
+        place: Place,
+        axes: Sequence[str | None],
+        kind: str,
+        right: Expr,
+        lines: list[str],
+    ) -> None:
+        """A statement that computes a buffer in all iterations, and where it stores it."""
+        stored = self.operands.store(name, place, axes)
+        indices = [*([Name(STEP)] if stored.stepped else []), *map(Name, (*place.rows, *filter(None, axes)))]
+        mask = None if place.mask is None else self.operands.valid(place)
+        right = self.operands.spread(
+            right, [n for n in place.rows if mask is None or n not in mask.variables]
+        )
+        lines.append(str(Statement(Access(stored.tensor, tuple(indices)), right, reduction=kind, mask=mask)))
+
+    def right(
+        self, buffer: Equation, axes: Sequence[str | None], place: Place, lines: list[str]
+    ) -> tuple[str, Expr]:
+        """The reduction and the right side of an operation's statement."""
+        name, operation = buffer.operation.name, buffer.operation
+        shapes = [self.function.buffers[read.buffer].shape for read in buffer.arguments]
+
+        def operand(number: int, at: Sequence[str | None]) -> Expr:
+            return self.operands.of(buffer.arguments[number], at, place, lines)
+
+        if name == "matmul":
+            one, _ = shapes
+            (along,) = self.operands.axes(one[-1:], "s")
+            left, right = axes[: len(one) - 1], axes[len(one) - 1 :]
+            return "sum", Mul(operand(0, [*left, along]), operand(1, [along, *right]))
+        if name in ("sum", "max", "min"):
+            (shape,) = shapes
+            gone = range(len(shape)) if operation.axis is None else (operation.axis,)
+            inner = self.operands.axes(shape, "s")
+            kept = iter(axes)
+            at: list[str | None] = []
+            for n in range(len(shape)):
+                at.append(inner[n] if n in gone else next(kept))
+                if n in gone and operation.keepdims:
+                    next(kept)
+            return name, operand(0, at)
+        found = [operand(n, axes[len(axes) - len(shape) :]) for n, shape in enumerate(shapes)]
+        if name == "negative":
+            return "sum", Neg(found[0])
+        if name in _OPERATORS:
+            return "sum", _OPERATORS[name](*found)
+        return "sum", Call(_FUNCTIONS[name], tuple(found))
+
+    def reduction(self, reduction: Reduction, place: Place, lines: list[str]) -> None:
+        """A fold as a sum, a maximum or a minimum."""
+        axes = self.operands.axes(self.function.buffers[reduction.result].shape)
+        inner = place.with_loops((reduction.loop,), self.operands.indices)
+        right = self.operands.of(reduction.operand, axes, inner, lines)
+        self.statement(reduction.result, place, axes, reduction.kind, right, lines)
+
+    def result(self, name: str) -> None:
+        """The statement of a result."""
+        buffer = self.function.buffers[name]
+        assert isinstance(buffer, ListView)
+        place = self.operands.own_place(buffer.dims)
+        axes = self.operands.axes(buffer.shape)
+        right = self.operands.of(buffer.source, axes, place, self.lines)
+        self.statement(name, place, axes, "sum", right, self.lines)

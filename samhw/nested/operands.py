@@ -1,0 +1,492 @@
+"""What the statements of a lowered function read and store: tensors, and accesses of them."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from samhw.errors import InputError
+from samhw.frontend import Access, Add, Expr, Literal, Mul, Statement
+from samhw.frontend.expr import free_indices
+from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, Name
+from samhw.names import Names
+from samhw.nested.dataflow import (
+    Constants,
+    Dim,
+    ElementRead,
+    Equation,
+    Given,
+    Index,
+    Loop,
+    Pieces,
+    Positions,
+    Stretch,
+    reads_of,
+)
+from samhw.nested.function import NestedFunction
+from samhw.nested.indices import Affine, value_of, variable
+from samhw.nested.places import STEP, IndexNames, Place
+
+__all__ = ["Operands", "Stored"]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Where a buffer is.
+
+    Attributes:
+        tensor: its name.
+        shape: its extents.
+        loops: the loops whose indices it has, in their order, behind the step if it has that.
+        dims: all dimensions of the buffer, in their order.
+        coefficients: what the step counts of each loop.
+        stepped: whether it keeps all steps of a scan.
+        inside: the step is inside of the loops.
+    """
+
+    tensor: str
+    shape: tuple[int, ...]
+    loops: tuple[str, ...]
+    dims: tuple[str, ...]
+    coefficients: dict[str, int]
+    stepped: bool
+    inside: bool = False
+
+    def indices(self, read: Sequence[Index]) -> list[Index]:
+        """The indices of the tensor for those of the buffer."""
+        # A reduction has no dimension of its loop.
+        of = dict(zip(self.dims, read, strict=False))
+        found: list[Index] = [of[loop] for loop in self.loops]
+        if self.stepped:
+            step = Affine((), 0)
+            for loop, a in self.coefficients.items():
+                index = of[loop]
+                assert isinstance(index, Affine)
+                step = step + index * a
+            found.insert(len(found) if self.inside else 0, step)
+        return found
+
+
+class Operands:
+    """The tensors of a program while it is written.
+
+    Attributes:
+        indices: its indices.
+        constants: the inputs that are no parameters.
+    """
+
+    def __init__(self, function: NestedFunction, lines: list[str]) -> None:
+        self.function, self.lines = function, lines
+        self.indices = IndexNames()
+        self.constants: dict[str, npt.NDArray[np.generic]] = {}
+        self._names = Names((*function.parameters, *function.results))
+        self._declared: dict[str, str] = {}
+        self._stored: dict[str, Stored] = {}
+        self._copies: dict[tuple[object, ...], Stored] = {}
+        self._made: dict[tuple[object, ...], Access] = {}
+
+    def declarations(self) -> list[str]:
+        """The head of the program's text."""
+        used = set(re.findall(r"\w+", "\n".join(self.lines)))
+        indices = {name: extent for name, extent in self.indices.extents.items() if name in used}
+        extents = ", ".join(f"{name}={extent}" for name, extent in indices.items())
+        return [*([f"index {extents}"] if extents else []), *self._declared.values()]
+
+    def axes(self, shape: Sequence[int], wish: str = "x") -> list[str | None]:
+        """An index for each axis of an element; none for an axis of extent 1."""
+        return [self.indices.of(f"{wish}{n}", e) if e > 1 else None for n, e in enumerate(shape)]
+
+    def own_place(self, dims: Sequence[Dim]) -> Place:
+        """The iterations over the dimensions of a list."""
+        loops = tuple(Loop(dim.name, dim.extent, "map") for dim in dims)
+        return Place((), {}).with_loops(loops, self.indices)
+
+    # What is stored
+
+    def store(self, name: str, place: Place, axes: Sequence[str | None]) -> Stored:
+        """The tensor of what is computed in all iterations of a place. In a scan it keeps the steps if others
+        read them."""
+        if name in self._stored:
+            return self._stored[name]
+        stepped = place.wavefront is not None and self._is_kept(name, place)
+        loops = tuple(loop for loop in place.loops if loop.name in place.names)
+        tensor = self._names.own(name) if name in self.function.results else self._names.fresh(name)
+        shape = [loop.extent for loop in loops] + [self.indices.extents[x] for x in axes if x is not None]
+        if stepped:
+            shape.insert(0, self.indices.extents[STEP])
+        indices = [*([STEP] if stepped else []), *place.rows, *(x for x in axes if x is not None)]
+        self._declare(tensor, indices, shape)
+        rows, dims = (tuple(loop.name for loop in some) for some in (loops, place.loops))
+        self._stored[name] = Stored(tensor, tuple(shape), rows, dims, place.coefficients, stepped)
+        return self._stored[name]
+
+    def _declare(
+        self, tensor: str, indices: Sequence[str], shape: Sequence[int], format: str = "dense"
+    ) -> None:
+        # Labels of modes alone: a tensor may have one index twice.
+        labels = Names()
+        modes = ", ".join(f"{labels.fresh(i)}={e}" for i, e in zip(indices, shape, strict=True))
+        self._declared[tensor] = f"tensor {tensor}[{modes}] : {format}" if modes else f"tensor {tensor}"
+
+    def _is_kept(self, name: str, place: Place) -> bool:
+        """Whether a later step reads what a scan computes, or something outside of it."""
+        for buffer in self.function.buffers.values():
+            earlier = isinstance(buffer, Pieces) and buffer.role == "state"
+            if (buffer.name not in place.inside or earlier) and name in {r.buffer for r in reads_of(buffer)}:
+                return True
+        return False
+
+    def _input(self, name: str) -> Stored:
+        """A parameter, or a constant, as an input of the program."""
+        if name not in self._stored:
+            buffer = self.function.buffers[name]
+            extents = [dim.extent for dim in buffer.dims]
+            shape = [*extents, *(extent for extent in buffer.shape if extent > 1)]
+            is_given = isinstance(buffer, Given)
+            tensor = self._names.own(name) if is_given else self._names.fresh(name)
+            if isinstance(buffer, Constants):
+                self.constants[tensor] = np.broadcast_to(buffer.value, (*extents, *buffer.shape)).reshape(
+                    shape
+                )
+            elif isinstance(buffer, Positions):
+                self.constants[tensor] = np.arange(extents[0])
+            labels = (
+                [f"{name}_{n}" for n in range(len(shape))]
+                if is_given
+                else [f"c{n}" for n in range(len(shape))]
+            )
+            self._declare(tensor, labels, shape)
+            dims = tuple(dim.name for dim in buffer.dims)
+            self._stored[name] = Stored(tensor, tuple(shape), dims, dims, {}, False)
+        return self._stored[name]
+
+    def _constant(self, wish: str, array: npt.NDArray[np.generic], indices: Sequence[str]) -> Access:
+        """An input of zeros and ones under indices."""
+        key = (wish, array.tobytes(), array.shape)
+        if key not in self._made:
+            tensor = self._names.fresh(wish)
+            format = "dense" if array.ndim == 1 else f"(dense{', compressed' * (array.ndim - 1)})"
+            self._declare(tensor, [f"c{n}" for n in range(array.ndim)], array.shape, format)
+            self.constants[tensor] = array
+            self._made[key] = Access(tensor)
+        return Access.of(self._made[key].tensor, indices)
+
+    def spread(self, right: Expr, indices: Sequence[str]) -> Expr:
+        """A right side that has all of these indices: what lacks one is the same all along it."""
+        for index in indices:
+            if index not in free_indices(right):
+                ones = np.ones(self.indices.extents[index], int)
+                right = Mul(right, self._constant("ones", ones, [index]))
+        return right
+
+    # Masks
+
+    def mask(self, place: Place) -> str | None:
+        """The input that is 1 where a scan has cells; None if that is everywhere."""
+        return None if len(place.coefficients) < 2 else self._cells(place, lambda _: True).tensor
+
+    def valid(self, place: Place) -> Access:
+        """The mask of a scan's cells."""
+        return self._cells(place, lambda _: True)
+
+    def _cells(
+        self, place: Place, chosen: Callable[[dict[str, int]], bool], more: frozenset[str] = frozenset()
+    ) -> Access:
+        """An input that is 1 at those cells of a scan that are chosen."""
+        loops = [loop for loop in place.loops if loop.name in place.coefficients or loop.name in more]
+        rows = [loop for loop in loops if loop.name in place.names]
+        found = np.zeros([self.indices.extents[STEP], *(loop.extent for loop in rows)], int)
+        for iteration in product(*(range(loop.extent) for loop in loops)):
+            at = {loop.name: t for loop, t in zip(loops, iteration, strict=True)}
+            if chosen(at):
+                step = sum(a * at[name] for name, a in place.coefficients.items())
+                found[(step, *(at[loop.name] for loop in rows))] = 1
+        return self._constant("mask", found, [STEP, *(place.names[loop.name] for loop in rows)])
+
+    # What is read
+
+    def of(self, read: ElementRead, at: Sequence[str | None], place: Place, lines: list[str]) -> Expr:
+        """An element's number, where its axes have these indices.
+
+        Args:
+            read: of any buffer.
+            at: an index for each axis, or None; one of extent 1 needs none. If the element has fewer axes,
+                they are the last ones.
+            place: the iteration that reads it.
+            lines: of the block that the place is in, for statements that have to come before.
+        """
+        buffer = self.function.buffers[read.buffer]
+        fitting = at[len(at) - len(buffer.shape) :]
+        axes = self._fitted(read, at)
+        if isinstance(buffer, Equation) and buffer.operation.name == "transpose":
+            values = {dim.name: index for dim, index in zip(buffer.dims, read.indices, strict=True)}
+            return self.of(buffer.arguments[0].substituted(values), fitting[::-1], place, lines)
+        if read.buffer in place.inside:
+            if isinstance(buffer, Equation):
+                return self._inside(read, axes, place, lines)
+            if isinstance(buffer, Pieces) and buffer.role == "state":
+                return self._state(buffer, read, axes, fitting, place, lines)
+        known = self._before(read, place)
+        if known is None:
+            assert isinstance(buffer, Constants)
+            return Literal(buffer.value.flat[0].item())
+        return self._outside(known, read, axes, place)
+
+    def _before(self, read: ElementRead, place: Place) -> Stored | None:
+        """The tensor of what is there before the present block; None for one number."""
+        buffer = self.function.buffers[read.buffer]
+        match buffer:
+            case Constants(value=value) if np.ptp(value) == 0 and np.isfinite(value).all():
+                return None
+            case Given() | Constants() | Positions():
+                return self._input(read.buffer)
+            case Equation(name=name):
+                return self._stored[name]
+            case Pieces():
+                return self._in_pieces(buffer, place)
+        raise InputError(
+            f"{buffer.name} is of places that a list gives, behind other accesses; take them from the list "
+            "as it is stored"
+        )
+
+    def _outside(
+        self,
+        stored: Stored,
+        read: ElementRead,
+        axes: tuple[str, ...],
+        place: Place,
+        guard: Access | None = None,
+    ) -> Access:
+        """An access of what is there before the present block."""
+        if stored.stepped and len(stored.coefficients) > 1:
+            stored = self._with_step_inside(stored, read.indices)
+        indices = [
+            self._indirect(index, place) if isinstance(index, ElementRead) else place.index(index)
+            for index in stored.indices(read.indices)
+        ]
+        names = [self._index(i, extent) for i, extent in zip(indices, stored.shape, strict=False)]
+        found = Access(stored.tensor, (*names, *map(Name, axes)))
+        if place.wavefront is None:
+            return found
+        used = [i for i in indices if isinstance(i, Affine) and i.terms]
+        steps = sum(i.terms == ((STEP, 1),) for i in used)
+        plain = all(isinstance(n, Name) or i.terms == ((STEP, 1),) for n, i in zip(names, used, strict=False))
+        if guard is None and plain and len(used) == len(indices) and steps <= 1:
+            return found
+        return self._gathered(found, place, axes, guard)
+
+    def _with_step_inside(self, stored: Stored, read: Sequence[Index]) -> Stored:
+        """A copy of what a scan has stored skewed, with its step inside of the rows: that is the order in
+        which rows give the step to be read. Of rows that a read names by number it has these alone."""
+        at = dict(zip(stored.dims, read, strict=False))
+        fixed = {
+            loop: index for loop in stored.loops if isinstance(index := at[loop], Affine) and not index.terms
+        }
+        key = (stored.tensor, tuple(fixed.items()))
+        if key not in self._copies:
+            step, *rest = stored.shape
+            extents = dict(zip(stored.loops, rest, strict=False))
+            modes = {loop: self.indices.of(loop, e) for loop, e in extents.items() if loop not in fixed}
+            inner = [self.indices.of(f"x{n}", e) for n, e in enumerate(rest[len(extents) :])]
+            source = stored.tensor
+            if fixed:
+                rows = [fixed[loop] if loop in fixed else Name(modes[loop]) for loop in stored.loops]
+                right = Access(source, (Name(STEP), *rows, *map(Name, inner)))
+                source = self._copied([STEP, *modes.values(), *inner], right)
+            if modes:
+                right = Access.of(source, (STEP, *modes.values(), *inner))
+                source = self._copied([*modes.values(), STEP, *inner], right)
+            shape = (*(extents[loop] for loop in modes), step, *rest[len(extents) :])
+            self._copies[key] = replace(stored, tensor=source, shape=shape, loops=tuple(modes), inside=True)
+        return self._copies[key]
+
+    def _copied(self, indices: Sequence[str], right: Access) -> str:
+        """A tensor with these indices, and the statement that fills it."""
+        tensor = self._names.fresh(f"{right.tensor}_rows")
+        self._declare(tensor, indices, [self.indices.extents[i] for i in indices])
+        self.lines.append(str(Statement(Access.of(tensor, indices), right)))
+        return tensor
+
+    def _gathered(self, found: Access, place: Place, axes: tuple[str, ...], guard: Access | None) -> Access:
+        """What a scan reads at computed places, put in its place before the scan."""
+        variables = {*found.variables, *(guard.variables if guard is not None else ())} - set(axes)
+        own = [name for name in (STEP, *place.rows) if name in variables]
+        key = (found, tuple(own), axes, guard)
+        if key not in self._made:
+            tensor = self._names.fresh(f"{found.tensor}_at")
+            indices = [*own, *axes]
+            self._declare(tensor, indices, [self.indices.extents[i] for i in indices])
+            self._made[key] = Access.of(tensor, indices)
+            self.lines.append(str(Statement(self._made[key], found, mask=guard)))
+        return self._made[key]
+
+    def _index(self, index: Affine | Indirect, extent: int) -> IndexExpr:
+        """An index of a mode: a name alone where extents agree."""
+        if isinstance(index, Indirect):
+            return index
+        bare = len(index.terms) == 1 and index.terms[0][1] == 1 and not index.offset
+        if bare and self.indices.extents[index.terms[0][0]] == extent:
+            return Name(index.terms[0][0])
+        return ComputedIndex(index.terms, index.offset)
+
+    def _indirect(self, read: ElementRead, place: Place) -> Indirect:
+        """An index that a list of numbers gives."""
+        places = [place.index(i) for i in read.indices if isinstance(i, Affine)]
+        names = [i.terms[0][0] for i in places if len(i.terms) == 1 and i.terms[0][1] == 1 and not i.offset]
+        buffer = self.function.buffers[read.buffer]
+        if len(names) < len(buffer.dims) or not isinstance(buffer, Given | Constants) or place.wavefront:
+            raise InputError(
+                f"{read.buffer} picks items in a way that a program cannot say; pick them with a whole list "
+                "of numbers, outside of scans"
+            )
+        return Indirect(self._input(read.buffer).tensor, tuple(names))
+
+    def _inside(self, read: ElementRead, axes: tuple[str, ...], place: Place, lines: list[str]) -> Access:
+        """An access of what the present scan computes, in this step or an earlier one."""
+        stored = self._stored[read.buffer]
+        dims = self.function.buffers[read.buffer].dims
+        behind = 0
+        picks: list[Expr] = []
+        indices: list[str] = []
+        for dim, index in zip(dims[: len(stored.dims)], read.indices, strict=False):
+            assert isinstance(index, Affine)
+            offset = index - variable(dim.name)
+            if dim.name in place.coefficients:
+                if offset.terms:
+                    raise InputError(
+                        f"{read.buffer} is read in an order of its own; a program reads earlier steps"
+                    )
+                behind -= place.coefficients[dim.name] * offset.offset
+            if dim.name == place.follows:
+                continue
+            if not offset.terms and not offset.offset and dim.name in place.names:
+                indices.append(place.names[dim.name])
+                continue
+            other = self.indices.of(f"e{len(picks)}", dim.extent)
+            picks.append(self._pick(place, index, other, dim.extent))
+            indices.append(other)
+        first: list[IndexExpr] = []
+        if stored.stepped:
+            first = [ComputedIndex(((STEP, 1),), -behind) if behind else Name(STEP)]
+        found = Access(stored.tensor, (*first, *map(Name, (*indices, *axes))))
+        if not picks:
+            return found
+        key = (read, axes, place.inside)
+        if key not in self._made:
+            right = reduce(Mul, [found, *picks])
+            self._made[key] = self._now(right, place, axes, lines, f"{read.buffer}_at")
+        return self._made[key]
+
+    def _pick(self, place: Place, index: Affine, other: str, extent: int) -> Access:
+        """An input that is 1 where an index of rows has a value, as a factor that picks it."""
+        inside = place.index(index)
+        extents = [self.indices.extents[name] for name, _ in inside.terms]
+        found = np.zeros((*extents, extent), int)
+        for at in np.ndindex(*extents):
+            value = value_of(inside, dict(zip((name for name, _ in inside.terms), at, strict=True)))
+            if 0 <= value < extent:
+                found[(*at, value)] = 1
+        return self._constant("pick", found, [*(name for name, _ in inside.terms), other])
+
+    def _now(self, right: Expr, place: Place, axes: tuple[str, ...], lines: list[str], wish: str) -> Access:
+        """A statement of the present block for part of another one."""
+        tensor = self._names.fresh(wish)
+        mask = None if place.mask is None else self.valid(place)
+        used = {*free_indices(right), *(mask.variables if mask is not None else ())}
+        indices = [*(row for row in place.rows if row in used), *axes]
+        self._declare(tensor, indices, [self.indices.extents[i] for i in indices])
+        found = Access.of(tensor, indices)
+        lines.append(str(Statement(found, right, mask=mask)))
+        return found
+
+    def _state(
+        self,
+        buffer: Pieces,
+        read: ElementRead,
+        axes: tuple[str, ...],
+        at: Sequence[str | None],
+        place: Place,
+        lines: list[str],
+    ) -> Expr:
+        """What a state is: what it begins with at the first steps, and what earlier ones have given. One of
+        the two is zero."""
+        values = {dim.name: index for dim, index in zip(buffer.dims, read.indices, strict=True)}
+        coordinate = read.indices[buffer.axis]
+        assert isinstance(coordinate, Affine)
+        terms = []
+        for piece in buffer.pieces:
+            source = piece.read.substituted(values)
+            if self._is_zero(source):
+                continue
+            name = source.buffer
+            if name in place.inside and isinstance(self.function.buffers[name], Equation):
+                terms.append(self.of(source, at, place, lines))
+                continue
+            guard = self._guard(place, coordinate, piece)
+            known = None if name in place.inside else self._before(source, place)
+            if known is None:
+                terms.append(Mul(self.of(source, at, place, lines), guard))
+            else:
+                terms.append(self._outside(known, source, self._fitted(source, at), place, guard))
+        if not terms:
+            return Literal(0)
+        if len(terms) == 1 and isinstance(terms[0], Access):
+            return terms[0]
+        key = (read, axes, place.inside)
+        if key not in self._made:
+            self._made[key] = self._now(reduce(Add, terms), place, axes, lines, buffer.name)
+        return self._made[key]
+
+    def _fitted(self, read: ElementRead, at: Sequence[str | None]) -> tuple[str, ...]:
+        shape = self.function.buffers[read.buffer].shape
+        fitting = at[len(at) - len(shape) :]
+        return tuple(x for x, e in zip(fitting, shape, strict=True) if e > 1 and x is not None)
+
+    def _is_zero(self, read: ElementRead) -> bool:
+        buffer = self.function.buffers[read.buffer]
+        return isinstance(buffer, Constants) and not buffer.value.any()
+
+    def _guard(self, place: Place, coordinate: Affine, piece: Stretch) -> Access:
+        """The cells at which a state is in a piece."""
+        return self._cells(
+            place,
+            lambda at: piece.start <= value_of(coordinate, at) < piece.stop,
+            frozenset(coordinate.variables),
+        )
+
+    def _in_pieces(self, buffer: Pieces, place: Place) -> Stored:
+        """Lists that are joined or padded, as a tensor: a sum of what is zero outside of its piece."""
+        if buffer.name in self._stored:
+            return self._stored[buffer.name]
+        if any(read.buffer in place.inside for read in reads_of(buffer)):
+            raise InputError(f"{buffer.name} is made of what a scan computes, in the scan; make it outside")
+        own = self.own_place(buffer.dims)
+        axes = self.axes(buffer.shape)
+        dim = buffer.dims[buffer.axis]
+        terms: list[Expr] = []
+        for piece in buffer.pieces:
+            if self._is_zero(piece.read):
+                continue
+            term = self.of(piece.read, axes, own, self.lines)
+            if not self._ends_with(piece, dim):
+                inside = np.zeros(dim.extent, int)
+                inside[piece.start : piece.stop] = 1
+                term = Mul(term, self._constant("part", inside, [own.names[dim.name]]))
+            terms.append(term)
+        stored = self.store(buffer.name, own, axes)
+        left = Access.of(stored.tensor, (*own.rows, *(x for x in axes if x is not None)))
+        self.lines.append(str(Statement(left, reduce(Add, terms))))
+        return stored
+
+    def _ends_with(self, piece: Stretch, dim: Dim) -> bool:
+        """Whether what a piece reads is zero outside of it, since it ends there."""
+        source = self.function.buffers[piece.read.buffer]
+        others = [*range(piece.start), *range(piece.stop, dim.extent)]
+        for index, own in zip(piece.read.indices, source.dims, strict=True):
+            if isinstance(index, Affine) and index.variables == (dim.name,):
+                return not any(0 <= value_of(index, {dim.name: at}) < own.extent for at in others)
+        return False

@@ -1,0 +1,164 @@
+"""Lowered functions: what the programs are, and that they give what the functions give."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import samhw
+from samhw import nested
+from samhw.errors import InputError, SamhwError
+from samhw.nested import ListType
+from tests.nested.examples import example
+
+RNG = np.random.default_rng(3)
+
+
+def listed(depth: int, *shape: int) -> nested.NestedTensor:
+    return nested.nested_tensor(RNG.standard_normal(shape), depth)
+
+
+def run(function: Callable[..., Any], *arguments: Any, value: str = "f32") -> nested.LoweredFunction:
+    """The lowered function, once its simulation has given what the function gives."""
+    found = nested.lowered(nested.trace(function, *arguments))
+    done = samhw.compile(found.program, value=value).run(**found.inputs(*arguments))
+    assert done.check().verdict == "right"
+    expected, given = function(*arguments), found.results(done)
+    for one, other in zip(_parts(expected), _parts(given), strict=True):
+        assert one.shape == other.shape
+        assert np.allclose(one, other, rtol=1e-4, atol=1e-4)
+    return found
+
+
+def _parts(value: Any) -> list[Any]:
+    parts = value if isinstance(value, tuple) else (value,)
+    return [getattr(part, "array", np.asarray(part)) for part in parts]
+
+
+def statements(found: nested.LoweredFunction) -> list[str]:
+    lines = found.program.text.splitlines()
+    return [line.strip() for line in lines if not line.startswith(("index ", "tensor "))]
+
+
+def test_maps_and_access_operators_are_indices() -> None:
+    def function(xs: Any, w: Any) -> Any:
+        windows = xs.slide(2, 2).map(lambda v: v.reduce(np.add, 0))
+        return windows, xs[::-1].map(lambda x: np.tanh(x @ w))
+
+    found = run(function, listed(1, 4, 3), RNG.standard_normal((3, 3)))
+    assert statements(found) == [
+        "t[i, x0] = xs[2*i + j, x0]",
+        "t_2[i4, x0] = xs[-i4 + 3, s0] * w[s0, x0]",
+        "t_3[i4, x0] = tanh(t_2[i4, x0])",
+        "result0[a, x0] = t[a, x0]",
+        "result1[a4, x0] = t_3[a4, x0]",
+    ]
+
+
+def test_a_scan_is_a_block() -> None:
+    found = run(
+        lambda xs, w: xs.scanl(lambda s, x: np.tanh(x + s @ w), np.zeros(3)),
+        listed(1, 4, 3),
+        RNG.standard_normal((3, 3)),
+    )
+    assert statements(found) == [
+        "scan step {",
+        "t[x0] = t_3[step - 1, s0] * w[s0, x0]",
+        "t_2[x0] = xs[step, x0] + t[x0]",
+        "t_3[step, x0] = tanh(t_2[x0])",
+        "}",
+        "result[a, x0] = t_3[a, x0]",
+    ]
+
+
+def test_a_nest_of_scans_is_one_block_of_skewed_states() -> None:
+    found = run(example("stacked_rnn")["stacked_rnn"], listed(2, 2, 4, 3), listed(1, 3, 3, 3))
+    assert statements(found) == [
+        "xss_at[step, i, j, s0] = xss[i, step - j, s0] where mask_2[step, j]",
+        "scan step {",
+        "t_2_at[i, j, s0] = t_2[step - 1, i, e0, s0] * pick[j, e0] where mask[step, j]",
+        "s[i, j, s0] = xss_at[step, i, j, s0] + t_2_at[i, j, s0] where mask[step, j]",
+        "t[i, j, x0] = s[i, j, s0] * ws[j, s0, x0] where mask[step, j]",
+        "t_2[step, i, j, x0] = t[i, j, x0] + t_2[step - 1, i, j, x0] where mask[step, j]",
+        "}",
+        "t_2_rows[i, j, step, x0] = t_2[step, i, j, x0]",
+        "result[a, b, c, x0] = t_2_rows[a, b, b + c, x0]",
+    ]
+    assert "step=6" in found.program.text  # Rounds: 4 + 3 - 1.
+    (mask,) = [array for name, array in found.constants.items() if name == "mask"]
+    assert mask.tolist() == [[int(0 <= m - d < 4) for d in range(3)] for m in range(6)]
+
+
+def test_states_that_begin_with_something() -> None:
+    def function(xs: Any, start: Any) -> Any:
+        return (
+            xs.scanl(lambda s, x: s * x + 1, start),
+            xs.scanr(lambda s, x: s * x + 1),
+            xs.foldl(lambda s, x: s * x + x, 2),
+            xs.dilated_map(lambda ys: ys.scanl(lambda s, x: s * x + 1, start), 2),
+        )
+
+    run(function, listed(1, 5, 3), RNG.standard_normal(3))
+
+
+WORKLOADS: dict[str, list[tuple[int, ...]]] = {
+    "stacked_lstm": [(2, 2, 3, 3), (2, 2, 4, 3, 3), (2, 2, 4, 3, 3), (2, 2, 4, 3)],
+    "dilated_rnn": [(1, 5, 3), (2, 2, 4, 3, 3), (2, 2, 4, 3, 3), (2, 2, 4, 3)],
+    "b2b_gemm": [(1, 4, 4, 4), (1, 3, 4, 4), (1, 3, 4, 4)],
+    "flash_attention": [(1, 2, 4, 4), (1, 3, 4, 4), (1, 3, 4, 4)],
+    "bigbird": [(1, 6, 4, 4), (1, 6, 4, 4), (1, 6, 4, 4)],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WORKLOADS)
+@pytest.mark.filterwarnings("ignore:invalid value encountered")  # The first maximum of attention is -inf.
+def test_a_workload(name: str) -> None:
+    run(example(name)[name], *(listed(depth, *shape) for depth, *shape in WORKLOADS[name]))
+
+
+@pytest.mark.slow
+@settings(max_examples=4, deadline=None)
+@given(st.integers(0, 2**31))
+def test_random_nests_of_scans_in_integers(seed: int) -> None:
+    """A nest of one or two scans, each to the left or to the right, over layers and steps, with a batch or
+    without one: exact in integers."""
+    rng = np.random.default_rng(seed)
+    layers, steps, batch = (int(n) for n in rng.integers(1, 4, 3))
+    outer, inner = (["scanl", "scanr", "foldl", "foldr"][n] for n in (rng.integers(4), rng.integers(2)))
+    start = int(rng.integers(-2, 3))
+    factor = int(rng.integers(-1, 2))
+
+    def layer(ss: Any, w: Any) -> Any:
+        return getattr(ss, inner)(lambda s, x: x * w + s * factor - 1, start)
+
+    def function(xss: Any, ws: Any) -> Any:
+        return xss.map(lambda xs: getattr(ws, outer)(layer, xs))
+
+    xss = nested.nested_tensor(rng.integers(-2, 3, (batch, steps)), 2)
+    ws = nested.nested_tensor(rng.integers(-2, 3, layers))
+    found = nested.lowered(nested.trace(function, xss, ws))
+    done = samhw.compile(found.program, value="i32").run(**found.inputs(xss, ws))
+    assert np.array_equal(found.results(done).array, function(xss, ws).array)
+
+
+def test_what_cannot_be_said() -> None:
+    def between(xss: Any) -> Any:
+        return xss.scanl(lambda s, xs: xs.foldl(lambda t, x: t * x + s, 1), 0)
+
+    def backwards(xss: Any) -> Any:
+        return xss.scanl(lambda s, xs: nested.zip(s, xs).scanl(lambda t, a, b: t * a + s[-1] * b, 1), xss[0])
+
+    for function in (between, backwards):
+        with pytest.raises(InputError, match="a program has only nests of scans"):
+            nested.lowered(nested.trace(function, ListType((3, 4))))
+
+
+def test_inputs_are_checked() -> None:
+    found = nested.lowered(nested.trace(lambda xs: xs.map(lambda x: x + 1), ListType((4,), (1, 2))))
+    assert found.inputs(np.zeros((4, 1, 2)))["xs"].shape == (4, 2)
+    with pytest.raises(SamhwError, match=r"parameter 'xs' is \[4\] of \[1, 2\]"):
+        found.inputs(np.zeros((4, 2)))

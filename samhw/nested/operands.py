@@ -262,7 +262,7 @@ class Operands:
         guard: Access | None = None,
     ) -> Access:
         """An access of what is there before the present block."""
-        if stored.stepped and len(stored.coefficients) > 1:
+        if stored.stepped and self._is_discordant(stored, read.indices):
             stored = self._with_step_inside(stored, read.indices)
         indices = [
             self._indirect(index, place) if isinstance(index, ElementRead) else place.index(index)
@@ -278,6 +278,13 @@ class Operands:
         if guard is None and plain and len(used) == len(indices) and steps <= 1:
             return found
         return self._gathered(found, place, axes, guard)
+
+    def _is_discordant(self, stored: Stored, read: Sequence[Index]) -> bool:
+        """Whether a read has the step of a scan at a computed place, or rows at fixed ones: then the step as
+        the outermost level would be in the way."""
+        at = dict(zip(stored.dims, read, strict=False))
+        fixed = (isinstance(at[loop], Affine) and not at[loop].variables for loop in stored.loops)
+        return len(stored.coefficients) > 1 or any(fixed)
 
     def _with_step_inside(self, stored: Stored, read: Sequence[Index]) -> Stored:
         """A copy of what a scan has stored skewed, with its step inside of the rows: that is the order in

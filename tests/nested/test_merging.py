@@ -76,6 +76,32 @@ def test_what_a_later_iteration_computes_keeps_blocks_apart(shift: int, blocks: 
     assert len(nested.merge_vertically(prepared(function, ListType((4,)))).blocks) == blocks
 
 
+def test_what_the_next_iteration_computes_keeps_blocks_apart() -> None:
+    """The extents agree, and each iteration reads one place ahead."""
+
+    def function(xs: Any) -> Any:
+        ys = xs.map(lambda x: x * 2)
+        return nested.join(ys[1:], xs[:1]).map(lambda y: y + 1)
+
+    found = prepared(function, ListType((4,)))
+    assert loops_of(nested.merge_vertically(found)) == [[("map", 4)], [("map", 4)]]
+
+
+def test_operations_become_loops() -> None:
+    """Integers are the same to the bit, whatever the order of sums."""
+
+    def function(xs: Any) -> Any:
+        kept = xs.map(lambda x: x - x.max(axis=1, keepdims=True))
+        return kept, kept.map(lambda x: (x @ x.T).sum(axis=0)), xs.map(lambda x: x.min())
+
+    xs = nested.nested_tensor(np.random.default_rng(0).integers(-4, 5, (2, 3, 4)))
+    found = nested.coarsened(nested.operations_as_loops(nested.trace(function, xs)))
+    assert len(found.merged) > 2
+    results = nested.evaluate(found.function, xs)
+    for one, other in zip(function(xs), results, strict=True):
+        assert np.array_equal(one.array, other.array)
+
+
 def test_loops_that_differ_become_blocks_inside() -> None:
     def function(xss: Any) -> Any:
         ys = xss.map(lambda xs: xs.reduce(lambda s, x: s + x, 0))

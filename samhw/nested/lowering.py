@@ -20,9 +20,9 @@ from samhw.nested.fuse_maps import fuse_access_maps
 from samhw.nested.hyperplane import hyperplane
 from samhw.nested.lowered import LoweredFunction
 from samhw.nested.nesting import perfect_nests
-from samhw.nested.operands import Operands
-from samhw.nested.places import STEP, Place
-from samhw.nested.reductions import Reduction, reduction_of
+from samhw.nested.operands import TensorOperands
+from samhw.nested.places import STEP, CellPlace
+from samhw.nested.reductions import FoldReduction, reduction_of
 
 __all__ = ["lowered"]
 
@@ -52,18 +52,18 @@ class _Lowering:
     def __init__(self, function: NestedFunction) -> None:
         self.function = function
         self.lines: list[str] = []
-        self.operands = Operands(function, self.lines)
+        self.operands = TensorOperands(function, self.lines)
 
     def lowered(self) -> LoweredFunction:
         """The program."""
-        top = Place((), {})
+        top = CellPlace((), {})
         self.body(self.function.body, top, self.lines)
         for name in self.function.results:
             self.result(name)
         text = "\n".join((*self.operands.declarations(), *self.lines))
         return LoweredFunction(self.function, parse(text, self.function.name), self.operands.constants)
 
-    def body(self, items: Sequence[Item], place: Place, lines: list[str]) -> None:
+    def body(self, items: Sequence[Item], place: CellPlace, lines: list[str]) -> None:
         """What an iteration computes."""
         for item in items:
             if isinstance(item, BlockNode):
@@ -76,7 +76,7 @@ class _Lowering:
         buffer = self.function.buffers[name]
         return isinstance(buffer, Equation) and buffer.operation.name != "transpose"
 
-    def block(self, block: BlockNode, place: Place, lines: list[str]) -> None:
+    def block(self, block: BlockNode, place: CellPlace, lines: list[str]) -> None:
         """A nest of operators: indices, a reduction, or a scan."""
         reduction = reduction_of(self.function, block)
         if reduction is not None:
@@ -100,7 +100,7 @@ class _Lowering:
             for n, loop in enumerate(block.loops)
             if n != wavefront.follows
         }
-        cell = Place(
+        cell = CellPlace(
             (*place.loops, *block.loops),
             {**place.names, **names},
             wavefront,
@@ -114,7 +114,7 @@ class _Lowering:
         self.body(block.body, cell, inner_lines)
         lines += [f"scan {STEP} {{", *(f"  {line}" for line in inner_lines), "}"]
 
-    def announce(self, items: Sequence[Item], place: Place) -> None:
+    def announce(self, items: Sequence[Item], place: CellPlace) -> None:
         """Tensors for what a scan computes: statements read what later ones gave a step before."""
         for item in items:
             if isinstance(item, BlockNode):
@@ -128,7 +128,7 @@ class _Lowering:
             elif self.is_computed(item):
                 self.operands.store(item, place, self.operands.axes(self.function.buffers[item].shape))
 
-    def equation(self, name: str, place: Place, lines: list[str]) -> None:
+    def equation(self, name: str, place: CellPlace, lines: list[str]) -> None:
         """The statement of an operation."""
         buffer = self.function.buffers[name]
         assert isinstance(buffer, Equation)
@@ -139,7 +139,7 @@ class _Lowering:
     def statement(
         self,
         name: str,
-        place: Place,
+        place: CellPlace,
         axes: Sequence[str | None],
         kind: str,
         right: Expr,
@@ -155,7 +155,7 @@ class _Lowering:
         lines.append(str(Statement(Access(stored.tensor, tuple(indices)), right, reduction=kind, mask=mask)))
 
     def right(
-        self, buffer: Equation, axes: Sequence[str | None], place: Place, lines: list[str]
+        self, buffer: Equation, axes: Sequence[str | None], place: CellPlace, lines: list[str]
     ) -> tuple[str, Expr]:
         """The reduction and the right side of an operation's statement."""
         name, operation = buffer.operation.name, buffer.operation
@@ -187,7 +187,7 @@ class _Lowering:
             return "sum", _OPERATORS[name](*found)
         return "sum", Call(_FUNCTIONS[name], tuple(found))
 
-    def reduction(self, reduction: Reduction, place: Place, lines: list[str]) -> None:
+    def reduction(self, reduction: FoldReduction, place: CellPlace, lines: list[str]) -> None:
         """A fold as a sum, a maximum or a minimum."""
         axes = self.operands.axes(self.function.buffers[reduction.result].shape)
         inner = place.with_loops((reduction.loop,), self.operands.indices)

@@ -29,13 +29,13 @@ from samhw.nested.dataflow import (
 )
 from samhw.nested.function import NestedFunction
 from samhw.nested.indices import Affine, value_of, variable
-from samhw.nested.places import STEP, IndexNames, Place
+from samhw.nested.places import STEP, CellPlace, IndexNames
 
-__all__ = ["Operands", "Stored"]
+__all__ = ["StoredBuffer", "TensorOperands"]
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredBuffer:
     """Where a buffer is.
 
     Attributes:
@@ -71,7 +71,7 @@ class Stored:
         return found
 
 
-class Operands:
+class TensorOperands:
     """The tensors of a program while it is written.
 
     Attributes:
@@ -85,8 +85,8 @@ class Operands:
         self.constants: dict[str, npt.NDArray[np.generic]] = {}
         self._names = Names((*function.parameters, *function.results))
         self._declared: dict[str, str] = {}
-        self._stored: dict[str, Stored] = {}
-        self._copies: dict[tuple[object, ...], Stored] = {}
+        self._stored: dict[str, StoredBuffer] = {}
+        self._copies: dict[tuple[object, ...], StoredBuffer] = {}
         self._made: dict[tuple[object, ...], Access] = {}
 
     def declarations(self) -> list[str]:
@@ -100,14 +100,14 @@ class Operands:
         """An index for each axis of an element; none for an axis of extent 1."""
         return [self.indices.of(f"{wish}{n}", e) if e > 1 else None for n, e in enumerate(shape)]
 
-    def own_place(self, dims: Sequence[Dim]) -> Place:
+    def own_place(self, dims: Sequence[Dim]) -> CellPlace:
         """The iterations over the dimensions of a list."""
         loops = tuple(Loop(dim.name, dim.extent, "map") for dim in dims)
-        return Place((), {}).with_loops(loops, self.indices)
+        return CellPlace((), {}).with_loops(loops, self.indices)
 
     # What is stored
 
-    def store(self, name: str, place: Place, axes: Sequence[str | None]) -> Stored:
+    def store(self, name: str, place: CellPlace, axes: Sequence[str | None]) -> StoredBuffer:
         """The tensor of what is computed in all iterations of a place. In a scan it keeps the steps if others
         read them."""
         if name in self._stored:
@@ -121,7 +121,7 @@ class Operands:
         indices = [*([STEP] if stepped else []), *place.rows, *(x for x in axes if x is not None)]
         self._declare(tensor, indices, shape)
         rows, dims = (tuple(loop.name for loop in some) for some in (loops, place.loops))
-        self._stored[name] = Stored(tensor, tuple(shape), rows, dims, place.coefficients, stepped)
+        self._stored[name] = StoredBuffer(tensor, tuple(shape), rows, dims, place.coefficients, stepped)
         return self._stored[name]
 
     def _declare(
@@ -132,7 +132,7 @@ class Operands:
         modes = ", ".join(f"{labels.fresh(i)}={e}" for i, e in zip(indices, shape, strict=True))
         self._declared[tensor] = f"tensor {tensor}[{modes}] : {format}" if modes else f"tensor {tensor}"
 
-    def _is_kept(self, name: str, place: Place) -> bool:
+    def _is_kept(self, name: str, place: CellPlace) -> bool:
         """Whether a later step reads what a scan computes, or something outside of it."""
         for buffer in self.function.buffers.values():
             earlier = isinstance(buffer, Pieces) and buffer.role == "state"
@@ -140,7 +140,7 @@ class Operands:
                 return True
         return False
 
-    def _input(self, name: str) -> Stored:
+    def _input(self, name: str) -> StoredBuffer:
         """A parameter, or a constant, as an input of the program."""
         if name not in self._stored:
             buffer = self.function.buffers[name]
@@ -161,7 +161,7 @@ class Operands:
             )
             self._declare(tensor, labels, shape)
             dims = tuple(dim.name for dim in buffer.dims)
-            self._stored[name] = Stored(tensor, tuple(shape), dims, dims, {}, False)
+            self._stored[name] = StoredBuffer(tensor, tuple(shape), dims, dims, {}, False)
         return self._stored[name]
 
     def _constant(self, wish: str, array: npt.NDArray[np.generic], indices: Sequence[str]) -> Access:
@@ -185,16 +185,16 @@ class Operands:
 
     # Masks
 
-    def mask(self, place: Place) -> str | None:
+    def mask(self, place: CellPlace) -> str | None:
         """The input that is 1 where a scan has cells; None if that is everywhere."""
         return None if len(place.coefficients) < 2 else self._cells(place, lambda _: True).tensor
 
-    def valid(self, place: Place) -> Access:
+    def valid(self, place: CellPlace) -> Access:
         """The mask of a scan's cells."""
         return self._cells(place, lambda _: True)
 
     def _cells(
-        self, place: Place, chosen: Callable[[dict[str, int]], bool], more: frozenset[str] = frozenset()
+        self, place: CellPlace, chosen: Callable[[dict[str, int]], bool], more: frozenset[str] = frozenset()
     ) -> Access:
         """An input that is 1 at those cells of a scan that are chosen."""
         loops = [loop for loop in place.loops if loop.name in place.coefficients or loop.name in more]
@@ -209,7 +209,7 @@ class Operands:
 
     # What is read
 
-    def of(self, read: ElementRead, at: Sequence[str | None], place: Place, lines: list[str]) -> Expr:
+    def of(self, read: ElementRead, at: Sequence[str | None], place: CellPlace, lines: list[str]) -> Expr:
         """An element's number, where its axes have these indices.
 
         Args:
@@ -236,7 +236,7 @@ class Operands:
             return Literal(buffer.value.flat[0].item())
         return self._outside(known, read, axes, place)
 
-    def _before(self, read: ElementRead, place: Place) -> Stored | None:
+    def _before(self, read: ElementRead, place: CellPlace) -> StoredBuffer | None:
         """The tensor of what is there before the present block; None for one number."""
         buffer = self.function.buffers[read.buffer]
         match buffer:
@@ -255,10 +255,10 @@ class Operands:
 
     def _outside(
         self,
-        stored: Stored,
+        stored: StoredBuffer,
         read: ElementRead,
         axes: tuple[str, ...],
-        place: Place,
+        place: CellPlace,
         guard: Access | None = None,
     ) -> Access:
         """An access of what is there before the present block."""
@@ -279,14 +279,14 @@ class Operands:
             return found
         return self._gathered(found, place, axes, guard)
 
-    def _is_discordant(self, stored: Stored, read: Sequence[Index]) -> bool:
-        """Whether a read has the step of a scan at a computed place, or rows at fixed ones: then the step as
-        the outermost level would be in the way."""
-        at = dict(zip(stored.dims, read, strict=False))
-        fixed = (isinstance(at[loop], Affine) and not at[loop].variables for loop in stored.loops)
-        return len(stored.coefficients) > 1 or any(fixed)
+    def _is_discordant(self, stored: StoredBuffer, read: Sequence[Index]) -> bool:
+        """Whether a read has the step of a scan, or rows beside it, at computed places: then the step as the
+        outermost level would be in the way."""
+        step, *rows = stored.indices(read)
+        bare = (any(i == variable(name) for name in i.variables) for i in (step, *rows))
+        return bool(step.variables) and not all(bare)
 
-    def _with_step_inside(self, stored: Stored, read: Sequence[Index]) -> Stored:
+    def _with_step_inside(self, stored: StoredBuffer, read: Sequence[Index]) -> StoredBuffer:
         """A copy of what a scan has stored skewed, with its step inside of the rows: that is the order in
         which rows give the step to be read. Of rows that a read names by number it has these alone."""
         at = dict(zip(stored.dims, read, strict=False))
@@ -318,7 +318,9 @@ class Operands:
         self.lines.append(str(Statement(Access.of(tensor, indices), right)))
         return tensor
 
-    def _gathered(self, found: Access, place: Place, axes: tuple[str, ...], guard: Access | None) -> Access:
+    def _gathered(
+        self, found: Access, place: CellPlace, axes: tuple[str, ...], guard: Access | None
+    ) -> Access:
         """What a scan reads at computed places, put in its place before the scan."""
         variables = {*found.variables, *(guard.variables if guard is not None else ())} - set(axes)
         own = [name for name in (STEP, *place.rows) if name in variables]
@@ -340,7 +342,7 @@ class Operands:
             return Name(index.terms[0][0])
         return ComputedIndex(index.terms, index.offset)
 
-    def _indirect(self, read: ElementRead, place: Place) -> Indirect:
+    def _indirect(self, read: ElementRead, place: CellPlace) -> Indirect:
         """An index that a list of numbers gives."""
         places = [place.index(i) for i in read.indices if isinstance(i, Affine)]
         names = [i.terms[0][0] for i in places if len(i.terms) == 1 and i.terms[0][1] == 1 and not i.offset]
@@ -352,7 +354,7 @@ class Operands:
             )
         return Indirect(self._input(read.buffer).tensor, tuple(names))
 
-    def _inside(self, read: ElementRead, axes: tuple[str, ...], place: Place, lines: list[str]) -> Access:
+    def _inside(self, read: ElementRead, axes: tuple[str, ...], place: CellPlace, lines: list[str]) -> Access:
         """An access of what the present scan computes, in this step or an earlier one."""
         stored = self._stored[read.buffer]
         dims = self.function.buffers[read.buffer].dims
@@ -388,7 +390,7 @@ class Operands:
             self._made[key] = self._now(right, place, axes, lines, f"{read.buffer}_at")
         return self._made[key]
 
-    def _pick(self, place: Place, index: Affine, other: str, extent: int) -> Access:
+    def _pick(self, place: CellPlace, index: Affine, other: str, extent: int) -> Access:
         """An input that is 1 where an index of rows has a value, as a factor that picks it."""
         inside = place.index(index)
         extents = [self.indices.extents[name] for name, _ in inside.terms]
@@ -399,7 +401,9 @@ class Operands:
                 found[(*at, value)] = 1
         return self._constant("pick", found, [*(name for name, _ in inside.terms), other])
 
-    def _now(self, right: Expr, place: Place, axes: tuple[str, ...], lines: list[str], wish: str) -> Access:
+    def _now(
+        self, right: Expr, place: CellPlace, axes: tuple[str, ...], lines: list[str], wish: str
+    ) -> Access:
         """A statement of the present block for part of another one."""
         tensor = self._names.fresh(wish)
         mask = None if place.mask is None else self.valid(place)
@@ -416,7 +420,7 @@ class Operands:
         read: ElementRead,
         axes: tuple[str, ...],
         at: Sequence[str | None],
-        place: Place,
+        place: CellPlace,
         lines: list[str],
     ) -> Expr:
         """What a state is: what it begins with at the first steps, and what earlier ones have given. One of
@@ -457,7 +461,7 @@ class Operands:
         buffer = self.function.buffers[read.buffer]
         return isinstance(buffer, Constants) and not buffer.value.any()
 
-    def _guard(self, place: Place, coordinate: Affine, piece: Stretch) -> Access:
+    def _guard(self, place: CellPlace, coordinate: Affine, piece: Stretch) -> Access:
         """The cells at which a state is in a piece."""
         return self._cells(
             place,
@@ -465,7 +469,7 @@ class Operands:
             frozenset(coordinate.variables),
         )
 
-    def _in_pieces(self, buffer: Pieces, place: Place) -> Stored:
+    def _in_pieces(self, buffer: Pieces, place: CellPlace) -> StoredBuffer:
         """Lists that are joined or padded, as a tensor: a sum of what is zero outside of its piece."""
         if buffer.name in self._stored:
             return self._stored[buffer.name]

@@ -7,7 +7,7 @@ from samhw.nested.dataflow import Loop
 from samhw.nested.hyperplane import Wavefront
 from samhw.nested.indices import Affine, substituted, variable
 
-__all__ = ["STEP", "IndexNames", "Place"]
+__all__ = ["STEP", "CellPlace", "IndexNames"]
 
 STEP = "step"
 """The index of the sequential loop of a scan."""
@@ -27,7 +27,7 @@ class IndexNames:
 
 
 @dataclass(frozen=True)
-class Place:
+class CellPlace:
     """An iteration of loops, outside of a scan or in it.
 
     Attributes:
@@ -85,10 +85,10 @@ class Place:
         """An index of loops as one of the program's indices."""
         return substituted(index, self.values)
 
-    def with_loops(self, loops: tuple[Loop, ...], names: IndexNames) -> "Place":
+    def with_loops(self, loops: tuple[Loop, ...], names: IndexNames) -> "CellPlace":
         """An iteration of further loops inside."""
         more = {loop.name: names.of(loop.name, loop.extent) for loop in loops}
-        return Place(
+        return CellPlace(
             (*self.loops, *loops),
             {**self.names, **more},
             self.wavefront,

@@ -15,14 +15,14 @@ from samhw.nested.dataflow import (
 from samhw.nested.function import NestedFunction
 from samhw.nested.indices import constant, variable
 
-__all__ = ["Reduction", "reduction_of"]
+__all__ = ["FoldReduction", "reduction_of"]
 
 _OPERATIONS = {"add": "sum", "maximum": "max", "minimum": "min"}
 _NEUTRAL = {"add": 0.0, "maximum": float("-inf"), "minimum": float("inf")}
 
 
 @dataclass(frozen=True)
-class Reduction:
+class FoldReduction:
     """A fold as a reduction.
 
     Attributes:
@@ -40,7 +40,7 @@ class Reduction:
     operand: ElementRead
 
 
-def reduction_of(function: NestedFunction, block: BlockNode) -> Reduction | None:
+def reduction_of(function: NestedFunction, block: BlockNode) -> FoldReduction | None:
     """The reduction that the innermost loop of a block is, if it is one."""
     *others, loop = block.loops
     last = block.body[-1]
@@ -68,11 +68,11 @@ def reduction_of(function: NestedFunction, block: BlockNode) -> Reduction | None
         and first.value.size
         and (first.value == _NEUTRAL[total.operation.name]).all()
     ):
-        return Reduction(last, state, kind, loop, operand)
+        return FoldReduction(last, state, kind, loop, operand)
     if operand.substituted({loop.name: constant(-1)}) == beginning.substituted({loop.name: constant(0)}):
         from_first = operand.substituted({loop.name: variable(loop.name) - 1})
         longer = Loop(loop.name, loop.extent + 1, loop.operator, loop.line)
-        return Reduction(last, state, kind, longer, from_first)
+        return FoldReduction(last, state, kind, longer, from_first)
     return None
 
 

@@ -96,7 +96,7 @@ def test_operations_become_loops() -> None:
 
     xs = nested.nested_tensor(np.random.default_rng(0).integers(-4, 5, (2, 3, 4)))
     found = nested.coarsened(nested.operations_as_loops(nested.trace(function, xs)))
-    assert len(found.merged) > 2
+    assert found.merged
     results = nested.evaluate(found.function, xs)
     for one, other in zip(function(xs), results, strict=True):
         assert np.array_equal(one.array, other.array)

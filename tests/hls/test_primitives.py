@@ -74,10 +74,8 @@ class Bench:
 
     @staticmethod
     def rename(k: int, case: Case) -> Node:
-        params = {
-            key: f"{value}_{k}" if key in case.node.memories or key in case.node.extents else value
-            for key, value in case.node.params.items()
-        }
+        named = case.node.memories.keys() | case.node.extents.keys() | case.node.repeats.keys()
+        params = {key: f"{value}_{k}" if key in named else value for key, value in case.node.params.items()}
         return replace(case.node, name=f"n{k}", params={"value": value_type(case.value), **params})
 
     def output(self, k: int, port: str) -> HlsStream:
@@ -118,11 +116,12 @@ class Bench:
         for p in to.inputs:
             words = [int(w) for w in contents[p.memory.name]] or [0]
             lines.append(f"    {p.word} {p.name}[] = {{{', '.join(f'{w}u' for w in words)}}};")
-        lines += [f"    {p.word} {p.name}[{p.memory.capacity}];" for p in to.outputs]
+        lines += [f"    static {p.word} {p.name}[{p.memory.capacity}];" for p in to.outputs]
         lines += [f"    index_t {name} = {self.graph.extents[index]};" for index, name in to.extents.items()]
+        lines += [f"    index_t {name} = {self.graph.extents[repeat]};" for repeat, name in to.steps.items()]
         lines += [f'    stream<{s.type}> {s.name}("{s.name}");' for s in to.streams]
         lines += [f"    error_code {name};" for name in to.errors]
-        lines += [f"    unsigned {name};" for name in to.counts.values()]
+        lines += [f"    unsigned {name} = 0;" for name in to.counts.values()]
         for process in to.processes:
             template = f"<{', '.join(process.template)}>" if process.template else ""
             arguments = ", ".join(a if isinstance(a, str) else a.name for a in process.arguments)

@@ -254,15 +254,28 @@ def _values(ports: Sequence[str], value: str, limit: int, least: int = 0) -> Any
     return draw
 
 
-def _placed(limit: int) -> Any:
-    """Values, and places below a limit."""
+def _placed(beyond: int | None = None) -> Any:
+    """Values, and places in any order. All places up to the last one have a value, since a memory keeps what
+    earlier cases have left. One of them may be beyond the memory."""
 
     def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
         depth = int(rng.integers(4))
         tree = _tree(rng, depth, lambda: None)
-        places = to_stream(_map(tree, depth, lambda _: int(rng.integers(limit))), depth)
-        values = to_stream(_map(tree, depth, lambda _: _value(rng, "i16", 30000)), depth)
-        return {"ref": places, "val": values}, {}
+        values: list[int | None] = []
+
+        def value(_: Nested) -> int | None:
+            values.append(_value(rng, "i16", 30000))
+            return values[-1]
+
+        valued = _map(tree, depth, value)
+        places = [int(place) for place in rng.permutation(len(values))]
+        if beyond is not None and places:
+            places[int(rng.integers(len(places)))] = beyond
+        left = iter(places)
+        return {
+            "ref": to_stream(_map(tree, depth, lambda _: next(left)), depth),
+            "val": to_stream(valued, depth),
+        }, {}
 
     return draw
 
@@ -765,6 +778,6 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "write_val", "write_val", _values(["val"], "i16", 30000), {"vals": "vals"}, 1, "i16", {"vals": 90}
     ),
-    Variant("write_at", "write_at", _placed(90), {"vals": "vals"}, 1, "i16", {"vals": 90}),
-    Variant("write_at, damaged", "write_at", _placed(97), {"vals": "vals"}, 1, "i16", {"vals": 90}),
+    Variant("write_at", "write_at", _placed(), {"vals": "vals"}, 1, "i16", {"vals": 90}),
+    Variant("write_at, damaged", "write_at", _placed(90), {"vals": "vals"}, 1, "i16", {"vals": 90}),
 )

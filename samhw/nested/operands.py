@@ -45,7 +45,7 @@ class StoredBuffer:
         dims: all dimensions of the buffer, in their order.
         coefficients: what the step counts of each loop.
         stepped: whether it keeps all steps of a scan.
-        inside: the step is inside of the loops.
+        inside: how many of the loops the step is inside of.
     """
 
     tensor: str
@@ -54,7 +54,7 @@ class StoredBuffer:
     dims: tuple[str, ...]
     coefficients: dict[str, int]
     stepped: bool
-    inside: bool = False
+    inside: int = 0
 
     def indices(self, read: Sequence[Index]) -> list[Index]:
         """The indices of the tensor for those of the buffer."""
@@ -67,7 +67,7 @@ class StoredBuffer:
                 index = of[loop]
                 assert isinstance(index, Affine)
                 step = step + index * a
-            found.insert(len(found) if self.inside else 0, step)
+            found.insert(self.inside, step)
         return found
 
 
@@ -283,8 +283,8 @@ class TensorOperands:
         """Whether a read has the step of a scan, or rows beside it, at computed places: then the step as the
         outermost level would be in the way."""
         step, *rows = stored.indices(read)
-        bare = (any(i == variable(name) for name in i.variables) for i in (step, *rows))
-        return bool(step.variables) and not all(bare)
+        computed = [all(i != variable(name) for name in i.variables) for i in (step, *rows)]
+        return any(computed[1:]) or (computed[0] and bool(step.variables))
 
     def _with_step_inside(self, stored: StoredBuffer, read: Sequence[Index]) -> StoredBuffer:
         """A copy of what a scan has stored skewed, with its step inside of the rows: that is the order in
@@ -304,11 +304,18 @@ class TensorOperands:
                 rows = [fixed[loop] if loop in fixed else Name(modes[loop]) for loop in stored.loops]
                 right = Access(source, (Name(STEP), *rows, *map(Name, inner)))
                 source = self._copied([STEP, *modes.values(), *inner], right)
-            if modes:
+            # A skewed step is computed of all rows; any other one is where its loop was.
+            before = stored.dims[: stored.dims.index(next(iter(stored.coefficients)))]
+            inside = len(modes) if len(stored.coefficients) > 1 else sum(loop in before for loop in modes)
+            indices = [*modes.values()]
+            indices.insert(inside, STEP)
+            if inside:
                 right = Access.of(source, (STEP, *modes.values(), *inner))
-                source = self._copied([*modes.values(), STEP, *inner], right)
-            shape = (*(extents[loop] for loop in modes), step, *rest[len(extents) :])
-            self._copies[key] = replace(stored, tensor=source, shape=shape, loops=tuple(modes), inside=True)
+                source = self._copied([*indices, *inner], right)
+            sizes = [extents[loop] for loop in modes]
+            sizes.insert(inside, step)
+            shape = (*sizes, *rest[len(extents) :])
+            self._copies[key] = replace(stored, tensor=source, shape=shape, loops=tuple(modes), inside=inside)
         return self._copies[key]
 
     def _copied(self, indices: Sequence[str], right: Access) -> str:

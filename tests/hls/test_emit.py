@@ -136,7 +136,7 @@ def test_top_names(program: str, name: str) -> None:
 
 
 def test_a_tensor_that_is_read_twice_has_two_ports() -> None:
-    text = "tensor A[i=8, j=8] : csr\ntensor X[i, j] : csr\nX[i, j] = A[i, j] * A[i, j]\n"
+    text = "tensor A[i=8, j=8] : csr\ntensor X[i, k] : csr\nX[i, k] = A[i, j] * A[j, k]\n"
     workload = make_workload(parse(text, "square.ein"))
     program = compile_workload(workload)
     (region,) = lower(program.design, program.arch).regions

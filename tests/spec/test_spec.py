@@ -34,6 +34,7 @@ FOLLOWS_FROM_ANSWERS = {
     "ordered",
     "kept",
     "banks",
+    "behind_end",
 }
 CONVENTIONS = {"named", "subject", "note"}
 """How a node is called and spoken of, for which there is a rule."""

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 
 import networkx as nx
 
-from samhw.graph import Arch, Endpoint, Graph, Node, StreamKind, wired, with_indices
+from samhw.graph import Arch, Endpoint, Graph, Node, StreamKind, levels, wired, with_indices
 from samhw.graph_passes.assembly import Assembly
+from samhw.graph_passes.concats import waiting_parts
 from samhw.graph_passes.depths import reductions_awaited
 
 __all__ = ["reads"]
@@ -22,7 +23,8 @@ def reads(assembly: Assembly) -> Assembly:
     """The graph in which no two nodes read the same values, and nobody makes streams that are not read.
 
     Where a reader waits for several reductions of what it reads, one behind the other, as in a layer norm,
-    each reads for itself: one that is ahead would wait for the others.
+    each reads for itself: one that is ahead would wait for the others. So it is where a part of a
+    concatenation would wait as a whole for an earlier one that shares with it.
     """
     graph = assembly.graph
     streams = _Streams(graph)
@@ -33,12 +35,21 @@ def reads(assembly: Assembly) -> Assembly:
     for kept, *others in alike.values():
         if others:
             shared = _shared(graph, kept, others, assembly.arch)
-            flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in shared.channels)
-            made = {kept} | nx.ancestors(flow, kept)
-            awaited = reductions_awaited(shared)
-            if all(awaited[c.name] <= 1 for c in shared.channels if c.source.node in made):
+            if not _waits(graph, shared, kept):
                 graph = shared
     return assembly if graph is assembly.graph else replace(assembly, graph=graph)
+
+
+def _waits(graph: Graph, shared: Graph, kept: str) -> bool:
+    """Whether what a node and those before it give in a graph with shared reads waits for more than it would
+    without."""
+    flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in shared.channels)
+    made = {kept} | nx.ancestors(flow, kept)
+    awaited = reductions_awaited(shared)
+    if any(awaited[c.name] > 1 for c in shared.channels if c.source.node in made):
+        return True
+    before, after = (waiting_parts(each, levels(each)).keys() for each in (graph, shared))
+    return not after <= before
 
 
 def _shared(graph: Graph, kept: str, others: Collection[str], arch: Arch) -> Graph:

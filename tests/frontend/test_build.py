@@ -72,7 +72,7 @@ def test_every_function_has_a_python_form(name):
     arguments = (x, 0.5) if name == "leaky_relu" else (x,) * FUNCTIONS[name]
     call = getattr(f, name)(*arguments)
     assert (call.function, len(call.arguments)) == (name, FUNCTIONS[name])
-    others = {"concat", "reshape", "recur", *(f"cum{op}" for op in REDUCTIONS), *OUTSIDE}
+    others = {"before", "concat", "reshape", "recur", *(f"cum{op}" for op in REDUCTIONS), *OUTSIDE}
     assert set(f.__all__) == {*FUNCTIONS, *others}
 
 

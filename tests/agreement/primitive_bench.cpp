@@ -120,8 +120,7 @@ Words store_memory(const Words& request) {
 }
 
 void run(const Words& head) {
-    top.selected = {};
-    top.selected[head[0] / 32] = 1u << head[0] % 32;
+    top.selected = head[0] + 1;
     top.extent = head[1];
     const Words ports = read_words();
     std::vector<Source> sources;

@@ -209,15 +209,15 @@ class _Ports(Elaboratable):
 
 
 class _Top(_Ports):
-    """All instances. The one whose bit of `selected` is set is joined to the ports, and its clock alone runs,
-    which spares Verilator the others."""
+    """All instances. The one whose number is one less than `selected` is joined to the ports, and its clock
+    alone runs, which spares Verilator the others."""
 
     def __init__(self, instances: Sequence[Instance]):
         self.instances = instances
         super().__init__(
             max(len(i.node.inputs) for i in instances), max(len(i.node.outputs) for i in instances)
         )
-        self.selected = Signal(len(self.instances))
+        self.selected = Signal(range(len(self.instances) + 1))
 
     @property
     def ports(self) -> list[Signal]:
@@ -230,7 +230,7 @@ class _Top(_Ports):
         for number, instance in enumerate(self.instances):
             cell, domain = _Cell(instance), f"clock{number}"
             m.submodules[f"instance{number}"] = DomainRenamer(domain)(cell)
-            selected = self.selected[number]
+            selected = self.selected == number + 1
             m.domains += ClockDomain(domain)
             m.d.comb += ClockSignal(domain).eq(ClockSignal() & selected)
             m.d.comb += ResetSignal(domain).eq(ResetSignal())

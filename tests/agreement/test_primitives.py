@@ -4,6 +4,8 @@ The tokens and cycles of every output, the cycles in which every input could be 
 and when it committed: over random streams, random timing at every port, and channels from one token up.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -19,12 +21,16 @@ pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
 CASES = 40
 """Cases for each instance. With two instances for each of the variants above 2,000."""
+TOGETHER = 16
+"""Variants of a bench. All of a bench is clocked for each case; but each bench is a build."""
 
 
-@pytest.fixture(scope="module")
-def bench() -> Bench:
-    rng = np.random.default_rng(1)
-    return Bench([instance for variant in VARIANTS for instance in instances(variant, rng)])
+@cache
+def bench_of(group: int) -> Bench:
+    """The bench with a group of variants, as far as possible of the same kinds."""
+    rng = np.random.default_rng(group)
+    variants = VARIANTS[group * TOGETHER : (group + 1) * TOGETHER]
+    return Bench([instance for variant in variants for instance in instances(variant, rng)])
 
 
 def test_every_kind_is_here() -> None:
@@ -33,7 +39,8 @@ def test_every_kind_is_here() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
-def test_primitive(bench: Bench, variant: Variant) -> None:
+def test_primitive(variant: Variant) -> None:
+    bench = bench_of(VARIANTS.index(variant) // TOGETHER)
     rng = np.random.default_rng(sum(variant.name.encode()))
     numbers = [k for k, instance in enumerate(bench.instances) if instance.graph.name == variant.name]
     cases = [(k, random_case(variant, bench.instances[k], rng)) for k in numbers for _ in range(CASES)]

@@ -30,7 +30,7 @@ tensor B[k=8, j=8] : csr
 tensor T[i=8, j=8] : csr
 tensor X[i=8, j=8] : csr
 fuse { T[i, j] = A[i, k] * B[k, j]    order i, k, j }
-fuse { X[i, j] = T[i, j] * T[i, j] }
+fuse { X[i, j] = T[i, k] * T[k, j]    order i, k, j }
 """
 
 # The second region must keep a row of U until it has its sum.
@@ -149,7 +149,7 @@ def test_kernels_in_order() -> None:
 def test_comments_have_the_statements() -> None:
     program, _ = compiled()
     files = project_files(program, options=ON_CHIP)
-    call = "    // Region 1: X from T\n    //   X[i, j] = T[i, j] * T[i, j]\n"
+    call = "    // Region 1: X from T\n    //   X[i, j] = T[i, k] * T[k, j]    order i, k, j\n"
     assert call in files["src/square_kernel.cpp"]
     assert "//   T[i, j] = A[i, k] * B[k, j]    order i, k, j\n" in files["src/square_0_kernel.cpp"]
 

@@ -92,12 +92,11 @@ class Apart(Elaboratable):
         self.at_root = isinstance(unit, AtRoot)
         self.unit = unit = unit.unit if isinstance(unit, AtRoot) else unit
         self.heads = dict(unit.i.signature.members) if isinstance(unit, Primitive) else {}
-        self.channels = {name: unit.channel(name, DEPTH) for name in self.heads}
+        self.channels = {name: Fifo(getattr(unit.i, name).payload.shape(), DEPTH) for name in self.heads}
         ends: list[tuple[Value, bool]] = []
         for of in (unit, *self.channels.values()):
             for path, member, end in of.signature.flatten(of):
-                within = () if not self.heads else ("i", "ahead") if of is unit else ("o", "following")
-                inside = path[0] in within
+                inside = path[0] == "i" if of is unit and self.heads else path[0] == "o" and of is not unit
                 zero = self.at_root and of is self.channels.get("ref") and path == ("i", "token")
                 if not inside and not zero:
                     ends.append((Value.cast(end), member.flow is In))
@@ -109,7 +108,7 @@ class Apart(Elaboratable):
         m.submodules.unit = self.unit
         for name, channel in self.channels.items():
             m.submodules[f"i_{name}"] = channel
-            self.unit.attach(m, name, channel)
+            wiring.connect(m, channel.o, getattr(self.unit.i, name))
         m.d.comb += [end.eq(port) if into else port.eq(end) for end, port, into in self.ends]
         if self.at_root:
             token = self.channels["ref"].i.token

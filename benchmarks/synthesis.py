@@ -196,8 +196,9 @@ class InBuild(Elaboratable):
         m = Module()
         m.submodules.component = component = self.component
         for name in component.i.signature.members:
-            m.submodules[f"i_{name}"] = channel = component.channel(name, self.depth)
-            component.attach(m, name, channel)
+            head = getattr(component.i, name)
+            m.submodules[f"i_{name}"] = channel = Fifo(head.payload.shape(), self.depth)
+            wiring.connect(m, channel.o, head)
             self._enter(m, f"i_{name}_push", channel.i.push)
             m.d.comb += channel.i.strobe.eq(channel.i.push)
             self._enter(m, f"i_{name}_token", channel.i.token)
@@ -212,7 +213,7 @@ class InBuild(Elaboratable):
         for name, member in component.signature.members.items():
             if member.is_port:
                 (self._enter if member.flow == In else self._leave)(m, name, getattr(component, name))
-            elif name not in ("i", "o", "ahead"):
+            elif name not in ("i", "o"):
                 self._memory(m, name, member.signature)
         return m
 

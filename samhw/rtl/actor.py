@@ -1,13 +1,13 @@
 """What every primitive's component has in common: an error flag, a fired flag, and ports by the written
 rule's names."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
-from amaranth.hdl import Cat, Module, ShapeLike, Signal, Value, ValueLike
+from amaranth.hdl import Cat, ShapeLike, Signal, Value, ValueLike
 from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.rtl.channel import Fifo, PushSignature
+from samhw.rtl.channel import PushSignature
 from samhw.rtl.shared import Shared
 
 __all__ = ["Error", "MemoryReadSignature", "MemoryWriteSignature", "Primitive", "error_bits"]
@@ -53,21 +53,18 @@ class Primitive(Shared):
 
     Args:
         inputs, outputs: the shape of each port's token, by the port's name in docs/primitives.md.
-        ahead: the inputs of which the component also looks at the token that follows.
         others: further members of the signature: memory ports (`mem_<param>`, and `mem_<param>_next` where
             two words are read at a time), extents (`<param>`, `In(index_bits)`), `stall`, `committed`.
             `<param>` is the parameter that names the memory or the index.
 
     Members:
         i, o: the inputs and the outputs, by name; the two may share one (`repeat.i.ref`, `repeat.o.ref`).
-        ahead: for the inputs among `ahead` what is `following` in their channel; only if there are any.
         error (Out, `Error`): for one cycle or more when an error is detected; the top level makes it sticky.
         fired (Out): some actor of this primitive fires in this cycle; feeds the deadlock watchdog.
     """
 
     i: wiring.PureInterface
     o: wiring.PureInterface
-    ahead: wiring.PureInterface
     error: Signal
     fired: Signal
 
@@ -76,27 +73,11 @@ class Primitive(Shared):
         inputs: Mapping[str, ShapeLike],
         outputs: Mapping[str, ShapeLike],
         others: Mapping[str, object] | None = None,
-        *,
-        ahead: Collection[str] = (),
     ):
         consumed = wiring.Signature({name: In(stream.Signature(shape)) for name, shape in inputs.items()})
         pushed = wiring.Signature({name: Out(PushSignature(shape)) for name, shape in outputs.items()})
         members = {"i": Out(consumed), "o": Out(pushed), "error": Out(Error), "fired": Out(1)}
-        self._ahead = frozenset(ahead)
-        if ahead:
-            following = wiring.Signature({name: Out(inputs[name]) for name in ahead})
-            members["ahead"] = In(following)
         super().__init__({**members, **(others or {})})
-
-    def channel(self, name: str, depth: int) -> Fifo:
-        """A channel for an input, to be attached to it."""
-        return Fifo(getattr(self.i, name).payload.shape(), depth, ahead=name in self._ahead)
-
-    def attach(self, m: Module, name: str, channel: Fifo) -> None:
-        """Puts a channel before an input."""
-        wiring.connect(m, channel.o, getattr(self.i, name))
-        if channel.ahead:
-            m.d.comb += getattr(self.ahead, name).eq(channel.following)
 
     def memory_ports(self, param: str) -> list[wiring.PureInterface]:
         """The ports to the memory that a parameter names."""

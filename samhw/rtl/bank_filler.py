@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Cat, Const, Elaboratable, Module, Signal, Value
+from amaranth.hdl import Cat, Elaboratable, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -22,7 +22,6 @@ from samhw.rtl.token import (
     stop_lo,
     token_layout,
 )
-from samhw.rtl.update_spacing import UpdateSpacing
 
 __all__ = ["BankFiller"]
 
@@ -31,12 +30,12 @@ class BankFiller(wiring.Component):
     """Members:
 
         i: `crd0` .. `crd<n-1>`, then `values`.
-        ahead: of `crd0` .. `crd<n-1>` what follows (`Primitive`), if L₊ is 2 or more.
         flush: the stops that the bank before them is drained for, DONE, and the stops of lists without any.
         free: a token for each bank that is not in use and has been drained.
         bank: the bank in use.
         update, addr, operand: the operand, which is one payload of `values` behind the other, is to be
             combined with what is at the address.
+        pending: an accumulation at that address is still under way; its next one waits.
         beyond: a coordinate of the update has more bits than it may.
         fired, protocol: as in `FiringTable`.
 
@@ -50,13 +49,13 @@ class BankFiller(wiring.Component):
     """
 
     i: wiring.PureInterface
-    ahead: wiring.PureInterface
     flush: wiring.PureInterface
     free: wiring.PureInterface
     bank: Signal
     update: Signal
     addr: Signal
     operand: Signal
+    pending: Signal
     beyond: Signal
     fired: Signal
     protocol: Signal
@@ -76,20 +75,18 @@ class BankFiller(wiring.Component):
         self.banks = banks
         self.latency = latency
         self.bits = tuple(bits)
-        crd = token_layout(arch.index_bits)
-        inputs = {f"crd{s}": In(stream.Signature(crd)) for s in range(len(bits))}
-        following = {f"crd{s}": Out(crd) for s in range(len(bits) if latency > 1 else 0)}
+        inputs = {f"crd{s}": In(stream.Signature(token_layout(arch.index_bits))) for s in range(len(bits))}
         inputs |= {name: In(stream.Signature(token_layout(val_width))) for name in values}
         super().__init__(
             {
                 "i": Out(wiring.Signature(inputs)),
-                "ahead": In(wiring.Signature(following)),
                 "flush": Out(PushSignature(CONTROL)),
                 "free": In(stream.Signature(CONTROL)),
                 "bank": Out(range(banks)),
                 "update": Out(1),
                 "addr": Out(addr_width),
                 "operand": Out(val_width * len(values)),
+                "pending": In(1),
                 "beyond": Out(1),
                 "fired": Out(1),
                 "protocol": Out(1),
@@ -108,9 +105,7 @@ class BankFiller(wiring.Component):
         m.submodules.flush_output = flush = Output(8, latency=self.latency + 1)
         wiring.connect(m, flush.o, wiring.flipped(self.flush))
 
-        update = all_of(is_payload(head.payload) for head in heads)
-        pending = self._pending(m, heads, update) if self.latency > 1 else Const(0)
-        table = FiringTable(m, heads, stall=is_payload(first) & pending)
+        table = FiringTable(m, heads, stall=is_payload(first) & self.pending)
         m.d.comb += [
             self.fired.eq(table.fired),
             self.protocol.eq(table.protocol),
@@ -119,7 +114,7 @@ class BankFiller(wiring.Component):
             self.operand.eq(Cat(getattr(self.i, name).payload.payload for name in self.values)),
         ]
         token = {flush.i: make_token(first.kind, first.payload[:8])}
-        with m.If(update), table.row(takes=heads):
+        with m.If(all_of(is_payload(head.payload) for head in heads)), table.row(takes=heads):
             m.d.comb += self.update.eq(1)
         with m.Elif(all_of(same_token(head.payload, first) for head in heads[1:])):
             with m.If(first.kind == TokenKind.DONE), table.row(takes=heads, pushes=token):
@@ -131,21 +126,3 @@ class BankFiller(wiring.Component):
             with m.Else(), table.row(takes=heads, pushes=token):
                 pass
         return m
-
-    def _pending(self, m: Module, heads: Sequence[wiring.PureInterface], update: Value) -> Value:
-        """An accumulation at the address of the heads is still under way; its next one waits."""
-        n = len(self.bits)
-        m.submodules.spacing = spacing = UpdateSpacing(bits=self.bits, banks=self.banks, latency=self.latency)
-        for s, head in enumerate(heads[:n]):
-            m.d.comb += [
-                getattr(spacing, f"crd{s}").eq(head.payload.payload),
-                getattr(spacing, f"following{s}").eq(getattr(self.ahead, f"crd{s}").payload),
-                spacing.there[s].eq(head.valid),
-            ]
-        m.d.comb += [
-            spacing.leave.eq(self.fired),
-            spacing.update.eq(update),
-            spacing.fresh.eq((heads[0].payload.kind == TokenKind.STOP) & (stop_hi(heads[0].payload) >= n)),
-            spacing.bank.eq(self.bank),
-        ]
-        return spacing.pending

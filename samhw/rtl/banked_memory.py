@@ -5,6 +5,7 @@ from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.actor import MemoryReadSignature
+from samhw.rtl.logic import any_of
 
 __all__ = ["BankedMemory", "CombineSignature", "UpdateSignature", "next_bank"]
 
@@ -46,6 +47,8 @@ class BankedMemory(wiring.Component):
             a drain or behind one. A bank's first drain must come L + 2 cycles or more after its last update,
             its first update three or more after its last drain.
         update (In), drain (In): at most one update and one drain a cycle.
+        pending (Out): the word at `update.addr` was updated less than L cycles ago; `update.en` must be low.
+            Depends on the address and the bank alone.
         combine (Out): asks for the new word, two cycles after `update`.
         sweep (In), sweep_addr (In): clears a word of all banks. Not together with the others.
 
@@ -58,6 +61,7 @@ class BankedMemory(wiring.Component):
     bank: Signal
     drain_bank: Signal
     update: wiring.PureInterface
+    pending: Signal
     drain: wiring.PureInterface
     combine: wiring.PureInterface
     sweep: Signal
@@ -71,6 +75,7 @@ class BankedMemory(wiring.Component):
                 "bank": In(range(banks)),
                 "drain_bank": In(range(banks)),
                 "update": In(UpdateSignature(addr_width, operand_width)),
+                "pending": Out(1),
                 "drain": In(MemoryReadSignature(addr_width, width)),
                 "combine": Out(CombineSignature(width, operand_width)),
                 "sweep": In(1),
@@ -92,7 +97,11 @@ class BankedMemory(wiring.Component):
             m.d.sync += [update.eq(updates[-1]), place.eq(places[-1])]
             updates.append(update)
             places.append(place)
-        m.d.comb += self.combine.used.eq(updates[-1])
+        meets = [update & (place == here) for update, place in zip(updates, places, strict=True)]
+        m.d.comb += [
+            self.pending.eq(any_of(meets[1 : self.latency])),
+            self.combine.used.eq(updates[-1]),
+        ]
 
         # t + 1: the memory gives the word. It lacks the updates of L and L + 1 cycles ahead: the results are
         # being written in this cycle, and were in the last one.
@@ -106,8 +115,8 @@ class BankedMemory(wiring.Component):
         word = Signal.like(self.combine.word, reset_less=True)
         m.d.sync += [
             read_operand.eq(self.update.operand),
-            read_after_one.eq(updates[-2] & (places[-2] == here)),
-            read_after_two.eq(updates[-1] & (places[-1] == here)),
+            read_after_one.eq(meets[self.latency]),
+            read_after_two.eq(meets[self.latency + 1]),
             operand.eq(read_operand),
             written.eq(self.combine.result),
             word.eq(Mux(read_after_one, self.combine.result, Mux(read_after_two, written, read_word))),

@@ -33,26 +33,15 @@ class Fifo(Shared):
 
     A token that is strobed in cycle t is at the output from cycle t + 1 on; with an operation of L - 1 cycles
     before the strobe, a token pushed in t is available in t + L.
-
-    Args:
-        ahead: whether there is `following`.
-
-    Members:
-        i, o: both ends.
-        following (Out): the token at the output in the next cycle, if there is none in this one or it leaves.
-            Does not depend on whether it leaves.
-        empty, full (Out): no token is at the output; no slot is free.
     """
 
-    def __init__(self, shape: ShapeLike, depth: int, *, ahead: bool = False):
+    def __init__(self, shape: ShapeLike, depth: int):
         self.shape = shape
         self.depth = depth
-        self.ahead = ahead
         super().__init__(
             {
                 "i": In(PushSignature(shape)),
                 "o": Out(stream.Signature(shape)),
-                **({"following": Out(shape)} if ahead else {}),
                 "empty": Out(1),
                 "full": Out(1),
             }
@@ -80,17 +69,14 @@ class Fifo(Shared):
             stored.eq(stored + self.i.strobe - pop),
         ]
         if self.depth == 1:
-            more, behind = Const(0), self.i.token
+            more, following = Const(0), self.i.token
         else:
-            more, behind = stored > 1, self._behind(m, advance & (self.i.strobe | (stored > 1)))
-        following = Mux(more, behind, self.i.token)
-        if self.ahead:
-            m.d.comb += Value.cast(self.following).eq(following)
+            more, following = stored > 1, self._following(m, advance & (self.i.strobe | (stored > 1)))
         with m.If(advance):
-            m.d.sync += [valid.eq(more | self.i.strobe), front.eq(following)]
+            m.d.sync += [valid.eq(more | self.i.strobe), front.eq(Mux(more, following, self.i.token))]
         return m
 
-    def _behind(self, m: Module, advance: ValueLike) -> Value:
+    def _following(self, m: Module, advance: ValueLike) -> Value:
         """The token behind the front, from a memory that every token passes.
 
         The front is a register of its own, so that a head costs the actor neither the memory's delay nor a

@@ -56,7 +56,8 @@ class Fabric(wiring.Component):
         }
         self.submodules = self._submodules()
         self.channels = [
-            self.nodes[region, c.sink.node].channel(c.sink.port, c.depth) for region, c in design.channels
+            Fifo(getattr(self.nodes[region, c.source.node].o, c.source.port).signature.shape, c.depth)
+            for region, c in design.channels
         ]
         self.stallable = [
             (region, node.name)
@@ -109,7 +110,7 @@ class Fabric(wiring.Component):
         for k, ((region, edge), channel) in enumerate(zip(self.design.channels, self.channels, strict=True)):
             sink = edge.sink
             m.submodules[f"ch_{names[region, sink.node]}_{sink.port}"] = channel
-            self.nodes[region, sink.node].attach(m, sink.port, channel)
+            wiring.connect(m, channel.o, getattr(self.nodes[region, sink.node].i, sink.port))
             behind[region, edge.source].append(channel)
             if self.probes:
                 m.d.comb += [

@@ -63,8 +63,7 @@ class VectorReducer(Primitive):
         tokens = {f"crd{s}": token_layout(arch.index_bits) for s in range(len(self.bits))}
         value = token_layout(self.val_width)
         inputs = tokens | dict.fromkeys(self.values, value)
-        ahead = tokens if step.latency > 1 else ()
-        super().__init__(inputs, tokens | {"val": value}, {"busy": Out(1)}, ahead=ahead)
+        super().__init__(inputs, tokens | {"val": value}, {"busy": Out(1)})
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
@@ -104,8 +103,6 @@ class VectorReducer(Primitive):
         m.submodules.emit = emit
         for name in self.i.signature.members:
             wiring.connect(m, wiring.flipped(getattr(self.i, name)), getattr(fill.i, name))
-        for name in fill.ahead.signature.members:
-            m.d.comb += getattr(fill.ahead, name).eq(getattr(self.ahead, name))
         for name in self.o.signature.members:
             wiring.connect(m, getattr(emit.o, name), wiring.flipped(getattr(self.o, name)))
         self._chain(m, fill, walkers, emit)
@@ -127,6 +124,7 @@ class VectorReducer(Primitive):
             values.update.en.eq(fill.update),
             values.update.addr.eq(fill.addr),
             values.update.operand.eq(fill.operand),
+            fill.pending.eq(values.pending),
             values.drain.en.eq(emit.drain.en),
             values.drain.addr.eq(emit.drain.addr),
             values.drain_bank.eq(emit.drain_bank),

@@ -257,8 +257,9 @@ class _Cell(_Ports):
         m.submodules.dut = dut = component(node, graph, self.instance.arch, stall_port=False)
         waiting = []
         for port, lane in zip(node.inputs, self.inputs, strict=True):
-            m.submodules[f"i_{port.name}"] = channel = dut.channel(port.name, depths[f"i.{port.name}"])
-            dut.attach(m, port.name, channel)
+            sink = getattr(dut.i, port.name)
+            m.submodules[f"i_{port.name}"] = channel = Fifo(sink.payload.shape(), depths[f"i.{port.name}"])
+            wiring.connect(m, channel.o, sink)
             m.d.comb += [
                 channel.i.push.eq(lane.go),
                 channel.i.strobe.eq(lane.go),

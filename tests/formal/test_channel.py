@@ -30,7 +30,7 @@ MUTANTS = [
     Mutant("ready waits for valid", "channel", "eq(~self.full)", "eq(~self.full & (self.i.push | valid))"),
     Mutant("the head leaves without a pop", "channel", "advance.eq(pop | ~valid)", "advance.eq(1)"),
     Mutant("a token is doubled", "channel", "more | self.i.strobe", "more | self.i.strobe | pop"),
-    Mutant("tokens are swapped", "channel", "Mux(more, behind,", "Mux(more & ~self.i.strobe, behind,"),
+    Mutant("tokens are swapped", "channel", "Mux(more, following,", "Mux(more & ~self.i.strobe, following,"),
     Mutant("a place is overwritten", "channel", "write.en.eq(self.i.strobe)", "write.en.eq(1)"),
     Mutant("the ring is too short", "channel", "pointer == depth - 1, 0", "pointer == depth - 2, 0"),
     Mutant("a cycle late", "output", "self.latency - 1 - self.registers", "self.latency - self.registers"),

@@ -41,10 +41,6 @@ class Offer:
     def time(self, k: int) -> int:
         return self.times[k] if k < len(self.times) else ASAP
 
-    def has(self, k: int, cycle: int) -> bool:
-        """Whether token k is there in a cycle."""
-        return k < len(self.tokens) and cycle >= self.time(k)
-
 
 @dataclass
 class Run:
@@ -103,7 +99,6 @@ class Harness(wiring.Component):
         self.depths = dict.fromkeys(self.outputs, depth) | dict(depths or {})
         self.memories: dict[str, memory.MemoryData] = {}
         self.controls = []
-        self.looks: tuple[str, ...] = ()
         members = {
             "i": Out(wiring.Signature({name: In(stream.Signature(s)) for name, s in self.inputs.items()})),
             "o": Out(wiring.Signature({name: Out(stream.Signature(s)) for name, s in self.outputs.items()})),
@@ -111,10 +106,7 @@ class Harness(wiring.Component):
         for name, member in component.signature.members.items():
             if name in ("i", "o"):
                 continue
-            if name == "ahead":
-                members["ahead"] = member
-                self.looks = tuple(member.signature.members)
-            elif member.is_port:
+            if member.is_port:
                 members[name] = member
                 self.controls.append(name)
             else:
@@ -130,8 +122,6 @@ class Harness(wiring.Component):
         m.submodules.component = component = self.component
         for name in self.inputs:
             wiring.connect(m, wiring.flipped(getattr(self.i, name)), getattr(component.i, name))
-            if name in self.looks:
-                m.d.comb += getattr(component.ahead, name).eq(getattr(self.ahead, name))
         for name, shape in self.outputs.items():
             m.submodules[f"channel_{name}"] = channel = Fifo(shape, self.depths[name])
             wiring.connect(m, getattr(component.o, name), channel.i)
@@ -186,10 +176,7 @@ def run(
             for name, times in high.items():
                 ctx.set(getattr(harness, name), cycle in times)
             for name, source in sources.items():
-                taken = len(result.takes[name])
-                _drive(ctx, getattr(harness.i, name), source, taken, cycle)
-                if name in harness.looks:
-                    _show(ctx, getattr(harness.ahead, name), source, taken, cycle)
+                _drive(ctx, getattr(harness.i, name), source, len(result.takes[name]), cycle)
             for name, popped in result.pops.items():
                 earliest = (pops or {}).get(name, ())
                 ready = len(popped) >= len(earliest) or cycle >= earliest[len(popped)]
@@ -216,18 +203,10 @@ def _offer(offer: Offer | str | Sequence[Token]) -> Offer:
 
 
 def _drive(ctx: SimulatorContext, port: Any, source: Offer, k: int, cycle: int) -> None:
-    ctx.set(port.valid, source.has(k, cycle))
-    _set_token(ctx, port.payload, source, k, cycle)
-
-
-def _show(ctx: SimulatorContext, following: Any, source: Offer, k: int, cycle: int) -> None:
-    """What is at the head in the next cycle, if nothing is in this one or token k leaves."""
-    _set_token(ctx, following, source, k + source.has(k, cycle), cycle + 1)
-
-
-def _set_token(ctx: SimulatorContext, place: Any, source: Offer, k: int, cycle: int) -> None:
-    shown = source.tokens[k] if source.has(k, cycle) else _GARBAGE[cycle % len(_GARBAGE)]
-    ctx.set(place.as_value(), shown.kind | shown.payload << 2)
+    valid = k < len(source.tokens) and cycle >= source.time(k)
+    ctx.set(port.valid, valid)
+    shown = source.tokens[k] if valid else _GARBAGE[cycle % len(_GARBAGE)]
+    ctx.set(port.payload.as_value(), shown.kind | shown.payload << 2)
 
 
 def _observe(ctx: SimulatorContext, harness: Harness, cycle: int, result: Run) -> None:

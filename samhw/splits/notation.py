@@ -2,9 +2,9 @@
 `dia(density=0.5) + csr`, `blocks(16, density=0.5) + csr`, and `file.py:function`."""
 
 import re
-from collections.abc import Mapping
 
-from samhw.errors import InputError, shown
+from samhw.errors import InputError
+from samhw.splits.by_tensor import check_by_tensor
 from samhw.splits.function import RuleFunction
 from samhw.splits.rule import SplitRule
 from samhw.splits.rules import Blocks, Columns, Dia, Diagonal, Even, Hyb, Rows
@@ -29,16 +29,7 @@ def check_split(split: object) -> dict[str, str]:
     Raises:
         InputError: for what is no table of rules.
     """
-    if not isinstance(split, Mapping):
-        raise InputError(f"'split' is {shown(split)}; give a table of rules by tensor, A = \"rows(4)\".")
-    for tensor, text in split.items():
-        if not isinstance(tensor, str) or not isinstance(text, str):
-            raise InputError(f"'split' has {shown(text)} for {shown(tensor)}; give a rule, such as rows(4).")
-        try:
-            parse_rule(text)
-        except InputError as error:
-            raise InputError(f"'split' of '{tensor}': {error}.") from None
-    return {tensor: text.strip() for tensor, text in split.items()}
+    return check_by_tensor("split", split, parse_rule, what="a rule", several="rules", example="rows(4)")
 
 
 def parse_rule(text: str) -> SplitRule:

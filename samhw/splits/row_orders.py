@@ -2,7 +2,6 @@
 `file.py:function`."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from samhw.errors import InputError, shown
+from samhw.errors import InputError
+from samhw.splits.by_tensor import check_by_tensor
 from samhw.splits.even import evenly_shared
 from samhw.splits.function import RuleFunction
 from samhw.splits.rule import Coordinates
@@ -134,20 +134,9 @@ def check_permute_rows(orders: object) -> dict[str, str]:
     Raises:
         InputError: for what is no table of orders.
     """
-    if not isinstance(orders, Mapping):
-        raise InputError(
-            f"'permute_rows' is {shown(orders)}; give a table of orders by tensor, A = \"by length\"."
-        )
-    for tensor, text in orders.items():
-        if not isinstance(tensor, str) or not isinstance(text, str):
-            raise InputError(
-                f"'permute_rows' has {shown(text)} for {shown(tensor)}; give an order, such as by length."
-            )
-        try:
-            parse_row_order(text)
-        except InputError as error:
-            raise InputError(f"'permute_rows' of '{tensor}': {error}.") from None
-    return {tensor: text.strip() for tensor, text in orders.items()}
+    return check_by_tensor(
+        "permute_rows", orders, parse_row_order, what="an order", several="orders", example="by length"
+    )
 
 
 def parse_row_order(text: str) -> RowOrder:

@@ -6,7 +6,7 @@ dense level are equal too where a scanner makes them of all coordinates, and whe
 coordinates that a scanner of the same extent gives below as many references.
 """
 
-from collections.abc import Collection, Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
 import networkx as nx
@@ -26,25 +26,38 @@ def reads(assembly: Assembly) -> Assembly:
     each reads for itself: one that is ahead would wait for the others. So it is where a part of a
     concatenation would wait as a whole for an earlier one that shares with it.
     """
-    graph = assembly.graph
-    streams = _Streams(graph)
+    streams = _Streams(assembly.graph)
     alike: dict[Hashable, list[str]] = {}
-    for node in graph.nodes:
+    for node in assembly.graph.nodes:
         if _reads_values(node):
             alike.setdefault(streams.made(node), []).append(node.name)
-    for kept, *others in alike.values():
-        if others:
-            shared = _shared(graph, kept, others, assembly.arch)
-            if not _waits(graph, shared, kept):
-                graph = shared
+    several = [names for names in alike.values() if len(names) > 1]
+    graph = _with_shared(assembly.graph, several, assembly.arch)
     return assembly if graph is assembly.graph else replace(assembly, graph=graph)
 
 
-def _waits(graph: Graph, shared: Graph, kept: str) -> bool:
-    """Whether what a node and those before it give in a graph with shared reads waits for more than it would
-    without."""
+def _with_shared(graph: Graph, alike: Sequence[Sequence[str]], arch: Arch) -> Graph:
+    """The graph in which as many groups of readers share their reads as may, the first ones first.
+
+    Where all of them together may, so may each. So they are tried together, and halves of them where that
+    fails: most graphs are looked at once.
+    """
+    if not alike:
+        return graph
+    shared = _shared(graph, alike, arch)
+    if not _waits(graph, shared, [kept for kept, *_ in alike]):
+        return shared
+    if len(alike) == 1:
+        return graph
+    half = len(alike) // 2
+    return _with_shared(_with_shared(graph, alike[:half], arch), alike[half:], arch)
+
+
+def _waits(graph: Graph, shared: Graph, kept: Sequence[str]) -> bool:
+    """Whether what some nodes and those before them give in a graph with shared reads waits for more than it
+    would without."""
     flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in shared.channels)
-    made = {kept} | nx.ancestors(flow, kept)
+    made = set(kept).union(*(nx.ancestors(flow, name) for name in kept))
     awaited = reductions_awaited(shared)
     if any(awaited[c.name] > 1 for c in shared.channels if c.source.node in made):
         return True
@@ -52,14 +65,16 @@ def _waits(graph: Graph, shared: Graph, kept: str) -> bool:
     return not after <= before
 
 
-def _shared(graph: Graph, kept: str, others: Collection[str], arch: Arch) -> Graph:
-    """The graph in which a node serves the readers of others, without what nobody reads any more."""
+def _shared(graph: Graph, alike: Sequence[Sequence[str]], arch: Arch) -> Graph:
+    """The graph in which the first node of each group serves the readers of all, without what nobody reads
+    any more."""
+    instead = {other: kept for kept, *others in alike for other in others}
     ends = [
-        (Endpoint(kept, c.source.port) if c.source.node in others else c.source, c.sink)
+        (Endpoint(instead.get(c.source.node, c.source.node), c.source.port), c.sink)
         for c in graph.channels
-        if c.sink.node not in others
+        if c.sink.node not in instead
     ]
-    nodes = {node.name: node for node in graph.nodes if node.name not in others}
+    nodes = {node.name: node for node in graph.nodes if node.name not in instead}
     while idle := {n.name for n in nodes.values() if n.outputs} - {source.node for source, _ in ends}:
         nodes = {name: node for name, node in nodes.items() if name not in idle}
         ends = [end for end in ends if end[1].node not in idle]

@@ -13,6 +13,7 @@ import pytest
 
 import samhw
 from samhw.frontend import Program, load_cascade, parse
+from tests.cascade.test_paper import CASCADE_OF_THREE
 from tests.support.thorough import sample
 
 LENGTH = 24
@@ -33,22 +34,7 @@ fuse {
 }
 """
 )
-SPREAD = parse(
-    """
-value f32
-tensor S[i, j]
-tensor V[i, j]
-fuse {
-  m[i] max= S[i, j]
-  E[i, j] = exp(S[i, j] - m[i])
-  l[i] = E[i, j]
-  P[i, j] = E[i, j] / l[i]
-  mean[i] = P[i, j] * V[i, j]
-  D[i, j] = V[i, j] - mean[i]
-  variance[i] = P[i, j] * D[i, j] * D[i, j]
-}
-"""
-)
+SPREAD = parse(CASCADE_OF_THREE)
 
 RISING = np.linspace(-20, 20, LENGTH)
 SCORES = {

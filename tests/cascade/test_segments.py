@@ -7,22 +7,9 @@ import samhw
 from samhw.cascade import cascaded
 from samhw.errors import InputError
 from samhw.frontend import Program, dumps, load_cascade, parse
+from tests.cascade.test_rewrite import MASKED
 
 RNG = np.random.default_rng(3)
-
-MASKED = """
-value f32
-tensor S[i, j] : csr
-tensor M[i, j] : csr
-tensor V[j, v]
-fuse {
-  m[i] max= S[i, j] where M[i, j]
-  E[i, j] = exp(S[i, j] - m[i]) where M[i, j]
-  l[i] = E[i, j]
-  P[i, j] = E[i, j] / l[i]
-  O[i, v] = P[i, j] * V[j, v]
-}
-"""
 
 STORED = """
 value f32

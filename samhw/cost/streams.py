@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from string import ascii_lowercase
 
 from samhw.graph import Endpoint, Graph, Node, StreamKind, levels
 from samhw.numerics.vanishing import vanishes, vanishes_by_first
@@ -152,13 +151,12 @@ class _Walk:
 
     def _stored(self, memory: str, path: tuple[Led, ...]) -> Support:
         """What lies in a level of a tensor, under the indices that lead there."""
-        tensor, array = self._graph.memory[memory].tensor, self._graph.memory[memory].array
-        indices = [led.index for led in path]
-        result = self._results.get(f"{tensor}.{array}")
+        stored = self._graph.memory[memory]
+        tensor, indices = stored.tensor, [led.index for led in path]
+        result = self._results.get(f"{tensor}.{stored.array}")
         # A step of a tensor has no index for the level of the steps: it counts as if it had what any of
         # them has.
-        level = int(array.lstrip(ascii_lowercase) or 0)
-        steps = [f"{tensor}.{n}" for n in range(level + 1 - len(indices))]
+        steps = [f"{tensor}.{n}" for n in range((stored.level or 0) + 1 - len(indices))]
         if result is None:
             # Dense levels outside keep nothing out, so that a level has what all of the tensor has there.
             order, block = self._orders[tensor], self._blocks[tensor]

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 from samhw.numerics import ValueType
@@ -132,6 +133,12 @@ class Memory:
     def is_value(self) -> bool:
         """The words are values."""
         return self.array == StoredArray.VALS
+
+    @property
+    def level(self) -> int | None:
+        """The level of the tensor that it is of; None for its values."""
+        digits = self.array.lstrip(ascii_lowercase)
+        return int(digits) if digits else None
 
     @property
     def is_signed(self) -> bool:

@@ -3,12 +3,13 @@
 As running_blocks.py, of elements that are a factor and a value, in blocks of sixteen.
 """
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal
+from amaranth.hdl import Cat, Elaboratable, Module, Signal
 from amaranth.lib import wiring
 
 from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.rtl.actor import Primitive, error_bits
+from samhw.rtl.block_actors import AddCarry, ChainBlocks
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
@@ -33,8 +34,19 @@ class Recur(Primitive):
         self.width = token_width(value_type.width)
         steps = [RescaleStep(arch=arch, value_type=value_type, joins=True) for _ in range(_ROUNDS)]
         self.spreads = [_Spread(self.width, step, k) for k, step in enumerate(steps)]
-        self.chain = _Chain(self.width, RescaleStep(arch=arch, value_type=value_type))
-        self.add = _Add(self.width, RescaleStep(arch=arch, value_type=value_type))
+        self.chain = ChainBlocks(
+            self.width,
+            RescaleStep(arch=arch, value_type=value_type),
+            {"factors": "r", "values": "x"},
+            before="h",
+        )
+        self.add = AddCarry(
+            self.width,
+            RescaleStep(arch=arch, value_type=value_type),
+            {"factor": "r", "val": "x"},
+            before="h",
+            rounds=_ROUNDS,
+        )
         value = token_layout(self.width)
         super().__init__({"factor": value, "val": value}, {"val": value})
 
@@ -119,90 +131,5 @@ class _Spread(RunningActor):
             end = make_token(head.kind, head.payload[:8])
             with table.row(takes=inputs, pushes=dict.fromkeys((o.i for o in outputs.values()), end)):
                 m.d.sync += place.eq(0)
-        m.d.comb += [self.fired.eq(table.fired), self.protocol.eq(table.protocol)]
-        return m
-
-
-class _Chain(RunningActor):
-    """In `factors` and `values`, out `carry`. Joins the blocks of a fiber, each to those before it, which
-    come back through the channel *loop*."""
-
-    def __init__(self, width: int, step: RescaleStep):
-        self.step = step
-        super().__init__("factors values", width, latency=step.latency, outputs=("carry",))
-
-    def elaborate(self, platform: object) -> Elaboratable:
-        m = Module()
-        m.submodules.step = step = self.step
-        registers = self.latency - 1
-        carry = self._output(m, "carry", registers=registers)
-        m.submodules.loop = loop = Output(self.width, latency=self.latency, registers=registers)
-        m.submodules.partial = partial = Fifo(token_layout(self.width), 2)
-        wiring.connect(m, loop.o, partial.i)
-        head = self.i.values.payload
-        looped = Signal()
-        m.d.comb += [
-            step.h.eq(partial.o.payload.payload),
-            step.r.eq(self.i.factors.payload.payload),
-            step.x.eq(head.payload),
-            step.alone.eq(~looped),
-            carry.result.eq(step.result),
-            loop.result.eq(step.result),
-            self.overflow.eq(carry.used & step.overflow),
-        ]
-        inputs = [self.i.factors, self.i.values]
-        value = make_token(TokenKind.VAL)
-        table = FiringTable(m, inputs)
-        with m.If(head.kind == TokenKind.VAL):
-            pushes = {carry.i: value, loop.i: value}
-            with table.row(takes=inputs, takes_if={partial.o: looped}, pushes=pushes):
-                m.d.sync += looped.eq(1)
-        with m.Elif(head.kind == TokenKind.STOP):
-            with table.row(takes=inputs, takes_if={partial.o: looped}):
-                m.d.sync += looped.eq(0)
-        with m.Elif(head.kind == TokenKind.DONE):
-            table.row(takes=inputs, pushes={carry.i: make_token(TokenKind.DONE)})
-        m.d.comb += [self.fired.eq(table.fired), self.protocol.eq(table.protocol)]
-        return m
-
-
-class _Add(RunningActor):
-    """In `factor`, `val` and `carry`, out `val`. Joins each element to the blocks before its own."""
-
-    def __init__(self, width: int, step: RescaleStep):
-        self.step = step
-        super().__init__("factor val carry", width, latency=step.latency)
-
-    def elaborate(self, platform: object) -> Elaboratable:
-        m = Module()
-        m.submodules.step = step = self.step
-        val = self._output(m, "val", registers=self.latency - 1)
-        head, carry = self.i.val.payload, self.i.carry.payload
-        place = Signal(_ROUNDS)
-        behind = Signal()
-        before = Signal.like(step.h, reset_less=True)
-        carried = Signal()  # a block begins, or would, behind whole blocks
-        m.d.comb += [
-            carried.eq(behind & (place == 0)),
-            step.h.eq(Mux(carried, carry.payload, before)),
-            step.r.eq(self.i.factor.payload.payload),
-            step.x.eq(head.payload),
-            step.alone.eq(~behind),
-            val.result.eq(step.result),
-            self.overflow.eq(val.used & step.overflow),
-        ]
-        token = make_token(head.kind, head.payload[:8])
-        inputs, takes = [self.i.factor, self.i.val], {self.i.carry: carried}
-        table = FiringTable(m, inputs)
-        with m.If(head.kind == TokenKind.VAL):
-            with table.row(takes=inputs, takes_if=takes, pushes={val.i: make_token(TokenKind.VAL)}):
-                m.d.sync += [place.eq(place + 1), before.eq(step.h)]
-                with m.If(place.all()):
-                    m.d.sync += behind.eq(1)
-        with m.Elif(head.kind == TokenKind.STOP):
-            with table.row(takes=inputs, takes_if=takes, pushes={val.i: token}):
-                m.d.sync += [place.eq(0), behind.eq(0)]
-        with m.Elif(head.kind == TokenKind.DONE):
-            table.row(takes=[*inputs, self.i.carry], pushes={val.i: token})
         m.d.comb += [self.fired.eq(table.fired), self.protocol.eq(table.protocol)]
         return m

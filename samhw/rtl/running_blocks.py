@@ -5,11 +5,12 @@ the first half of a group of 2^(k+1) goes into every element of the second half.
 one in eight cycles, and *add* gives each element the blocks before its own.
 """
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal
+from amaranth.hdl import Cat, Elaboratable, Module, Signal
 from amaranth.lib import wiring
 
 from samhw.graph import Arch
 from samhw.numerics import ValueType
+from samhw.rtl.block_actors import AddCarry, ChainBlocks
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
@@ -39,8 +40,8 @@ class RunningBlocks(RunningActor):
             ReduceStep(arch=arch, value_type=value_type, op=op) for _ in range(_ROUNDS + 2)
         )
         self.spreads = [_Spread(width, step, k) for k, step in enumerate(rounds)]
-        self.chain = _Chain(width, chain)
-        self.add = _Add(width, add)
+        self.chain = ChainBlocks(width, chain, {"total": "b"}, before="a")
+        self.add = AddCarry(width, add, {"val": "b"}, before="a", rounds=_ROUNDS)
         super().__init__("val", width, latency=add.latency)
 
     def elaborate(self, platform: object) -> Elaboratable:
@@ -113,87 +114,5 @@ class _Spread(RunningActor):
             pushes = dict.fromkeys((output.i for output in outputs), end)
             with table.row(takes=[self.i.val], pushes=pushes):
                 m.d.sync += place.eq(0)
-        m.d.comb += [self.fired.eq(table.fired), self.protocol.eq(table.protocol)]
-        return m
-
-
-class _Chain(RunningActor):
-    """In `total`, out `carry`. Adds the blocks of a fiber, each to those before it, which come back through
-    the channel *loop*."""
-
-    def __init__(self, width: int, step: ReduceStep):
-        self.step = step
-        super().__init__("total", width, latency=step.latency, outputs=("carry",))
-
-    def elaborate(self, platform: object) -> Elaboratable:
-        m = Module()
-        m.submodules.step = step = self.step
-        registers = self.latency - 1
-        carry = self._output(m, "carry", registers=registers)
-        m.submodules.loop = loop = Output(self.width, latency=self.latency, registers=registers)
-        m.submodules.partial = partial = Fifo(token_layout(self.width), 2)
-        wiring.connect(m, loop.o, partial.i)
-        head = self.i.total.payload
-        looped = Signal()
-        m.d.comb += [
-            step.a.eq(partial.o.payload.payload),
-            step.b.eq(head.payload),
-            step.alone.eq(~looped),
-            carry.result.eq(step.result),
-            loop.result.eq(step.result),
-            self.overflow.eq(carry.used & step.overflow),
-        ]
-        value = make_token(TokenKind.VAL)
-        table = FiringTable(m, [self.i.total])
-        with m.If(head.kind == TokenKind.VAL):
-            pushes = {carry.i: value, loop.i: value}
-            with table.row(takes=[self.i.total], takes_if={partial.o: looped}, pushes=pushes):
-                m.d.sync += looped.eq(1)
-        with m.Elif(head.kind == TokenKind.STOP):
-            with table.row(takes=[self.i.total], takes_if={partial.o: looped}):
-                m.d.sync += looped.eq(0)
-        with m.Elif(head.kind == TokenKind.DONE):
-            table.row(takes=[self.i.total], pushes={carry.i: make_token(TokenKind.DONE)})
-        m.d.comb += [self.fired.eq(table.fired), self.protocol.eq(table.protocol)]
-        return m
-
-
-class _Add(RunningActor):
-    """In `val` and `carry`, out `val`. Adds to each element what the blocks before its own add up to."""
-
-    def __init__(self, width: int, step: ReduceStep):
-        self.step = step
-        super().__init__("val carry", width, latency=step.latency)
-
-    def elaborate(self, platform: object) -> Elaboratable:
-        m = Module()
-        m.submodules.step = step = self.step
-        val = self._output(m, "val", registers=self.latency - 1)
-        head, carry = self.i.val.payload, self.i.carry.payload
-        place = Signal(_ROUNDS)
-        behind = Signal()
-        before = Signal.like(step.a, reset_less=True)
-        carried = Signal()  # a block begins, or would, behind whole blocks
-        m.d.comb += [
-            carried.eq(behind & (place == 0)),
-            step.a.eq(Mux(carried, carry.payload, before)),
-            step.b.eq(head.payload),
-            step.alone.eq(~behind),
-            val.result.eq(step.result),
-            self.overflow.eq(val.used & step.overflow),
-        ]
-        token = make_token(head.kind, head.payload[:8])
-        takes = {self.i.carry: carried}
-        table = FiringTable(m, [self.i.val])
-        with m.If(head.kind == TokenKind.VAL):
-            with table.row(takes=[self.i.val], takes_if=takes, pushes={val.i: make_token(TokenKind.VAL)}):
-                m.d.sync += [place.eq(place + 1), before.eq(step.a)]
-                with m.If(place.all()):
-                    m.d.sync += behind.eq(1)
-        with m.Elif(head.kind == TokenKind.STOP):
-            with table.row(takes=[self.i.val], takes_if=takes, pushes={val.i: token}):
-                m.d.sync += [place.eq(0), behind.eq(0)]
-        with m.Elif(head.kind == TokenKind.DONE):
-            table.row(takes=[self.i.val, self.i.carry], pushes={val.i: token})
         m.d.comb += [self.fired.eq(table.fired), self.protocol.eq(table.protocol)]
         return m

@@ -526,7 +526,14 @@ CASES: dict[str, Callable[[Draw], Call]] = {
         ),
         "abcd",
     ),
-    "to": shaped(lambda x: torch.where(x.relu().to(torch.bool), x, -x), "ab"),
+    "to": shaped(
+        lambda x: (
+            torch.where(x.relu().to(torch.bool), x, -x)
+            + (300 * x).to(torch.float8_e4m3fn).to(x.dtype)
+            + x.to(torch.float8_e5m2).to(x.dtype)
+        ),
+        "ab",
+    ),
     "nll_loss": losses(lambda x, *args, **named: F.nll_loss(x.log_softmax(int(x.dim() > 1)), *args, **named)),
     "cross_entropy_loss": losses(F.cross_entropy),
     "cumprod": along(lambda x, dim, _: x.cumprod(dim)),

@@ -1,16 +1,17 @@
 """Views: metadata of indices, and no statement where nothing moves."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 
 from samhw.frontend.expr import Expr
-from samhw.frontend.functions import eq
+from samhw.frontend.functions import eq, f8e4m3, f8e5m2
 from samhw.importers.core import MOST_JOINED, Hints, UnsupportedError, Value, check_unmasked, grouped
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
+from samhw.importers.torch.operators.elementwise import clamp
 from samhw.importers.torch.operators.rounding import trunc
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
@@ -24,6 +25,13 @@ def transposed(importer: Importer, x: Value, one: int, other: int) -> Value:
     if modes:
         modes[one], modes[other] = modes[other], modes[one]
     return replace(x, modes=tuple(modes))
+
+
+_EIGHT_BITS: Mapping[torch.dtype, Callable[[Expr], Expr]] = {
+    # PyTorch takes what is too large for it as its greatest number.
+    torch.float8_e4m3fn: lambda e: f8e4m3(clamp(e, -448, 448)),
+    torch.float8_e5m2: f8e5m2,
+}
 
 
 @operator(
@@ -49,6 +57,9 @@ def import_same(importer: Importer, x: Operand, *_: object, **named: object) -> 
         return importer.elementwise(lambda e: 1 - eq(e, 0), x, condition=True)
     if importer.masks.is_condition(x) and dtype not in (None, torch.bool):
         return replace(importer.value(x), condition=False)
+    if dtype is not None and dtype in _EIGHT_BITS:
+        check_unmasked(x)
+        return importer.elementwise(_EIGHT_BITS[dtype], x)
     if dtype is not None and dtype != torch.bool and not (dtype.is_floating_point or dtype.is_complex):
         check_unmasked(x)
         return trunc(importer, x)

@@ -5,6 +5,6 @@ attention, `cascaded` rewrites into running reductions and rescaled sums, as far
 """
 
 from samhw.cascade.rewrite import Cascaded, CascadeFinding, cascaded
-from samhw.cascade.segments import SegmentView
+from samhw.cascade.views import CutView
 
-__all__ = ["CascadeFinding", "Cascaded", "SegmentView", "cascaded"]
+__all__ = ["CascadeFinding", "Cascaded", "CutView", "cascaded"]

@@ -15,9 +15,12 @@ from typing import Any
 from samhw.cascade.decompose import Decomposed, FiniteRank, decompose
 from samhw.cascade.finite import RankTerm, terms_by
 from samhw.cascade.monotone import commuted
+from samhw.cascade.one_pass import OnePass, Rescaling, begun
 from samhw.cascade.reductions import Reduced, RegionReductions
-from samhw.cascade.segments import LEAST, OnePass, Rescaling, SegmentView, segmented
+from samhw.cascade.segments import segmented
 from samhw.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
+from samhw.cascade.tiles import tiled
+from samhw.cascade.views import CutView, CutViews
 from samhw.frontend import (
     COORDINATES,
     RANKINGS,
@@ -68,29 +71,30 @@ class CascadeFinding:
 
 @dataclass(frozen=True)
 class Cascaded:
-    """A program, what was found about its cascades, the tensors that it reads in segments, and the indices
-    that count these, each with one of the tensors and its mode."""
+    """A program, what was found about its cascades, the tensors that it reads in segments and tiles, and the
+    indices that count segments, each with one of the tensors and its mode."""
 
     program: Program
     findings: tuple[CascadeFinding, ...]
-    views: tuple[SegmentView, ...] = ()
+    views: tuple[CutView, ...] = ()
     segmented: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     def derived(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The segments that are made of some data, by name."""
+        """The segments and tiles that are made of some data, by name."""
         return {view.name: view.made(tensors[view.of]) for view in self.views if view.is_derived}
 
 
-def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None) -> Cascaded:
+def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None, tile: int = 1) -> Cascaded:
     """The program with its cascades in one pass.
 
     Args:
         mode: `rescaled` and `auto` rewrite what can be; `deferred` what needs no rescaling; `finite` also
             what is several sums, which may cancel; `off` nothing.
         lanes: by index. A sum that is rescaled goes over as many segments of its index.
+        tile: of how many coordinates a sum is rescaled once.
 
     Raises:
-        InputError: for lanes on the index of a cascade that has no segments.
+        InputError: for lanes on the index of a cascade that has no segments, and for one that has no tiles.
     """
     findings: list[CascadeFinding] = []
     tensors = dict(program.tensors)
@@ -98,6 +102,7 @@ def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None
     regions = []
     rescaled: dict[str, tuple[Rescaling, ...]] = {}
     reduced: dict[str, str] = {}
+    running: dict[str, Access] = {}
     for region in program.regions:
         if region.scan is not None:
             # Its reductions have an end in each step.
@@ -109,16 +114,19 @@ def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None
         tensors |= rewriter.tensors
         rescaled |= rewriter.rescaled
         reduced |= rewriter.reduced
+        running |= rewriter.running
     if not any(finding.rewritten for finding in findings):
         return Cascaded(program, tuple(findings))
     made = replace(program, tensors=tensors, regions=tuple(regions), written=None)
-    added = tensors.keys() - program.tensors.keys()
-    found = segmented(OnePass(made, rescaled, reduced, added), lanes or {})
-    made = _without_dead(found.program, {decl.name for decl in program.outputs})
-    used = tuple(view for view in found.views if view.name in made.tensors)
-    along = {
-        i: [place for place in places if place[0] in made.tensors] for i, places in found.indices.items()
-    }
+    views = CutViews(made)
+    added, outputs = tensors.keys() - program.tensors.keys(), {decl.name for decl in program.outputs}
+    one_pass = OnePass(made, rescaled, reduced, running, added, outputs)
+    if tile > 1:
+        one_pass = tiled(one_pass, tile, views)
+        views.along.clear()
+    made = _without_dead(segmented(one_pass, lanes or {}, views), outputs)
+    used = tuple(view for view in views.even if view.name in made.tensors)
+    along = {i: [place for place in places if place[0] in made.tensors] for i, places in views.along.items()}
     counted = {index: places[0] for index, places in along.items() if places}
     return Cascaded(made, tuple(findings), used, counted)
 
@@ -161,6 +169,8 @@ class _Rewriter:
         self.rescaled: dict[str, tuple[Rescaling, ...]] = {}
         self.reduced: dict[str, str] = {}
         """The reductions of cascades by tensor, each with the index that it goes over."""
+        self.running: dict[str, Access] = {}
+        """The running reductions by tensor, each with the result that it is of."""
         self.statements: list[Statement] = []
         self._running: dict[tuple[str, str], Access] = {}
         """Of an earlier result, by the name of its tensor and the kind of value."""
@@ -220,7 +230,10 @@ class _Rewriter:
 
     def _state(self) -> dict[str, Any]:
         """What has been made so far, to go back to."""
-        kinds = ("findings", "tensors", "rescaled", "reduced", "statements", "_running", "_versions")
+        kinds = (
+            *("findings", "tensors", "rescaled", "reduced", "running", "statements"),
+            *("_running", "_versions"),
+        )
         return {kind: copy(vars(self)[kind]) for kind in kinds}
 
     def _refusal(self, reduced: Reduced, parts: dict[Access, Decomposed]) -> str | None:
@@ -415,15 +428,13 @@ class _Rewriter:
         key = (f"{access} {reduced.index}", "before" if exclusive else "running")
         if key not in self._running:
             renamed = writer.renamed(self._names(access, writer, reduced.index))
-            operand = renamed.rhs
-            if writer.reduction in ("max", "min"):
-                limit = LEAST if writer.reduction == "max" else -LEAST
-                operand = Call(writer.reduction, (operand, Literal(limit)))
+            operand = begun(writer.reduction, renamed.rhs)
             rhs = RunningReduction(writer.reduction, reduced.index, operand, exclusive)
             indices = Access.of("", (*access.names, reduced.index)).indices
             like = next(iter(accesses(renamed.rhs)), None)
             name = self._declare(f"{writer.lhs.tensor}_{key[1]}", Access("", indices), like)
             self.statements.append(Statement(Access(name, indices), rhs, mask=reduced.mask))
+            self.running[name] = access
             self._running[key] = Access(name, indices)
         return self._running[key]
 

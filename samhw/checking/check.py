@@ -217,12 +217,12 @@ def _alone(program: Program, statements: Sequence[Statement]) -> tuple[Program, 
 def _cascades(schedule: Schedule, program: Program) -> "Cascaded | None":
     """The program in the form in which its cascades are computed: their bounds are another form's. None where
     that is its own."""
-    if schedule.cascade == "off":
+    if schedule.cascade_form == "off":
         return None
     # SymPy takes a while to import.
     from samhw.cascade import cascaded
 
-    return cascaded(program, schedule.cascade, schedule.lanes)
+    return cascaded(program, schedule.cascade_form, schedule.lanes, schedule.tile)
 
 
 def _in_shape(tensor: Tensor, program: Program, alias: str) -> Tensor:

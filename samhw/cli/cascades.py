@@ -12,7 +12,7 @@ def print_cascades(lowerable: Lowerable) -> None:
     # SymPy takes a while to import.
     from samhw.cascade import cascaded
 
-    findings = cascaded(lowerable.program, lowerable.cascade, lowerable.lanes).findings
+    findings = cascaded(lowerable.program, lowerable.cascade, lowerable.lanes, lowerable.tile).findings
     for finding in findings:
         click.echo(str(finding))
     if not findings:

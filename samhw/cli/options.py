@@ -19,7 +19,6 @@ from samhw.numerics import ValueType
 from samhw.passes import Lowerable
 from samhw.schedule import AUTO as AUTO_FUSION
 from samhw.schedule import (
-    CASCADES,
     FUSION_LEVELS,
     FUSION_RULES,
     ITERATIONS,
@@ -120,9 +119,9 @@ _COMPILE = (
     click.option("--iteration", type=click.Choice(ITERATIONS), help="Iteration spaces, factored by default."),
     click.option(
         "--cascade",
-        type=click.Choice(CASCADES),
+        metavar="FORM",
         help="Reductions over one index that depend on each other: as they are written (off, the default), "
-        "or in one pass; docs/cascades.md has the choices.",
+        "or in one pass: rescaled, by tiles of 16 as tile=16, and others; docs/cascades.md has the choices.",
     ),
     click.option(
         "--split",

@@ -1,27 +1,23 @@
 """Cascades of reductions in one pass over their index, where the schedule asks for it."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from samhw.passes.lowerable import Lowerable
 from samhw.passes.recipe import Recipe
-
-if TYPE_CHECKING:
-    from samhw.cascade import SegmentView
 
 __all__ = ["cascade"]
 
 
 def cascade(lowerable: Lowerable) -> Lowerable:
     """The program in which reductions that depend on earlier ones over the same index are computed in one
-    pass (`samhw.cascade`), and over segments where their index has lanes. The results are the same in real
-    numbers, and rounded otherwise."""
+    pass (`samhw.cascade`), by tiles where the schedule asks for them, and over segments where their index has
+    lanes. The results are the same in real numbers, and rounded otherwise."""
     if lowerable.cascade == "off":
         return lowerable
     # SymPy takes a while to import.
     from samhw.cascade import cascaded
 
-    found = cascaded(lowerable.program, lowerable.cascade, lowerable.lanes)
+    found = cascaded(lowerable.program, lowerable.cascade, lowerable.lanes, lowerable.tile)
     if found.program is lowerable.program:
         return lowerable
     whole = lowerable.capacity
@@ -29,7 +25,7 @@ def cascade(lowerable: Lowerable) -> Lowerable:
     made = lowerable.with_program(
         found.program.bind({}),
         entries={view.name: whole.entries.get(view.name, whole.entries_of(view.of)) for view in derived},
-        recipes={view.name: Recipe(_text(view), (view.of,), view.made) for view in derived},
+        recipes={view.name: Recipe(str(view), (view.of,), view.made) for view in derived},
     )
     extents = dict(made.capacity.extents)
     for view in found.views:
@@ -37,7 +33,3 @@ def cascade(lowerable: Lowerable) -> Lowerable:
         extents |= zip(dimensions, view.shape(lowerable.shape(view.of)), strict=True)
     capacity = replace(made.capacity, extents=extents)
     return replace(made, capacity=capacity, segmented=found.segmented)
-
-
-def _text(view: "SegmentView") -> str:
-    return f"{view.of}, its mode {view.mode} in {view.segments} segments"

@@ -86,6 +86,7 @@ class Lowerable:
         lanes: by index, as a schedule has them.
         split: by input, the rule by which it is split into parts that are still to be made.
         cascade: what is done about reductions that depend on each other.
+        tile: of how many coordinates a cascade rescales once.
         row_orders: the orders in which the host stores data, and puts results back from.
         segmented: the indices that count segments of a cascade, one for each lane: each with a tensor that it
             goes along, and the mode.
@@ -106,6 +107,7 @@ class Lowerable:
     lanes: Mapping[str, int] = field(default_factory=dict)
     split: Mapping[str, str] = field(default_factory=dict)
     cascade: str = "off"
+    tile: int = 1
     row_orders: RowOrders = field(default_factory=RowOrders)
     segmented: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     decision: Decision | None = None

@@ -1,8 +1,8 @@
 """Schedules: how a program is computed, which never changes what it computes."""
 
+from samhw.schedule.cascade import CASCADES, cascade_text
 from samhw.schedule.fields import (
     AUTO,
-    CASCADES,
     FUSION_LEVELS,
     FUSION_RULES,
     ITERATIONS,
@@ -28,6 +28,7 @@ __all__ = [
     "FusionRule",
     "Iteration",
     "Schedule",
+    "cascade_text",
     "every",
     "in_sequence",
     "lanes_text",

@@ -12,12 +12,10 @@ from samhw.tensors import Format
 
 __all__ = [
     "AUTO",
-    "CASCADES",
     "FUSION_LEVELS",
     "FUSION_RULES",
     "ITERATIONS",
     "MODULE",
-    "Cascade",
     "FusionLevel",
     "FusionRule",
     "Iteration",
@@ -45,9 +43,6 @@ AUTO: FusionRule = "auto"
 """The fusion that is searched for, with brackets and formats (`samhw.search.choose_schedule`)."""
 
 ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
-
-Cascade = Literal["off", "auto", "rescaled", "deferred", "finite"]
-CASCADES: tuple[Cascade, ...] = get_args(Cascade)
 
 Share = Literal["auto", "all", "none"]
 SHARES: tuple[Share, ...] = get_args(Share)

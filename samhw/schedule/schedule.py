@@ -13,11 +13,10 @@ from samhw.files import read_toml
 from samhw.frontend import Program
 from samhw.schedule import toml
 from samhw.schedule.blocks import check_blocks, with_blocks
+from samhw.schedule.cascade import Cascade, cascade_text, check_cascade
 from samhw.schedule.fields import (
     AUTO,
-    CASCADES,
     ITERATIONS,
-    Cascade,
     FusionLevel,
     FusionRule,
     Iteration,
@@ -92,12 +91,13 @@ class Schedule:
     """By input, the order in which its rows are stored: `by length`, `even(n)`, `reverse Cuthill-McKee` or
     `file.py:function` (`samhw.splits.order_rows`). It is drawn anew for each run's data, the same for all
     tensors that share their extent, and results are put back."""
-    cascade: Cascade = "off"
+    cascade: Cascade | Mapping[str, Any] = field(default="off", hash=False)
     """What is done about reductions over one index that depend on each other, such as the sum of a softmax on
     its maximum: `off` computes them as they are written, one pass behind the other; `deferred` takes what an
     earlier result contributes behind the reduction, where that is a quotient or a product; `rescaled` also
     rescales sums as they go, in one pass with constant state; `finite` also makes several sums of one, which
-    may cancel; `auto` is `rescaled`. It changes how results are rounded, and so their bounds."""
+    may cancel; `auto` is `rescaled`. It changes how results are rounded, and so their bounds. A table has the
+    `form`, by default `rescaled`, and a `tile`, of as many coordinates a sum is rescaled once."""
     blocks: Mapping[str, int] = field(default_factory=dict, hash=False)
     """For an index, the size of the dense blocks in which all tensors that have it are stored along it."""
 
@@ -105,7 +105,7 @@ class Schedule:
         object.__setattr__(self, "fuse", check_fuse(self.fuse))
         object.__setattr__(self, "brackets", check_brackets(self.brackets))
         check_one_of("iteration", self.iteration, ITERATIONS)
-        check_one_of("cascade", self.cascade, CASCADES)
+        object.__setattr__(self, "cascade", check_cascade(self.cascade))
         object.__setattr__(self, "share", check_share(self.share))
         if not isinstance(self.permute, bool | np.bool_):
             raise InputError(f"'permute' is {shown(self.permute)}; give true or false.")
@@ -158,10 +158,10 @@ class Schedule:
             InputError: as `samhw.splits.order_rows` does; and for orders beside cascades in lanes, which
                 divide an index by the places of its coordinates.
         """
-        if self.permute_rows and self.cascade != "off" and self.lanes:
+        if self.permute_rows and self.cascade != "off" and (self.lanes or self.tile > 1):
             raise InputError(
-                "'permute_rows' cannot be combined with cascades in lanes, which divide an index by its "
-                "coordinates; leave one of 'permute_rows', 'cascade' and 'lanes' out."
+                "'permute_rows' cannot be combined with cascades in lanes or tiles, which divide an index by "
+                "its coordinates; leave one of 'permute_rows', 'cascade' and 'lanes' out."
             )
         return order_rows(program, self.permute_rows)
 
@@ -183,10 +183,20 @@ class Schedule:
         words += [f"{tensor} as {rule}" for tensor, rule in self.split.items()]
         words += [f"rows of {tensor} {rows}" for tensor, rows in self.permute_rows.items()]
         if self.cascade != "off":
-            words.append(f"cascade {self.cascade}")
+            words.append(f"cascade {cascade_text(self.cascade)}")
         if share := self.share_text():
             words.append(f"share {share}")
         return ", ".join(words)
+
+    @property
+    def cascade_form(self) -> str:
+        """What is done about cascades, in a word."""
+        return self.cascade if isinstance(self.cascade, str) else self.cascade.get("form", "rescaled")
+
+    @property
+    def tile(self) -> int:
+        """Of how many coordinates a cascade rescales once."""
+        return 1 if isinstance(self.cascade, str) else self.cascade["tile"]
 
     def fuse_text(self) -> str:
         """The regions in a word: a level, or the results of each region."""
@@ -272,7 +282,7 @@ class Schedule:
         if self.permute_rows:
             found["permute_rows"] = plain(self.permute_rows)
         if self.cascade != "off":
-            found["cascade"] = self.cascade
+            found["cascade"] = plain(self.cascade)
         if self.share != "auto":
             found["share"] = plain(self.share)
         if self.order:

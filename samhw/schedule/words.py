@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from samhw.errors import InputError
 from samhw.schedule.blocks import parse_blocks
+from samhw.schedule.cascade import parse_cascade
 from samhw.schedule.lanes import parse_lanes
 from samhw.schedule.schedule import Schedule
 
@@ -119,6 +120,7 @@ def _parse_brackets(text: str) -> dict[str, str]:
 _READ: Mapping[str, Callable[[str], Any]] = {
     "blocks": parse_blocks,
     "brackets": _parse_brackets,
+    "cascade": parse_cascade,
     "lanes": parse_lanes,
     "order": lambda text: parse_order(text) if text else {},
     "share": _parse_share,

@@ -104,7 +104,8 @@ def make_lowerable(
         off_chip=schedule.off_chip,
         lanes=schedule.lanes,
         split=schedule.split,
-        cascade=schedule.cascade,
+        cascade=schedule.cascade_form,
+        tile=schedule.tile,
         row_orders=schedule.row_orders(program),
     )
 

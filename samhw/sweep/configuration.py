@@ -15,7 +15,7 @@ from samhw.errors import InputError
 from samhw.frontend import Example, MlirFile, Program, load_named
 from samhw.graph import Arch, Dram
 from samhw.numerics import ValueType
-from samhw.schedule import Schedule, lanes_text
+from samhw.schedule import Schedule, cascade_text, lanes_text
 from samhw.script import Script
 from samhw.splits import rule_file
 from samhw.workload import SYNTHETIC
@@ -96,7 +96,7 @@ class Configuration:
             "off_chip": "+".join(schedule.off_chip or ()),
             "lanes": lanes_text(schedule.lanes),
             "share": schedule.share_text() or "auto",
-            "cascade": schedule.cascade,
+            "cascade": cascade_text(schedule.cascade),
         }
         orders = schedule.order if isinstance(schedule.order, Mapping) else {}
         return {

@@ -20,7 +20,7 @@ CASES = [
 ]
 """The form, the value type, and a number to draw by."""
 
-FEW = [("segments", "f8e4m3", 0), ("top", "bf16", 0)]
+FEW = [("segments", "f8e4m3", 0), ("tiles", "bf16", 0)]
 
 
 def compared(form: str, value: str, seed: int, backend: str) -> None:
@@ -28,7 +28,10 @@ def compared(form: str, value: str, seed: int, backend: str) -> None:
     text = cascade_text(rng, form, value)
     program = parse(text)
     schedule = {
-        "cascade": "finite" if form == "finite" else "rescaled",
+        "cascade": {
+            "form": "finite" if form == "finite" else "rescaled",
+            "tile": rng.choice((2, 4)) if form == "tiles" else 1,
+        },
         "lanes": {"j": rng.choice((2, 4))} if form == "segments" else {},
     }
     given = cascade_data(program, value, np.random.default_rng(seed))

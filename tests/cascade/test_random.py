@@ -82,12 +82,13 @@ def test_a_cascade_is_rewritten_soundly_or_left_alone(shard: int) -> None:
             seen["no program"] += 1
             continue
         segments = {"j": 5} if number % 3 == 0 else {}
+        tile = 4 if number // SHARDS % 2 else 1
         mode = "finite" if number % 2 else "rescaled"
         try:
-            found = cascaded(program, mode, segments)
+            found = cascaded(program, mode, segments, tile)
         except InputError:
             seen["no segments"] += 1
-            segments = {}
+            segments, tile = {}, 1
             found = cascaded(program, mode, segments)
         check_program(found.program)
         assert parse(dumps(found.program)) == found.program
@@ -99,13 +100,17 @@ def test_a_cascade_is_rewritten_soundly_or_left_alone(shard: int) -> None:
         rewritten = any(f.rewritten for f in found.findings)
         seen["rewritten" if rewritten else "left alone"] += 1
         seen["rescaled"] += "recur" in dumps(found.program)
-        seen["segments"] += bool(found.views)
+        seen["segments"] += bool(found.segmented)
+        seen["tiles"] += "_tile[" in dumps(found.program)
         seen["terms"] += any("finite rank" in finding.words for finding in found.findings)
         if rewritten and number % RUN_EVERY == 0:
-            schedule = {"cascade": "rescaled", "lanes": segments if found.views else {}}
+            lanes = segments if found.segmented else {}
+            schedule = {"cascade": {"form": mode, "tile": tile}, "lanes": lanes}
             assert samhw.compile(program, schedule=schedule).run(given).check().good, text
             seen["run"] += 1
     if CASCADES >= 60:
         assert seen["rewritten"] >= 3, seen
         assert seen["left alone"] >= 1, seen
         assert seen["segments"] >= 1, seen
+    if CASCADES >= 500:
+        assert seen["tiles"] >= 1, seen

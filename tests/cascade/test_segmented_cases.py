@@ -1,7 +1,7 @@
-"""RedFuser's cases by segments, against the plain formulas in float64 and within the bound: one element at a
-time, and by 2, 3 and 8 segments, for rising, falling, equal, single and masked scores.
+"""RedFuser's cases by segments and tiles, against the plain formulas in float64 and within the bound: one
+element or tile at a time, and by 2, 3 and 8 segments, for rising, falling, equal, single and masked scores.
 
-All of them, in place of a sample, in half a minute:
+All of them, in place of a sample, in a minute:
 
     SAMHW_THOROUGH=1 python -m pytest tests/cascade/test_segmented_cases.py
 """
@@ -106,22 +106,29 @@ def spread(scores: np.ndarray) -> tuple[Program, Arrays, Arrays]:
 CASES: dict[str, Callable[[np.ndarray], tuple[Program, Arrays, Arrays]]] = {
     case.__name__: case for case in (logsumexp, attention, mla, sum_sum, masked, spread)
 }
-EVERY = [(case, kind, segments) for case in CASES for kind in SCORES for segments in (1, 2, 3, 8)]
+PARTS = ((1, 1), (1, 2), (1, 3), (1, 8), (4, 1), (4, 2), (4, 3), (8, 1))
+"""Of how many elements a tile is, and how many segments there are."""
+EVERY = [(case, kind, *parts) for case in CASES for kind in SCORES for parts in PARTS]
 FEW = [
-    ("logsumexp", "rising", 8),
-    ("attention", "single", 3),
-    ("mla", "falling", 2),
-    ("sum_sum", "random", 8),
-    ("masked", "equal", 3),
-    ("spread", "single", 8),
+    ("logsumexp", "rising", 1, 8),
+    ("attention", "single", 1, 3),
+    ("mla", "falling", 1, 2),
+    ("sum_sum", "random", 1, 8),
+    ("masked", "equal", 1, 3),
+    ("spread", "single", 1, 8),
+    ("attention", "rising", 4, 1),
+    ("mla", "random", 8, 1),
+    ("masked", "falling", 4, 3),
+    ("spread", "single", 4, 2),
 ]
 
 
-@pytest.mark.parametrize(("case", "kind", "segments"), sample(EVERY, FEW))
-def test_case(case: str, kind: str, segments: int) -> None:
+@pytest.mark.parametrize(("case", "kind", "tile", "segments"), sample(EVERY, FEW))
+def test_case(case: str, kind: str, tile: int, segments: int) -> None:
     program, arrays, wanted = CASES[case](SCORES[kind])
     index = "t" if case == "mla" else "j"
-    schedule = {"cascade": "finite" if case == "spread" else "rescaled", "lanes": {index: segments}}
+    cascade = {"form": "finite" if case == "spread" else "rescaled", "tile": tile}
+    schedule = {"cascade": cascade, "lanes": {index: segments}}
     result = samhw.compile(program, value="f32", schedule=schedule).run(arrays)
     check = result.check()
     assert check.verdict == "right"

@@ -163,7 +163,7 @@ def test_extremes_of_masked_rows_are_in_the_lanes() -> None:
     [
         ("p[i] argmax= S[i, j]", "'p.i. argmax= S.i, j.' puts all of it in order"),
         ("r[i, j] = cumsum(j, S[i, j])", "'r.i, j. = cumsum.j, S.i, j..' goes along all of it"),
-        ("p[i] max= S[i, j] where S[i, j]", "has a mask, of which a segment may have nothing"),
+        ("p[i] max= S[i, j] where S[i, j]", "has a mask, of which a part may have nothing"),
     ],
 )
 def test_what_has_no_segments(text: str, words: str) -> None:

@@ -69,7 +69,7 @@ GOOD = {
     "fuse": ("none", "partial", "full", "kinds", "none,full"),
     "value": ("i8", "i16", "i32", "fixed<16,8>", "bf16", "f32", "fixed<32,31>", "fixed<8,9>", "i64"),
     "iteration": ("factored", "global", "factored,global"),
-    "cascade": ("off", "auto", "rescaled", "deferred", "finite", "some"),
+    "cascade": ("off", "auto", "rescaled", "deferred", "finite", "tile=4", "finite+tile=2", "some"),
     "permute_rows": (
         "A=by length",
         "A=even(2)",

@@ -28,7 +28,7 @@ SCHEDULES = st.builds(
     brackets=st.dictionaries(TEXTS, TEXTS, max_size=3),
     split=st.dictionaries(TEXTS, st.sampled_from(("rows(4)", "hyb(1,2)", "rules.py:rule")), max_size=3),
     permute_rows=st.dictionaries(TEXTS, st.sampled_from(("by length", "even(2)", "o.py:o")), max_size=3),
-    cascade=st.sampled_from(CASCADES),
+    cascade=st.sampled_from(CASCADES) | st.builds(lambda tile: {"tile": tile}, st.integers(1, 64)),
 )
 """Any texts as names: whether they name something is for a program to say."""
 

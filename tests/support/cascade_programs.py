@@ -8,7 +8,7 @@ from samhw.frontend import Program
 
 __all__ = ["FORMS", "VALUES", "cascade_data", "cascade_text", "has_form"]
 
-FORMS = ("rescaled", "deferred", "finite", "segments", "top")
+FORMS = ("rescaled", "deferred", "finite", "segments", "tiles", "top")
 VALUES = ("i32", "fixed<24,8>", "bf16", "f32", "f8e4m3", "f8e5m2")
 
 EXTENTS = {"i": 3, "j": 8, "v": 2, "r": 3}
@@ -16,7 +16,7 @@ EXTENTS = {"i": 3, "j": 8, "v": 2, "r": 3}
 
 def has_form(form: str, value: str) -> bool:
     """Whether a type has what a form needs: integers have no exponentials, and no quotients."""
-    return form != "rescaled" or value != "i32"
+    return form not in ("rescaled", "tiles") or value != "i32"
 
 
 def cascade_text(rng: random.Random, form: str, value: str) -> str:
@@ -29,7 +29,7 @@ def cascade_text(rng: random.Random, form: str, value: str) -> str:
         # A segment may have nothing of a mask, which is a reason for a refusal of extremes that are deferred.
         mask = mask if form == "rescaled" else ""
     lines = [f"x[i, j] = {element}{mask}"]
-    if form in ("rescaled", "top"):
+    if form in ("rescaled", "tiles", "top"):
         lines += _softmax(rng, mask, is_exact)
     if form == "deferred":
         lines += _deferred(rng, mask, is_exact)

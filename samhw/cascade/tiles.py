@@ -1,0 +1,153 @@
+"""Tiles: a cascade takes so many consecutive coordinates at a time, and rescales once for all of them.
+
+Of each tile there are its own earlier result, such as its maximum, and its own sum, of elements that are all
+taken with the running result behind the tile. So a sum waits for a tile, and no longer for each element, and
+is rescaled and rounded as often as there are tiles (RedFuser, equation 15; FlashAttention).
+"""
+
+from dataclasses import replace
+
+from samhw.cascade.one_pass import OnePass, Rescaling, begun
+from samhw.cascade.parts import InParts, dense
+from samhw.cascade.views import CutViews
+from samhw.errors import InputError
+from samhw.frontend import (
+    Access,
+    Recurrence,
+    Region,
+    RunningReduction,
+    Statement,
+    accesses,
+    free_indices,
+    terms,
+)
+
+__all__ = ["tiled"]
+
+
+def tiled(given: OnePass, size: int, views: CutViews) -> OnePass:
+    """The program in which cascades that rescale go by tiles.
+
+    The index itself counts the tiles, and another one the coordinates in one. What is stored along the index
+    is read in another shape, through views.
+
+    Args:
+        size: of a tile, in coordinates.
+
+    Raises:
+        InputError: for a cascade that has no tiles.
+    """
+    done: list[Region] = []
+    open_ = list(given.program.regions)
+    while open_:
+        region, *open_ = open_
+        seen: set[str] = set()
+        while asked := sorted(_rescaling(given, region) - seen):
+            seen.add(asked[0])
+            parts = _Tiles(given, region, asked[0], size, views)
+            region = parts.region()
+            done += parts.made
+            given = parts.behind((*done, region, *open_))
+        done.append(region)
+    return given
+
+
+def _rescaling(given: OnePass, region: Region) -> set[str]:
+    """The indices of the cascades of a region that rescale."""
+    return {given.reduced[tensor] for tensor in region.written if tensor in given.rescaled}
+
+
+class _Tiles(InParts):
+    """The statements of a region over the tiles of one index."""
+
+    is_tiles = True
+    suffix = "tile"
+
+    def __init__(self, given: OnePass, region: Region, index: str, number: int, views: CutViews):
+        super().__init__(given, region, index, number, views)
+        self.per_tile = self._per_tile()
+        """The tensors that have a value for each tile, and not for each of its coordinates."""
+        self._tile: dict[str, Access] = {}
+        """What stands for a tile, by earlier result."""
+        self._whole: dict[str, Statement] = {}
+        """What reduces all tiles, by earlier result."""
+
+    def refusal(self, why: str) -> InputError:
+        return InputError(f"The cascade over '{self.index}' cannot go by tiles: {why}; leave 'tile' out.")
+
+    def behind(self, regions: tuple[Region, ...]) -> OnePass:
+        """What is known of the program with tiles."""
+        given = self.given
+        tensors = {**self.program.tensors, **self.tensors}
+        # Masks no longer say which tiles there are.
+        tensors |= {name: dense(name, tensors[name].indices) for name in self.per_tile}
+        rescaled = {
+            tensor: tuple(self._by_tiles(rescaling) for rescaling in rescalings)
+            for tensor, rescalings in given.rescaled.items()
+        }
+        return replace(
+            given,
+            program=replace(self.program, tensors=tensors, regions=regions),
+            rescaled=rescaled,
+            reduced={**given.reduced, **{s.lhs.tensor: self.index for s in self._whole.values()}},
+            added={*given.added, *self.tensors},
+        )
+
+    def _by_tiles(self, rescaling: Rescaling) -> Rescaling:
+        result = rescaling.result
+        whole = self._whole.get(result.tensor)
+        if whole is None:
+            return rescaling
+        return replace(rescaling, result=Access.of(whole.lhs.tensor, result.names), writer=whole)
+
+    def _per_tile(self) -> set[str]:
+        """Running results, and what follows from them alone."""
+        found: set[str] = set()
+        for statement in self.asked.statements:
+            tensor = statement.lhs.tensor
+            index = self.cut.get(tensor)
+            if tensor in self.given.running and index == self.index:
+                found.add(tensor)
+            elif tensor in self.given.added and index in statement.lhs.names and not statement.is_move:
+                along = {a.tensor for a in accesses(statement.rhs) if index in a.names}
+                found |= {tensor} if along and along <= found else set()
+        return found
+
+    def emit(self, statement: Statement) -> None:
+        tensor = statement.lhs.tensor
+        if tensor in self.given.rescaled:
+            self._emit_sum(statement)
+        elif tensor in self.earlier:
+            self._tile[tensor], self._whole[tensor] = self.emit_earlier(statement)
+        elif tensor in self.given.running:
+            self._emit_running(statement)
+        elif tensor in self.per_tile:
+            self.statements.append(replace(self.over(statement), mask=None))
+        else:
+            self.statements.append(self.over(statement))
+
+    def access(self, access: Access, index: str) -> Access:
+        if access.tensor in self.per_tile:
+            return access.renamed({index: self.index})
+        return super().access(access, index)
+
+    def _emit_running(self, statement: Statement) -> None:
+        """An earlier result up to each tile, or before it."""
+        running = statement.rhs
+        assert isinstance(running, RunningReduction)
+        result = self.given.running[statement.lhs.tensor]
+        own = Access.of(self._tile[result.tensor].tensor, (*result.names, self.index))
+        rhs = replace(running, index=self.index, operand=begun(running.reduction, own))
+        self.statements.append(replace(self.over(statement), rhs=rhs, mask=None))
+
+    def _emit_sum(self, statement: Statement) -> None:
+        """A rescaled sum: of each tile, and of all."""
+        over, tile = self.over(statement), self.own_sum(statement)
+        assert isinstance(over.rhs, Recurrence)
+        if any(self.inner not in free_indices(term) for term in terms(over.rhs.operand)):
+            raise self.refusal(f"'{statement}' has a term that is the same in all of a tile")
+        whole = Recurrence(self.index, over.rhs.factor, tile)
+        self.statements += (
+            Statement(tile, over.rhs.operand, over.order, mask=over.mask),
+            Statement(statement.lhs, whole, self.without_inner(over.order)),
+        )

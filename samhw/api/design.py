@@ -12,7 +12,7 @@ from samhw.api.drawing import Drawing
 from samhw.api.follow import followed
 from samhw.api.result import DesignResult
 from samhw.api.views import Tables
-from samhw.backends import MODEL, Backend, check_options, run
+from samhw.backends import MODEL, Backend, HostRun, check_options, run
 from samhw.checking import measure
 from samhw.compiler import Compiled, asked_text, estimate_compiled
 from samhw.cost import DesignEstimate
@@ -125,12 +125,7 @@ class RunnableDesign:
         if not isinstance(chosen, str | Backend):
             raise InputError(f"The backend cannot be {shown(backend)}; give its name, such as 'verilator'.")
         check_options(chosen, **options)
-        if not isinstance(data, Mapping | None):
-            raise InputError(
-                f"The data cannot be {shown(data)}; give arrays by name, as in "
-                f"run({next((d.name for d in self.program.operands), 'A')}=array)."
-            )
-        workload = self.bind({**({} if data is None else data), **tensors})
+        workload = self.bind(self._merged(data, tensors))
         compiled = self.compile_for(workload)
         self._last = workload
         return DesignResult(run(compiled, workload.tensors, chosen, **options), compiled, workload, held)
@@ -151,6 +146,18 @@ class RunnableDesign:
         """
         for data in followed(inputs, progress):
             yield self.run(data, **options)
+
+    def host_run(self, data: Mapping[str, Data] | None = None, /, **tensors: Data) -> HostRun:
+        """What a host of one's own writes for a run, and how it reads the results (docs/host_port.md).
+
+        Args:
+            data, tensors: as for `run`.
+
+        Raises:
+            InputError: as `run` does.
+        """
+        workload = self.bind(self._merged(data, tensors))
+        return HostRun.of(self.compile_for(workload), workload.tensors)
 
     def with_value(self, value: ValueType | str | None) -> "RunnableDesign":
         """The same program and schedule in another value type, not compiled yet; raises `InputError` for a
@@ -219,6 +226,14 @@ class RunnableDesign:
         self._chosen, self._why, self._is_tuned = tuned.best.found.schedule, (), True
         self._compiled, self._capacity = None, Capacity()
         return tuned
+
+    def _merged(self, data: Mapping[str, Data] | None, tensors: Mapping[str, Data]) -> dict[str, Data]:
+        if not isinstance(data, Mapping | None):
+            raise InputError(
+                f"The data cannot be {shown(data)}; give arrays by name, as in "
+                f"run({next((d.name for d in self.program.operands), 'A')}=array)."
+            )
+        return {**({} if data is None else data), **tensors}
 
     def bind(self, data: Mapping[str, Data]) -> Workload:
         """The program with these data; raises as `run` does."""

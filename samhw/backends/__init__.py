@@ -2,6 +2,7 @@
 
 from samhw.backends.backend import Backend, Execution, RegionRun, RunResult, Target
 from samhw.backends.build import DERIVED, build
+from samhw.backends.host_run import HostRun
 from samhw.backends.registry import BACKENDS, MODEL, RTL, find_backend, find_target, is_board, targets
 from samhw.backends.run import check_options, run
 from samhw.backends.sim import off_chip_tensors
@@ -13,6 +14,7 @@ __all__ = [
     "RTL",
     "Backend",
     "Execution",
+    "HostRun",
     "RegionRun",
     "RunResult",
     "Target",

@@ -6,13 +6,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
+from samhw.backends.host_run import HostRun
 from samhw.compiler import Compiled
 from samhw.graph import Graph
 from samhw.numerics import Words
-from samhw.running.images import unload
-from samhw.running.inputs import Inputs, inputs_of
+from samhw.running.inputs import Inputs
 from samhw.sim import Result
 from samhw.tensors import Tensor
 
@@ -121,17 +119,16 @@ class Backend(Target):
         Args:
             options: of `execute`.
         """
-        inputs = inputs_of(compiled, tensors)
-        done = self.execute(compiled, inputs, **options)
+        host = HostRun.of(compiled, tensors)
+        done = self.execute(compiled, host.inputs, **options)
         graphs = compiled.design.runs
-        order = compiled.row_orders.drawn(tensors)
         results: Sequence[Result | None] = done.results or [None] * len(graphs)
         regions = tuple(
-            RegionRun(graph, cycles, order.back(unload(graph, done.words, inputs.extents)), result)
+            RegionRun(graph, cycles, host.outputs(graph, done.words), result)
             for graph, cycles, result in zip(graphs, done.region_cycles, results, strict=True)
         )
         found = RunResult(self.name, done.cycles, regions, done.seconds, done.build_seconds, done.clock)
-        return replace(found, joined=_joined(compiled, found.outputs))
+        return replace(found, joined=host.joined(found.outputs))
 
     @abstractmethod
     def execute(self, compiled: Compiled, inputs: Inputs, *arguments: Any, **options: Any) -> Execution:
@@ -144,15 +141,3 @@ class Backend(Target):
     def seconds(self, result: RunResult) -> str:
         """The time of a run and of its build, in words."""
         return f"{result.seconds:.2f} s (build {result.build_seconds:.1f} s)"
-
-
-def _joined(compiled: Compiled, written: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The results that the host puts together."""
-    found = {}
-    for name, parts in compiled.joined.items():
-        coords, vals = zip(*(written[part].to_coo() for part in parts), strict=True)
-        fmt = compiled.program.tensors[name].format
-        found[name] = Tensor.from_coo(
-            np.concatenate(coords, axis=1), np.concatenate(vals), written[parts[0]].shape, fmt
-        )
-    return found

@@ -190,6 +190,7 @@ class RunnableDesign:
         budget: float = 60.0,
         objective: Objective = "cycles",
         lanes: bool = False,
+        blocks: bool = False,
         luts: int | None = None,
         confirm: int = 8,
     ) -> Tuned:
@@ -201,6 +202,7 @@ class RunnableDesign:
             budget: seconds that it may take.
             objective: what is to become small: `cycles`, or `area-delay`, which is cycles times LUTs.
             lanes: whether lanes are tried too.
+            blocks: whether blocks are.
             luts: how many LUTs of an ECP5 the design may take, by estimate; None for any number.
             confirm: how many of the best by estimate are simulated.
 
@@ -213,7 +215,7 @@ class RunnableDesign:
         workload, end = self.bind(data), monotonic() + budget
         value = self._value(workload)
         given = replace(self.schedule, fuse=AUTO)
-        room = Room(lanes, luts)
+        room = Room(lanes, luts, blocks)
         request = request_for(workload, given, value=value, arch=self.arch, entries=self.entries, room=room)
         found = explore(request, budget / 2, cost_of(objective, luts))
         trials: list[Trial] = []

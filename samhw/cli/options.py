@@ -143,8 +143,9 @@ _COMPILE = (
     ),
     click.option(
         "--blocks",
-        metavar="i=16+j=16",
-        help="Store all tensors that have an index in dense blocks of so many coordinates along it.",
+        metavar="i=16+j=16|auto",
+        help="Store all tensors that have an index in dense blocks of so many coordinates along it; auto: as "
+        "large as helps, where the schedule is chosen.",
     ),
     AREA,
     click.option(
@@ -389,7 +390,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             saved.schedule if design else load_schedule(schedule_file),
             {
                 **words,
-                "blocks": blocks or None,
+                "blocks": None if blocks == AUTO_FUSION else blocks or None,
                 "share": share or None,
                 "order": order or None,
                 "brackets": brackets or None,
@@ -398,9 +399,10 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             },
         )
         asked = asked_type(value) or saved.compiled or saved.value
-        size = Room(lanes == AUTO_FUSION or area is not None, most_luts(area))
-        if size.lanes and schedule.fuse != AUTO_FUSION:
-            option = "--area" if area is not None else "--lanes auto"
+        more_lanes = lanes == AUTO_FUSION or area is not None
+        size = Room(more_lanes, most_luts(area), blocks == AUTO_FUSION)
+        if (size.lanes or size.blocks) and schedule.fuse != AUTO_FUSION:
+            option = "--area" if area is not None else "--lanes auto" if size.lanes else "--blocks auto"
             raise InputError(f"{option} is for a schedule that is chosen; give --schedule auto too.")
         command(
             options=CompileOptions(schedule, asked, capacity, density, extents, arch, saved, size), **others

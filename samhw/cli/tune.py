@@ -47,6 +47,7 @@ SEARCH = 0.5
 )
 @AREA
 @click.option("--lanes", type=click.Choice(["auto"]), help="auto: try lanes too.")
+@click.option("--blocks", type=click.Choice(["auto"]), help="auto: try blocks too.")
 @click.option(
     "--confirm",
     type=click.IntRange(min=1),
@@ -70,6 +71,7 @@ def tune(
     objective: Objective,
     area: str | None,
     lanes: str | None,
+    blocks: str | None,
     confirm: int,
     jobs: int | None,
     scheduler: str | None,
@@ -93,7 +95,7 @@ def tune(
     workload = bind_program(program, data, value=asked)
     say_notes(workload)
     given = replace(load_schedule(file), fuse=AUTO_FUSION)
-    room = Room(lanes is not None or most is not None, most)
+    room = Room(lanes is not None or most is not None, most, blocks is not None)
     request = request_for(workload, given, value=asked, arch=Arch(), room=room)
     with line("tune", "{task.completed:.0f} schedules") as shown:
         found = explore(

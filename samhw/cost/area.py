@@ -13,6 +13,7 @@ from samhw.cost.components import (
     memory_component,
     node_component,
     shell_component,
+    unit_component,
     use_of_component,
 )
 from samhw.graph import Arch, Design, Endpoint, Graph, Node
@@ -49,7 +50,8 @@ class AreaEstimate:
         memories: those of the tensors.
         control: what starts and ends runs, and the host's port.
         unmeasured: components of which nothing is known, and which do not count.
-        guessed: components that are narrower or wider than those that were measured.
+        guessed: components that are narrower or wider than those that were measured, or count as their
+            operations do.
     """
 
     family: str
@@ -112,13 +114,26 @@ class _Area:
 
     def _node(self, graph: Graph, node: Node) -> Use:
         """With the channels at its inputs, as deep as they are."""
-        found = self._use(node_component(graph, node, self._bits))
+        found = self._whole(graph, node)
         for port in node.inputs:
             channel = graph.fanin[Endpoint(node.name, port.name)]
             width = graph.taken(node, port.name).width(self._bits)
             deep, usual = (self._use(channel_component(width, depth)) for depth in (channel.depth, DEPTH))
             found = found + deep - usual
         return found.at_least_none()
+
+    def _whole(self, graph: Graph, node: Node) -> Use:
+        """A node with channels of the usual depth; one that was not measured, and makes several operations at
+        a time, by the area of as many units for one."""
+        whole, work = node_component(graph, node, self._bits), node.spec.work(node.params)
+        if work is None or work.each == 1 or use_of_component(whole, self._family) is not None:
+            return self._use(whole)
+        unit = unit_component(work.operation, graph.operand_type(node), graph.result_type(node))
+        each = use_of_component(unit, self._family)
+        if each is None:
+            return self._use(whole)
+        self._guessed[f"{whole.kind} {whole.variant}"] = None
+        return each.times(work.each)
 
     def _use(self, component: Component) -> Use:
         found = use_of_component(component, self._family)

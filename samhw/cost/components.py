@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from samhw.graph import Endpoint, Graph, Memory, MemoryRole, Node
+from samhw.numerics import ValueType
 
 __all__ = [
     "DEPTH",
@@ -26,6 +27,7 @@ __all__ = [
     "memory_component",
     "node_component",
     "shell_component",
+    "unit_component",
     "use_of_component",
 ]
 
@@ -100,10 +102,8 @@ def node_component(graph: Graph, node: Node, index_bits: int) -> Component:
     words = []
     work = node.spec.work(node.params)
     if work is not None:
-        operand, result = graph.operand_type(node), graph.result_type(node)
-        words = [work.operation, operand.family]
-        if result != operand:
-            words = [work.operation, operand.name, "to", result.name]
+        unit = unit_component(work.operation, graph.operand_type(node), graph.result_type(node))
+        words = [unit.variant]
     for name, given_value in node.params.items():
         if isinstance(given_value, bool):
             words += [name] if given_value else []
@@ -122,6 +122,14 @@ def node_component(graph: Graph, node: Node, index_bits: int) -> Component:
     if stored:
         sizes["address"] = sum(stored) / len(stored)
     return Component(node.kind, " ".join(words), sizes)
+
+
+def unit_component(operation: str, operand: ValueType, result: ValueType) -> Component:
+    """A node that computes one operation of two streams."""
+    words = [operation, operand.family]
+    if result != operand:
+        words = [operation, operand.name, "to", result.name]
+    return Component("alu", " ".join(words), {"width": float(operand.width)})
 
 
 def channel_component(width: int, depth: int) -> Component:

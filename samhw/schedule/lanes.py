@@ -44,5 +44,5 @@ def parse_counts(text: str, field: str, what: str) -> dict[str, int]:
 
 
 def lanes_text(lanes: Mapping[str, int]) -> str:
-    """The word that `parse_lanes` reads; `1` for none."""
+    """The word that `parse_lanes` and `parse_blocks` read; `1` for none."""
     return "+".join(f"{index}={count}" for index, count in lanes.items()) or "1"

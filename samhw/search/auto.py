@@ -6,7 +6,7 @@ schedule would be, and nothing is simulated. The program as it is written is alw
 unless something else is expected to be faster.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
@@ -18,6 +18,7 @@ from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule, lanes_text
+from samhw.search.blocks import larger_blocks
 from samhw.search.brackets import WORTH, BracketChoice, bracket_choices
 from samhw.search.compile import compile_given
 from samhw.search.lanes import NO_LIMIT, Room, more_lanes
@@ -172,7 +173,7 @@ class _Auto:
         if found.cycles < CLEARLY * best.cycles:
             notes.append(_orders_line(best, found))
             best = found
-        best = self.laned(self.within(best, notes), notes)
+        best = self.laned(self.blocked(self.within(best, notes), notes), notes)
         found = self.arranged(best, notes)
         if found is not best:  # Even lanes may be worth more of them.
             best = self.laned(found, notes)
@@ -308,23 +309,34 @@ class _Auto:
         )
         return least
 
+    def blocked(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
+        """With blocks as long as larger ones are worth it and there is room for them."""
+        if not self.request.room.blocks:
+            return best
+        found = self.grown(best, lambda way: larger_blocks(self.program, way.schedule, self.given))
+        if found is not best:
+            notes.append(f"blocks: {lanes_text(found.schedule.blocks)}, {_size_words(best, found)}")
+        return found
+
     def laned(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
         """With lanes as long as they are worth it and there is room for them."""
-        room = self.request.room
-        first = best
-        while room.lanes:
-            tried = (self.tried(schedule) for schedule in more_lanes(best.schedule, best.compiled))
-            ways = [way for way in tried if way is not None and room.has(way.luts)]
+        if not self.request.room.lanes:
+            return best
+        found = self.grown(best, lambda way: more_lanes(way.schedule, way.compiled))
+        if found is not best:
+            notes.append(f"lanes: {lanes_text(found.schedule.lanes)}, {_size_words(best, found)}")
+        return found
+
+    def grown(self, best: AutoChoice, larger: Callable[[AutoChoice], Iterable[Schedule]]) -> AutoChoice:
+        """The best of what is larger, and of what is larger than that, as long as it is clearly faster and
+        there is room for it."""
+        while True:
+            tried = (self.tried(schedule) for schedule in larger(best))
+            ways = [way for way in tried if way is not None and self.request.room.has(way.luts)]
             found = min(ways, key=lambda way: way.cycles, default=best)
             if found.cycles >= CLEARLY * best.cycles:
-                break
+                return best
             best = found
-        if best is not first:
-            notes.append(
-                f"lanes: {lanes_text(best.schedule.lanes)}, about {best.cycles:,.0f} cycles in place of "
-                f"{first.cycles:,.0f}, and {best.luts:,.0f} LUTs in place of {first.luts:,.0f}"
-            )
-        return best
 
     def arranged(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
         """With the rows that lanes share in other orders, or split, where lanes are uneven."""
@@ -391,6 +403,13 @@ def _layout_line(load: Load, before: AutoChoice, after: AutoChoice) -> str:
         f"{what}, as the busiest of {load.lanes} lanes had {load.busiest:,.0f} entries, where the mean has "
         f"{load.entries / load.lanes:,.0f} (about {after.cycles:,.0f} cycles in place of "
         f"{before.cycles:,.0f})"
+    )
+
+
+def _size_words(before: AutoChoice, after: AutoChoice) -> str:
+    return (
+        f"about {after.cycles:,.0f} cycles in place of {before.cycles:,.0f}, and {after.luts:,.0f} LUTs in "
+        f"place of {before.luts:,.0f}"
     )
 
 

@@ -15,6 +15,7 @@ from samhw.errors import InputError, ScheduleError
 from samhw.graph import Design
 from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
 from samhw.search.auto import AutoChoice, Request, choose_schedule, expected_cycles
+from samhw.search.blocks import larger_blocks, smaller_blocks
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.lanes import more_lanes
 from samhw.search.layouts import lane_loads, layouts_near, row_layouts
@@ -179,6 +180,9 @@ class _Explorer:
         yield from self.reordered(schedule, compiled)
         if self.request.room.lanes:
             yield from more_lanes(schedule, compiled)
+        if self.request.room.blocks:
+            yield from larger_blocks(self.request.program, schedule, given)
+            yield from smaller_blocks(schedule, given)
         yield from layouts_near(schedule, given)
         known = self.request.statistics(schedule)
         for load in lane_loads(self.request.program, schedule, known) if known else ():

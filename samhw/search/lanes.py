@@ -18,11 +18,13 @@ class Room:
 
     Attributes:
         lanes: whether lanes are tried.
+        blocks: whether blocks are tried.
         luts: how many LUTs of an ECP5 it is expected to take at the most; None for as many as it likes.
     """
 
     lanes: bool = False
     luts: int | None = None
+    blocks: bool = False
 
     def has(self, luts: float) -> bool:
         """Whether a design of so many LUTs is within it."""
@@ -30,7 +32,7 @@ class Room:
 
 
 NO_LIMIT = Room()
-"""Any number of LUTs, and no lanes but those that are given."""
+"""Any number of LUTs, and no lanes and no blocks but those that are given."""
 
 
 def more_lanes(schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:

@@ -43,7 +43,10 @@ def request_for(
     known: dict[object, TensorStatistics] = {}
 
     def statistics(candidate: Schedule) -> TensorStatistics:
-        key = tuple(candidate.split.items()), tuple(candidate.permute_rows.items())
+        # What the host makes of data may depend on their blocks, such as those at the edge.
+        key = tuple(
+            tuple(rules.items()) for rules in (candidate.split, candidate.permute_rows, candidate.blocks)
+        )
         if key not in known:
             known[key] = workload.statistics(schedule=candidate)
         return known[key]

@@ -78,6 +78,7 @@ def test_auto_goes_by_densities() -> None:
         (["--density", "A=some"], "a number from 0 to 1, such as A=0.01"),
         (["--density", "A=0.1", "--data", "random"], "--density is for a program without data"),
         (["--lanes", "auto"], "--lanes auto is for a schedule that is chosen; give --schedule auto too"),
+        (["--blocks", "auto"], "--blocks auto is for a schedule that is chosen; give --schedule auto too"),
         (["--schedule", "auto", "--area", "5"], "as in luts=20000"),
     ],
 )

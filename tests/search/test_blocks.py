@@ -1,0 +1,68 @@
+"""Blocks as a decision of the search."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+import samhw
+from samhw.frontend import load_kernel
+from samhw.graph import Arch
+from samhw.schedule import Schedule
+from samhw.search import Room, choose_schedule
+from samhw.search.auto import Request
+from samhw.search.blocks import larger_blocks, smaller_blocks
+from samhw.workload import bind_program, request_for
+
+
+def spmm(schedule: Mapping[str, object], room: Room, density: str = "0.3") -> Request:
+    workload = bind_program("spmm", [f"random:density={density}"])
+    given = replace(Schedule.from_fields(schedule), fuse="auto")
+    return request_for(workload, given, arch=Arch(), room=room)
+
+
+def test_blocks_are_chosen_where_they_are_asked_for() -> None:
+    plain, blocked = (choose_schedule(spmm({}, Room(blocks=blocks))) for blocks in (False, True))
+    assert not plain.schedule.blocks
+    assert blocked.schedule.blocks == {"i": 16, "j": 16, "k": 16}
+    assert blocked.cycles < plain.cycles / 16
+    assert any(line.startswith("blocks: i=16+j=16+k=16, about") for line in blocked.why)
+
+
+def test_blocks_are_within_the_area() -> None:
+    found = choose_schedule(spmm({}, Room(luts=20_000, blocks=True)))
+    assert found.schedule.blocks
+    assert found.luts <= 20_000
+    # The multipliers of a matmul count, though it has not been measured.
+    assert "matmul mul integer" in found.area.caveat
+
+
+def test_what_is_given_stays() -> None:
+    found = choose_schedule(spmm({"blocks": {"k": 2}}, Room(blocks=True)))
+    assert found.schedule.blocks["k"] == 2
+
+
+def test_what_differs_in_a_step() -> None:
+    program = load_kernel("spmm").bind({"A": (8, 3), "X": (3, 4)})
+    given = Schedule(blocks={"j": 2})
+    sizes = [one.blocks for one in larger_blocks(program, given, given)]
+    assert sizes == [{"i": 2, "j": 2, "k": 2}, {"i": 2, "j": 2}, {"j": 2, "k": 2}]
+    some = Schedule(blocks={"i": 4, "j": 2, "k": 2})
+    assert [one.blocks for one in smaller_blocks(some, given)] == [{"i": 2, "j": 2, "k": 2}, {"i": 4, "j": 2}]
+    # Blocks are no larger than what has them.
+    assert {"k": 4} not in [
+        one.blocks for one in larger_blocks(program, Schedule(blocks={"k": 2}), Schedule())
+    ]
+
+
+def test_tune_confirms_them() -> None:
+    rng = np.random.default_rng(0)
+    design = samhw.compile(load_kernel("spmm"), value="i32")
+    data = {"A": (rng.random((16, 16)) < 0.4) * 2.0, "X": rng.integers(-4, 5, (16, 16)).astype(float)}
+    before = design.run(data)
+    tuned = design.tune(data, budget=4, blocks=True, confirm=2)
+    assert tuned.best.found.schedule.blocks
+    after = design.run(data)
+    np.testing.assert_array_equal(after.tensors["T"].to_dense(), before.tensors["T"].to_dense())
+    assert after.check().good
+    assert after.cycles < before.cycles / 4

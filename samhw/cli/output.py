@@ -57,11 +57,11 @@ class OutputFile(click.Path):
 
 
 class TraceFile(OutputFile):
-    """A trace: a save file of GTKWave has its waves beside it."""
+    """A trace: what GTKWave and Surfer show at first has its waves beside it."""
 
     def written(self, path: Path) -> tuple[Path, ...]:
         """The trace, and those waves."""
-        return (path, path.with_suffix(".vcd")) if path.suffix == ".gtkw" else (path,)
+        return (path, path.with_suffix(".vcd")) if path.suffix in (".gtkw", ".sucl") else (path,)
 
 
 OUTPUT = OutputFile(dir_okay=False, allow_dash=True)

@@ -65,8 +65,8 @@ __all__ = ["run"]
 @click.option(
     "--trace",
     type=TraceFile(dir_okay=False, allow_dash=True),
-    help="Record the simulator's tokens: .json or .pftrace for Perfetto; .vcd or .fst; .gtkw for GTKWave, "
-    "with a .vcd beside it.",
+    help="Record the simulator's tokens: .json or .pftrace for Perfetto; .vcd or .fst; .gtkw for GTKWave "
+    "or .sucl for Surfer, with a .vcd beside it.",
 )
 @click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")
 @click.option(

@@ -4,7 +4,14 @@ from pathlib import Path
 
 from samhw.backends import RunResult
 from samhw.errors import InputError
-from samhw.sim import write_chrome_trace, write_fst, write_gtkwave, write_perfetto_trace, write_vcd
+from samhw.sim import (
+    write_chrome_trace,
+    write_fst,
+    write_gtkwave,
+    write_perfetto_trace,
+    write_surfer,
+    write_vcd,
+)
 
 __all__ = ["check_trace", "write_trace"]
 
@@ -14,13 +21,15 @@ _WRITERS = {
     ".vcd": write_vcd,
     ".fst": write_fst,
     ".gtkw": write_gtkwave,
+    ".sucl": write_surfer,
 }
 
 
 def check_trace(path: Path) -> Path:
     """The path of a trace, whose suffix is one of those that there are; raises `InputError` for another."""
     if path.suffix not in _WRITERS:
-        raise InputError(f"{path} is no trace file; give it the suffix .json, .pftrace, .vcd, .fst or .gtkw.")
+        *most, last = _WRITERS
+        raise InputError(f"{path} is no trace file; give it the suffix {', '.join(most)} or {last}.")
     return path
 
 

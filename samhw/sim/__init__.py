@@ -12,6 +12,7 @@ from samhw.sim.perfetto_trace import write_perfetto_trace
 from samhw.sim.regions import SimulatedRegion, joined, simulate_regions, simulated_regions, total_cycles
 from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Result
 from samhw.sim.simulate import InterruptedRunError, Progress, simulate
+from samhw.sim.surfer import write_surfer
 from samhw.sim.waveform import write_fst, write_vcd
 from samhw.sim.work import Traffic, operations, traffic
 
@@ -47,5 +48,6 @@ __all__ = [
     "write_fst",
     "write_gtkwave",
     "write_perfetto_trace",
+    "write_surfer",
     "write_vcd",
 ]

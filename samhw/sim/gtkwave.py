@@ -1,7 +1,6 @@
 """A save file of GTKWave: what a dump of recorded tokens shows at first, in groups that are named."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from pathlib import Path
 
 from samhw.files import write_text
@@ -45,8 +44,7 @@ def _saved(waves: str, regions: Sequence[Traced]) -> Iterator[str]:
         within = ".".join([TOP, *scopes[region.graph.name]])
         if scopes[region.graph.name]:
             yield from (_BEGIN, f"-{region.graph.name}")
-        channels = sorted(region.channels, key=lambda channel: channel.sink.node)
-        for node, read in groupby(channels, key=lambda channel: channel.sink.node):
+        for node, read in region.readers:
             yield from (_FOLDED, f"-{node}")
             for channel in read:
                 yield from _channel(region, channel, f"{within}.{scope_of(channel)}")

@@ -1,7 +1,7 @@
 """What a run has recorded, region by region on the one axis of cycles of the whole run."""
 
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, chain
+from itertools import accumulate, chain, groupby
 from typing import NamedTuple
 
 from samhw.errors import InputError
@@ -27,10 +27,20 @@ class Traced(NamedTuple):
         """Those of which there is anything to show, in the order of the graph."""
         return [channel for channel in self.graph.channels if self.result.passages.get(channel.name)]
 
+    @property
+    def readers(self) -> list[tuple[str, list[Channel]]]:
+        """Each node that reads some of them, by name, with what it reads."""
+        by_node = groupby(sorted(self.channels, key=_reader), key=_reader)
+        return [(node, list(channels)) for node, channels in by_node]
+
     def passages(self, channel: Channel) -> Iterator[Passage]:
         """What went through a channel, in cycles of the run."""
         for pushed, popped, token in self.result.passages[channel.name]:
             yield Passage(self.start + pushed, self.start + popped, token)
+
+
+def _reader(channel: Channel) -> str:
+    return channel.sink.node
 
 
 def traced_regions(runs: Runs) -> list[Traced]:

@@ -1,6 +1,7 @@
 """`samhw run --trace`: what it writes, of one region and of several."""
 
 import json
+import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -121,15 +122,7 @@ def test_a_save_file_of_gtkwave(tmp_path: Path) -> None:
     """Beside its waves, of which it shows every signal, once and under the name that they give it."""
     path = tmp_path / "run.gtkw"
     good("run", "mlp", "--value", "f32", "--data", "random", "--trace", path)
-    declared, scopes = [], []
-    for line in (tmp_path / "run.vcd").read_text().splitlines():
-        match line.split():
-            case ["$scope", _, name, _]:
-                scopes.append(name)
-            case ["$var", _, _, _, name, _]:
-                declared.append(".".join([*scopes, name]))
-            case ["$upscope", _]:
-                scopes.pop()
+    declared = _declared(tmp_path / "run.vcd")
     lines = path.read_text().splitlines()
     assert lines[0] == '[dumpfile] "run.vcd"'
     assert sorted(line for line in lines if line[0] not in "@-[") == sorted(declared)
@@ -143,6 +136,36 @@ def test_a_save_file_of_gtkwave(tmp_path: Path) -> None:
     assert not open_ones
     assert [title for title in titles if title.startswith("-mlp_")] == ["-mlp_0", "-mlp_1", "-mlp_2"]
     assert len(titles) > 10
+
+
+def test_a_command_file_of_surfer(tmp_path: Path) -> None:
+    """It shows every signal of its waves once, those of a region and node under dividers with their names."""
+    path = tmp_path / "run.sucl"
+    good("run", "mlp", "--value", "f32", "--data", "random", "--trace", path)
+    first, *commands, last = path.read_text().splitlines()
+    assert (first, last) == ("load_file run.vcd", "zoom_fit")
+    shown = [name for command, name in map(str.split, commands) if command == "variable_add"]
+    assert sorted(shown) == sorted(_declared(tmp_path / "run.vcd"))
+    dividers = [name for command, name in map(str.split, commands) if command == "divider_add"]
+    assert len(dividers) + len(shown) == len(commands)
+    # A divider takes one word.
+    assert all(re.fullmatch(r"\w+", name) for name in dividers)
+    assert [name for name in dividers if name.startswith("mlp_")] == ["mlp_0", "mlp_1", "mlp_2"]
+    assert "# and ; end a file's name" in refused("run", "spmv", "--trace", tmp_path / "a#b.sucl")
+
+
+def _declared(waves: Path) -> list[str]:
+    """The signals of a dump, with the scopes in which they are."""
+    declared, scopes = [], []
+    for line in waves.read_text().splitlines():
+        match line.split():
+            case ["$scope", _, name, _]:
+                scopes.append(name)
+            case ["$var", _, _, _, name, _]:
+                declared.append(".".join([*scopes, name]))
+            case ["$upscope", _]:
+                scopes.pop()
+    return declared
 
 
 def test_a_save_file_of_one_region_has_nodes_alone(tmp_path: Path) -> None:
@@ -164,7 +187,7 @@ def test_the_waves_beside_a_save_file_are_another_options(tmp_path: Path) -> Non
 def test_a_trace_that_cannot_be(tmp_path: Path) -> None:
     assert "add '--trace run.json'" in refused("run", "spmv", "--window", "1:2")
     of_another_kind = refused("run", "spmv", "--trace", tmp_path / "run.txt")
-    assert "suffix .json, .pftrace, .vcd, .fst or .gtkw" in of_another_kind
+    assert "suffix .json, .pftrace, .vcd, .fst, .gtkw or .sucl" in of_another_kind
     assert "give two cycles" in refused("run", "spmv", "--trace", tmp_path / "run.vcd", "--window", "3")
     assert not list(tmp_path.iterdir())
 

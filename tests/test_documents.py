@@ -1,6 +1,7 @@
 """The documents: prose of one width, links that lead somewhere, and a site without a warning."""
 
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -66,6 +67,24 @@ def test_links_lead_somewhere(page: Path) -> None:
         target = page.parent / path if path else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+def test_the_readme_has_links_that_work_elsewhere() -> None:
+    """On the page of the package, where a relative link leads nowhere."""
+    description = runpy.run_path(str(ROOT / "setup.py"))["description"]
+    readme = (ROOT / "README.md").read_text("utf-8")
+    relative = re.compile(r"\]\((?!https?:|#)|src=\"(?!https?:)")
+    assert len(relative.findall(readme)) > 20
+    assert readme.count("<img ") + readme.count("![") == 3
+    there = description(readme, "https://host/samhw")
+    assert not relative.search(there)
+    assert 'src="https://host/samhw/raw/main/docs/spmm.svg" alt=' in there
+    assert "](https://host/samhw/raw/main/docs/report.png)" in there
+    for path in re.findall(r"https://host/samhw/(?:blob|raw)/main/([^)#\"]+)", there):
+        assert (ROOT / path).exists()
+    nowhere = description(readme, None)
+    assert not relative.search(nowhere)
+    assert "| docs/tutorial.md | an hour" in nowhere
 
 
 def test_the_tests_installation_is_that_of_ci_and_brings_pytorch() -> None:

@@ -12,17 +12,19 @@ from rich.progress import track
 from rich.table import Table
 
 from samhw.checking import Measure, compare
+from samhw.compiler import estimate_compiled
 from samhw.errors import RunError
 from samhw.frontend import Program, load
 from samhw.numerics import Float
 from samhw.schedule import Schedule
 from samhw.tensors import Tensor
-from samhw.workload import Workload
+from samhw.workload import Workload, compile_workload
 
 __all__ = [
     "PROGRAMS",
     "VALUE",
     "bind",
+    "expected_cycles",
     "follow",
     "graph_options",
     "measure",
@@ -76,6 +78,12 @@ def measure(workload: Workload, schedule: Schedule) -> Measure | None:
     return outcome.measure
 
 
+def expected_cycles(workload: Workload, schedule: Schedule) -> int:
+    """The cycles that are expected of a run with all tensors on chip, from exact statistics of the data."""
+    compiled = compile_workload(workload, schedule, value=VALUE)
+    return round(estimate_compiled(compiled, workload.statistics()).cycles)
+
+
 def parser(description: str | None) -> argparse.ArgumentParser:
     """A parser with the option that all benchmarks have."""
     result = argparse.ArgumentParser(
@@ -120,6 +128,8 @@ def _cell(value: object) -> str:
     match value:
         case None:
             return "-"
+        case bool():
+            return "yes" if value else "no"
         case int():
             return f"{value:,}" if abs(value) < 10**15 else f"{value:.2e}"
         case float():

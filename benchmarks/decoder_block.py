@@ -14,12 +14,11 @@ Usage, from the repository's root: python -m benchmarks.decoder_block [--sizes i
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from benchmarks.common import VALUE, bind, follow, measure, parser, report
-from samhw.compiler import estimate_compiled
+from benchmarks.common import VALUE, bind, expected_cycles, follow, measure, parser, report
 from samhw.frontend import load_model, model_data
 from samhw.schedule import Schedule
 from samhw.search import choose_schedule
-from samhw.workload import Workload, compile_workload, request_for
+from samhw.workload import Workload, request_for
 
 SIZES = ("64,32,4,8,64", "512,256,4,64,512", "512,256,4,64,1024", "512,256,4,8,1024")
 
@@ -51,12 +50,11 @@ def rows(sizes: Sequence[str], simulated: bool) -> Iterator[dict[str, Any]]:
 
 def cycles(workload: Workload, schedule: Schedule, simulated: bool) -> int:
     """Those of a checked run, or those that are expected."""
-    if simulated:
-        found = measure(workload, schedule)
-        assert found is not None
-        return found.cycles
-    compiled = compile_workload(workload, schedule, value=VALUE)
-    return round(estimate_compiled(compiled, workload.statistics()).cycles)
+    if not simulated:
+        return expected_cycles(workload, schedule)
+    found = measure(workload, schedule)
+    assert found is not None
+    return found.cycles
 
 
 def main() -> None:

@@ -48,6 +48,10 @@ statement takes about 10 ms."""
 PATIENCE_ORDERS = 90
 """How many before no further orders are tried."""
 
+HOPELESS = 4.0
+"""How many times the cycles of the best one a candidate takes, both with as much data as there is room for,
+before it is not looked at with the data: exact counts take longest where much is computed again."""
+
 FULL = 0.5
 """How dense an intermediate with compressed levels is expected to be before it is stored dense."""
 
@@ -152,6 +156,7 @@ class _Auto:
         self.given = replace(request.schedule, fuse="partial")
         self.known: dict[Schedule, AutoChoice | InputError] = {}
         self.spent = 0
+        self.least = inf
 
     def choice(self) -> AutoChoice:
         first = self.accepted()
@@ -194,7 +199,7 @@ class _Auto:
         for bracket in choices:
             texts = {**best.schedule.brackets, bracket.result: bracket.text}
             for fuse in FUSED:
-                if self.spent < patience:
+                if self.has(patience):
                     self.tried(replace(best.schedule, brackets=texts, fuse=fuse))
             ways = (self.seen(replace(best.schedule, brackets=texts, fuse=fuse)) for fuse in FUSED)
             found = min(filter(None, ways), key=lambda way: way.cycles, default=best)
@@ -220,7 +225,7 @@ class _Auto:
     ) -> AutoChoice:
         """The best of some ways to group the statements."""
         for fuse in levels:
-            if self.spent >= patience:
+            if not self.has(patience):
                 break
             found = self.tried(replace(best.schedule, fuse=fuse))
             if found is not None and found.cycles < CLEARLY * best.cycles:
@@ -265,7 +270,7 @@ class _Auto:
     def with_orders(self, best: AutoChoice, schedule: Schedule) -> AutoChoice:
         """The better of what is known and another schedule in its best orders, as long as there is
         patience."""
-        if self.spent >= PATIENCE_ORDERS:
+        if not self.has(PATIENCE_ORDERS):
             return best
         orders = best_orders(self.program, schedule, self.cycles_with_patience)
         found = self.seen(replace(schedule, order=orders))
@@ -273,7 +278,7 @@ class _Auto:
 
     def cycles_with_patience(self, schedule: Schedule) -> float | None:
         """What is expected of a schedule, as long as there is patience; None if it cannot be."""
-        found = self.tried(schedule) if self.spent < PATIENCE_ORDERS else self.seen(schedule)
+        found = self.tried(schedule) if self.has(PATIENCE_ORDERS) else self.seen(schedule)
         return None if found is None else found.cycles
 
     def with_formats(self, best: AutoChoice) -> AutoChoice:
@@ -366,16 +371,28 @@ class _Auto:
         found = self.known.get(schedule)
         return found if isinstance(found, AutoChoice) else None
 
+    def has(self, patience: float) -> bool:
+        """Whether one more candidate leaves some patience."""
+        return self.spent + len(self.program.statements) <= patience
+
     def outcome(self, schedule: Schedule) -> AutoChoice | InputError:
         if schedule not in self.known:
             self.spent += len(self.program.statements)
             try:
                 compiled = self.request.compiled(schedule)
-                cycles = expected_cycles(compiled, self.request.statistics(schedule))
+                cycles = self.expected(schedule, compiled)
                 self.known[schedule] = AutoChoice(schedule, compiled, cycles)
             except InputError as error:
                 self.known[schedule] = error
         return self.known[schedule]
+
+    def expected(self, schedule: Schedule, compiled: Compiled) -> float:
+        """The cycles on the data; on as much as there is room for, where there is no hope."""
+        cycles = expected_cycles(compiled, None)
+        self.least = min(self.least, cycles)
+        if cycles > HOPELESS * self.least:
+            return cycles
+        return expected_cycles(compiled, self.request.statistics(schedule))
 
 
 def _bracket_line(choice: BracketChoice, before: float, after: float) -> str:

@@ -144,6 +144,8 @@ class _Chain:
             found = self.bracket(products)
             if found is None or not found[1] < worth * before:
                 continue
+            if not inlined and "(" not in found[0]:
+                continue  # As it is written.
             try:
                 apply_brackets(self.program, {result: found[0]})
             except InputError:

@@ -40,6 +40,7 @@ def test_degree_constraints_hold() -> None:
         most = estimate_compiled(compiled, work.statistics("degrees"))
         assert most.operations >= taken.operations
         assert most.bytes_read >= taken.bytes_read
+        assert most.bytes_written >= taken.bytes_written
         checked.append(program)
 
     body()

@@ -20,7 +20,7 @@ from samhw.frontend import Program, parse
 from samhw.numerics import value_type
 from samhw.reference import evaluate_program
 from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.search import Room, choose_schedule
+from samhw.search import Room, Sizes, bracket_choices, choose_schedule
 from samhw.workload import Workload, bind_program, compile_workload, request_for
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
@@ -102,6 +102,11 @@ def test_orders_that_are_given_stay() -> None:
     workload = Workload("orders", program, random_tensors(program, np.random.default_rng(3)))
     compiled = compile_workload(workload, Schedule(fuse="auto", order={"y": ("l", "i", "k")}, permute=True))
     assert compiled.schedule.order == {"y": ("l", "i", "k")}
+
+
+def test_a_bracket_differs_from_what_is_written() -> None:
+    program = parse("tensor X[i=4, j=5] : csr\nm[i] = X[i, j] / 3")
+    assert not bracket_choices(program, Sizes({"X": 0.5}, {"i": 4, "j": 5}), worth=1e9)
 
 
 def bound(program: Program, **extents: int) -> tuple[Program, dict[str, samhw.tensors.Tensor]]:

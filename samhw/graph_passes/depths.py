@@ -6,10 +6,13 @@ path may lead through a reducer, which gives nothing until the fibers below some
 partner must hold all tokens of one such fiber, however many the extents allow. So must a reducer's own tokens
 that meet a scanner below its outer coordinates: the scanner ends a fiber when it sees the next of these,
 which the reducer gives behind the tokens that wait.
+
+Where several reductions follow each other, as many fibers are under way as begin while one passes them all.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 
 from samhw.errors import StreamError
 from samhw.graph import Arch, Channel, Endpoint, Graph, Node, levels
@@ -18,6 +21,9 @@ from samhw.graph_passes.concats import waiting_parts
 
 __all__ = ["depths", "reductions_awaited"]
 
+
+SHORT = 1 / 8
+"""Of the time in which a fiber is gone through: what is not worth room for one more."""
 
 _Origin = tuple[str, int]
 """A node that makes coordinates, and the level that it makes, 0 for its outermost."""
@@ -76,13 +82,14 @@ def depths(assembly: Assembly) -> Assembly:
         heads = {port: streams[c.source] for port, c in inputs.items()}
         streams |= _outputs(node, heads, indices)
     parts = waiting_parts(graph, indices)
+    pace = _Pace.of_streams(graph, streams, extent)
     found = {}
     reasons = {}
     waiting = {}
     held_tokens: dict[Endpoint, dict[str, int]] = {}
     for channel in graph.channels:
         sink = graph.node[channel.sink.node]
-        held = _held(graph, channel, streams, parts)
+        held = _held(graph, channel, streams, parts, pace)
         # What is read once for several stalls them all where one of them holds a fiber and has no room.
         is_shared = graph.node[channel.source.node].memories and len(graph.fanout[channel.source]) > 1
         times = folded if held is not None and is_shared else arrival
@@ -92,7 +99,7 @@ def depths(assembly: Assembly) -> Assembly:
         if slack:
             reasons[channel.name] = f"{slack} more cycles on another way to {sink.name}"
         if held is not None:
-            outer, awaited = held
+            outer, awaited, count = held
             inner = streams[channel.source].levels[outer:]
             tokens = _tokens(inner, extent, streams[channel.source].shares)
             if tokens > arch.deepest:
@@ -103,10 +110,13 @@ def depths(assembly: Assembly) -> Assembly:
                     "choose another order",
                     f'permit more than {arch.deepest:,} in the file of --arch ("deepest")',
                 )
-            depth += tokens
+            fibers = max(1, min(count, arch.deepest // tokens))
+            depth += fibers * tokens
             held_tokens.setdefault(channel.source, {})[channel.name] = tokens
             what = f"a fiber over {', '.join(inner)}" if inner else "a value"
-            waiting[channel.name] = f"{what}, {tokens} tokens, waits for {awaited}"
+            if fibers > 1:
+                what = f"{fibers} times {what}"
+            waiting[channel.name] = f"{what}, {fibers * tokens} tokens, waits for {awaited}"
             reasons[channel.name] = waiting[channel.name]
         if room := _lane_room(graph, channel, streams, arch, extent):
             depth += room[0]
@@ -144,10 +154,7 @@ def _outputs(
     node: Node, heads: Mapping[str, _Stream], indices: Mapping[Endpoint, tuple[str, ...]]
 ) -> dict[Endpoint, _Stream]:
     """The streams that a node gives, from those that it takes."""
-    waits: dict[int, int] = {}
-    for head in heads.values():
-        for outer, count in head.waits.items():
-            waits[outer] = max(waits.get(outer, 0), count)
+    waits = _greatest(head.waits for head in heads.values())
     # Level by level: a payload stream has the origins of the coordinates that it is in lockstep with, too.
     depth = max((len(head.origins) for head in heads.values()), default=0)
     origins = tuple(
@@ -202,14 +209,79 @@ def _outputs(
     return result
 
 
+@dataclass(frozen=True)
+class _Pace:
+    """How long fibers take, in tokens of the nodes that have most of them.
+
+    Attributes:
+        awaited: by output and number n of outer indices, how long the reductions below n coordinates that it
+            has waited for take, one behind the other.
+        between: by the outer indices, how much later each of their coordinates is gone through than the one
+            before it.
+    """
+
+    awaited: Mapping[Endpoint, Mapping[int, int]]
+    between: Mapping[tuple[str, ...], int]
+
+    @classmethod
+    def of_streams(
+        cls, graph: Graph, streams: Mapping[Endpoint, _Stream], extent: Mapping[str, int]
+    ) -> "_Pace":
+        awaited: dict[Endpoint, dict[int, int]] = {}
+        since: dict[Endpoint, dict[int, int]] = {}
+        """The same, of what lies behind the last of these reductions."""
+        between: dict[tuple[str, ...], int] = {}
+        for node in graph.nodes:
+            heads = [graph.fanin[Endpoint(node.name, port.name)].source for port in node.inputs]
+            counts = _greatest(streams[head].waits for head in heads)
+            before = _greatest(awaited[head] for head in heads)
+            # What is not late was gone through before.
+            behind = _greatest(
+                {n: t for n, t in since[head].items() if streams[head].waits.get(n, 0) == counts.get(n, 0)}
+                for head in heads
+            )
+            for port in node.outputs:
+                end = Endpoint(node.name, port.name)
+                stream = streams[end]
+                awaited[end], since[end] = {}, {}
+                for n in range(len(stream.levels) + 1):
+                    own = _tokens(stream.levels[n:], extent, stream.shares)
+                    outer = stream.levels[:n]
+                    between[outer] = max(between.get(outer, 0), own)
+                    waits = stream.waits.get(n, 0) > counts.get(n, 0)
+                    awaited[end][n] = before.get(n, 0) + (behind.get(n, 0) if waits else 0)
+                    since[end][n] = own if waits else max(own, behind.get(n, 0))
+        return cls(awaited, between)
+
+    def fibers(self, own: Endpoint, other: Endpoint, outer: Sequence[str]) -> int:
+        """How many fibers below some outer indices one output gives while another one is late with one; of
+        those below none there is one."""
+        n = len(outer)
+        late = self.awaited[other].get(n, 0) - self.awaited[own].get(n, 0)
+        return max(1, ceil(late / self.between[tuple(outer)] - SHORT)) if n else 1
+
+
+def _greatest(counts: Iterable[Mapping[int, int]]) -> dict[int, int]:
+    """Of several counts the greatest ones."""
+    found: dict[int, int] = {}
+    for each in counts:
+        for n, count in each.items():
+            found[n] = max(found.get(n, 0), count)
+    return found
+
+
 def _held(
-    graph: Graph, channel: Channel, streams: Mapping[Endpoint, _Stream], parts: Mapping[str, int]
-) -> tuple[int, str] | None:
+    graph: Graph,
+    channel: Channel,
+    streams: Mapping[Endpoint, _Stream],
+    parts: Mapping[str, int],
+    pace: _Pace,
+) -> tuple[int, str, int] | None:
     """If the tokens of a channel wait for a reduction, or for the end of a fiber, on the way to another input
     of the same node, or as one of the `parts` for those before it: the number of outer indices below which
-    they do, and what they wait for."""
+    they do, what they wait for, and how many fibers wait."""
     own = streams[channel.source]
-    best = (parts[channel.name], "the parts before it") if channel.name in parts else None
+    best = (parts[channel.name], "the parts before it", 1) if channel.name in parts else None
     for port in graph.node[channel.sink.node].inputs:
         other = graph.fanin[Endpoint(channel.sink.node, port.name)].source
         late = [n for n, count in streams[other].waits.items() if count > own.waits.get(n, 0)]
@@ -221,7 +293,8 @@ def _held(
         ends = streams[other].ends_behind(own)
         late += [level for level, origins in enumerate(own.origins) if origins & ends]
         if late and (best is None or min(late) < best[0]):
-            best = (min(late), str(other))
+            n = min(late)
+            best = (n, str(other), pace.fibers(channel.source, other, own.levels[:n]))
     return best
 
 

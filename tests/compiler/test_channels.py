@@ -44,6 +44,16 @@ fuse {
   Y[i, e] = H[i, e] + s[i]
 }
 """
+TWO_PRODUCTS = """
+tensor X[i=8, e=60] : dense
+tensor W[e=60, f=30] : dense
+tensor V[f=30, e=60] : dense
+fuse {
+  R[i, e] = relu(X[i, e])                  order i, e
+  T[i, f] = R[i, e] * W[e, f]              order i, e, f
+  Y[i, e] = T[i, f] * V[f, e] + R[i, e]    order i, f, e
+}
+"""
 FULL_ROWS = {"softmax": SOFTMAX, "layer_norm": LAYER_NORM, "residual": RESIDUAL}
 
 
@@ -52,16 +62,21 @@ def compiled(text: str) -> tuple[Graph, dict[str, str]]:
     return region.graph, dict(region.reasons)
 
 
-def runs(graph: Graph, **given: np.ndarray) -> bool:
-    """Whether a run comes to its end; with full rows, the worst case, where nothing is given."""
+def cycles(graph: Graph, **given: np.ndarray) -> int:
+    """Those of a run; with full rows, the worst case, where nothing is given."""
     stored = {
         b.name: Tensor.from_dense(given.get(b.name, np.ones(b.shape)), b.format)
         for b in graph.tensors
         if b.role == "input"
     }
     memories, extents = load(Design.of(graph), stored)
+    return simulate(graph, Arch(), memories, extents).cycles
+
+
+def runs(graph: Graph, **given: np.ndarray) -> bool:
+    """Whether a run comes to its end."""
     try:
-        simulate(graph, Arch(), memories, extents)
+        cycles(graph, **given)
     except DeadlockError:
         return False
     return True
@@ -135,6 +150,13 @@ def test_what_waits_for_a_late_end_is_waited_for_in_turn() -> None:
 def test_the_held_channel_and_its_reason_are_named() -> None:
     _, reasons = compiled(RESIDUAL)
     assert reasons["relu.val->add.a"] == "a fiber over e, 9 tokens, waits for repeat_s_e.ref"
+
+
+def test_what_waits_for_products_side_by_side_holds_a_fiber_for_each() -> None:
+    """Of one fiber alone, the first product could not begin a row before the second has ended the last."""
+    graph, reasons = compiled(TWO_PRODUCTS)
+    assert reasons["relu.val->union_e.ref1"].startswith("2 times a fiber over e_2, 122 tokens, waits for ")
+    assert cycles(graph) < 1.05 * (8 + 1) * 60 * 30
 
 
 def test_reductions_one_behind_the_other_are_each_waited_for() -> None:

@@ -1,6 +1,6 @@
 """Statements over an index that is cut into parts: what segments and tiles have in common."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -15,6 +15,7 @@ from samhw.frontend import (
     Call,
     Literal,
     Mul,
+    Program,
     Recurrence,
     Region,
     Reshape,
@@ -25,13 +26,31 @@ from samhw.frontend import (
 from samhw.names import Names
 from samhw.tensors import Format, LevelType
 
-__all__ = ["InParts", "dense"]
+__all__ = ["InParts", "blocks_of", "dense"]
 
 
-def dense(name: str, indices: tuple[str, ...]) -> TensorDecl:
-    """A declaration of what is stored dense and row by row, and of which the extents follow from others."""
+def blocks_of(program: Program, region: Region) -> dict[str, int]:
+    """The blocks that tensors have along the indices of a region."""
+    return {
+        name: size
+        for statement in region.statements
+        for access in statement.accesses
+        for mode, name in enumerate(access.names)
+        if (size := program.tensors[access.tensor].format.block_of(mode)) > 1
+    }
+
+
+def dense(name: str, indices: tuple[str, ...], blocks: Mapping[str, int]) -> TensorDecl:
+    """A declaration of what is stored dense and row by row, and of which the extents follow from others.
+
+    Args:
+        blocks: how large they are along an index, where there are some.
+    """
     rank = len(indices)
     format = Format((LevelType.dense,) * rank, tuple(range(rank)))
+    sizes = [blocks.get(index, 1) for index in indices]
+    if any(size > 1 for size in sizes):
+        format = format.blocked(sizes)
     return TensorDecl(name, indices, (None,) * rank, format)
 
 
@@ -65,6 +84,10 @@ class InParts:
         """The results that rescale others."""
         self.cut = self._cut()
         """By tensor, how the statement that writes it calls the index, if it goes over it."""
+        self.blocks = blocks_of(given.program, region)
+        """How large these are along an index, where there are some."""
+        if (size := self.blocks.pop(index, 1)) > 1:
+            self.blocks[self.inner] = size
         self.tensors: dict[str, TensorDecl] = {}
         self.statements: list[Statement] = []
         self.made: list[Region] = []
@@ -242,7 +265,7 @@ class InParts:
     def declare(self, wish: str, names: tuple[str, ...]) -> Access:
         """A further dense tensor."""
         name = self.names.fresh(wish)
-        self.tensors[name] = dense(name, names)
+        self.tensors[name] = dense(name, names, self.blocks)
         return Access.of(name, names)
 
     def _in_shape(self) -> Iterator[Statement]:

@@ -121,9 +121,8 @@ def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None
     views = CutViews(made)
     added, outputs = tensors.keys() - program.tensors.keys(), {decl.name for decl in program.outputs}
     one_pass = OnePass(made, rescaled, reduced, running, added, outputs)
-    if tile > 1:
-        one_pass = tiled(one_pass, tile, views)
-        views.along.clear()
+    one_pass = tiled(one_pass, tile, views)
+    views.along.clear()
     made = _without_dead(segmented(one_pass, lanes or {}, views), outputs)
     used = tuple(view for view in views.even if view.name in made.tensors)
     along = {i: [place for place in places if place[0] in made.tensors] for i, places in views.along.items()}

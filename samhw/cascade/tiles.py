@@ -8,7 +8,7 @@ is rescaled and rounded as often as there are tiles (RedFuser, equation 15; Flas
 from dataclasses import replace
 
 from samhw.cascade.one_pass import OnePass, Rescaling, begun
-from samhw.cascade.parts import InParts, dense
+from samhw.cascade.parts import InParts, blocks_of, dense
 from samhw.cascade.views import CutViews
 from samhw.errors import InputError
 from samhw.frontend import (
@@ -32,7 +32,7 @@ def tiled(given: OnePass, size: int, views: CutViews) -> OnePass:
     is read in another shape, through views.
 
     Args:
-        size: of a tile, in coordinates.
+        size: of a tile, in coordinates; 1 for tiles that are the blocks of an index, where it has some.
 
     Raises:
         InputError: for a cascade that has no tiles.
@@ -44,7 +44,10 @@ def tiled(given: OnePass, size: int, views: CutViews) -> OnePass:
         seen: set[str] = set()
         while asked := sorted(_rescaling(given, region) - seen):
             seen.add(asked[0])
-            parts = _Tiles(given, region, asked[0], size, views)
+            block = blocks_of(given.program, region).get(asked[0], 1)
+            if max(size, block) == 1:
+                continue
+            parts = _Tiles(given, region, asked[0], block if size == 1 else size, views)
             region = parts.region()
             done += parts.made
             given = parts.behind((*done, region, *open_))
@@ -80,7 +83,7 @@ class _Tiles(InParts):
         given = self.given
         tensors = {**self.program.tensors, **self.tensors}
         # Masks no longer say which tiles there are.
-        tensors |= {name: dense(name, tensors[name].indices) for name in self.per_tile}
+        tensors |= {name: dense(name, tensors[name].indices, self.blocks) for name in self.per_tile}
         rescaled = {
             tensor: tuple(self._by_tiles(rescaling) for rescaling in rescalings)
             for tensor, rescalings in given.rescaled.items()

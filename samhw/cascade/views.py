@@ -51,27 +51,38 @@ class Cut:
         Args:
             inner: the name of the index of the coordinates in a part.
         """
-        indices, mode, format = decl.indices, self.mode, decl.format
+        indices, mode, format = decl.indices, self.mode, decl.format.of_blocks
         order = [m + (m > mode) for m in format.mode_order]
         level = order.index(mode)
-        if format.block:
-            raise InputError(
-                f"'{decl.name}' is stored in blocks, which no segments and no tiles divide; store it as csr."
-            )
         levels = [LevelType.compressed if each is LevelType.singleton else each for each in format.levels]
         extent = decl.shape[mode]
         parts, own = (None, self.number) if self.is_tiles else (self.number, None)
         if extent is not None:
             parts, own = self.shape((0,) * mode + (extent,))[mode:]
+        made = Format(
+            (*levels[:level], LevelType.dense, *levels[level:]),
+            (*order[: level + 1], mode + 1, *order[level + 1 :]),
+        )
         return TensorDecl(
             name,
             (*indices[: mode + 1], inner, *indices[mode + 1 :]),
             (*decl.shape[:mode], parts, own, *decl.shape[mode + 1 :]),
-            Format(
-                (*levels[:level], LevelType.dense, *levels[level:]),
-                (*order[: level + 1], mode + 1, *order[level + 1 :]),
-            ),
+            made if decl.format.block is None else made.blocked(self._blocks(decl)),
         )
+
+    def _blocks(self, decl: TensorDecl) -> tuple[int, ...]:
+        """The sizes of blocks behind the cut, by mode: a tile is a block, or has none along its mode."""
+        sizes = [decl.format.block_of(mode) for mode in range(decl.rank)]
+        own = sizes[self.mode]
+        if own not in (1, self.number if self.is_tiles else 1):
+            raise InputError(
+                f"'{decl.name}' is stored in blocks of {own}, which "
+                + (f"are not tiles of {self.number}" if self.is_tiles else "no segments divide")
+                + "; give tiles and blocks of one size, and no lanes to their index."
+            )
+        if own > 1 and not decl.format.is_all_dense:
+            raise InputError(f"'{decl.name}' is stored as {decl.format}, which has no tiles; store it dense.")
+        return (*sizes[: self.mode], 1, own, *sizes[self.mode + 1 :])
 
     def __str__(self) -> str:
         parts = f"tiles of {self.number}" if self.is_tiles else f"{self.number} segments"

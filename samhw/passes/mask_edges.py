@@ -15,6 +15,8 @@ from samhw.frontend import (
     Expr,
     Literal,
     Program,
+    Recurrence,
+    RunningReduction,
     Statement,
     Sub,
     TensorDecl,
@@ -103,7 +105,8 @@ class _Masker:
 
     def beyond(self, statement: Statement, dimensions: Mapping[str, str]) -> list[str]:
         """The indices beyond whose extents a statement needs a mask, and may have one."""
-        if statement.is_move or statement.runs_along or statement.reduction in COORDINATES | RANKINGS:
+        stands_alone = statement.is_move or isinstance(statement.rhs, RunningReduction | Recurrence)
+        if stands_alone or statement.reduction in COORDINATES | RANKINGS:
             return []
         return [index for index in reaching_beyond(statement) if self.may_reach(dimensions[index])]
 

@@ -66,6 +66,46 @@ def test_tiles_divide_what_lies_in_place() -> None:
         cascaded(program, "rescaled", {"j": 2}, tile=4)
 
 
+BLOCKS = {"j": 4, "k": 4}
+
+
+@pytest.mark.parametrize("lanes", [{}, {"j": 2}, {"i": 3}])
+def test_blocks_are_tiles(lanes: dict[str, int]) -> None:
+    arrays, wanted = attention(3, 16)
+    schedule = {"cascade": "rescaled", "blocks": BLOCKS, "lanes": lanes}
+    result = samhw.compile(load_cascade("attention"), value="f32", schedule=schedule).run(arrays)
+    assert result.check().verdict == "right"
+    np.testing.assert_allclose(result["O"], wanted, atol=1e-5)
+    single = {"cascade": "rescaled", "lanes": lanes}
+    plain = samhw.compile(load_cascade("attention"), value="f32", schedule=single).run(arrays)
+    assert result.cycles < plain.cycles
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_blocks_in_rtl() -> None:
+    arrays, _ = attention(3, 16)
+    design = samhw.compile(
+        load_cascade("attention"), value="f32", schedule={"cascade": "rescaled", "blocks": BLOCKS}
+    )
+    simulated, found = design.run(arrays), design.run(arrays, backend="verilator")
+    assert found.cycles == simulated.cycles
+    np.testing.assert_array_equal(found["O"], simulated["O"])
+
+
+@pytest.mark.parametrize(
+    ("schedule", "words"),
+    [
+        ({"cascade": {"tile": 8}, "blocks": {"j": 4}}, "blocks of 4, which are not tiles of 8"),
+        ({"cascade": "rescaled", "blocks": {"i": 4, "j": 4}}, "Blocks come to running_m_running_running"),
+        ({"cascade": "rescaled", "blocks": {"v": 4}}, "Blocks come to recur_vector"),
+    ],
+)
+def test_blocks_that_are_no_tiles(schedule: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        samhw.compile(load_cascade("attention"), value="f32", schedule=schedule).run(attention(3, 16)[0])
+
+
 @pytest.mark.parametrize("word", ["rescaled", "tile=16", "finite+tile=4", "off"])
 def test_words(word: str) -> None:
     schedule = with_words(Schedule(), {"cascade": word})

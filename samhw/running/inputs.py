@@ -105,25 +105,27 @@ def _check_fits(result: TensorBinding, extents: Mapping[str, int]) -> None:
 
 
 def _inferred(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> dict[str, int]:
-    """The extents of the indices that tensors have, but no input of the design."""
+    """The extents of the indices that no input of the design has, as far as the program gives them: all of
+    those that tensors have, and those of what streams alone carry."""
     given = {i for b in design.tensors if b.role is MemoryRole.INPUT and not b.alias_of for i in b.indices}
-    left = {i: b for b in design.tensors for i in b.indices if i not in given}
+    named = {i: b.name for b in design.tensors for i in b.indices}
+    left = design.extents.keys() - given
     if not left:
         return {}
     shapes = {decl.name: tensors[decl.name].shape for decl in program.inputs if decl.name in tensors}
     extents = program.unbound.bind(shapes).dimensions.extents
     inferred = {}
-    for index, binding in left.items():
-        extent = extents[index]
+    for index in left:
+        extent = extents.get(index)
+        whose = f"index {index} in tensor {named[index]!r}" if index in named else f"index {index}"
         if extent is None:
-            raise InputError(
-                f"Nothing gives the extent of index {index} in tensor {binding.name!r}; declare it, as in "
-                f"{index}=16."
-            )
+            if index in named:
+                raise InputError(f"Nothing gives the extent of {whose}; declare it, as in {index}=16.")
+            continue
         if extent > design.extents[index]:
             raise InputError(
-                f"Tensor {binding.name!r} gets extent {index}={extent:,}, but this build takes "
-                f"{design.extents[index]:,}; rebuild with a larger shape."
+                f"The extent of {whose} is {extent:,}, but this build takes {design.extents[index]:,}; "
+                "rebuild with a larger shape."
             )
         inferred[index] = extent
     return inferred

@@ -183,6 +183,21 @@ def test_what_reads_a_concatenation_is_fused_with_it() -> None:
     assert locate.params["extent"] == "j"
 
 
+def test_a_whole_that_no_tensor_stores_has_its_own_extent() -> None:
+    """And not the 8 elements that the build has room for, of which two would be least."""
+    program = parse(
+        "tensor A[i=3, n=3] : csr\ntensor C[i, m=6] : csr\ntensor Y[k=3, i] : csc\nfuse {\n"
+        "C[i, n] = concat(n, A[i, n], A[i, n])\nY[k, i] bottom= C[i, m]\n}"
+    )
+    tensors = {"A": Tensor.from_dense(np.full((3, 3), 2.0), "csr")}
+    workload = Workload("moves", program, tensors)
+    compiled = compile_workload(workload)
+    assert not any(b.name == "C" for b in compiled.design.tensors)
+    outputs = run(compiled, tensors).outputs
+    assert check(workload, compiled, outputs).good
+    np.testing.assert_array_equal(outputs["Y"].to_dense(), 2)
+
+
 def test_a_tensor_and_its_transpose() -> None:
     _, outputs = result(
         "tensor A[i=3, j=3] : dense\ntensor C[i, j] : dense\nC[i, j] = concat(i, A[i, j], A[j, i])",

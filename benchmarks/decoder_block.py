@@ -4,7 +4,7 @@ Unfused, under the schedule that is chosen, and at the least: `keys` is what the
 takes, which must end before the first query has met all of its keys, since the mask has all of them for the
 first row; only then the first row of the hidden layer, whose product takes `hidden`, can begin. A unit takes
 one token a cycle. The rows of the other bracket, which brings the weights to the queries and needs no keys,
-are `scores`: that product alone. The default sizes are those of the model (f = 2 e, four heads) and three
+are `scores`: that product alone. The default sizes are those of the model (f = 2 e, four heads) and five
 with sequences of 512.
 
 Usage, from the repository's root: python -m benchmarks.decoder_block [--sizes i,e,h,d,f ..] [--estimate]
@@ -20,7 +20,10 @@ from samhw.schedule import Schedule
 from samhw.search import choose_schedule
 from samhw.workload import Workload, request_for
 
-SIZES = ("64,32,4,8,64", "512,256,4,64,512", "512,256,4,64,1024", "512,256,4,8,1024")
+SIZES = (
+    *("64,32,4,8,64", "512,256,4,8,64", "512,256,32,8,512"),
+    *("512,256,4,64,512", "512,256,4,64,1024", "512,256,4,8,1024"),
+)
 
 
 def rows(sizes: Sequence[str], simulated: bool) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from samhw.nested.arrays import full, nested_tensor, sigmoid
 from samhw.nested.axes import merge_loops
+from samhw.nested.copies import items_apart, side_by_side
 from samhw.nested.dependences import Dependences, coarsened, dependences
 from samhw.nested.distances import distances, regions
 from samhw.nested.evaluate import evaluate
@@ -15,6 +16,7 @@ from samhw.nested.lowering import lowered
 from samhw.nested.merging import composed, merge_horizontally, merge_vertically
 from samhw.nested.nesting import perfect_nests
 from samhw.nested.scalars import operations_as_loops
+from samhw.nested.stacks import Stack, stacks
 from samhw.nested.task_graph import TaskGraph, task_graph
 from samhw.nested.tracing import trace
 
@@ -24,6 +26,7 @@ __all__ = [
     "LoweredFunction",
     "NestedFunction",
     "NestedTensor",
+    "Stack",
     "TaskGraph",
     "Wavefront",
     "Zipped",
@@ -35,6 +38,7 @@ __all__ = [
     "full",
     "fuse_access_maps",
     "hyperplane",
+    "items_apart",
     "join",
     "lowered",
     "merge_horizontally",
@@ -45,7 +49,9 @@ __all__ = [
     "perfect_nests",
     "product",
     "regions",
+    "side_by_side",
     "sigmoid",
+    "stacks",
     "task_graph",
     "trace",
     "wavefronts",

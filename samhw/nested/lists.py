@@ -6,7 +6,7 @@ call a function for each item of the outermost list; access operators rearrange 
 They are those of FractalTensor (SOSP 2024), tables 1 and 2.
 
 Two kinds of list share this interface: of arrays, which are evaluated at once (`samhw.nested.arrays`), and of
-what a function would compute, while it is traced (`samhw.nested.tracing`).
+what a function would compute, while it is traced (`samhw.nested.recording`).
 """
 
 from abc import ABC, abstractmethod

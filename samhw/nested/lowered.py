@@ -12,9 +12,30 @@ from samhw.nested.arrays import ArrayList
 from samhw.nested.function import NestedFunction
 from samhw.nested.lists import NestedTensor
 
-__all__ = ["LoweredFunction"]
+__all__ = ["LoweredFunction", "ParameterPart"]
 
 Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class ParameterPart:
+    """What an input of a program has of a parameter.
+
+    Attributes:
+        parameter: its name.
+        items: for each list dimension the item that it is of; None for all of them.
+        extents: of the dimensions that are left; where the list is shorter, there are zeros behind it.
+    """
+
+    parameter: str
+    items: tuple[int | None, ...]
+    extents: tuple[int, ...]
+
+    def of(self, array: Array) -> Array:
+        """It from the parameter's data."""
+        found = array[tuple(slice(None) if item is None else item for item in self.items)]
+        behind = [(0, extent - own) for extent, own in zip(self.extents, found.shape, strict=False)]
+        return np.pad(found, [*behind, *[(0, 0)] * (found.ndim - len(behind))])
 
 
 @dataclass(frozen=True)
@@ -26,11 +47,13 @@ class LoweredFunction:
         program: it. Its tensors have no axes of extent 1 of elements.
         constants: the program's inputs that are no parameters: constants of the function, masks, and
             matrices that pick rows.
+        parts: the inputs that are parts of parameters.
     """
 
     function: NestedFunction
     program: Program
     constants: dict[str, Array]
+    parts: dict[str, ParameterPart]
 
     def inputs(self, *arguments: Any) -> dict[str, Array]:
         """The program's inputs for arguments of the function. Raises InputError for wrong shapes."""
@@ -43,8 +66,10 @@ class LoweredFunction:
                 raise InputError(
                     f"parameter '{name}' is {kind}; give an array of shape {[*kind.extents, *kind.shape]}"
                 )
+            array = array.reshape((*kind.extents, *(e for e in kind.shape if e > 1)))
             if name in operands:
-                found[name] = array.reshape((*kind.extents, *(e for e in kind.shape if e > 1)))
+                found[name] = array
+            found |= {part: p.of(array) for part, p in self.parts.items() if p.parameter == name}
         return found
 
     def results(self, outputs: Any) -> Any:

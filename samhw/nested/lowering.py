@@ -9,20 +9,24 @@ and ones that samhw gives masks the cell, so that it is zero.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 from samhw.errors import InputError
 from samhw.frontend import Access, Add, Call, Expr, Mul, Neg, Statement, parse
 from samhw.frontend.expr import Div, Sub
 from samhw.frontend.index import Name
+from samhw.nested.copies import items_apart, side_by_side
 from samhw.nested.dataflow import BlockNode, Equation, Item, ListView
 from samhw.nested.function import NestedFunction
 from samhw.nested.fuse_maps import fuse_access_maps
-from samhw.nested.hyperplane import hyperplane
+from samhw.nested.hyperplane import Wavefront, hyperplane
+from samhw.nested.inlining import inlined
 from samhw.nested.lowered import LoweredFunction
 from samhw.nested.nesting import perfect_nests
 from samhw.nested.operands import TensorOperands
 from samhw.nested.places import STEP, CellPlace
 from samhw.nested.reductions import FoldReduction, reduction_of
+from samhw.nested.stacks import Stack, stacks
 
 __all__ = ["lowered"]
 
@@ -37,13 +41,19 @@ _FUNCTIONS = {
 _OPERATORS = {"add": Add, "subtract": Sub, "multiply": Mul, "divide": Div}
 
 
-def lowered(function: NestedFunction) -> LoweredFunction:
+def lowered(function: NestedFunction, copies: bool = False) -> LoweredFunction:
     """A traced function as a program.
+
+    Args:
+        function: the function.
+        copies: whether each cell of a diagonal has a copy of the hardware, by statements of its own
+            (`side_by_side`); else cells are rows of the same statements, one after the other.
 
     Raises InputError for what statements cannot say: a scan in a scan that is more than a nest, a state that
     is read in another order, list items that a number picks in a scan.
     """
-    return _Lowering(perfect_nests(fuse_access_maps(function))).lowered()
+    function = side_by_side(function) if copies else perfect_nests(fuse_access_maps(function))
+    return _Lowering(items_apart(function)).lowered()
 
 
 class _Lowering:
@@ -53,6 +63,7 @@ class _Lowering:
         self.function = function
         self.lines: list[str] = []
         self.operands = TensorOperands(function, self.lines)
+        self.inlined = inlined(function)
 
     def lowered(self) -> LoweredFunction:
         """The program."""
@@ -61,20 +72,26 @@ class _Lowering:
         for name in self.function.results:
             self.result(name)
         text = "\n".join((*self.operands.declarations(), *self.lines))
-        return LoweredFunction(self.function, parse(text, self.function.name), self.operands.constants)
+        program = parse(text, self.function.name)
+        constants = {n: array for n, array in self.operands.constants.items() if n in program.tensors}
+        parts = {n: part for n, part in self.operands.parts.items() if n in program.tensors}
+        return LoweredFunction(self.function, program, constants, parts)
 
     def body(self, items: Sequence[Item], place: CellPlace, lines: list[str]) -> None:
         """What an iteration computes."""
-        for item in items:
-            if isinstance(item, BlockNode):
+        for item in stacks(self.function, items):
+            if isinstance(item, Stack):
+                self.scan(item, place, lines)
+            elif isinstance(item, BlockNode):
                 self.block(item, place, lines)
             elif self.is_computed(item):
                 self.equation(item, place, lines)
 
     def is_computed(self, name: str) -> bool:
-        """Whether a statement computes a buffer: not where it is a view, as a transposition is."""
+        """Whether a statement of its own computes a buffer: not where it is a view, as a transposition is."""
         buffer = self.function.buffers[name]
-        return isinstance(buffer, Equation) and buffer.operation.name != "transpose"
+        is_view = isinstance(buffer, Equation) and buffer.operation.name == "transpose"
+        return isinstance(buffer, Equation) and not is_view and name not in self.inlined
 
     def block(self, block: BlockNode, place: CellPlace, lines: list[str]) -> None:
         """A nest of operators: indices, a reduction, or a scan."""
@@ -85,34 +102,52 @@ class _Lowering:
             self.reduction(reduction, place.with_loops(block.loops[:-1], self.operands.indices), lines)
             return
         wavefront = hyperplane(self.function, block)
-        if wavefront is not None and not wavefront.distances:
-            self.body(block.body, place.with_loops(block.loops, self.operands.indices), lines)
-            return
-        if wavefront is None or place.wavefront is not None:
-            where = f", line {block.loops[0].line}" if block.loops[0].line else ""
-            raise InputError(
-                f"{block.loops[0].operator}{where} is inside of another scan, between other operations, or "
-                "reads its state in an order of its own; a program has only nests of scans; write it as one"
-            )
-        wavefront = replace(wavefront, strides=(1,) * len(wavefront.strides))
+        if wavefront is None or wavefront.distances:
+            self.refuse(block)
+        self.body(block.body, place.with_loops(block.loops, self.operands.indices), lines)
+
+    def refuse(self, block: BlockNode) -> NoReturn:
+        """Raises InputError for a block that is no scan of its own."""
+        where = f", line {block.loops[0].line}" if block.loops[0].line else ""
+        raise InputError(
+            f"{block.loops[0].operator}{where} is inside of another scan, between other operations, or "
+            "reads its state in an order of its own; a program has only nests of scans; write it as one"
+        )
+
+    def scan(self, stack: Stack, place: CellPlace, lines: list[str]) -> None:
+        """The block of a scan."""
+        if place.wavefront is not None:
+            self.refuse(stack.blocks[0])
+        self.operands.indices.of(STEP, stack.rounds)
+        inside = frozenset(name for block in stack.blocks for name in block.names)
+        cells = [
+            self.cell(wavefront, offset, inside, place)
+            for wavefront, offset in zip(stack.wavefronts, stack.offsets, strict=True)
+        ]
+        for block, cell in zip(stack.blocks, cells, strict=True):
+            self.announce(block.body, cell)
+        inner_lines: list[str] = []
+        for block, cell in zip(stack.blocks, cells, strict=True):
+            self.body(block.body, cell, inner_lines)
+        lines += [f"scan {STEP} {{", *(f"  {line}" for line in inner_lines), "}"]
+
+    def cell(self, wavefront: Wavefront, offset: int, inside: frozenset[str], place: CellPlace) -> CellPlace:
+        """The place of a block's cells."""
         names = {
             loop.name: self.operands.indices.of(loop.name, loop.extent)
-            for n, loop in enumerate(block.loops)
+            for n, loop in enumerate(wavefront.loops)
             if n != wavefront.follows
         }
-        cell = CellPlace(
-            (*place.loops, *block.loops),
+        found = CellPlace(
+            (*place.loops, *wavefront.loops),
             {**place.names, **names},
             wavefront,
             len(place.loops),
-            frozenset(block.names),
+            own=frozenset(wavefront.blocks[0].names),
+            inside=inside,
+            offset=offset,
         )
-        self.operands.indices.of(STEP, wavefront.rounds)
-        cell = replace(cell, mask=self.operands.mask(cell))
-        self.announce(block.body, cell)
-        inner_lines: list[str] = []
-        self.body(block.body, cell, inner_lines)
-        lines += [f"scan {STEP} {{", *(f"  {line}" for line in inner_lines), "}"]
+        return replace(found, mask=self.operands.mask(found))
 
     def announce(self, items: Sequence[Item], place: CellPlace) -> None:
         """Tensors for what a scan computes: statements read what later ones gave a step before."""
@@ -162,7 +197,12 @@ class _Lowering:
         shapes = [self.function.buffers[read.buffer].shape for read in buffer.arguments]
 
         def operand(number: int, at: Sequence[str | None]) -> Expr:
-            return self.operands.of(buffer.arguments[number], at, place, lines)
+            read = buffer.arguments[number]
+            source = self.function.buffers[read.buffer]
+            if source.name in self.inlined and isinstance(source, Equation):
+                own = zip(at[len(at) - len(source.shape) :], source.shape, strict=True)
+                return self.right(source, [x if e > 1 else None for x, e in own], place, lines)[1]
+            return self.operands.of(read, at, place, lines)
 
         if name == "matmul":
             one, _ = shapes

@@ -1,9 +1,10 @@
 """What the statements of a lowered function read and store: tensors, and accesses of them."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import product
 
 import numpy as np
@@ -15,6 +16,7 @@ from samhw.frontend.expr import free_indices
 from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, Name
 from samhw.names import Names
 from samhw.nested.dataflow import (
+    Buffer,
     Constants,
     Dim,
     ElementRead,
@@ -28,7 +30,9 @@ from samhw.nested.dataflow import (
     reads_of,
 )
 from samhw.nested.function import NestedFunction
+from samhw.nested.fuse_maps import through
 from samhw.nested.indices import Affine, value_of, variable
+from samhw.nested.lowered import ParameterPart
 from samhw.nested.places import STEP, CellPlace, IndexNames
 
 __all__ = ["StoredBuffer", "TensorOperands"]
@@ -46,6 +50,7 @@ class StoredBuffer:
         coefficients: what the step counts of each loop.
         stepped: whether it keeps all steps of a scan.
         inside: how many of the loops the step is inside of.
+        offset: the step of the first cell.
     """
 
     tensor: str
@@ -55,6 +60,7 @@ class StoredBuffer:
     coefficients: dict[str, int]
     stepped: bool
     inside: int = 0
+    offset: int = 0
 
     def indices(self, read: Sequence[Index]) -> list[Index]:
         """The indices of the tensor for those of the buffer."""
@@ -62,7 +68,7 @@ class StoredBuffer:
         of = dict(zip(self.dims, read, strict=False))
         found: list[Index] = [of[loop] for loop in self.loops]
         if self.stepped:
-            step = Affine((), 0)
+            step = Affine((), self.offset)
             for loop, a in self.coefficients.items():
                 index = of[loop]
                 assert isinstance(index, Affine)
@@ -77,12 +83,14 @@ class TensorOperands:
     Attributes:
         indices: its indices.
         constants: the inputs that are no parameters.
+        parts: the inputs that are parts of parameters.
     """
 
     def __init__(self, function: NestedFunction, lines: list[str]) -> None:
         self.function, self.lines = function, lines
         self.indices = IndexNames()
         self.constants: dict[str, npt.NDArray[np.generic]] = {}
+        self.parts: dict[str, ParameterPart] = {}
         self._names = Names((*function.parameters, *function.results))
         self._declared: dict[str, str] = {}
         self._stored: dict[str, StoredBuffer] = {}
@@ -91,10 +99,15 @@ class TensorOperands:
 
     def declarations(self) -> list[str]:
         """The head of the program's text."""
-        used = set(re.findall(r"\w+", "\n".join(self.lines)))
+        text = "\n".join(self.lines)
+        used, accessed = set(re.findall(r"\w+", text)), set(re.findall(r"\w+(?=\[)", text))
         indices = {name: extent for name, extent in self.indices.extents.items() if name in used}
         extents = ", ".join(f"{name}={extent}" for name, extent in indices.items())
-        return [*([f"index {extents}"] if extents else []), *self._declared.values()]
+        # Only scalars stand without brackets; an index may have a tensor's name.
+        declared = [
+            line for name, line in self._declared.items() if name in (accessed if "[" in line else used)
+        ]
+        return [*([f"index {extents}"] if extents else []), *declared]
 
     def axes(self, shape: Sequence[int], wish: str = "x") -> list[str | None]:
         """An index for each axis of an element; none for an axis of extent 1."""
@@ -121,7 +134,9 @@ class TensorOperands:
         indices = [*([STEP] if stepped else []), *place.rows, *(x for x in axes if x is not None)]
         self._declare(tensor, indices, shape)
         rows, dims = (tuple(loop.name for loop in some) for some in (loops, place.loops))
-        self._stored[name] = StoredBuffer(tensor, tuple(shape), rows, dims, place.coefficients, stepped)
+        self._stored[name] = StoredBuffer(
+            tensor, tuple(shape), rows, dims, place.coefficients, stepped, offset=place.offset
+        )
         return self._stored[name]
 
     def _declare(
@@ -134,11 +149,19 @@ class TensorOperands:
 
     def _is_kept(self, name: str, place: CellPlace) -> bool:
         """Whether a later step reads what a scan computes, or something outside of it."""
+        return any(
+            (isinstance(buffer, Pieces) and buffer.role == "state") or buffer.name not in place.own
+            for buffer in self._readers[name]
+        )
+
+    @cached_property
+    def _readers(self) -> Mapping[str, list[Buffer]]:
+        """The buffers that read each one."""
+        found: dict[str, list[Buffer]] = defaultdict(list)
         for buffer in self.function.buffers.values():
-            earlier = isinstance(buffer, Pieces) and buffer.role == "state"
-            if (buffer.name not in place.inside or earlier) and name in {r.buffer for r in reads_of(buffer)}:
-                return True
-        return False
+            for read in reads_of(buffer):
+                found[read.buffer].append(buffer)
+        return found
 
     def _input(self, name: str) -> StoredBuffer:
         """A parameter, or a constant, as an input of the program."""
@@ -164,6 +187,40 @@ class TensorOperands:
             self._stored[name] = StoredBuffer(tensor, tuple(shape), dims, dims, {}, False)
         return self._stored[name]
 
+    def _part(self, read: ElementRead, place: CellPlace) -> tuple[StoredBuffer, ElementRead]:
+        """A parameter or a constant as the cells of a scan read it: of lists whose items they name by number
+        there is that item alone, and a list that goes with the steps is as long as these."""
+        name = read.buffer
+        whole, buffer = self._input(name), self.function.buffers[name]
+        numbers = [i.offset if isinstance(i, Affine) and not i.terms else None for i in read.indices]
+        items = tuple(
+            number if number is not None and 0 <= number < dim.extent else None
+            for number, dim in zip(numbers, buffer.dims, strict=True)
+        )
+        steps = self.indices.extents[STEP]
+        kept = [n for n, item in enumerate(items) if item is None]
+        extents = []
+        for n in kept:
+            index = read.indices[n]
+            goes_along = isinstance(index, Affine) and place.index(index) == variable(STEP)
+            extents.append(max(buffer.dims[n].extent, steps if goes_along else 0))
+        shape = (*extents, *whole.shape[len(items) :])
+        if shape == whole.shape:
+            return whole, read
+        key = (name, items, tuple(extents))
+        if key not in self._copies:
+            wish = "_".join((whole.tensor, *(str(item) for item in items if item is not None)))
+            tensor = self._names.fresh(wish)
+            self._declare(tensor, [f"c{n}" for n in range(len(shape))], shape)
+            part = ParameterPart(name, items, tuple(extents))
+            if isinstance(buffer, Given):
+                self.parts[tensor] = part
+            else:
+                self.constants[tensor] = part.of(self.constants[whole.tensor])
+            dims = tuple(buffer.dims[n].name for n in kept)
+            self._copies[key] = StoredBuffer(tensor, shape, dims, dims, {}, False)
+        return self._copies[key], replace(read, indices=tuple(read.indices[n] for n in kept))
+
     def _constant(self, wish: str, array: npt.NDArray[np.generic], indices: Sequence[str]) -> Access:
         """An input of zeros and ones under indices."""
         key = (wish, array.tobytes(), array.shape)
@@ -186,8 +243,8 @@ class TensorOperands:
     # Masks
 
     def mask(self, place: CellPlace) -> str | None:
-        """The input that is 1 where a scan has cells; None if that is everywhere."""
-        return None if len(place.coefficients) < 2 else self._cells(place, lambda _: True).tensor
+        """The input that is 1 where a block of a scan has cells; None if that is everywhere."""
+        return None if self._where(place, lambda _: True).all() else self.valid(place).tensor
 
     def valid(self, place: CellPlace) -> Access:
         """The mask of a scan's cells."""
@@ -197,15 +254,29 @@ class TensorOperands:
         self, place: CellPlace, chosen: Callable[[dict[str, int]], bool], more: frozenset[str] = frozenset()
     ) -> Access:
         """An input that is 1 at those cells of a scan that are chosen."""
-        loops = [loop for loop in place.loops if loop.name in place.coefficients or loop.name in more]
+        rows = [loop.name for loop in self._loops(place, more) if loop.name in place.names]
+        found = self._where(place, chosen, more)
+        return self._constant("mask", found, [STEP, *(place.names[name] for name in rows)])
+
+    def _loops(self, place: CellPlace, more: frozenset[str]) -> list[Loop]:
+        return [loop for loop in place.loops if loop.name in place.coefficients or loop.name in more]
+
+    def _where(
+        self,
+        place: CellPlace,
+        chosen: Callable[[dict[str, int]], bool],
+        more: frozenset[str] = frozenset(),
+    ) -> npt.NDArray[np.int_]:
+        """A 1 for each step and the rows of each cell that is chosen."""
+        loops = self._loops(place, more)
         rows = [loop for loop in loops if loop.name in place.names]
         found = np.zeros([self.indices.extents[STEP], *(loop.extent for loop in rows)], int)
         for iteration in product(*(range(loop.extent) for loop in loops)):
             at = {loop.name: t for loop, t in zip(loops, iteration, strict=True)}
             if chosen(at):
-                step = sum(a * at[name] for name, a in place.coefficients.items())
+                step = place.offset + sum(a * at[name] for name, a in place.coefficients.items())
                 found[(step, *(at[loop.name] for loop in rows))] = 1
-        return self._constant("mask", found, [STEP, *(place.names[loop.name] for loop in rows)])
+        return found
 
     # What is read
 
@@ -234,7 +305,7 @@ class TensorOperands:
         if known is None:
             assert isinstance(buffer, Constants)
             return Literal(buffer.value.flat[0].item())
-        return self._outside(known, read, axes, place)
+        return self._outside(known, read, axes, place, lines)
 
     def _before(self, read: ElementRead, place: CellPlace) -> StoredBuffer | None:
         """The tensor of what is there before the present block; None for one number."""
@@ -259,10 +330,13 @@ class TensorOperands:
         read: ElementRead,
         axes: tuple[str, ...],
         place: CellPlace,
+        lines: list[str],
         guard: Access | None = None,
     ) -> Access:
         """An access of what is there before the present block."""
-        if stored.stepped and self._is_discordant(stored, read.indices):
+        if place.wavefront is not None and isinstance(self.function.buffers[read.buffer], Given | Constants):
+            stored, read = self._part(read, place)
+        if stored.stepped and self._is_discordant(stored, read.indices, place):
             stored = self._with_step_inside(stored, read.indices)
         indices = [
             self._indirect(index, place) if isinstance(index, ElementRead) else place.index(index)
@@ -274,17 +348,24 @@ class TensorOperands:
             return found
         used = [i for i in indices if isinstance(i, Affine) and i.terms]
         steps = sum(i.terms == ((STEP, 1),) for i in used)
-        plain = all(isinstance(n, Name) or i.terms == ((STEP, 1),) for n, i in zip(names, used, strict=False))
-        if guard is None and plain and len(used) == len(indices) and steps <= 1:
-            return found
+        plain = all(
+            isinstance(n, Name) or (i.terms == ((STEP, 1),) and i.offset)
+            for n, i in zip(names, used, strict=False)
+        )
+        if plain and len(used) == len(indices) and steps <= 1:
+            return (
+                found if guard is None else self._now(found, place, axes, lines, f"{stored.tensor}_at", guard)
+            )
         return self._gathered(found, place, axes, guard)
 
-    def _is_discordant(self, stored: StoredBuffer, read: Sequence[Index]) -> bool:
-        """Whether a read has the step of a scan, or rows beside it, at computed places: then the step as the
-        outermost level would be in the way."""
+    def _is_discordant(self, stored: StoredBuffer, read: Sequence[Index], place: CellPlace) -> bool:
+        """Whether a read has the step of a scan at a computed place, or rows beside it at such places or at
+        numbers: then the step as the outermost level would be in the way."""
         step, *rows = stored.indices(read)
-        computed = [all(i != variable(name) for name in i.variables) for i in (step, *rows)]
-        return any(computed[1:]) or (computed[0] and bool(step.variables))
+        extents = {loop.name: loop.extent for loop in place.loops}
+        computed = not all(_is_variable(i) for i in rows)
+        goes_along = _is_variable(step) and all(extents[n] == stored.shape[0] for n in step.variables)
+        return computed or (bool(step.variables) and not goes_along)
 
     def _with_step_inside(self, stored: StoredBuffer, read: Sequence[Index]) -> StoredBuffer:
         """A copy of what a scan has stored skewed, with its step inside of the rows: that is the order in
@@ -364,23 +445,26 @@ class TensorOperands:
     def _inside(self, read: ElementRead, axes: tuple[str, ...], place: CellPlace, lines: list[str]) -> Access:
         """An access of what the present scan computes, in this step or an earlier one."""
         stored = self._stored[read.buffer]
-        dims = self.function.buffers[read.buffer].dims
-        behind = 0
+        dims = self.function.buffers[read.buffer].dims[: len(stored.dims)]
+        # Another block of the scan has loops of its own at the same places.
+        loops = [loop.name for loop in place.loops][: len(dims)]
+        loops += [dim.name for dim in dims[len(loops) :]]
+        behind = place.offset - stored.offset
         picks: list[Expr] = []
         indices: list[str] = []
-        for dim, index in zip(dims[: len(stored.dims)], read.indices, strict=False):
+        for dim, loop, index in zip(dims, loops, read.indices, strict=False):
             assert isinstance(index, Affine)
-            offset = index - variable(dim.name)
-            if dim.name in place.coefficients:
+            offset = index - variable(loop)
+            if loop in place.coefficients:
                 if offset.terms:
                     raise InputError(
                         f"{read.buffer} is read in an order of its own; a program reads earlier steps"
                     )
-                behind -= place.coefficients[dim.name] * offset.offset
-            if dim.name == place.follows:
+                behind -= place.coefficients[loop] * offset.offset
+            if loop == place.follows:
                 continue
-            if not offset.terms and not offset.offset and dim.name in place.names:
-                indices.append(place.names[dim.name])
+            if not offset.terms and not offset.offset and loop in place.names:
+                indices.append(place.names[loop])
                 continue
             other = self.indices.of(f"e{len(picks)}", dim.extent)
             picks.append(self._pick(place, index, other, dim.extent))
@@ -391,7 +475,7 @@ class TensorOperands:
         found = Access(stored.tensor, (*first, *map(Name, (*indices, *axes))))
         if not picks:
             return found
-        key = (read, axes, place.inside)
+        key = (read, axes, place.own)
         if key not in self._made:
             right = reduce(Mul, [found, *picks])
             self._made[key] = self._now(right, place, axes, lines, f"{read.buffer}_at")
@@ -409,11 +493,17 @@ class TensorOperands:
         return self._constant("pick", found, [*(name for name, _ in inside.terms), other])
 
     def _now(
-        self, right: Expr, place: CellPlace, axes: tuple[str, ...], lines: list[str], wish: str
+        self,
+        right: Expr,
+        place: CellPlace,
+        axes: tuple[str, ...],
+        lines: list[str],
+        wish: str,
+        guard: Access | None = None,
     ) -> Access:
-        """A statement of the present block for part of another one."""
+        """A statement of the present block for part of another one, where there are cells or a guard is."""
         tensor = self._names.fresh(wish)
-        mask = None if place.mask is None else self.valid(place)
+        mask = guard if guard is not None or place.mask is None else self.valid(place)
         used = {*free_indices(right), *(mask.variables if mask is not None else ())}
         indices = [*(row for row in place.rows if row in used), *axes]
         self._declare(tensor, indices, [self.indices.extents[i] for i in indices])
@@ -435,9 +525,10 @@ class TensorOperands:
         values = {dim.name: index for dim, index in zip(buffer.dims, read.indices, strict=True)}
         coordinate = read.indices[buffer.axis]
         assert isinstance(coordinate, Affine)
+        extents = {loop.name: loop.extent for loop in place.loops}
         terms = []
         for piece in buffer.pieces:
-            source = piece.read.substituted(values)
+            source = through(self.function.buffers, piece.read.substituted(values), extents)
             if self._is_zero(source):
                 continue
             name = source.buffer
@@ -449,12 +540,12 @@ class TensorOperands:
             if known is None:
                 terms.append(Mul(self.of(source, at, place, lines), guard))
             else:
-                terms.append(self._outside(known, source, self._fitted(source, at), place, guard))
+                terms.append(self._outside(known, source, self._fitted(source, at), place, lines, guard))
         if not terms:
             return Literal(0)
         if len(terms) == 1 and isinstance(terms[0], Access):
             return terms[0]
-        key = (read, axes, place.inside)
+        key = (read, axes, place.own)
         if key not in self._made:
             self._made[key] = self._now(reduce(Add, terms), place, axes, lines, buffer.name)
         return self._made[key]
@@ -508,3 +599,7 @@ class TensorOperands:
             if isinstance(index, Affine) and index.variables == (dim.name,):
                 return not any(0 <= value_of(index, {dim.name: at}) < own.extent for at in others)
         return False
+
+
+def _is_variable(index: Index) -> bool:
+    return any(index == variable(name) for name in index.variables)

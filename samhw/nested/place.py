@@ -1,5 +1,6 @@
 """Errors that name the line of the user's function that they are about."""
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from samhw.errors import InputError
 
 __all__ = ["user_error", "user_place"]
 
-_INTERNAL = (str(Path(__file__).parent), str(Path(np.__file__).parent), "<frozen")
+_INTERNAL = (str(Path(__file__).parent), str(Path(np.__file__).parent), contextlib.__file__, "<frozen")
 
 
 def user_place() -> tuple[str, int]:

@@ -1,7 +1,7 @@
 """Where the iterations of blocks are in a program: indices of statements, and the step of a scan."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from samhw.nested.dataflow import Loop
 from samhw.nested.hyperplane import Wavefront
@@ -35,15 +35,19 @@ class CellPlace:
         names: the index of each loop that has one: all of them, or in a scan all but the one that follows.
         wavefront: of the scan that they are in.
         outer: how many loops are around the wavefront's.
-        inside: the buffers that the scan computes.
-        mask: the input that is 1 where the scan has cells; none if that is everywhere.
+        own: the buffers that the block computes.
+        inside: those that the scan computes, which may have several blocks.
+        offset: the step in which the block has its first cell.
+        mask: the input that is 1 where the block has cells; none if that is everywhere.
     """
 
     loops: tuple[Loop, ...]
     names: Mapping[str, str]
     wavefront: Wavefront | None = None
     outer: int = 0
+    own: frozenset[str] = field(default=frozenset())
     inside: frozenset[str] = field(default=frozenset())
+    offset: int = 0
     mask: str | None = None
 
     @property
@@ -74,7 +78,7 @@ class CellPlace:
         """Each loop's variable by indices and the step."""
         found = {loop: variable(name) for loop, name in self.names.items()}
         if self.follows is not None:
-            rest = variable(STEP)
+            rest = variable(STEP) - self.offset
             for loop, a in self.coefficients.items():
                 if loop != self.follows:
                     rest = rest - found[loop] * a
@@ -88,11 +92,4 @@ class CellPlace:
     def with_loops(self, loops: tuple[Loop, ...], names: IndexNames) -> "CellPlace":
         """An iteration of further loops inside."""
         more = {loop.name: names.of(loop.name, loop.extent) for loop in loops}
-        return CellPlace(
-            (*self.loops, *loops),
-            {**self.names, **more},
-            self.wavefront,
-            self.outer,
-            self.inside,
-            self.mask,
-        )
+        return replace(self, loops=(*self.loops, *loops), names={**self.names, **more})

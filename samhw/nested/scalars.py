@@ -30,7 +30,7 @@ from samhw.nested.dataflow import (
 from samhw.nested.function import NestedFunction
 from samhw.nested.indices import constant, variable
 from samhw.nested.operations import ELEMENTWISE, ElementOperation
-from samhw.nested.tracing import LOOPS, OWN
+from samhw.nested.recording import LOOPS, OWN
 
 __all__ = ["operations_as_loops"]
 

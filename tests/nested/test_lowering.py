@@ -22,10 +22,16 @@ def listed(depth: int, *shape: int) -> nested.NestedTensor:
     return nested.nested_tensor(RNG.standard_normal(shape), depth)
 
 
-def run(function: Callable[..., Any], *arguments: Any, value: str = "f32") -> nested.LoweredFunction:
+def run(
+    function: Callable[..., Any],
+    *arguments: Any,
+    value: str = "f32",
+    copies: bool = False,
+    fuse: str | None = None,
+) -> nested.LoweredFunction:
     """The lowered function, once its simulation has given what the function gives."""
-    found = nested.lowered(nested.trace(function, *arguments))
-    done = samhw.compile(found.program, value=value).run(**found.inputs(*arguments))
+    found = nested.lowered(nested.trace(function, *arguments), copies)
+    done = samhw.compile(found.program, value=value, fuse=fuse).run(**found.inputs(*arguments))
     assert done.check().verdict == "right"
     expected, given = function(*arguments), found.results(done)
     for one, other in zip(_parts(expected), _parts(given), strict=True):
@@ -68,8 +74,7 @@ def test_a_scan_is_a_block() -> None:
     assert statements(found) == [
         "scan step {",
         "t[x0] = t_3[step - 1, s0] * w[s0, x0]",
-        "t_2[x0] = xs[step, x0] + t[x0]",
-        "t_3[step, x0] = tanh(t_2[x0])",
+        "t_3[step, x0] = tanh(xs[step, x0] + t[x0])",
         "}",
         "result[a, x0] = t_3[a, x0]",
     ]
@@ -91,6 +96,43 @@ def test_a_nest_of_scans_is_one_block_of_skewed_states() -> None:
     assert "step=6" in found.program.text  # Rounds: 4 + 3 - 1.
     (mask,) = [array for name, array in found.constants.items() if name == "mask"]
     assert mask.tolist() == [[int(0 <= m - d < 4) for d in range(3)] for m in range(6)]
+
+
+def test_cells_of_a_diagonal_side_by_side() -> None:
+    found = run(example("stacked_rnn")["stacked_rnn"], listed(2, 2, 4, 3), listed(1, 2, 3, 3), copies=True)
+    assert statements(found) == [
+        "scan step {",
+        "t_0[i, x0] = xss_2[i, step, s0] * ws_0[s0, x0] where mask[step]",
+        "t_2_0[step, i, x0] = t_0[i, x0] + t_2_0[step - 1, i, x0] where mask[step]",
+        "t_1[i, x0] = t_2_0[step - 1, i, s0] * ws_1[s0, x0] where mask_2[step]",
+        "t_2_1[step, i, x0] = t_1[i, x0] + t_2_1[step - 1, i, x0] where mask_2[step]",
+        "}",
+        "t_2_0_rows[i, step, x0] = t_2_0[step, i, x0]",
+        "t_2_1_rows[i, step, x0] = t_2_1[step, i, x0]",
+        "t_2[i, j, k, x0] = t_2_0_rows[i, k + 0, x0] * part[j] + t_2_1_rows[i, k + 1, x0] * part_2[j]",
+        "result[a, b, c, x0] = t_2[a, b, c, x0]",
+    ]
+    # One step is a layer's first, and the layer above begins a step later.
+    masks = [array.tolist() for name, array in found.constants.items() if name.startswith("mask")]
+    assert masks == [[1, 1, 1, 1, 0], [0, 1, 1, 1, 1]]
+    assert {(p.parameter, p.items) for p in found.parts.values()} == {
+        ("ws", (0,)),
+        ("ws", (1,)),
+        ("xss", (None, None)),
+    }
+
+
+def test_an_operation_is_part_of_the_expression_that_alone_reads_it() -> None:
+    def function(xs: Any) -> Any:
+        def cell(s: Any, x: Any) -> Any:
+            twice = np.tanh(x) + 1
+            return twice * s + twice
+
+        return xs.scanl(cell, np.ones(3))
+
+    found = run(function, listed(1, 4, 3))
+    assert "t_2[x0] = tanh(xs[step, x0]) + 1" in statements(found)
+    assert "t_4[step, x0] = t_2[x0] * s[x0] + t_2[x0]" in statements(found)
 
 
 def test_states_that_begin_with_something() -> None:
@@ -121,6 +163,27 @@ def test_a_workload(name: str) -> None:
     run(example(name)[name], *(listed(depth, *shape) for depth, *shape in WORKLOADS[name]))
 
 
+def grid_shapes(layers: int, source: int, target: int) -> list[tuple[int, ...]]:
+    types = example("grid_rnn")["types"](layers, source, target, 2)
+    return [(len(t.extents), *t.extents, *t.shape) for t in types]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [
+        ("stacked_lstm", [(2, 2, 3, 2), (2, 2, 4, 2, 2), (2, 2, 4, 2, 2), (2, 2, 4, 2)]),
+        ("stacked_lstm", [(2, 1, 3, 2), (2, 1, 4, 2, 2), (2, 1, 4, 2, 2), (2, 1, 4, 2)]),
+        ("dilated_rnn", [(1, 3, 2), (2, 2, 4, 2, 2), (2, 2, 4, 2, 2), (2, 2, 4, 2)]),
+        ("grid_rnn", grid_shapes(2, 2, 2)),
+        ("grid_rnn", grid_shapes(1, 1, 2)),
+    ],
+)
+def test_a_workload_side_by_side(name: str, shapes: list[tuple[int, ...]]) -> None:
+    """In one region each, which has all cells of a diagonal."""
+    run(example(name)[name], *(listed(depth, *shape) for depth, *shape in shapes), copies=True, fuse="full")
+
+
 @pytest.mark.slow
 @settings(max_examples=4, deadline=None)
 @instance(seed=14)  # A row at a computed place.
@@ -144,9 +207,10 @@ def test_random_nests_of_scans_in_integers(seed: int) -> None:
 
     xss = nested.nested_tensor(rng.integers(-2, 3, (batch, steps)), 2)
     ws = nested.nested_tensor(rng.integers(-2, 3, layers))
-    found = nested.lowered(nested.trace(function, xss, ws))
-    done = samhw.compile(found.program, value="i32").run(**found.inputs(xss, ws))
-    assert np.array_equal(found.results(done).array, function(xss, ws).array)
+    for copies in (False, True):
+        found = nested.lowered(nested.trace(function, xss, ws), copies)
+        done = samhw.compile(found.program, value="i32").run(**found.inputs(xss, ws))
+        assert np.array_equal(found.results(done).array, function(xss, ws).array)
 
 
 def test_what_cannot_be_said() -> None:

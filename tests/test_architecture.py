@@ -61,8 +61,8 @@ ALLOWED = {
         *("schedule", "splits", "statistics", "tensors"),
     },
     "workload": {
-        *("brackets", "compiler", "frontend", "graph", "importers", "numerics", "reference", "schedule"),
-        *("search", "splits", "statistics", "tensors"),
+        *("brackets", "compiler", "frontend", "graph", "importers", "nested", "numerics", "reference"),
+        *("schedule", "search", "splits", "statistics", "tensors"),
     },
     "machine_code": set(),
     "sim": {"graph", "machine_code", "numerics", "primitives", "spec"},

@@ -21,6 +21,11 @@ def b2b_gemm(rows, columns, others):
     return products.map(lambda row: nested.zip(row, others).map(lambda ab, c: ab @ c).reduce(np.add))
 
 
+def example():
+    """The function and types of its arguments, for `samhw run examples/nested/b2b_gemm.py:example`."""
+    return b2b_gemm, (ListType((4,), (8, 8)), ListType((2,), (8, 8)), ListType((2,), (8, 8)))
+
+
 if __name__ == "__main__":
     print(
         nested.dependences(b2b_gemm, ListType((4,), (8, 8)), ListType((2,), (8, 8)), ListType((2,), (8, 8)))

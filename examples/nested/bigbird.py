@@ -31,6 +31,12 @@ def bigbird(qs, ks, vs):
     return nested.zip(qs[2:-2], near_keys[2:-2], near_values[2:-2]).map(block)
 
 
+def example():
+    """The function and types of its arguments, for `samhw run examples/nested/bigbird.py:example`."""
+    blocks = ListType((6,), (4, 4))
+    return bigbird, (blocks, blocks, blocks)
+
+
 if __name__ == "__main__":
     blocks = ListType((8,), (4, 4))
     print(nested.dependences(bigbird, blocks, blocks, blocks))

@@ -32,6 +32,12 @@ def dilated_rnn(xs, wss, uss, bss):
     return xs
 
 
+def example():
+    """The function and types of its arguments, for `samhw run examples/nested/dilated_rnn.py:example`."""
+    weights = ListType((2, 4), (2, 2))
+    return dilated_rnn, (ListType((5,), (2,)), weights, weights, ListType((2, 4), (2,)))
+
+
 if __name__ == "__main__":
     weights = ListType((6, 4), (8, 8))
     found = nested.dependences(dilated_rnn, ListType((50,), (8,)), weights, weights, ListType((6, 4), (8,)))

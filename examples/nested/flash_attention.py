@@ -6,6 +6,7 @@
 import numpy as np
 
 from samhw import nested
+from samhw.nested import ListType
 
 
 def flash_attention(qs, ks, vs):
@@ -31,6 +32,12 @@ def flash_attention(qs, ks, vs):
         return nested.zip(ks, vs).reduce(step, start)[2]
 
     return qs.map(query)
+
+
+def example():
+    """The function and types of its arguments, for `samhw run examples/nested/flash_attention.py:example`."""
+    blocks = ListType((3,), (4, 4))
+    return flash_attention, (blocks, blocks, blocks)
 
 
 if __name__ == "__main__":

@@ -49,6 +49,11 @@ def types(layers, source, target, hidden):
     ]
 
 
+def example():
+    """The function and types of its arguments, for `samhw run examples/nested/grid_rnn.py:example`."""
+    return grid_rnn, types(2, 2, 3, 2)
+
+
 if __name__ == "__main__":
     for wavefront in nested.dependences(grid_rnn, *types(32, 10, 10, 4)).wavefronts:
         print(wavefront)

@@ -32,6 +32,12 @@ def stacked_lstm(xss, wss, uss, bss):
     return xss.map(lambda xs: nested.zip(wss, uss, bss).foldl(layer, xs))
 
 
+def example():
+    """The function and types of its arguments, for `samhw run examples/nested/stacked_lstm.py:example`."""
+    weights = ListType((2, 4), (2, 2))
+    return stacked_lstm, (ListType((2, 3), (2,)), weights, weights, ListType((2, 4), (2,)))
+
+
 if __name__ == "__main__":
     weights = ListType((32, 4), (8, 8))
     found = nested.dependences(

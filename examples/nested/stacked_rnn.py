@@ -20,6 +20,11 @@ def stacked_rnn(xss, ws):
     return xss.map(lambda xs: ws.scanl(lambda ss, w: ss.scanl(lambda s, x: x @ w + s, 0), xs))
 
 
+def example():
+    """The function and types of its arguments, for `samhw run examples/nested/stacked_rnn.py:example`."""
+    return stacked_rnn, (ListType((2, 8), (4,)), ListType((3,), (4, 4)))
+
+
 if __name__ == "__main__":
     found = nested.dependences(stacked_rnn, ListType((2, 8), (4,)), ListType((3,), (4, 4)))
     print(found)

@@ -16,14 +16,15 @@ from samhw.suggestion import did_you_mean
 __all__ = ["Example", "MlirFile", "load_object", "name_one_of"]
 
 _MEND = (
-    "name a Program or ProgramBuilder that it defines, or a function that gives a torch.nn.Module and its "
-    "arguments"
+    "name a Program or ProgramBuilder that it defines, or a function that gives a torch.nn.Module, or a "
+    "function of nested lists, and its arguments"
 )
 
 
 @dataclass(frozen=True)
 class Example:
-    """A user's function that gives a module of PyTorch and its example arguments."""
+    """A user's function that gives a module of PyTorch, or a function of nested lists, and its example
+    arguments."""
 
     function: Callable[[], object]
     script: Script
@@ -40,7 +41,7 @@ class MlirFile:
 
 def load_object(spec: str) -> Program | Example:
     """What ``file.py:object`` names: a `Program` or a `ProgramBuilder` at the file's top level, or a function
-    that gives a module and its arguments.
+    that gives a module, or a function of nested lists, and its arguments.
 
     The file is run (`Script`). Raises InputError when there is no such file or object, when running the file
     fails, or when the program breaks a rule.

@@ -14,7 +14,6 @@ from samhw.importers.torch.export import without_fast_path
 from samhw.importers.torch.state import restored
 from samhw.reference import evaluate_program
 from samhw.tensors import Tensor
-from samhw.workload.data import DEFAULT
 from samhw.workload.workload import Workload
 
 __all__ = ["check_program", "difference", "leaves", "make_module_workload", "outputs_of"]
@@ -23,23 +22,21 @@ _F32 = 2.0**-20
 """Of the greatest element: what PyTorch's f32 may be off at the least, as sums are taken in other orders."""
 
 
-def make_module_workload(spec: str, example: Example, data: Sequence[str] = DEFAULT) -> Workload:
+def make_module_workload(spec: str, example: Example, given: object) -> Workload:
     """A module as a program, on its example arguments.
 
     Args:
-        spec: `file.py:name`, where the name is that of `example`, which gives the module and the arguments.
+        spec: `file.py:name`, where the name is that of `example`.
+        given: what its function gives: the module and the arguments.
 
     Raises:
-        InputError: for a function that gives something else, a module that cannot be imported, or other data.
+        InputError: for something else that is given, or a module that cannot be imported.
     """
-    if tuple(data) != DEFAULT:
-        raise InputError(f"'{spec}' has its own data, the example arguments that it gives; leave out --data.")
-    given = example.function()
     module, arguments = given if isinstance(given, tuple) and len(given) == 2 else (None, None)
     if not isinstance(module, nn.Module) or not isinstance(arguments, tuple | list):
         raise InputError(
-            f"'{spec}' gives {_said(given)}, and is to give a torch.nn.Module and a tuple of example "
-            "arguments; fix the file."
+            f"'{spec}' gives {_said(given)}, and is to give a torch.nn.Module, or a function of nested "
+            "lists, and a tuple of example arguments; fix the file."
         )
     with example.script.around():
         imported = import_module(module, arguments, name=spec.rpartition(":")[2])

@@ -21,7 +21,8 @@ def bind_program(
     loaded: Program | Example | MlirFile | None = None,
 ) -> Workload:
     """The program that `spec` names (`load_named`), a built-in model or any other one, on data; a module of
-    PyTorch on its example arguments; a file in MLIR on data for its function's arguments.
+    PyTorch, or a function of nested lists, on its example arguments; a file in MLIR on data for its
+    function's arguments.
 
     Args:
         loaded: what `load_named` gave, where it was asked already.
@@ -38,6 +39,16 @@ def bind_program(
 
         return make_mlir_workload(found, data, value=value)
     if not isinstance(found, Program):
+        if tuple(data) != DEFAULT:
+            raise InputError(
+                f"'{spec}' has its own data, the example arguments that it gives; leave out --data."
+            )
+        given = found.function()
+        # Imported here, as few programs are nested lists.
+        from samhw.workload.nested import is_nested, make_nested_workload
+
+        if is_nested(given):
+            return make_nested_workload(found, given)
         # Imported here, since nothing else needs PyTorch, which takes longer than all else.
         try:
             from samhw.workload.module import make_module_workload
@@ -49,5 +60,5 @@ def bind_program(
                 "'samhw[torch]'."
             ) from None
 
-        return make_module_workload(spec, found, data)
+        return make_module_workload(spec, found, given)
     return make_workload(found, data, value=value)

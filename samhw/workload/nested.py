@@ -1,0 +1,90 @@
+"""A function of nested lists on its arguments, and the comparison with the function itself."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from samhw.errors import RunError
+from samhw.frontend import Example
+from samhw.nested import ListType, LoweredFunction, NestedTensor, lowered, nested_tensor, trace
+from samhw.nested import evaluate as evaluate_nested
+from samhw.reference import evaluate_program
+from samhw.tensors import Tensor
+from samhw.workload.workload import Workload
+
+__all__ = ["is_nested", "make_nested_workload"]
+
+
+def is_nested(given: object) -> bool:
+    """Whether what a user's function gives is a function of nested lists with its arguments, or a lowered one
+    with them: some of these are lists, or types of lists."""
+    match given:
+        case (function, tuple() | list() as arguments) if callable(function):
+            return any(isinstance(argument, NestedTensor | ListType) for argument in arguments)
+        case (LoweredFunction(), tuple() | list()):
+            return True
+    return False
+
+
+def make_nested_workload(example: Example, given: Any) -> Workload:
+    """A function of nested lists as a program, on its arguments. Of an argument that is a `ListType` the data
+    are random: multiples of 1/16 between -1 and 1.
+
+    Args:
+        example: whose function has given `given`, which is as `is_nested` says.
+
+    Raises:
+        InputError: for a function that cannot be traced or lowered, with the line of the user's file, or
+            arguments that do not fit it.
+    """
+    function, arguments = given
+    found: LoweredFunction = example.script.function(
+        lambda: function if isinstance(function, LoweredFunction) else lowered(trace(function, *arguments))
+    )()
+    rng = np.random.default_rng(0)
+    lists = [_drawn(rng, value) if isinstance(value, ListType) else value for value in arguments]
+    tensors = {
+        name: Tensor.from_dense(array, found.program.tensors[name].format)
+        for name, array in found.inputs(*lists).items()
+    }
+    program = found.program.bind({name: tensor.shape for name, tensor in tensors.items()})
+
+    def oracle() -> float:
+        return _difference(found, lists, tensors)
+
+    return Workload("example", program, tensors, oracle)
+
+
+def _drawn(rng: np.random.Generator, kind: ListType) -> NestedTensor | npt.NDArray[Any]:
+    array = rng.integers(-16, 17, (*kind.extents, *kind.shape)) / 16
+    return nested_tensor(array, len(kind.extents)) if kind.extents else array
+
+
+def _difference(found: LoweredFunction, lists: Sequence[Any], tensors: dict[str, Tensor]) -> float:
+    """How far the program is from the function, both in float64.
+
+    Raises:
+        RunError: where that is more than rounding explains.
+    """
+    outputs = evaluate_program(found.program, tensors)
+    worst = 0.0
+    pairs = zip(_parts(found.results(outputs)), _parts(evaluate_nested(found.function, *lists)), strict=True)
+    for ours, theirs in pairs:
+        greatest = float(abs(theirs[np.isfinite(theirs)]).max(initial=0.0))
+        same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+        with np.errstate(invalid="ignore"):
+            error = float(np.where(same, 0.0, abs(ours - theirs)).max(initial=0.0))
+        if not error <= 1e-9 * greatest + 1e-12:
+            raise RunError(
+                f"The program of '{found.function.name}' is off by {error:g} from the function; please "
+                "report this as a bug."
+            )
+        worst = max(worst, error)
+    return worst
+
+
+def _parts(value: Any) -> list[npt.NDArray[Any]]:
+    parts = value if isinstance(value, tuple) else (value,)
+    return [np.asarray(getattr(part, "array", part), float) for part in parts]

@@ -325,7 +325,9 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "reciprocal": unary(torch.reciprocal, positive=True),
     "square": unary(torch.square),
     "pow": unary(
-        lambda x: x**3 + x**0.5 + x**-0.5 + x**1.5 + x**-1 + x**-2 + x ** torch.full((2, *x.shape), 3.0),
+        lambda x: (
+            x**3 + x**0.5 + x**-0.5 + x**1.5 + x**-1 + x**-2 + x**0 + x ** torch.full((2, *x.shape), 3.0)
+        ),
         positive=True,
     ),
     **{
@@ -376,11 +378,13 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "min": along(lambda x, dim, keep: (*x.relu().min(dim, keep), x.min(dim, keep)[0] + x.min())),
     "cumsum": along(lambda x, dim, _: x.cumsum(dim)),
     "linalg_vector_norm": along(
-        lambda x, dim, keep: sum(torch.linalg.vector_norm(x, p, dim, keep) for p in (1, 2, math.inf))
+        lambda x, dim, keep: sum(
+            torch.linalg.vector_norm(x, p, dim, keep) for p in (0, 0.5, 1, 2, 3, math.inf, -math.inf)
+        )
     ),
     "softmax": along(lambda x, dim, _: x.softmax(dim)),
     "log_softmax": along(lambda x, dim, _: x.log_softmax(dim)),
-    "cdist": shaped(lambda x, y: torch.cdist(x, y) + torch.cdist(x, y, 1.0), "abcd", "bed"),
+    "cdist": shaped(lambda x, y: torch.cdist(x, y) + torch.cdist(x, y, 1.0) + torch.cdist(x, y, 3.0), "abcd", "bed"),
     "logcumsumexp": along(lambda x, dim, keep: torch.logcumsumexp(x * 8, dim)),
     "logsumexp": along(lambda x, dim, keep: torch.logsumexp(x, dim, keep)),
     "layer_norm": shaped(lambda x, w, b: F.layer_norm(x, w.shape, w, b), "abcd", "cd", "cd"),
@@ -565,6 +569,16 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     ),
     "sinh": unary(torch.sinh),
     "cosh": unary(torch.cosh),
+    "asin": unary(lambda x: (torch.asin(x.sin()), torch.asin(x.sin() * 0.01) * 100)),
+    "acos": unary(lambda x: torch.acos(x.cos())),
+    "atan": unary(lambda x: (torch.atan(x**3), torch.atan(x * 0.01) * 100)),
+    "atan2": binary(lambda a, b: (torch.atan2(a, b), torch.atan2(F.relu(a), F.relu(b)))),
+    "asinh": unary(lambda x: torch.asinh(x**3)),
+    "acosh": unary(lambda x: torch.acosh(x + 1), positive=True),
+    "atanh": unary(lambda x: torch.atanh(x.sin())),
+    "erf": unary(lambda x: (torch.erf(x * 2), torch.erf(F.relu(x)))),
+    "erfc": unary(torch.erfc),
+    "heaviside": binary(lambda a, b: torch.heaviside(F.relu(a), b) + torch.heaviside(a, b)),
     "hypot": binary(torch.hypot),
     "logaddexp": binary(torch.logaddexp),
     "xlogy": binary(lambda a, b: torch.xlogy(F.relu(a), b), positive=True),

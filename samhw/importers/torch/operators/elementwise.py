@@ -119,6 +119,7 @@ _OF_TWO: dict[str, Maker] = {
     "hypot": lambda a, b: sqrt(a * a + b * b),
     "logaddexp": lambda a, b: max_(a, b) + log(1 + exp(-abs_(a - b))),
     "xlogy special_xlogy": lambda a, b: select(eq(a, 0), 0, a * log(b)),
+    "heaviside": lambda a, b: select(eq(a, 0), b, lt(0, a)),
 }
 for _names, _function in _OF_TWO.items():
     register_of_two(_names, _function)
@@ -265,6 +266,8 @@ def import_pow(importer: Importer, x: Operand, power: Operand) -> Value:
     if float(power) != int(power):
         # Of negative numbers that is NaN in PyTorch too.
         return importer.elementwise(lambda e: exp(log(e) * power), x)
+    if power == 0:
+        return importer.build.literal(1.0, importer.build.shape(x))
     if not 1 <= abs(power) <= 16:
         raise UnsupportedError(f"has the power {power}", "use a whole one from -16 to 16, or a fraction")
 

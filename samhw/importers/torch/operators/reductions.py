@@ -228,9 +228,19 @@ def import_norm(
         squares = importer.elementwise(lambda e: e * e, x)
         return importer.elementwise(sqrt, reduced(importer, squares, dim, keepdim))
     magnitude = importer.materialized(importer.elementwise(abs_, x))
-    if ord in (1, math.inf):
-        return reduced(importer, magnitude, dim, keepdim, "sum" if ord == 1 else "max")
-    raise UnsupportedError(f"is a norm of order {ord}", "use 1, 2 or inf")
+    if ord in (1, math.inf, -math.inf):
+        kind = {1: "sum", math.inf: "max"}.get(ord, "min")
+        return reduced(importer, magnitude, dim, keepdim, kind)
+    if ord == 0:
+        present = importer.elementwise(lambda e: 1 - eq(e, 0), magnitude)
+        return reduced(importer, present, dim, keepdim)
+    if ord < 0:
+        raise UnsupportedError(f"is a norm of order {ord}", "use -inf, or one that is not negative")
+    powers = importer.call("pow", magnitude, ord)
+    assert isinstance(powers, Value)
+    sums = importer.call("pow", reduced(importer, powers, dim, keepdim), 1 / ord)
+    assert isinstance(sums, Value)
+    return sums
 
 
 @operator("pairwise_distance")

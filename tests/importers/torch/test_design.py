@@ -226,6 +226,19 @@ def test_a_wrong_program_is_an_error(monkeypatch):
         result.check()
 
 
+class LeastNumber(nn.Module):
+    """Hides scores by a mask of f32, whatever the type of the scores."""
+
+    def forward(self, x, mask):
+        return (x + (1.0 - mask.float()) * torch.finfo(x.dtype).min).softmax(-1)
+
+
+def test_a_module_that_float64_makes_nan_is_compared_in_f32():
+    module, mask = LeastNumber(), torch.tensor([1, 0, 1, 1])
+    assert module(torch.randn(3, 4).double(), mask).isnan().any()
+    samhw.torch.compile(module, (torch.randn(3, 4), mask), value="f32").run().check()
+
+
 class Training(nn.Module):
     def forward(self, x):
         return F.dropout(x, 0.5)

@@ -59,10 +59,7 @@ def exported(
             with followed(module, arguments, sparse) as follower:
                 program = torch.export.export(module, tuple(stand_ins), strict=False)
             program = program.run_decompositions({})
-            unknown = {node.target for node in program.graph.nodes if _is_unknown(node)}
-            if unknown:
-                table = torch.export.default_decompositions()
-                program = program.run_decompositions({op: table[op] for op in unknown if op in table})
+            program = _decomposed(program)
     except InputError:
         raise
     except Exception as error:
@@ -72,6 +69,19 @@ def exported(
         names = [name for name, one in constants if isinstance(one, Tensor) and _is_same(one, stand_in)]
         sparse |= dict.fromkeys(names, held)
     return program, sorted(follower.fixed), sparse
+
+
+def _decomposed(program: ExportedProgram) -> ExportedProgram:
+    """With other operators for those that the importer does not know, and for what they are made of."""
+    table = torch.export.default_decompositions()
+    tried: set[object] = set()
+    while True:
+        unknown = {node.target for node in program.graph.nodes if _is_unknown(node)}
+        known_to_torch = {op: table[op] for op in unknown - tried if op in table}
+        if not known_to_torch:
+            return program
+        tried |= set(known_to_torch)
+        program = program.run_decompositions(known_to_torch)
 
 
 def _is_same(one: Tensor, other: Tensor) -> bool:

@@ -118,6 +118,12 @@ def ranked(function: Call) -> Callable[[Draw], Call]:
     return case
 
 
+def hidden(x: Tensor, dim: int) -> Tensor:
+    """With -inf for the elements below 0, but for the first along a dimension."""
+    first = (torch.arange(x.shape[dim]) == 0).reshape(-1, *[1] * (x.dim() - 1 - dim % x.dim()))
+    return torch.where((x > 0) | first, x, -math.inf)
+
+
 def shaped(function: Call, *shapes: str) -> Callable[[Draw], Call]:
     """Of tensors whose dimensions are letters, each of one drawn size; y is 3, z is 2."""
 
@@ -305,7 +311,7 @@ CASES: dict[str, Callable[[Draw], Call]] = {
         lambda a, b, c, d: (torch.einsum("abi,bij,aj->ba", a, b, c), torch.einsum("jajj,bij->ab", d, b)),
         *("abi", "bij", "aj", "jajj"),
     ),
-    "outer": shaped(torch.outer, "i", "j"),
+    "outer": shaped(lambda a, b: (torch.outer(a, b), torch.inner(a[:, None], b[:, None])), "i", "j"),
     "bilinear": shaped(F.bilinear, "ai", "aj", "kij", "k"),
     "_sparse_mm": shaped(torch.sparse.mm, "ij", "jk"),
     "add": binary(lambda a, b: (torch.add(a, b, alpha=2), ((a > 0) + (b > 0)).double() * 2)),
@@ -383,14 +389,24 @@ CASES: dict[str, Callable[[Draw], Call]] = {
         )
     ),
     "softmax": along(lambda x, dim, _: x.softmax(dim)),
-    "log_softmax": along(lambda x, dim, _: x.log_softmax(dim)),
-    "cdist": shaped(lambda x, y: torch.cdist(x, y) + torch.cdist(x, y, 1.0) + torch.cdist(x, y, 3.0), "abcd", "bed"),
+    "log_softmax": along(lambda x, dim, _: (x.log_softmax(dim), hidden(x, dim).log_softmax(dim).exp())),
+    "cdist": shaped(
+        lambda x, y: torch.cdist(x, y) + torch.cdist(x, y, 1.0) + torch.cdist(x, y, 3.0), *("abcd", "bed")
+    ),
     "logcumsumexp": along(lambda x, dim, keep: torch.logcumsumexp(x * 8, dim)),
-    "logsumexp": along(lambda x, dim, keep: torch.logsumexp(x, dim, keep)),
+    "logsumexp": along(
+        lambda x, dim, keep: torch.logsumexp(x, dim, keep) + torch.logsumexp(hidden(x, dim), dim, keep)
+    ),
     "layer_norm": shaped(lambda x, w, b: F.layer_norm(x, w.shape, w, b), "abcd", "cd", "cd"),
     "rms_norm": shaped(lambda x, w: F.rms_norm(x, w.shape, w, 1e-6), "abc", "c"),
     "group_norm": shaped(lambda x, y: F.group_norm(torch.cat([x, y], 1), 2), "abc", "abc"),
-    "batch_norm": shaped(lambda x: F.batch_norm(x, x.new_zeros(x.shape[1]), x.new_ones(x.shape[1])), "abc"),
+    "batch_norm": shaped(
+        lambda x, w: (
+            F.batch_norm(x, x.new_zeros(x.shape[1]), x.new_ones(x.shape[1])),
+            F.batch_norm(x, None, None, w, w, training=True),
+        ),
+        *("abc", "b"),
+    ),
     "instance_norm": shaped(F.instance_norm, "abcd"),
     "scaled_dot_product_attention": shaped(
         lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True) + masked_attention(q, k, v),
@@ -569,6 +585,25 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     ),
     "sinh": unary(torch.sinh),
     "cosh": unary(torch.cosh),
+    "bucketize": unary(
+        lambda x: [
+            torch.bucketize(x.round(), bounds, right=right)
+            for bounds in (x.new_tensor([-1.0, 0.0, 1.0]), x.flatten()[:3].sort()[0])
+            for right in (False, True)
+        ]
+    ),
+    "searchsorted": shaped(
+        lambda x, y: (
+            torch.searchsorted(x.sort(-1)[0].contiguous(), y),
+            torch.searchsorted(x[0].sort()[0].contiguous(), y, side="right"),
+        ),
+        *("ab", "ac"),
+    ),
+    "rrelu": unary(lambda x: F.rrelu(x, 0.2, 0.5)),
+    "addbmm": shaped(lambda c, a, b: torch.addbmm(c, a, b, beta=0.5, alpha=2), "ad", "eab", "ebd"),
+    "angle": shaped(
+        lambda x, y: (torch.complex(x, y).angle(), x.to(torch.complex128).angle()), *("ab", "ab")
+    ),
     "asin": unary(lambda x: (torch.asin(x.sin()), torch.asin(x.sin() * 0.01) * 100)),
     "acos": unary(lambda x: torch.acos(x.cos())),
     "atan": unary(lambda x: (torch.atan(x**3), torch.atan(x * 0.01) * 100)),

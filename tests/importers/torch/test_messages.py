@@ -19,7 +19,7 @@ class Threshold(nn.Module):
 
 class Complex(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
-        return x.to(torch.complex64).angle()
+        return x.to(torch.complex64).acos()
 
 
 class Spectrum(nn.Module):
@@ -36,7 +36,7 @@ class Parts(nn.Module):
     ("module", "line", "words"),
     [
         (Threshold(), "F.threshold", "'aten.threshold' has the number inf; use a finite one"),
-        (Complex(), "angle()", "'aten.angle' takes or gives complex numbers; compute with their real"),
+        (Complex(), "acos()", "'aten.acos' takes or gives complex numbers; compute with their real"),
         (Spectrum(), "torch.fft.rfft", "transforms 2,048 elements as a product with a matrix"),
         (
             Parts(),

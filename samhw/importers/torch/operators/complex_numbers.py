@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from samhw.frontend.functions import cos, exp, sin, sqrt
-from samhw.importers.core import UnsupportedError
+from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.complex_pair import (
     Complex,
     as_complex,
@@ -199,6 +199,13 @@ def import_polar(importer: Importer, size: Operand, angle: Operand) -> Complex:
 def import_complex_abs(importer: Importer, x: Complex) -> Operand:
     x = _used_often(importer, x)
     return importer.elementwise(lambda r, i: sqrt(r * r + i * i), x.real, x.imag)
+
+
+@complex_operator("angle")
+def import_angle(importer: Importer, x: Complex) -> Operand:
+    found = importer.call("atan2", x.imag, x.real)
+    assert isinstance(found, Value)
+    return found
 
 
 @complex_operator("exp")

@@ -200,6 +200,20 @@ def import_leaky_relu(importer: Importer, x: Operand, slope: float = 0.01) -> Va
     return importer.elementwise(lambda e: leaky_relu(e, slope), x)
 
 
+@operator("rrelu", "rrelu_")
+def import_rrelu(
+    importer: Importer,
+    x: Operand,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    *_: object,
+) -> Value:
+    if training:
+        raise UnsupportedError("draws random numbers", "call model.eval() before")
+    return import_leaky_relu(importer, x, (lower + upper) / 2)
+
+
 @operator("prelu", "_prelu_kernel")
 def import_prelu(importer: Importer, x: Operand, weight: Operand) -> Value:
     x, weight = importer.materialized(x), importer.value(weight)

@@ -1,4 +1,4 @@
-"""Inverse functions of angles, hyperbolic ones, and the error function, by functions that the hardware has."""
+"""Inverse functions of angles, hyperbolic ones, and the error function, by what the hardware has."""
 
 import math
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ from samhw.importers.torch.registry import operator
 __all__: list[str] = []
 
 ARCSINE = (1.0, 0.1666665764, 0.07500571381, 0.04450870947, 0.0318571891, 0.01429525532, 0.03767713931)
-"""asin(t) / t by powers of t^2, for t up to 1/2: the polynomial that is equal at Chebyshev's nodes; it is off by
-3e-10 of it."""
+"""asin(t) / t by powers of t^2, for t up to 1/2: the polynomial that is equal at Chebyshev's nodes; it is off
+by 3e-10 of it."""
 
 ARCTANGENT = (
     *(0.9999999972, -0.3333327629, 0.1999807528, -0.1426001609, 0.1093234151, -0.08349724997),
@@ -79,7 +79,7 @@ def import_atan(importer: Importer, x: Operand) -> Value:
 @operator("atan2", "arctan2", "atan2_")
 def import_atan2(importer: Importer, y: Operand, x: Operand) -> Value:
     """Of the lesser coordinate by the greater one, and then from octant to octant."""
-    y, x = importer.materialized(y), importer.materialized(x)
+    (y, _), (x, _) = (importer.tensors.as_tensor(importer.value(each)) for each in (y, x))
     across, up = (importer.materialized(importer.elementwise(abs_, each)) for each in (x, y))
     most = importer.materialized(importer.elementwise(max_, across, up))
     t = importer.elementwise(lambda a, u, m: min_(a, u) / select(eq(m, 0), 1, m), across, up, most)

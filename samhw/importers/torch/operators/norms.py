@@ -83,6 +83,18 @@ def import_batch_norm(
     return made if importer.operator == "aten.batch_norm" else with_missing_statistics(importer, made)
 
 
+@operator("_native_batch_norm_legit")
+def import_batch_statistics(
+    importer: Importer, x: Operand, weight: Operand | None, bias: Operand | None, *rest: Any
+) -> Results:
+    """`rest`, where there are no running statistics: whether it trains, a momentum, and epsilon."""
+    if len(rest) != 3:
+        raise UnsupportedError("takes the statistics of the batch", "call model.eval() before")
+    x = importer.value(x)
+    made = normalised(importer, x, [0, *range(2, len(x.modes))], rest[2])
+    return with_missing_statistics(importer, importer.affine(made, weight, bias, mode=1))
+
+
 @operator("group_norm")
 def import_group_norm(
     importer: Importer,

@@ -23,7 +23,7 @@ def import_linear(importer: Importer, x: Operand, weight: Operand, bias: Operand
     return made if bias is None else importer.add_to_sum(made, bias)
 
 
-@operator("matmul", "mm", "bmm", "_sparse_mm", "mv", "dot", "vdot", "inner_product")
+@operator("matmul", "mm", "bmm", "_sparse_mm", "mv", "dot", "vdot")
 def import_matmul(importer: Importer, a: Operand, b: Operand, *_: object) -> Value:
     a, b = importer.value(a), importer.value(b)
     ranks = len(a.modes), len(b.modes)
@@ -34,11 +34,22 @@ def import_matmul(importer: Importer, a: Operand, b: Operand, *_: object) -> Val
     return contract(importer.tensors, f"{left},{right}->{out}", a, b)
 
 
-@operator("addmm", "baddbmm", "addmv", "addbmm")
+@operator("addmm", "baddbmm", "addmv")
 def import_addmm(
     importer: Importer, c: Operand, a: Operand, b: Operand, *, beta: float = 1, alpha: float = 1
 ) -> Value:
     made = import_matmul(importer, a, b)
+    if alpha != 1:
+        made = importer.elementwise(lambda x: x * alpha, made)
+    return made if beta == 0 else importer.add_to_sum(made, c, beta)
+
+
+@operator("addbmm")
+def import_addbmm(
+    importer: Importer, c: Operand, a: Operand, b: Operand, *, beta: float = 1, alpha: float = 1
+) -> Value:
+    """The sum of a batch of products."""
+    made = contract(importer.tensors, "nij,njk->ik", importer.value(a), importer.value(b))
     if alpha != 1:
         made = importer.elementwise(lambda x: x * alpha, made)
     return made if beta == 0 else importer.add_to_sum(made, c, beta)

@@ -4,11 +4,11 @@ from dataclasses import replace
 from math import prod
 
 from samhw.frontend import MOST_RANKS
-from samhw.frontend.functions import lt, select
+from samhw.frontend.functions import le, lt, select
 from samhw.importers.core import GREATEST_MASKED, UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
-from samhw.importers.torch.operators.reductions import RowAlong, row_along
+from samhw.importers.torch.operators.reductions import RowAlong, reduced, row_along
 from samhw.importers.torch.registry import Results, operator
 
 __all__: list[str] = []
@@ -96,3 +96,37 @@ def _one(importer: Importer, x: Operand, k: int, dim: int, keepdim: bool) -> lis
         assert isinstance(one, Value)
         found.append(one)
     return found
+
+
+@operator("bucketize", places=True)
+def import_bucketize(
+    importer: Importer, x: Operand, bounds: Operand, *, right: bool = False, **_: object
+) -> Value:
+    return _bins(importer, importer.value(x), importer.value(bounds), right)
+
+
+@operator("searchsorted", places=True)
+def import_searchsorted(
+    importer: Importer,
+    bounds: Operand,
+    x: Operand,
+    *,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Operand | None = None,
+    **_: object,
+) -> Value:
+    if sorter is not None:
+        raise UnsupportedError("takes bounds in another order", "give them in order")
+    held, rows = importer.value(x), importer.value(bounds)
+    if len(rows.modes) > 1:
+        # Each row of numbers has its own bounds.
+        rows = replace(rows, modes=(*rows.modes[:-1], (), rows.modes[-1]))
+    return _bins(importer, held, rows, right or side == "right")
+
+
+def _bins(importer: Importer, x: Value, bounds: Value, right: bool) -> Value:
+    """How many of the bounds, which are in order, lie below each number; with `right` also those at it."""
+    numbers = replace(x, modes=(*x.modes, ()))
+    below = importer.elementwise(le if right else lt, importer.materialized(bounds), numbers)
+    return reduced(importer, below, -1)

@@ -290,8 +290,12 @@ def softmax(importer: Importer, x: Value, dim: int) -> Value:
     return importer.materialized(found)
 
 
-@operator("log_softmax", "_log_softmax")
+@operator("log_softmax", "_log_softmax", masked=True)
 def import_log_softmax(importer: Importer, x: Operand, dim: int, *_: object, **__: object) -> Value:
+    if (masked := importer.value(x)).mask is not None:
+        masked = importer.materialized(masked)
+        most, sums = _exponentials(importer, masked, dim)[1:]
+        return importer.elementwise(lambda e, m, s: e - m - log(s), masked, most, sums)
     x = importer.tensors.expanded(importer.materialized(x), [dim])
     x = importer.materialized(x)
     most = reduced(importer, x, dim, True, "max")
@@ -300,14 +304,31 @@ def import_log_softmax(importer: Importer, x: Operand, dim: int, *_: object, **_
     return importer.elementwise(lambda d, s: d - log(s), apart, sums)
 
 
-@operator("logsumexp")
+@operator("logsumexp", masked=True)
 def import_logsumexp(importer: Importer, x: Operand, dim: Ints | None, keepdim: bool = False) -> Value:
+    """Under a mask along one dimension."""
     x = importer.materialized(x)
+    if x.mask is not None:
+        (place,) = _only(dim, len(x.modes))
+        _, most, sums = _exponentials(importer, x, place)
+        found = importer.elementwise(lambda s, m: log(s) + m, sums, most)
+        gone = place % len(x.modes)
+        return found if keepdim else replace(found, modes=(*found.modes[:gone], *found.modes[gone + 1 :]))
     most = importer.materialized(reduced(importer, x, dim, True, "max"))
     apart = importer.elementwise(lambda e, m: exp(e - m), x, most)
     sums = reduced(importer, importer.materialized(apart), dim, keepdim)
     last = reduced(importer, x, dim, keepdim, "max") if not keepdim else most
     return importer.elementwise(lambda s, m: log(s) + m, sums, last)
+
+
+def _only(dim: Ints | None, rank: int) -> list[int]:
+    """The one dimension that is asked for."""
+    dims = list(range(rank)) if dim is None or dim == [] else [dim] if isinstance(dim, int) else list(dim)
+    if len(dims) != 1:
+        raise UnsupportedError(
+            "takes several dimensions of a value that is -inf at places", "take one after the other"
+        )
+    return dims
 
 
 @operator("logcumsumexp")

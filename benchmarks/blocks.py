@@ -72,6 +72,9 @@ PROGRAMS = {
 """The value type of each, and its text."""
 
 
+PRODUCTS = 4096
+"""That a unit makes in a cycle at the most. Blocks of more than 16 rows are narrower along `d`."""
+
 LABELS = {"blocks": "blocks of b by b", "lanes": "b lanes"}
 """What the picture calls the ways to store a mask, and to work on it."""
 
@@ -127,7 +130,7 @@ def rows(program: str, mask: str, size: int, width: int, blocks: Sequence[int]) 
         given = workload(program, mask_of(mask, size, block), width)
         ways = {
             "csr": Schedule(),
-            "blocks": Schedule(blocks=dict.fromkeys("ijd", block)),
+            "blocks": Schedule(blocks={"i": block, "j": block, "d": min(block, PRODUCTS // block**2)}),
             "lanes": Schedule(lanes={"i": block}),
         }
         plain, single = 0, 0

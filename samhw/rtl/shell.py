@@ -101,12 +101,10 @@ class Shell(wiring.Component):
             if window.memory.role is MemoryRole.INPUT:
                 here, word = _within(window, host.write_addr)
                 # The bits of a value that are not stored do not count; those of an index would be missed.
-                fits = Const(1) if window.memory.is_value else host.write_data < 1 << window.width
-                m.d.comb += [
-                    tensor.host.addr.eq(word),
-                    tensor.host.data.eq(host.write_data),
-                    tensor.host.en.eq(host.write & here & fits),
-                ]
+                fits = Const(1) if window.memory.is_value else (host.write_data >> window.width) == 0
+                m.d.comb += [tensor.host.addr.eq(word), tensor.host.data.eq(host.write_data)]
+                # From a register, since it has many words to reach: address and data stay for that long.
+                m.d.sync += tensor.host.en.eq(host.write & here & fits)
                 accepted.append(here & ~self.run.running & fits)
         m.d.comb += host.write_ok.eq(any_of(accepted))
 

@@ -162,7 +162,7 @@ class Executor(wiring.Component):
 
     def _outside(self, address: Signal) -> Value:
         """Whether a port of fewer bits would take an address for another one."""
-        return address >= 1 << self.address_bits
+        return (address >> self.address_bits).any()
 
     def _write(self, m: Module, address: Signal, status: Signal, advance: Callable[[], None]) -> None:
         axi = self.axi

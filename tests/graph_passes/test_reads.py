@@ -69,6 +69,18 @@ def test_it_costs_no_cycles(cascade: str, once: int, monkeypatch: pytest.MonkeyP
     assert found["once"][0] == found["twice"][0]
 
 
+def test_an_estimate_counts_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is of the graph that is built."""
+    read = []
+    for _ in range(2):
+        design = samhw.compile(load_cascade("mla"), value="f32", schedule={"cascade": "rescaled"})
+        read.append(design.estimate(MLA).bytes_read)
+        without(monkeypatch)
+    once, twice = read
+    bytes_of_latents = 4 * MLA["C"].size
+    assert twice - once == len(MLA["Q"]) * bytes_of_latents
+
+
 LAYER_NORM = """
 value f32
 tensor X[i, e]

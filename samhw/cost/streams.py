@@ -312,8 +312,9 @@ def _all(values: Carried) -> Support:
 
 
 def _among(all_: Support, nonzero: Support) -> Support | None:
-    """Those that may not be zero, among all; None if that is all of them."""
-    made = all_of((all_, nonzero))
+    """Those that may not be zero, among all; None if that is all of them. Operands that run side by side may
+    have other names for what all are over; of these nothing is known here."""
+    made = all_of((all_, onto(nonzero, all_.indices)))
     return None if made is all_ else made
 
 

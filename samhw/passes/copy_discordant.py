@@ -125,7 +125,7 @@ class _Copier:
             # As this pass itself writes it, so that it changes nothing where it comes by again.
             self.copy_of[read.tensor, mode_order] = written.tensor
         elif kind is None or kind is not self.kind(read.tensor):
-            copy = self.copy(read.tensor, mode_order)
+            copy = self.copy(read.tensor, mode_order, region.scan)
             source = Access(copy, read.access.indices)
             statement = replace(region.statements[0], rhs=source, order=None)
             self.regions.append(replace(region, statements=(statement,)))
@@ -139,7 +139,7 @@ class _Copier:
         results: dict[str, str] = {}
         for use, mode_order in _discordant(self.fused(region), region.order, self.given.stored_values):
             if use.is_read:
-                copy = self.copy(use.tensor, mode_order)
+                copy = self.copy(use.tensor, mode_order, region.scan)
                 changes.setdefault((use.statement, use.access), Access(copy, use.access.indices))
             else:
                 results[use.tensor] = self.declare(use.tensor, mode_order)
@@ -179,15 +179,15 @@ class _Copier:
         """The type of all levels of a copy: dense if those of the tensor are, else compressed."""
         return LevelType.dense if self.format(tensor).is_all_dense else LevelType.compressed
 
-    def copy(self, tensor: str, mode_order: tuple[int, ...]) -> str:
-        """A copy of an operand, made before the region at hand; regions share it."""
+    def copy(self, tensor: str, mode_order: tuple[int, ...], scan: Scan | None) -> str:
+        """A copy of an operand, made before the region at hand, of this scan; regions share it."""
         key = (tensor, mode_order)
         if key not in self.copy_of:
             indices = self.program.tensors[tensor].indices
             copy = self.copy_of[key] = self.declare(tensor, mode_order)
-            # What a scan makes, it copies in each step; all else is copied before it.
-            home = (s.scan for s in self.program.statements if s.lhs.tensor == tensor)
-            maker = _copying(copy, tensor, indices, next(home, None))
+            # What a scan makes and reads, it copies in each step; all else is copied before or behind it.
+            home = {s.scan for s in self.program.statements if s.lhs.tensor == tensor}
+            maker = _copying(copy, tensor, indices, scan if scan in home else None)
             self.permuted(maker, tensor, mode_order, tensor)
         return self.copy_of[key]
 

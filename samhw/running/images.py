@@ -49,14 +49,15 @@ def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words
 
 
 def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, int]) -> dict[str, Tensor]:
-    """The output tensors that a run with those extents left in the memories.
+    """The output tensors that a run with those extents left in the memories. A step of a tensor is none: it
+    lies in the whole one.
 
     Words behind the end of an array are ignored. Raises `RunError` where the words are no tensor.
     """
     values = graph.value
     tensors = {}
     for binding in graph.tensors:
-        if binding.role is MemoryRole.OUTPUT:
+        if binding.role is MemoryRole.OUTPUT and not binding.is_step:
             words = stored_words(graph.memory, binding, extents, lambda name, count: memories[name][:count])
             shape = tuple(extents[index] for index in binding.indices)
             try:

@@ -134,6 +134,28 @@ def test_one_design_takes_other_numbers_of_steps() -> None:
         assert np.array_equal(design.run(X=x).tensors["H"].to_dense(), want)
 
 
+def test_what_a_step_writes_under_a_name_of_its_own_is_no_result() -> None:
+    text = "tensor X[t, h=2]\nscan t {\n  V[h] = X[t, h] + H[t-1, h]\n  H[t, h] = V[h]\n}"
+    x = np.arange(8).reshape(4, 2)
+    for fuse in (None, "full"):
+        result = samhw.compile(text, fuse=fuse).run(X=x)
+        assert result.check().good
+        assert "V" not in result.tensors
+        assert np.array_equal(result.tensors["H"].to_dense(), x.cumsum(0))
+
+
+def test_all_steps_are_copied_behind_the_scan() -> None:
+    """For a statement that reads them in another order."""
+    text = (
+        "tensor X[t, h=3]\ntensor W[t]\nscan t {\n  H[t, h] = X[t, h] + H[t-1, h]\n}\n"
+        "S[h] = W[t] * H[t, h]    order h, t"
+    )
+    x, w = np.arange(12).reshape(4, 3), np.arange(1, 5)
+    result = samhw.compile(text, permute=True).run(X=x, W=w)
+    assert result.check().good
+    assert np.array_equal(result["S"], w @ x.cumsum(0))
+
+
 def test_floats_are_compared_step_by_step() -> None:
     text = (
         "value f32\ntensor X[t, h]\nscan t {\n  Z[h] = X[t, h] + 0.5 * H[t-1, h]\n  H[t, h] = tanh(Z[h])\n}"

@@ -10,6 +10,7 @@ from samhw.importers.core.hints import NO_HINTS, Hints
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.inputs import InputSource, input_sources
 from samhw.importers.core.operations import Operations
+from samhw.importers.core.scans import Scans
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.unsupported import UnsupportedError
 from samhw.importers.core.value import Arguments, Value, check_unmasked
@@ -28,6 +29,7 @@ __all__ = [
     "InputSource",
     "Made",
     "Operations",
+    "Scans",
     "Tensors",
     "UnsupportedError",
     "Value",

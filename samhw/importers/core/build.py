@@ -20,7 +20,8 @@ from samhw.frontend.expr import (
 from samhw.importers.core.axes import Axes
 from samhw.importers.core.hints import NO_HINTS, Hints
 from samhw.importers.core.host_array import HostArray
-from samhw.importers.core.value import Fetch, Stored, Value
+from samhw.importers.core.unsupported import UnsupportedError
+from samhw.importers.core.value import Fetch, ScanBlock, Stored, TensorStep, Value
 from samhw.names import Names, plain
 
 __all__ = ["Build", "Made"]
@@ -39,6 +40,8 @@ class Made:
     rhs: Expr
     reduction: str = "sum"
     mask: Access | None = None
+    block: ScanBlock | None = None
+    """The scan that repeats it."""
 
     @property
     def reads(self) -> tuple[Access, ...]:
@@ -85,6 +88,7 @@ class Build:
         stored: the tensors, by name.
         result_name: what a statement's result is called after, where nobody says.
         scope: the path of the module that the operator stands in.
+        block: the scan whose statements are being made.
     """
 
     def __init__(self) -> None:
@@ -94,6 +98,7 @@ class Build:
         self.names = Names(("value", "tensor", "fuse", "where", "order"))
         self.result_name = "t"
         self.scope = ""
+        self.block: ScanBlock | None = None
         self._inputs: dict[object, str] = {}
 
     # Tensors
@@ -137,12 +142,40 @@ class Build:
         reduction: str = "sum",
         mask: Access | None = None,
     ) -> Access:
-        """Adds a statement; gives its result under the indices of the left side."""
+        """Adds a statement; gives its result under the indices of the left side.
+
+        Raises:
+            UnsupportedError: for one that moves elements in a scan, where none can stand.
+        """
+        if self.block is not None and isinstance(rhs, Reshape | Concat):
+            raise UnsupportedError(
+                "moves elements from one step to the next of a scan", "reshape before the loop, or behind it"
+            )
         name = self.name(label or self.result_name)
         access = Access.of(name, lhs)
         self.stored[name] = Stored(name, tuple(lhs), scope=self.scope)
-        self.statements.append(Made(access, rhs, reduction, mask))
+        self.statements.append(Made(access, rhs, reduction, mask, self.block))
         return access
+
+    def present_step(self, access: Access, index: str) -> Access:
+        """What a tensor has at the present step of the scan that is being made, whose steps are those of an
+        index of the access: a tensor under the other indices."""
+        block = self.block
+        assert block is not None
+        place = access.names.index(index)
+        own = self.axes.resolved(self.stored[access.tensor].modes)[place]
+        left = tuple(name for name in access.names if name != index)
+        if (access.tensor, own) not in block.slices:
+            step = TensorStep(access.tensor, own, block)
+            block.slices[access.tensor, own] = self.step(f"{access.tensor}_now", left, step)
+        return Access.of(block.slices[access.tensor, own], left)
+
+    def step(self, label: str, like: Sequence[str], step: TensorStep) -> str:
+        """A tensor that is one step of another one, of indices like these; gives its name."""
+        name = self.name(label)
+        modes = tuple(map(self.axes.like, like))
+        self.stored[name] = Stored(name, modes, scope=self.scope, step=step)
+        return name
 
     def hint_order(self, access: Access, order: Sequence[str]) -> None:
         """Says in which order of the access a result would best be stored, unless somebody has."""

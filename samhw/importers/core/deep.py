@@ -2,7 +2,7 @@
 of axes that views have split are one again."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from samhw.errors import InputError
@@ -42,6 +42,12 @@ class _Merger:
     def add(self, made: Made) -> None:
         """Adds a statement that is too deep, of copies."""
         build, lhs = self.build, made.lhs
+        if made.block is not None:
+            raise InputError(
+                f"'{lhs.tensor}' is computed in {len(made.indices)} nested loops at each step of a scan, "
+                f"and hardware has {DEEPEST}; store what it is computed of in fewer dimensions, by clone() "
+                "after a reshape."
+            )
         whole = self.groups(made)
         left = {whole[index] for index in made.indices}
         if len(left) > DEEPEST:
@@ -59,7 +65,7 @@ class _Merger:
         mask = None if made.mask is None else copies[made.mask]
         rhs = with_accesses(made.rhs, copies.__getitem__)
         if row(lhs.names) == lhs.names:
-            self.made.append(Made(lhs, rhs, made.reduction, mask))
+            self.made.append(replace(made, rhs=rhs, mask=mask))
             return
         result = self.stored(f"{lhs.tensor}_whole", row(lhs.names), build.stored[lhs.tensor].scope)
         self.made.append(Made(result, rhs, made.reduction, mask))

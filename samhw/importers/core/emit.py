@@ -17,12 +17,13 @@ from samhw.frontend.expr import (
     free_indices,
     with_accesses,
 )
+from samhw.frontend.index import ComputedIndex, Name, StepIndex
 from samhw.frontend.program import Program
-from samhw.frontend.statement import Region, Statement
+from samhw.frontend.statement import Region, Scan, Statement
 from samhw.importers.core.build import Build, Made
 from samhw.importers.core.deep import without_deep
 from samhw.importers.core.order import loop_order
-from samhw.importers.core.value import Stored
+from samhw.importers.core.value import ScanBlock, Stored, TensorStep
 from samhw.numerics.vanishing import vanishes_by_first
 from samhw.tensors import Format, LevelKind, LevelType
 
@@ -72,14 +73,22 @@ class _Emitter:
     tensors: dict[str, TensorDecl] = field(default_factory=dict)
     scopes: dict[str, str] = field(default_factory=dict)
     letters: dict[int, str] = field(default_factory=dict)
+    blocks: list[ScanBlock] = field(default_factory=list)
+    reading: set[ScanBlock] = field(default_factory=set)
+    """Scans that read present steps, so that something gives them their number."""
 
     def program(self) -> Emitted:
         made = [self.resolved(statement) for statement in self.needed()]
         push_masks(made)
         made = without_deep(self.build, made)
         hinted = self.hinted_orders(made)
+        self.blocks = list(dict.fromkeys(s.block for s in made if s.block is not None))
+        for statement in made:
+            steps = [step for read in statement.reads if (step := self.step(read.tensor)) is not None]
+            self.reading |= {step.block for step in steps if not step.offset}
         for statement in made:
             self.place(statement, hinted.get(statement.lhs.tensor, ()))
+        self.start()
         program = Program(self.name, self.tensors, tuple(self.regions))
         check_program(program)
         return Emitted(program, self.placed, self.scopes)
@@ -87,21 +96,35 @@ class _Emitter:
     def needed(self) -> list[Made]:
         """The statements that an output depends on."""
         wanted = set(self.outputs)
-        found = []
-        for statement in reversed(self.build.statements):
-            if statement.lhs.tensor in wanted:
-                found.append(statement)
-                wanted.update(read.tensor for read in statement.reads)
-        return found[::-1]
+        known = -1
+        # What a step reads of the one before is written behind it: until nothing more is wanted.
+        while known != len(wanted):
+            known = len(wanted)
+            for made in reversed(self.build.statements):
+                if self.whole(made.lhs.tensor) in wanted:
+                    wanted |= {self.whole(read.tensor) for read in made.reads}
+                    if made.block is not None:
+                        starts = made.block.starts.items()
+                        wanted |= {start.tensor for tensor, start in starts if tensor in wanted}
+        return [made for made in self.build.statements if self.whole(made.lhs.tensor) in wanted]
 
     def resolved(self, made: Made) -> Made:
         build = self.build
         mask = None if made.mask is None else build.resolve_access(made.mask)
-        return Made(build.resolve_access(made.lhs), build.resolve_expr(made.rhs), made.reduction, mask)
+        return replace(made, lhs=build.resolve_access(made.lhs), rhs=build.resolve_expr(made.rhs), mask=mask)
 
     def own(self, tensor: str) -> Indices:
         """A tensor's own indices."""
         return self.build.axes.resolved(self.build.stored[tensor].modes)
+
+    def step(self, tensor: str) -> TensorStep | None:
+        """Of which other tensor it is a step."""
+        return self.build.stored[tensor].step
+
+    def whole(self, tensor: str) -> str:
+        """The tensor that has all steps of one; most tensors themselves."""
+        step = self.step(tensor)
+        return tensor if step is None else step.of
 
     def hinted_orders(self, made: Sequence[Made]) -> dict[str, Indices]:
         """By result, the order that its readers would like, handed on to what has the same indices."""
@@ -128,6 +151,9 @@ class _Emitter:
         if isinstance(made.rhs, Reshape):
             self.place_reshape(made, made.rhs)
             return
+        if (step := self.step(made.lhs.tensor)) is not None:
+            self.place_step(made, step)
+            return
         theirs = dict(zip(self.own(made.lhs.tensor), made.lhs.names, strict=True))
         wanted = [theirs[index] for index in hinted]
         read = made.reads
@@ -146,11 +172,31 @@ class _Emitter:
 
     def storage(self, access: Access) -> Indices:
         """The indices of an access in the order of its tensor's storage; none where that is free."""
-        place = self.placed.get(access.tensor) or self.fixed(access.tensor)
+        place = self.place_of(access.tensor)
         if place is None:
             return ()
         names = dict(zip(self.own(access.tensor), access.names, strict=True))
         return tuple(names[index] for index in place.indices)
+
+    def place_of(self, tensor: str) -> Placed | None:
+        """How a tensor is stored, if that is known; a step as the whole tensor without the steps."""
+        step = self.step(tensor)
+        if step is None:
+            return self.placed.get(tensor) or self.fixed(tensor)
+        whole = self.place_of(step.of)
+        if whole is None:
+            return None
+        names = dict(zip(self.left(step), self.own(tensor), strict=True))
+        rows = [row for row in zip(whole.indices, whole.levels, strict=True) if row[0] != step.index]
+        kept = [
+            (names[index], LevelType.compressed if level is LevelType.singleton else level)
+            for index, level in rows
+        ]
+        return Placed(tuple(i for i, _ in kept), tuple(level for _, level in kept))
+
+    def left(self, step: TensorStep) -> Indices:
+        """The own indices of a tensor but for that of its steps."""
+        return tuple(index for index in self.own(step.of) if index != step.index)
 
     def fixed(self, tensor: str) -> Placed | None:
         """How an input is stored that has a format; None for any other tensor."""
@@ -182,8 +228,9 @@ class _Emitter:
         name = build.name(f"{access.tensor}_t")
         modes = tuple(own[index] for index in wanted)
         build.stored[name] = Stored(name, modes, scope=scope)
-        copy = Made(Access.of(name, modes), access.renamed(own))
-        place = self.placed[access.tensor]
+        copy = Made(Access.of(name, modes), access.renamed(own), block=made.block)
+        place = self.place_of(access.tensor)
+        assert place is not None
         levels = dict(zip(self.storage(access), place.levels, strict=True))
         kind = LevelType.compressed if place.is_sparse else LevelType.dense
         self.write(copy, modes, dict.fromkeys(modes, kind) if levels else {})
@@ -191,6 +238,19 @@ class _Emitter:
         rhs = with_accesses(made.rhs, lambda read: swap if read == access else read)
         mask = swap if made.mask == access else made.mask
         return replace(made, rhs=rhs, mask=mask)
+
+    def place_step(self, made: Made, step: TensorStep) -> None:
+        """Emits the statement that writes the present step of a tensor: what that is as it is stored, so that
+        nothing moves where the first reader of the tensor would have it so."""
+        (read,) = made.reads
+        if self.place_of(read.tensor) is None:
+            self.free(read, made.lhs.names)
+        if step.of not in self.placed:
+            self.free(made.lhs, self.storage(read))
+        order = self.storage(made.lhs)
+        if self.storage(read) != order:
+            made = self.transposed(made, read, order)
+        self.write(made, (), {})
 
     def place_reshape(self, made: Made, rhs: Reshape) -> None:
         access = rhs.operand
@@ -213,21 +273,25 @@ class _Emitter:
 
     def free(self, access: Access, order: Indices) -> None:
         """Stores an input that may be stored anyhow in the order of loops."""
-        own = dict(zip(access.names, self.own(access.tensor), strict=True))
-        indices = tuple(own[index] for index in order if index in own)
-        self.placed[access.tensor] = Placed(indices, (LevelType.dense,) * len(indices))
+        step = self.step(access.tensor)
+        own = self.own(access.tensor) if step is None else self.left(step)
+        names = dict(zip(access.names, own, strict=True))
+        indices = tuple(names[index] for index in order if index in names)
+        if step is not None:
+            indices = (step.index, *indices)
+        self.placed[self.whole(access.tensor)] = Placed(indices, (LevelType.dense,) * len(indices))
 
     def write(self, made: Made, order: Indices, levels: Mapping[str, LevelType]) -> None:
         """Adds the declarations and the statement."""
         for access in made.reads:
-            if access.tensor not in self.placed:
+            if self.place_of(access.tensor) is None:
                 self.free(access, order)
-        lhs = tuple(index for index in order if index in made.lhs.names)
         own = dict(zip(made.lhs.names, self.own(made.lhs.tensor), strict=True))
-        kinds = tuple(levels.get(index, LevelType.dense) for index in lhs)
-        self.placed[made.lhs.tensor] = Placed(tuple(own[index] for index in lhs), kinds)
-        scope = self.build.stored[made.lhs.tensor].scope
-        self.scopes[made.lhs.tensor] = scope
+        if self.step(made.lhs.tensor) is None:
+            lhs = tuple(index for index in order if index in made.lhs.names)
+            kinds = tuple(levels.get(index, LevelType.dense) for index in lhs)
+            self.placed[made.lhs.tensor] = Placed(tuple(own[index] for index in lhs), kinds)
+        self.scopes[self.whole(made.lhs.tensor)] = self.build.stored[made.lhs.tensor].scope
         for access in made.reads:
             self.declare(access.tensor)
         # Nothing else gives these modes an extent.
@@ -240,25 +304,70 @@ class _Emitter:
             None if moves else order or None,
             reduction=made.reduction,
             mask=made.mask,
+            scan=None if made.block is None else self.scan(made.block),
         )
         statement = statement.with_accesses(self.as_stored).renamed(self.named(made, order))
-        self.regions.append(Region((statement,)))
+        self.regions.append(Region((statement.with_accesses(self.at_step),)))
 
     def as_stored(self, access: Access) -> Access:
         """The access with its indices in the order of the tensor's storage."""
         return Access.of(access.tensor, self.storage(access))
 
+    # Scans
+
+    def at_step(self, access: Access) -> Access:
+        """A step as that of the tensor that has all of them."""
+        step = self.step(access.tensor)
+        if step is None:
+            return access
+        left = iter(access.indices)
+        at = StepIndex(self.letter(step.block.index), step.offset)
+        place = self.placed[step.of]
+        return Access(step.of, tuple(at if index == step.index else next(left) for index in place.indices))
+
+    def scan(self, block: ScanBlock) -> Scan:
+        return Scan(self.letter(block.index), block.down, self.blocks.index(block))
+
+    def start(self) -> None:
+        """Says what scans start from."""
+        scans = {
+            n: replace(self.scan(block), starts=self.starts(block)) for n, block in enumerate(self.blocks)
+        }
+        for place, region in enumerate(self.regions):
+            statements = (
+                s if s.scan is None else replace(s, scan=scans[s.scan.number]) for s in region.statements
+            )
+            self.regions[place] = replace(region, statements=tuple(statements))
+
+    def starts(self, block: ScanBlock) -> tuple[Statement, ...]:
+        found = []
+        for tensor, start in block.starts.items():
+            if tensor in self.placed:
+                access = self.build.resolve_access(start)
+                names = dict(zip(self.own(tensor)[1:], access.names, strict=True))
+                order = tuple(names[index] for index in self.placed[tensor].indices[1:])
+                if self.place_of(access.tensor) is None:
+                    self.free(access, order)
+                self.declare(access.tensor)
+                letters = self.letters_of(order)
+                lhs = Access(tensor, (ComputedIndex((), -1), *(Name(letters[index]) for index in order)))
+                found.append(Statement(lhs, self.as_stored(access).renamed(letters)))
+        return tuple(found)
+
+    # Names
+
     def named(self, made: Made, order: Indices) -> dict[str, str]:
         """Names for the indices of a statement: an axis has a letter, further indices on it a number too."""
         every = (*order, *made.lhs.names, *(i for access in made.reads for i in access.names))
-        return self.letters_of(every)
+        return self.letters_of(every, () if made.block is None else (self.letter(made.block.index),))
 
-    def letters_of(self, indices: Sequence[str]) -> dict[str, str]:
-        """The letters of the axes of indices, with numbers behind those that others have."""
+    def letters_of(self, indices: Sequence[str], taken: Collection[str] = ()) -> dict[str, str]:
+        """The letters of the axes of indices, with numbers behind those that others have, or that are
+        taken."""
         names: dict[str, str] = {}
         for index in dict.fromkeys(indices):
             name, number = self.letter(index), 1
-            while name in names.values():
+            while name in names.values() or name in taken:
                 number += 1
                 name = f"{self.letter(index)}{number}"
             names[index] = name
@@ -273,6 +382,10 @@ class _Emitter:
 
     def declare(self, tensor: str, sized: Collection[str] = ()) -> None:
         """Declares a tensor, with the extents of some of its own indices."""
+        step = self.step(tensor)
+        if step is not None:
+            tensor = step.of
+            sized = sized if step.block in self.reading else (*sized, step.index)
         if tensor in self.tensors:
             return
         place = self.placed[tensor]
@@ -291,7 +404,7 @@ class _Emitter:
         for access in followed:
             if access is None:
                 continue
-            place = self.placed.get(access.tensor)
+            place = self.place_of(access.tensor)
             if place is None or not place.is_sparse or not set(access.names) <= lhs:
                 continue
             if self.density(access.tensor) > SPARSE:
@@ -305,7 +418,7 @@ class _Emitter:
 
     def density(self, tensor: str) -> float:
         """The share of an input's points that its example stores; of a result, whatever it was decided by."""
-        example = self.build.stored[tensor].example
+        example = self.build.stored[self.whole(tensor)].example
         return 0.0 if example is None else example.density
 
 
@@ -338,7 +451,8 @@ def push_masks(made: Sequence[Made]) -> None:
         for reader, access in found:
             names = dict(zip(access.names, statement.lhs.names, strict=True))
             mask = reader.mask
-            if mask is None or mask is access or not set(mask.names) <= set(names):
+            foreign = reader.block is not statement.block
+            if foreign or mask is None or mask is access or not set(mask.names) <= set(names):
                 masks[None] = None
             else:
                 masks[mask.renamed(names)] = None

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from samhw.frontend.expr import Access, Add, Expr, Literal, Mul, Operand, as_expr, free_indices
+from samhw.frontend.expr import Access, Add, Expr, Literal, Mul, Operand, as_expr, free_indices, renamed
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.bounds import MOST_JOINED
 from samhw.importers.core.build import Build
@@ -101,6 +101,7 @@ class Operations:
             return total
         made = build.statements[-1]
         plain = made.lhs.tensor == x.expr.tensor and made.mask is None and not made.stands_alone
+        plain = plain and made.block is build.block
         if not plain or not isinstance(total.expr, Add) or total.mask is not None:
             return total
         access, added = total.expr.left, total.expr.right
@@ -112,6 +113,42 @@ class Operations:
         held = build.renamed(Value((), added), own)
         made.lhs, made.rhs = build.resolve_access(made.lhs), Add(build.resolve_expr(made.rhs), held.expr)
         return replace(total, expr=access)
+
+    def joined_sums(self, one: Value, other: Value) -> Value:
+        """A total of two sums: one statement, if the last two statements are those, and nobody has read
+        them."""
+        build = self.build
+        total = self.elementwise(lambda x, y: x + y, one, other)
+        if not isinstance(total.expr, Add) or total.mask is not None or len(build.statements) < 2:
+            return total
+        left, right = total.expr.left, total.expr.right
+        first, second = build.statements[-2:]
+        if not isinstance(left, Access) or not isinstance(right, Access):
+            return total
+        for access, made in ((left, first), (right, second)):
+            plain = made.reduction == "sum" and made.mask is None and not made.stands_alone
+            if not plain or made.block is not build.block or made.lhs.tensor != access.tensor:
+                return total
+        if set(left.names) != set(right.names):
+            return total
+        if tensors_in(first.rhs) + tensors_in(second.rhs) > MOST_JOINED:
+            return total
+        ours = dict(zip(left.names, build.axes.resolved(first.lhs.names), strict=True))
+        theirs = zip(build.axes.resolved(second.lhs.names), right.names, strict=True)
+        rhs = build.resolve_expr(second.rhs)
+        names = {index: build.axes.like(index) for index in free_indices(rhs)}
+        names |= {index: ours[name] for index, name in theirs}
+        first.lhs, joined = build.resolve_access(first.lhs), build.resolve_expr(first.rhs)
+        for term in _terms(renamed(rhs, names)):
+            joined = Add(joined, term)
+        first.rhs = joined
+        build.statements.pop()
+        return replace(total, expr=left)
+
+
+def _terms(expr: Expr) -> list[Expr]:
+    """Those of a sum, each of which is summed over its own indices."""
+    return [*_terms(expr.left), *_terms(expr.right)] if isinstance(expr, Add) else [expr]
 
 
 def _nodes(expr: Expr) -> list[Expr]:

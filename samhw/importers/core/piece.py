@@ -43,7 +43,12 @@ class Piece:
             name = self.slice_input(stored, place)
             build.axes.align(left, build.stored[name].modes)
             return Access.of(name, left)
-        (made,) = [s for s in build.statements if s.lhs.tensor == access.tensor]
+        if stored.step is not None:
+            return self.slice_step(access, index, new, depth)
+        made = next((s for s in build.statements if s.lhs.tensor == access.tensor), None)
+        if made is None or made.block is not build.block:
+            # All steps of a scan, or what another scan computes.
+            return None
         own = build.axes.resolved(made.lhs.names)[place]
         mask = None if made.mask is None else build.resolve_access(made.mask)
         if not depth or (mask is not None and own in mask.names) or made.stands_alone:
@@ -59,6 +64,23 @@ class Piece:
         )
         build.scope = scope
         return Access.of(found.tensor, left)
+
+    def slice_step(self, access: Access, index: str, new: str | None, depth: int) -> Access | None:
+        """Of the present step of a tensor: the step of a slice of that, which stands before the scan."""
+        build = self.build
+        step = build.stored[access.tensor].step
+        assert step is not None
+        if step.block is not build.block or (step.of, step.index) not in step.block.slices:
+            return None
+        names = iter(build.axes.resolved(access.names))
+        own = build.axes.resolved(build.stored[step.of].modes)
+        whole = [step.block.index if other == step.index else next(names) for other in own]
+        build.block = None
+        try:
+            cut = self.slice_access(Access.of(step.of, whole), index, new, depth)
+        finally:
+            build.block = step.block
+        return None if cut is None else build.present_step(cut, step.block.index)
 
     def slice_input(self, stored: Stored, place: int) -> str:
         """An input with some of another one's data."""

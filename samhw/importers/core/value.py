@@ -2,14 +2,14 @@
 expression it is made."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from samhw.frontend.expr import Access, Expr
 from samhw.importers.core.hints import NO_HINTS, Hints
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.unsupported import UnsupportedError
 
-__all__ = ["Arguments", "Fetch", "Stored", "Value", "check_unmasked"]
+__all__ = ["Arguments", "Fetch", "ScanBlock", "Stored", "TensorStep", "Value", "check_unmasked"]
 
 Indices = tuple[str, ...]
 
@@ -43,6 +43,39 @@ class Value:
 
 
 @dataclass(eq=False)
+class ScanBlock:
+    """A scan of the program in the making: statements that are computed once for each step.
+
+    Attributes:
+        index: on whose axis the steps are.
+        down: they go from the last one to the first.
+        starts: by a tensor that keeps all steps, what it has before the first one; elsewhere that is zero.
+        slices: by a tensor and its own index of the steps, the name of its present step.
+    """
+
+    index: str
+    down: bool = False
+    starts: dict[str, Access] = field(default_factory=dict)
+    slices: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TensorStep:
+    """Which step of which tensor a tensor is, in a scan.
+
+    Attributes:
+        of: the tensor that has all steps.
+        index: that tensor's own index of the steps.
+        offset: 0 for the present step, in coordinates of the index.
+    """
+
+    of: str
+    index: str
+    block: ScanBlock
+    offset: int = 0
+
+
+@dataclass(eq=False)
 class Stored:
     """A tensor of the program in the making.
 
@@ -52,6 +85,7 @@ class Stored:
         example: those data for the example arguments.
         hints: how its importer would store it.
         scope: the path of the module that computes it.
+        step: of which other tensor it is one step, in a scan; no statement computes one that is read.
     """
 
     name: str
@@ -60,6 +94,7 @@ class Stored:
     example: HostArray | None = None
     hints: Hints = NO_HINTS
     scope: str = ""
+    step: TensorStep | None = None
 
     @property
     def has_free_order(self) -> bool:

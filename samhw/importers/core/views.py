@@ -115,6 +115,14 @@ class Views:
         name, fmt = f"pick_{places[0]}_{count}", "csr" if count > 1 else "csf"
         return self.product_along(x, dim, self.build.constant(ones, name, Hints(fmt)))
 
+    def placed(self, x: Value, dim: int, start: int, size: int) -> Value:
+        """A value from a place of a longer mode on, and zeros elsewhere: a product with a matrix of ones."""
+        count = self.build.shape(x)[dim]
+        places = np.array([range(start, start + count), range(count)])
+        ones = HostArray((size, count), np.ones(count, np.float32), places)
+        fmt = "csr" if min(size, count) > 1 else "csf"
+        return self.product_along(x, dim, self.build.constant(ones, f"place_{start}_{count}", Hints(fmt)))
+
     def product_along(self, x: Value, dim: int, matrix: Value) -> Value:
         """The sum along a mode under a matrix, whose other modes take its place."""
         rank = len(x.modes)

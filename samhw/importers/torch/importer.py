@@ -6,7 +6,17 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from samhw.frontend.expr import Expr
-from samhw.importers.core import NO_HINTS, Build, Hints, Operations, Tensors, UnsupportedError, Value, Views
+from samhw.importers.core import (
+    NO_HINTS,
+    Build,
+    Hints,
+    Operations,
+    Scans,
+    Tensors,
+    UnsupportedError,
+    Value,
+    Views,
+)
 from samhw.importers.torch import host
 from samhw.importers.torch.computed_indices import ComputedIndices
 from samhw.importers.torch.host import is_finite_number
@@ -37,6 +47,7 @@ class Importer:
         tensors: values as tensors of their own.
         operations: several values side by side.
         views: other shapes of values, and slices.
+        scans: loops over the steps of values.
         operands: tensors of PyTorch and numbers, as values.
         masks: conditions, and what they mask.
         indices: index tensors as matrices.
@@ -49,6 +60,7 @@ class Importer:
         self.tensors = Tensors(build)
         self.operations = Operations(build, self.tensors)
         self.views = Views(build, self.tensors)
+        self.scans = Scans(build, self.tensors)
         self.operands = Operands(build, sparsify)
         self.masks = Masks(self.operands, self.tensors, self.operations)
         self.indices = IndexMatrices(

@@ -298,6 +298,47 @@ def turned(x: Tensor, y: Tensor) -> Iterator[Tensor]:
     yield torch.exp(1j * a.real).imag + torch.complex(a.imag, b.real).imag
 
 
+def recurrent(function: Call, gates: int, states: int = 1) -> Callable[[Draw], Call]:
+    """A layer in one direction or in both, whose weights and first states are arguments."""
+
+    def case(draw: Draw) -> Call:
+        steps, batch, size, hidden = (draw.size() for _ in range(4))
+        both = draw.random.random() < 0.3
+        x = draw.tensor(steps, batch, size)
+        start = [draw.tensor(1 + both, batch, hidden) for _ in range(states)]
+        shapes = [[gates * hidden, size], [gates * hidden, hidden], [gates * hidden], [gates * hidden]]
+        weights = [draw.tensor(*shape) for _ in range(1 + both) for shape in shapes]
+
+        def call(given: Sequence[Tensor]) -> Any:
+            held = [each(given) for each in start]
+            state = tuple(held) if states > 1 else held[0]
+            parameters = [each(given) for each in weights]
+            return function(x(given), state, parameters, True, 1, 0.0, False, both, False)
+
+        return call
+
+    return case
+
+
+def cell(function: Call, gates: int, states: int = 1) -> Callable[[Draw], Call]:
+    """A step of a layer."""
+
+    def case(draw: Draw) -> Call:
+        batch, size, hidden = (draw.size() for _ in range(3))
+        x = draw.tensor(batch, size)
+        start = [draw.tensor(batch, hidden) for _ in range(states)]
+        shapes = [[gates * hidden, size], [gates * hidden, hidden], [gates * hidden], [gates * hidden]]
+        weights = [draw.tensor(*shape) for shape in shapes]
+
+        def call(given: Sequence[Tensor]) -> Any:
+            held = [each(given) for each in start]
+            return function(x(given), held if states > 1 else held[0], *(each(given) for each in weights))
+
+        return call
+
+    return case
+
+
 CASES: dict[str, Callable[[Draw], Call]] = {
     "linear": shaped(F.linear, "abi", "ci", "c"),
     "matmul": shaped(torch.matmul, "abij", "bjk"),
@@ -313,6 +354,14 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     ),
     "outer": shaped(lambda a, b: (torch.outer(a, b), torch.inner(a[:, None], b[:, None])), "i", "j"),
     "bilinear": shaped(F.bilinear, "ai", "aj", "kij", "k"),
+    "lstm": recurrent(torch.lstm, 4, 2),
+    "gru": recurrent(torch.gru, 3),
+    "rnn_tanh": recurrent(torch.rnn_tanh, 1),
+    "rnn_relu": recurrent(torch.rnn_relu, 1),
+    "lstm_cell": cell(torch.lstm_cell, 4, 2),
+    "gru_cell": cell(torch.gru_cell, 3),
+    "rnn_tanh_cell": cell(torch.rnn_tanh_cell, 1),
+    "rnn_relu_cell": cell(torch.rnn_relu_cell, 1),
     "_sparse_mm": shaped(torch.sparse.mm, "ij", "jk"),
     "add": binary(lambda a, b: (torch.add(a, b, alpha=2), ((a > 0) + (b > 0)).double() * 2)),
     "sub": binary(torch.sub),

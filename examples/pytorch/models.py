@@ -173,3 +173,47 @@ class Siren(nn.Module):
 def siren():
     torch.manual_seed(8)
     return Siren().eval(), (2 * torch.rand(5, 2) - 1,)
+
+
+class LanguageModel(nn.Module):
+    """Words, an LSTM and scores of the next word: a scan over the words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(10, 6)
+        self.lstm = nn.LSTM(6, 5, batch_first=True)
+        self.scores = nn.Linear(5, 10)
+
+    def forward(self, words: Tensor) -> Tensor:
+        found, _ = self.lstm(self.words(words))
+        return self.scores(found)
+
+
+def language_model():
+    torch.manual_seed(9)
+    return LanguageModel().eval(), (torch.randint(0, 10, (2, 7)),)
+
+
+class SelectiveScan(nn.Module):
+    """The heart of Mamba (Gu and Dao, 2023): h = exp(delta A) h + delta B x, y = C h. Its loop is a scan."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rates = nn.Parameter(-torch.rand(4, 3))
+        self.pace, self.take, self.give = nn.Linear(4, 4), nn.Linear(4, 3), nn.Linear(4, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        pace = F.softplus(self.pace(x))
+        decay = torch.exp(pace.unsqueeze(-1) * self.rates)
+        added = (pace * x).unsqueeze(-1) * self.take(x).unsqueeze(2)
+        weights = self.give(x)
+        state, found = x.new_zeros(x.shape[0], 4, 3), []
+        for step in range(x.shape[1]):
+            state = decay[:, step] * state + added[:, step]
+            found.append((state * weights[:, step].unsqueeze(1)).sum(-1))
+        return torch.stack(found, 1)
+
+
+def selective_scan():
+    torch.manual_seed(10)
+    return SelectiveScan().eval(), (torch.randn(2, 8, 4),)

@@ -19,7 +19,7 @@ from samhw.compiler import Compiled
 from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
 from samhw.graph import Arch, Dram
-from samhw.importers.torch import ImportedModule, check_arguments, import_module
+from samhw.importers.torch import UNROLL, ImportedModule, check_arguments, import_module
 from samhw.numerics import ValueType
 from samhw.schedule import FusionLevel, FusionRule, Schedule, with_formats
 from samhw.search import in_modules
@@ -49,6 +49,7 @@ class ModuleDesign:
         value: ValueType | str | None,
         formats: Mapping[str, str | Format],
         sparsify: float | None,
+        unroll: int,
         arch: Arch | Mapping[str, object] | Path | str | None,
     ) -> None:
         self.module = module
@@ -57,6 +58,7 @@ class ModuleDesign:
         self._value = value_of(value)
         self._formats = formats
         self._sparsify = sparsify
+        self._unroll = unroll
         self._arch = arch_of(arch)
         self._known: dict[object, deque[tuple[ImportedModule, RunnableDesign]]] = {}
         self._for(self.arguments)
@@ -138,6 +140,7 @@ class ModuleDesign:
             value=value,
             formats=self._formats,
             sparsify=self._sparsify,
+            unroll=self._unroll,
             arch=self._arch,
         )
 
@@ -163,7 +166,7 @@ class ModuleDesign:
         for found in self._known.get(key, ()):
             if found[0].takes(arguments):
                 return found
-        imported = import_module(self.module, arguments, sparsify=self._sparsify)
+        imported = import_module(self.module, arguments, sparsify=self._sparsify, unroll=self._unroll)
         imported = _with_formats(imported, self._formats)
         designs = (design for other, design in held if other.program == imported.program)
         made = imported, next(designs, None) or self._design(imported, arguments)
@@ -193,6 +196,7 @@ def compile(
     fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] | None = None,
     formats: Mapping[str, str | Format] | None = None,
     sparsify: float | None = None,
+    unroll: int = UNROLL,
     schedule: Schedule | Mapping[str, object] | Path | str | None = None,
     permute: bool = True,
     arch: Arch | Mapping[str, object] | Path | str | None = None,
@@ -206,6 +210,7 @@ def compile(
             estimate, also between these.
         formats: of the program's tensors, by their names there; `annotate` gives them to the module's own.
         sparsify: the share of zeros from which on a weight is stored by its nonzeros; by default none is.
+        unroll: loops of at most so many steps stay unrolled; longer ones are scans as far as they can be.
         schedule, arch: as for `samhw.compile`.
         permute: may tensors be copied into other mode orders where they conflict?
 
@@ -217,6 +222,8 @@ def compile(
         raise InputError(f"The module cannot be {shown(module)}; give a module of PyTorch.")
     if sparsify is not None and not (isinstance(sparsify, int | float | np.number) and 0 <= sparsify <= 1):
         raise InputError(f"'sparsify' cannot be {shown(sparsify)}; give a share of zeros, from 0 to 1.")
+    if isinstance(unroll, bool) or not isinstance(unroll, int) or unroll < 0:
+        raise InputError(f"'unroll' cannot be {shown(unroll)}; give a number of steps, from 0 on.")
     if not isinstance(arguments, tuple | list):
         raise InputError("The example arguments are a tuple; give (x,) for one.")
     chosen = Schedule.of(schedule)
@@ -227,6 +234,7 @@ def compile(
         value=value,
         formats={} if formats is None else formats,
         sparsify=None if sparsify is None else float(sparsify),
+        unroll=unroll,
         arch=arch,
     )
 

@@ -8,6 +8,7 @@ from samhw.importers.torch.explanation import Explanation, Step
 from samhw.importers.torch.given import check_arguments
 from samhw.importers.torch.imported import ImportedModule
 from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.loops import UNROLL
 from samhw.importers.torch.module import import_module
 from samhw.importers.torch.registry import COMPLEX, OPERATORS, mapping
 from samhw.importers.torch.value import Host, Known
@@ -15,6 +16,7 @@ from samhw.importers.torch.value import Host, Known
 __all__ = [
     "COMPLEX",
     "OPERATORS",
+    "UNROLL",
     "Explanation",
     "Host",
     "ImportedModule",

@@ -33,6 +33,8 @@ def explain(module: nn.Module, arguments: Sequence[object], *, sparsify: float |
     steps: list[Step] = []
 
     def walk(*given: Any) -> GraphWalk:
+        # Once more, with a loop unrolled.
+        steps.clear()
         return _ExplainingWalk(steps, *given)
 
     refusals = []
@@ -59,6 +61,9 @@ class _ExplainingWalk(GraphWalk):
         try:
             found = super().call(node)
         except InputError as error:
+            if self.build.block is not None:
+                # It is tried again outside of the scan.
+                raise
             found, refusal = self.stand_in(node), str(error)
         if node.target is python_operator.getitem and refusal is None:
             return found

@@ -14,9 +14,11 @@ from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch._dynamo.exc import UncapturedHigherOrderOpError
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
-from torch.fx import Node
+from torch.fx import GraphModule, Node
+from torch.nn.utils.rnn import PackedSequence
 
 from samhw.errors import InputError
 from samhw.importers.core import Arguments
@@ -57,6 +59,9 @@ def exported(
             _make_dense(module)
             _make_attributes(module)
             with followed(module, arguments, sparse) as follower:
+                program = _traced(module, stand_ins)
+            if program is None:
+                # PyTorch captures the body of a loop by itself only where nobody else looks on.
                 program = torch.export.export(module, tuple(stand_ins), strict=False)
             program = program.run_decompositions({})
             program = _decomposed(program)
@@ -71,12 +76,21 @@ def exported(
     return program, sorted(follower.fixed), sparse
 
 
+def _traced(module: nn.Module, arguments: Sequence[object]) -> ExportedProgram | None:
+    """The exported program of a module that is followed; None if it has a loop of PyTorch's own."""
+    try:
+        return torch.export.export(module, tuple(arguments), strict=False)
+    except UncapturedHigherOrderOpError:
+        return None
+
+
 def _decomposed(program: ExportedProgram) -> ExportedProgram:
     """With other operators for those that the importer does not know, and for what they are made of."""
     table = torch.export.default_decompositions()
     tried: set[object] = set()
     while True:
-        unknown = {node.target for node in program.graph.nodes if _is_unknown(node)}
+        parts = [part for part in program.graph_module.modules() if isinstance(part, GraphModule)]
+        unknown = {node.target for part in parts for node in part.graph.nodes if _is_unknown(node)}
         known_to_torch = {op: table[op] for op in unknown - tried if op in table}
         if not known_to_torch:
             return program
@@ -225,6 +239,12 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
             f"{place}{type(module).__name__} asks a sparse tensor for its parts, and is exported with a "
             f"dense one in its place ({first.partition('. ')[0]}); compute with the whole tensor, or give "
             f"its indices and values as arguments of their own.{line}"
+        )
+    packed = (frame.f_locals.get("orig_input") for frame, _ in traceback.walk_tb(error.__traceback__))
+    if any(isinstance(given, PackedSequence) for given in packed):
+        return InputError(
+            f"{place}a recurrent layer takes a packed sequence, whose steps have batches of different sizes; "
+            f"give padded sequences, and mask what it gives behind their ends.{line}"
         )
     if "data is not allocated" in first:
         return InputError(

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from torch import Tensor, nn
 
 from samhw.errors import InputError
-from samhw.importers.core import emit, input_sources
+from samhw.importers.core import Emitted, emit, input_sources
 from samhw.importers.torch.annotations import annotation_of
 from samhw.importers.torch.export import argument_names, arguments_by_name, exported
 from samhw.importers.torch.given import check_arguments, check_module
 from samhw.importers.torch.imported import ImportedModule
+from samhw.importers.torch.loops import UNROLL, loops_in
 from samhw.importers.torch.outputs import Outputs
+from samhw.importers.torch.rolled import RollError
 from samhw.importers.torch.state import held_tensors
 from samhw.importers.torch.value import Known
 from samhw.importers.torch.walk import GraphWalk
@@ -25,6 +27,7 @@ def import_module(
     arguments: Sequence[object],
     *,
     sparsify: float | None = None,
+    unroll: int = UNROLL,
     name: str | None = None,
     walk: Callable[..., GraphWalk] = GraphWalk,
 ) -> ImportedModule:
@@ -32,6 +35,7 @@ def import_module(
 
     Args:
         sparsify: the share of zeros from which on a weight is stored by its nonzeros.
+        unroll: loops of at most so many steps stay unrolled.
         name: of the program; by default that of the module's class.
         walk: makes what goes through the operators.
 
@@ -50,7 +54,28 @@ def import_module(
     decided = {names[place]: given[names[place]] for place in places}
     fixed = {name: held.detach().clone() for name, held in decided.items() if isinstance(held, Tensor)}
     state = {path: held.clone() for path, held in held_tensors(module).items()}
-    walked = walk(program, state, sparse, _annotated(module), given, fixed, sparsify)
+    label = name or type(module).__name__
+    label = label if label.isidentifier() else "module"
+    loops = loops_in(program.graph, unroll)
+    while True:
+        walked = walk(program, state, sparse, _annotated(module), given, fixed, sparsify, loops)
+        try:
+            emitted, outputs = _emitted(walked, module, label)
+            break
+        except RollError as error:
+            loops = [loop for loop in loops if loop is not error.loop]
+        except InputError:
+            # Is it something that only scans lack?
+            if not loops:
+                raise
+            loops = []
+    inputs = input_sources(walked.build, emitted)
+    results = outputs.sources(emitted)
+    return ImportedModule(emitted.program, inputs, results, emitted.scopes, fixed, state, program)
+
+
+def _emitted(walked: GraphWalk, module: nn.Module, label: str) -> tuple[Emitted, Outputs]:
+    """The program of all operators, and the module's outputs."""
     outputs = Outputs(walked.build, walked.importer.tensors)
     found = walked.run()
     for output in found:
@@ -63,11 +88,7 @@ def import_module(
         raise InputError(
             f"{type(module).__name__} computes nothing of its arguments; there is nothing to compile."
         )
-    label = name or type(module).__name__
-    emitted = emit(walked.build, label if label.isidentifier() else "module", outputs.computed)
-    inputs = input_sources(walked.build, emitted)
-    results = outputs.sources(emitted)
-    return ImportedModule(emitted.program, inputs, results, emitted.scopes, fixed, state, program)
+    return emit(walked.build, label, outputs.computed), outputs
 
 
 def _annotated(module: nn.Module) -> dict[str, str]:

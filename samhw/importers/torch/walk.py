@@ -19,6 +19,7 @@ from samhw.importers.torch.annotations import annotation_of
 from samhw.importers.torch.complex_pair import Complex, as_real_numbers
 from samhw.importers.torch.export import user_outputs
 from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.loops import UnrolledLoop
 from samhw.importers.torch.node import (
     empty_of,
     is_complex,
@@ -33,6 +34,7 @@ from samhw.importers.torch.node import (
 )
 from samhw.importers.torch.operators.complex_numbers import TAKES_PAIRS, of_complex
 from samhw.importers.torch.registry import MASKED, PLACES, VIEWS, Handler, handler_of, operator_name
+from samhw.importers.torch.rolled import Rolled, StepOf, joined_steps
 from samhw.importers.torch.value import Host, Known, TensorFetch
 
 __all__ = ["GraphWalk"]
@@ -50,6 +52,7 @@ class GraphWalk:
         arguments: Arguments,
         fixed: Mapping[str, Tensor],
         sparsify: float | None,
+        loops: Sequence[UnrolledLoop] = (),
     ) -> None:
         self.exported = program
         self.state = state
@@ -60,13 +63,25 @@ class GraphWalk:
         self.build = Build()
         self.importer = Importer(self.build, sparsify)
         self.env: dict[Node, object] = {}
+        self.loops = {loop.first: loop for loop in loops}
+        self.in_loops = {node for loop in loops for node in loop.nodes}
 
     def run(self) -> Sequence[object]:
-        """The module's outputs, as the importer has them."""
+        """The module's outputs, as the importer has them.
+
+        Raises:
+            RollError: for a loop that has to stay unrolled.
+        """
         specs = {spec.arg.name: spec for spec in self.exported.graph_signature.input_specs}
         for node in self.exported.graph.nodes:
             if node.op == "placeholder":
                 self.env[node] = self.placeholder(node, specs[node.name])
+            elif node in self.loops:
+                Rolled(self.importer, self.loops[node], self.env, self.call, self.embedding).add()
+            elif node in self.in_loops:
+                continue
+            elif node.op == "get_attr":
+                self.env[node] = getattr(self.exported.graph_module, str(node.target))
             elif node.op == "call_function":
                 self.env[node] = self.call(node)
             elif node.op == "output":
@@ -122,29 +137,69 @@ class GraphWalk:
     def mapped(self, argument: object) -> object:
         """An argument of an operator, as the importer has it."""
         if isinstance(argument, Node):
-            return self.env[argument]
+            found = self.env[argument]
+            return found.value(self.importer) if isinstance(found, StepOf) else found
         if isinstance(argument, list | tuple):
             return [self.mapped(item) for item in argument]
         return argument
 
     def call(self, node: Node) -> object:
-        arguments = [self.mapped(argument) for argument in node.args]
+        name = operator_name(node.target)
+        steps = self.parts_with_steps(name, node)
+        arguments = [] if steps else [self.mapped(argument) for argument in node.args]
         named = {key: self.mapped(argument) for key, argument in node.kwargs.items()}
         if node.target is python_operator.getitem:
             results, place = arguments
             assert isinstance(results, list | tuple)
             assert isinstance(place, int)
             return self.kept(node, results[place])
-        name = operator_name(node.target)
         if name.startswith(_CHECKS):
             return None
         self.importer.operator, self.importer.memory = name, memory_of(node)
         self.build.scope = scope_of(node)
         self.build.result_name = name_of(self.build.scope, name)
         try:
+            if steps is not None:
+                return self.kept(node, self.importer.call("cat", *steps))
             return self.kept(node, self.made(node, name, self.without_pairs(name, arguments), named))
         except InputError as error:
             raise located(node, name, error) from None
+
+    def parts_with_steps(self, name: str, node: Node) -> tuple[list[object], int] | None:
+        """The parts of what puts steps of scans one behind the other, and its dimension; None for others."""
+        if name not in ("aten.stack", "aten.cat") or not isinstance(node.args[0], list | tuple):
+            return None
+        parts = [self.env[part] if isinstance(part, Node) else part for part in node.args[0]]
+        if not any(isinstance(part, StepOf) for part in parts):
+            return None
+        dim = node.args[1] if len(node.args) > 1 else 0
+        assert isinstance(dim, int)
+        return joined_steps(self.importer, parts, dim, new=name == "aten.stack"), dim
+
+    def scan(self, body: Any, states: Any, inputs: Any, others: Any = ()) -> list[Value]:
+        """What PyTorch's own scan gives: the last states, then what its steps give."""
+        placeholders = [node for node in body.graph.nodes if node.op == "placeholder"]
+
+        def step(before: Sequence[Value], now: Sequence[Value]) -> tuple[list[Value], list[Value]]:
+            self.env.update(zip(placeholders, [*before, *now, *others], strict=True))
+            found: list[Value] = []
+            for node in body.graph.nodes:
+                if node.op == "call_function":
+                    self.env[node] = self.call(node)
+                elif node.op == "output":
+                    found = [self.importer.value(self.mapped(item)) for item in node.args[0]]  # type: ignore[arg-type]
+            return found[: len(before)], found[len(before) :]
+
+        start, given = ([self.importer.value(item) for item in items] for items in (states, inputs))
+        last, every, _ = self.importer.scans.scan(step, start, given, self.importer.shape(given[0])[0])
+        return [*last, *every]
+
+    def embedding(self, node: Node, indices: Node) -> object:
+        """What an embedding gives for other indices."""
+        arguments = [self.mapped(node.args[0]), self.mapped(indices), *map(self.mapped, node.args[2:])]
+        self.build.scope = scope_of(node)
+        self.build.result_name = name_of(self.build.scope, "aten.embedding")
+        return self.made(node, "aten.embedding", arguments, {})
 
     def made(self, node: Node, name: str, arguments: list[object], named: dict[str, object]) -> object:
         held = [
@@ -153,6 +208,8 @@ class GraphWalk:
             if isinstance(item, Value | Known | Host | Complex)
         ]
         handler = handler_of(node.target)
+        if node.target is torch.ops.higher_order.scan:
+            return self.scan(*arguments)
         if (empty := empty_of(node)) is not None:
             return Known(empty, self.build.result_name)
         if not any(isinstance(item, Value | Complex) for item in held):

@@ -12,9 +12,9 @@ from samhw.reference import evaluate_program
 __all__ = ["agree"]
 
 
-def agree(module: nn.Module, arguments: Sequence[Any]) -> ImportedModule:
+def agree(module: nn.Module, arguments: Sequence[Any], **options: Any) -> ImportedModule:
     """Imports a module, and compares what its program means with what the module gives."""
-    imported = import_module(module.eval(), arguments)
+    imported = import_module(module.eval(), arguments, **options)
     found = evaluate_program(imported.program, imported.tensors(arguments))
     with torch.no_grad():
         wanted = module(*arguments)

@@ -25,6 +25,7 @@ EXAMPLES = {
     for name in (
         *("gcn", "graph_sage", "gat", "pruned_mlp"),
         *("autoencoder", "gpt2_block", "encoder_block", "rotary_attention", "siren"),
+        *("language_model", "selective_scan"),
     )
 }
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse")

@@ -1,5 +1,6 @@
 """The hyperplane method: rounds that respect every dependence, bounds of regions, the transformation."""
 
+import runpy
 from itertools import product
 from typing import Any
 
@@ -13,7 +14,7 @@ from samhw.errors import RunError
 from samhw.nested import ListType
 from samhw.nested.dataflow import BlockNode, Loop
 from samhw.nested.hyperplane import Wavefront, from_distances
-from tests.nested.examples import example
+from tests.nested.examples import FOLDER, example
 from tests.nested.levels import asap
 
 
@@ -178,4 +179,12 @@ def test_neighbours_of_the_step_before() -> None:
     expected = function(xs, count).array
     assert np.array_equal(
         nested.evaluate(found.function, xs, count, schedules=found.wavefronts).array, expected
+    )
+
+
+def test_the_picture_is_what_is_found() -> None:
+    docs = FOLDER.parents[1] / "docs"
+    script = runpy.run_path(str(docs / "wavefront_picture.py"))
+    assert (docs / "wavefront.svg").read_text(encoding="utf-8") == script["draw"](script["wavefront"]()), (
+        "run python docs/wavefront_picture.py"
     )

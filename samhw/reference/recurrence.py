@@ -56,7 +56,7 @@ def _at_the_end(
     mask = statement.mask
     own = {run.index, *free_indices(run.factor), *(() if mask is None else mask.names)}
     names = tuple(index for index in statement.indices if index in own)
-    sets = points_to_visit(statement, run.index, run.factor, leaves, extents, None, names)
+    sets = points_to_visit(statement, run.index, run.operand, leaves, extents, None, names)
     found = along(domain, statement, [run.factor], names, run.index, leaves, extents, sets)
     (factor,) = _masked(domain, found)
     behind = Points(names, found.points.rows(names))

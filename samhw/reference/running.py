@@ -99,7 +99,10 @@ def points_to_visit(
     if statement.mask is not None:
         sets.append(leaves[statement.mask].points)
     else:
-        sets.append(support(operand, leaves, extents).all_along(along, extents))
+        visited = support(operand, leaves, extents).all_along(along, extents)
+        if indices is not None:
+            visited = visited.onto([index for index in visited.indices if index in indices], extents)
+        sets.append(visited)
     sets = distinct(sets)
     listed = {index for points in sets for index in points.indices}
     names = statement.lhs.names if indices is None else indices

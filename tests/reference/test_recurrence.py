@@ -113,3 +113,24 @@ def test_the_first_factor_counts_for_nothing() -> None:
     assert found["l"].value == 4
     assert not found["h"].open.any()
     assert not found["l"].open
+
+
+@pytest.mark.parametrize("stored", [(), (2,), (1, 3), (0, 1, 2, 3)])
+def test_a_factor_that_is_not_stored_is_zero_and_not_what_it_multiplies(stored: Sequence[int]) -> None:
+    """In the end there is at least the last summand, even if no factor is stored at all."""
+    program = parse(
+        "tensor a[t=4] : csf\ntensor x[i=2, t] : csr\ntensor V[t, v=3]\ntensor y[i, v]\n"
+        "y[i, v] = recur(t, a[t], x[i, t] * V[t, v])"
+    )
+    a, x = np.zeros(4), np.array([[1.0, 2, 0, 4], [0, 3, 5, 0]])
+    a[list(stored)] = 0.5
+    values = np.arange(1.0, 13).reshape(4, 3)
+    expected = np.zeros((2, 3))
+    for t in range(4):
+        expected = expected * a[t] + x[:, t, None] * values[t]
+    tensors = {
+        "a": Tensor.from_dense(a, "csf"),
+        "x": Tensor.from_dense(x, "csr"),
+        "V": Tensor.from_dense(values, "dense"),
+    }
+    np.testing.assert_array_equal(evaluate_program(program, tensors)["y"], expected)

@@ -1,8 +1,8 @@
 """Estimates of areas against Yosys and nextpnr: whole designs, without a board's link (pip install
 samhw[fpga]).
 
-LUTs are those that nextpnr counts once it has packed a design; placing and routing changes none of them. Of a
-Xilinx FPGA there is Yosys' count alone.
+LUTs of an ECP5 are those that nextpnr counts once it has packed a design; placing and routing changes none of
+them. Of other FPGAs there is Yosys' count alone.
 
 Usage, from the repository's root: python -m benchmarks.area [DESIGN ..] [--json FILE|-]
 """
@@ -49,8 +49,7 @@ def synthesised(compiled: Compiled, family: str) -> Use:
     """What a design takes."""
     text, memories = design_text(Top(compiled.design, compiled.arch), None)
     with tempfile.TemporaryDirectory() as folder:
-        flat = "-flatten " if family == "xilinx" else ""
-        synthesise(folder, text, memories, f"{flat}-json top.json", family=family)
+        synthesise(folder, text, memories, "-json top.json", family=family)
         cells = json.loads(Path(folder, "top.json").read_text())["modules"]["top"]["cells"]
         found = use_of_cells(Counter(cell["type"] for cell in cells.values()), family)
         if family != "ecp5":

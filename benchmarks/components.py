@@ -5,8 +5,12 @@ Each node is synthesised with the channels at its inputs, since synthesis leaves
 token. Memories are what a shell with one of them takes more than one without. All components of one run are
 modules of one design, each of which is made flat and kept apart from the others.
 
-Usage, from the repository's root: python -m benchmarks.components [--family ecp5|xilinx] [--value TYPE ..]
-[--only KIND ..] [--missing] [-o FILE]
+Hours of one core for the ECP5, of which all are measured. Of the other families a sample is (`--sample`, some
+minutes): each kind of node at one size, with the arithmetic that differs most, and channels and memories at
+several sizes. What they take of the rest follows from both.
+
+Usage, from the repository's root: python -m benchmarks.components [--family FAMILY] [--sample]
+[--value TYPE ..] [--only KIND ..] [--missing] [-o FILE]
 """
 
 import argparse
@@ -26,7 +30,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
 from benchmarks.common import follow
-from benchmarks.synthesis import design_text, synthesise
+from benchmarks.synthesis import SYNTHESIS, design_text, synthesise
 from samhw.building.boards.size import use_of
 from samhw.cost.components import (
     DEPTH,
@@ -39,6 +43,7 @@ from samhw.cost.components import (
     memory_component,
     node_component,
     shell_component,
+    use_of_component,
 )
 from samhw.errors import InputError
 from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Run, make
@@ -48,6 +53,7 @@ from samhw.rtl.actor import Primitive
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
 from samhw.rtl.interface import MemorySignature
+from samhw.rtl.memories import TensorMemory
 from samhw.rtl.registry import component
 from samhw.rtl.shell import Shell
 from samhw.rtl.token import token_layout
@@ -134,15 +140,15 @@ class Together(Elaboratable):
 # Which components
 
 
-def cases(values: Sequence[ValueType]) -> Iterator[Case]:
-    """All components; those that compute for each of the value types."""
-    for index_bits in INDEX_BITS:
+def cases(values: Sequence[ValueType], widths: Sequence[int] = INDEX_BITS) -> Iterator[Case]:
+    """All components, with indices of some widths; those that compute for each of the value types."""
+    for index_bits in widths:
         arch = Arch(index_bits=index_bits)
         for kind, depth, params in _structural():
             yield from _node_cases(kind, depth, params, arch, value_type("i32"))
     for value in values:
         for kind, depth, params in _computing(value):
-            for index_bits in (INDEX_BITS[0], INDEX_BITS[-1]) if "bits" in params else INDEX_BITS[-1:]:
+            for index_bits in dict.fromkeys((widths[0], widths[-1]) if "bits" in params else widths[-1:]):
                 yield from _node_cases(kind, depth, params, Arch(index_bits=index_bits), value)
     for width, tokens in product((8, 32), DEPTHS):
         yield Case(channel_component(width, tokens), Fifo(token_layout(width), tokens))
@@ -155,6 +161,39 @@ def cases(values: Sequence[ValueType]) -> Iterator[Case]:
             yield Case(control_component(nodes, writers, regions), unit)
     for sizes in product((1, 16), (16, 240), (1, 8)):
         yield Case(shell_component(*sizes), _shell((), *sizes))
+
+
+SAMPLED_WORK = {
+    "alu": [f"{op} {family}" for op in ("add", "mul", "max") for family in ("integer", "f32", "bf16")]
+    + ["div f32", "exp f32"],
+    "reduce_scalar": ["add integer", "add f32", "max integer"],
+    "reduce_vector": ["add integer", "add f32"],
+}
+"""What the nodes of a sample compute."""
+
+SAMPLED_SIZES = {"inputs": 2, "lanes": 4, "levels": 0, "address": 8, "bits": 5, "bits of": 1}
+"""Those of the nodes of a sample."""
+
+SAMPLED_WORDS = tuple(1 << bits for bits in (4, 6, 7, 8, 9, 10, 12))
+"""Of its memories."""
+
+
+def sample() -> Iterator[Case]:
+    """The components of a sample: of memories without what decodes their addresses for the host, and without
+    control and the host's port."""
+    for case in cases([value_type(name) for name in ("i32", "f32", "bf16")], (16,)):
+        kind, variant, sizes = case.component.kind, case.component.variant, case.component.sizes
+        if case.less is not None or kind in ("control", "shell") or {"roots", "banks"} & set(sizes):
+            continue
+        if any(sizes.get(name, size) != size for name, size in SAMPLED_SIZES.items()):
+            continue
+        wanted = not variant or variant in SAMPLED_WORK.get(kind, ())
+        if wanted and use_of_component(case.component, "ecp5"):
+            yield case
+    for role, width, words in product((MemoryRole.INPUT, MemoryRole.BUFFER), (8, 32), SAMPLED_WORDS):
+        memory = Memory("T.vals", "T", StoredArray.VALS, role, words, value_type(f"i{width}"))
+        window = AddressMap(_holding((memory,)), Arch()).windows[memory.name]
+        yield Case(memory_component(memory, width, 1), TensorMemory(window, regions=2, readers=[0], writer=1))
 
 
 Params = Mapping[str, Any]
@@ -249,14 +288,18 @@ def _shell(
     memories: Sequence[tuple[Memory, MemorySignature]], extents: int, channels: int, regions: int
 ) -> Shell:
     """A shell for a design that has so much."""
+    design = _holding([memory for memory, _ in memories], extents, channels, regions)
+    return Shell(AddressMap(design, Arch()), Arch(), {memory.name: ports for memory, ports in memories})
+
+
+def _holding(memories: Sequence[Memory], extents: int = 4, channels: int = 16, regions: int = 2) -> Design:
+    """A design that has so much, and computes nothing."""
     names = {f"x{n}": 100 for n in range(extents)}
     graphs = [Graph(f"g{n}", value_type("i32"), (), (), (), ()) for n in range(regions)]
     wires = tuple(Channel(Endpoint("a", "a"), Endpoint("b", f"b{n}"), 1, 2) for n in range(channels))
     graphs[0] = replace(graphs[0], channels=wires)
-    stored = tuple(memory for memory, _ in memories)
     runs = tuple(map(Run, range(regions)))
-    design = Design("shell", value_type("i32"), tuple(graphs), stored, (), names, runs)
-    return Shell(AddressMap(design, Arch()), Arch(), {memory.name: ports for memory, ports in memories})
+    return Design("shell", value_type("i32"), tuple(graphs), tuple(memories), (), names, runs)
 
 
 # Measuring
@@ -278,31 +321,43 @@ def measured(units: Sequence[wiring.Component | AtRoot], family: str) -> list[Us
 
 
 def use_of_cells(cells: Mapping[str, int], family: str) -> Use:
-    """What Yosys' cells take, by their types."""
-    return Use(*astuple(use_of(cells))) if family == "ecp5" else _xilinx(cells)
+    """What Yosys' cells take, by their types. A `KeyError` names a type of which nothing is known."""
+    if family == "ecp5":
+        return Use(*astuple(use_of(cells)))
+    return sum((_CELLS[kind].times(n) for kind, n in cells.items()), Use())
 
 
-_XILINX = {
+_CELLS = {
+    "$scopeinfo": Use(),
+    # Xilinx. Carries, multiplexers of LUTs and inverters come with the LUTs.
+    **dict.fromkeys(("CARRY4", "CARRY8", "MUXF7", "MUXF8", "MUXF9", "INV"), Use()),
     **{f"LUT{n}": Use(luts=1) for n in range(1, 7)},
     **dict.fromkeys(("FDRE", "FDSE", "FDCE", "FDPE"), Use(registers=1)),
     "RAM32M": Use(luts=4),
     "RAM64M": Use(luts=4),
+    "RAM32M16": Use(luts=8),
+    "RAM64M8": Use(luts=8),
     "RAM32X1D": Use(luts=2),
     "RAM64X1D": Use(luts=2),
     "RAM128X1D": Use(luts=4),
     "RAM256X1D": Use(luts=8),
     "SRL16E": Use(luts=1),
     "SRLC32E": Use(luts=1),
-    "RAMB18E1": Use(block_rams=0.5),
-    "RAMB36E1": Use(block_rams=1),
-    "DSP48E1": Use(multipliers=1),
+    **dict.fromkeys(("RAMB18E1", "RAMB18E2"), Use(block_rams=0.5)),
+    **dict.fromkeys(("RAMB36E1", "RAMB36E2"), Use(block_rams=1)),
+    **dict.fromkeys(("DSP48E1", "DSP48E2"), Use(multipliers=1)),
+    # iCE40. A carry lies beside the LUT that adds.
+    "SB_CARRY": Use(),
+    "SB_LUT4": Use(luts=1),
+    **{
+        f"SB_DFF{edge}{rest}": Use(registers=1)
+        for edge in ("", "N")
+        for rest in ("", "E", "SR", "R", "SS", "S", "ESR", "ER", "ESS", "ES")
+    },
+    **{f"SB_RAM40_4K{edges}": Use(block_rams=1) for edges in ("", "NR", "NW", "NRNW")},
+    "SB_MAC16": Use(multipliers=1),
 }
-"""What the cells of a Xilinx FPGA of the seventh series take."""
-
-
-def _xilinx(cells: Mapping[str, int]) -> Use:
-    """What Yosys' cells take; carries, multiplexers of LUTs and inverters come with the LUTs."""
-    return sum((_XILINX[kind].times(n) for kind, n in cells.items() if kind in _XILINX), Use())
+"""What Yosys' cells take of other FPGAs than an ECP5."""
 
 
 AT_A_TIME = 20
@@ -363,13 +418,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--family", choices=("ecp5", "xilinx"), default="ecp5")
+    parser.add_argument("--family", choices=tuple(SYNTHESIS), default="ecp5")
+    parser.add_argument("--sample", action="store_true", help="the components of a sample alone")
     parser.add_argument("--value", action="append", metavar="TYPE", help=f"by default {', '.join(VALUES)}")
     parser.add_argument("--only", nargs="+", metavar="KIND", help="of components")
     parser.add_argument("--missing", action="store_true", help="leave out those that the file has")
     parser.add_argument("-o", "--output", metavar="FILE", help="by default the package's own")
     given = parser.parse_args()
-    todo = list(cases([value_type(name) for name in given.value or VALUES]))
+    values = [value_type(name) for name in given.value or VALUES]
+    todo = list(sample() if given.sample else cases(values))
     if given.only:
         todo = [case for case in todo if case.component.kind in given.only]
     path = Path(given.output) if given.output else MEASURED / f"{given.family}.csv"

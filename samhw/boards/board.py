@@ -10,7 +10,8 @@ from amaranth.hdl import ClockDomain, ClockSignal, Elaboratable, Module, ResetIn
 from amaranth.lib import io, wiring
 from amaranth.lib.cdc import ResetSynchronizer
 
-from samhw.boards.family import Device, Family
+from samhw.boards.family import Family
+from samhw.cost import Device
 from samhw.rtl import Top
 from samhw.rtl.host_port import AxiLiteSignature
 from samhw.rtl.link import LinkMaster, bit_period

@@ -3,7 +3,8 @@
 from amaranth.hdl import Elaboratable, Instance, Value
 from amaranth.vendor import LatticeECP5Platform
 
-from samhw.boards.family import CELLS, Device, Family, Settings
+from samhw.boards.family import CELLS, Family, Settings
+from samhw.cost import find_device
 from samhw.errors import InputError
 
 __all__ = ["ECP5", "LFE5UM5G_45F", "LFE5U_85F", "place_options", "pll_words"]
@@ -89,6 +90,5 @@ class _Ecp5(Family):
 
 ECP5 = _Ecp5()
 
-# Family data sheet FPGA-DS-02012, table 1.1.
-LFE5U_85F = Device("LFE5U-85F", luts=83_640, registers=83_640, block_rams=208, multipliers=156)
-LFE5UM5G_45F = Device("LFE5UM5G-45F", luts=43_848, registers=43_848, block_rams=108, multipliers=72)
+LFE5U_85F = find_device("LFE5U-85F")
+LFE5UM5G_45F = find_device("LFE5UM5G-45F")

@@ -7,22 +7,10 @@ from pathlib import Path
 
 from amaranth.hdl import Elaboratable, Value
 
-__all__ = ["CELLS", "Device", "Family", "Settings"]
+__all__ = ["CELLS", "Family", "Settings"]
 
 CELLS = Path(__file__).parent / "cells"
 """Models of the cells of FPGAs, in Verilog, for emulation."""
-
-
-@dataclass(frozen=True)
-class Device:
-    """What an FPGA has: `luts` of four inputs (or what its tools count), registers, block memories and
-    multipliers, as its tools count them."""
-
-    name: str
-    luts: int
-    registers: int
-    block_rams: int
-    multipliers: int
 
 
 @dataclass(frozen=True)

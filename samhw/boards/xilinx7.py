@@ -3,9 +3,10 @@
 from amaranth.hdl import Elaboratable, Instance, Module, Signal, Value
 
 from samhw.boards.family import CELLS, Family, Settings
+from samhw.cost import find_device
 from samhw.errors import InputError
 
-__all__ = ["XILINX7"]
+__all__ = ["XC7A35T", "XILINX7"]
 
 # DS181, PLL switching characteristics of speed grade -1.
 _VCO = (800e6, 1600e6)
@@ -15,7 +16,7 @@ _MOST_OUTPUT = 128
 
 
 class _Xilinx7(Family):
-    block_bits = 18 * 1024
+    block_bits = 36 * 1024
     cells = CELLS / "xilinx7.v"
     bitstreams = False
 
@@ -59,3 +60,4 @@ class _Xilinx7(Family):
 
 
 XILINX7 = _Xilinx7()
+XC7A35T = find_device("XC7A35T")

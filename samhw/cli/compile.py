@@ -19,6 +19,7 @@ from samhw.cli.parts import part_lines, parts_json
 from samhw.cli.patterns import print_patterns
 from samhw.cli.programs import complete_programs
 from samhw.compiler import Compiled, CompiledRegion
+from samhw.cost import DEVICES, SHOWN_DEVICES, find_device
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
 from samhw.frontend import Program
@@ -67,6 +68,13 @@ _TEXT = ("", ".dot", ".gv")
     help="Print the operations, bytes, cycles and area that are expected, by region and node.",
 )
 @click.option(
+    "--part",
+    "parts",
+    multiple=True,
+    metavar="NAME",
+    help=f"Of --estimate: an FPGA, one of {', '.join(DEVICES)}; by default one of each family.",
+)
+@click.option(
     "--mlir",
     type=OUTPUT,
     metavar="FILE|-",
@@ -97,6 +105,7 @@ def compile(
     patterns: str | None,
     cascades: bool,
     estimate: bool,
+    parts: Sequence[str],
     mlir: str | None,
     after: str | None,
     dot: str | None,
@@ -109,6 +118,9 @@ def compile(
     """
     if dot:
         _check_drawing(dot)
+    devices = [find_device(name) for name in parts] or SHOWN_DEVICES
+    if parts and not estimate:
+        raise InputError("--part is for the area of --estimate; add that option.")
     given = options.load(program, data, assume=True)
     if mlir:
         if table or html or channels or dot or output or json_target or listed is not None or after:
@@ -141,7 +153,8 @@ def compile(
         return
     compiled = options.compile(given)
     if estimate:
-        print_estimate(compiled, options.statistics(given, compiled.schedule), json_target)
+        statistics = options.statistics(given, compiled.schedule)
+        print_estimate(compiled, statistics, devices, json_target)
         return
     if output:
         write_text(Path(output), dumps(compiled.design))

@@ -1,24 +1,31 @@
 """What `samhw compile --estimate` prints: the operations, bytes, cycles and area that are expected."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from rich.console import Console
 
 from samhw.cli.output import print_json, print_table
 from samhw.compiler import Compiled, estimate_compiled
-from samhw.cost import FAMILIES, AreaEstimate, RegionArea, RegionEstimate, Use, estimate_area
+from samhw.cost import AreaEstimate, Device, RegionArea, RegionEstimate, Use, estimate_area
 from samhw.errors import InputError
+from samhw.report.area import device_grid
 from samhw.statistics import TensorStatistics
 
 __all__ = ["print_estimate"]
 
-_FPGAS = {"ecp5": "ECP5", "xilinx": "Xilinx, 7 series"}
 
-
-def print_estimate(compiled: Compiled, statistics: TensorStatistics | None, json_target: str | None) -> None:
+def print_estimate(
+    compiled: Compiled,
+    statistics: TensorStatistics | None,
+    devices: Sequence[Device],
+    json_target: str | None,
+) -> None:
     """Prints a line for each region and a row for each of its nodes, and what the design takes of FPGAs; or
     writes all of that as JSON.
+
+    Args:
+        devices: the FPGAs; nodes and regions have what they take of the first one.
 
     Raises:
         InputError: where nothing is known of the inputs.
@@ -26,22 +33,23 @@ def print_estimate(compiled: Compiled, statistics: TensorStatistics | None, json
     if statistics is None:
         raise InputError("--estimate counts what inputs store; give --data, or --density.")
     found = estimate_compiled(compiled, statistics)
-    areas = {family: estimate_area(compiled.design, compiled.arch, family) for family in FAMILIES}
+    areas = [(device, estimate_area(compiled.design, compiled.arch, device.family)) for device in devices]
+    first = areas[0][1]
     if json_target:
-        pairs = zip(found.regions, areas[FAMILIES[0]].regions, strict=True)
+        pairs = zip(found.regions, first.regions, strict=True)
         report = {
             "cycles": round(found.cycles),
             "operations": round(found.operations),
             "bytes_read": round(found.bytes_read),
             "bytes_written": round(found.bytes_written),
             "regions": [_region(region, area) for region, area in pairs],
-            "area": {family: _area(area) for family, area in areas.items()},
+            "area": {device.name: _area(device, area) for device, area in areas},
         }
         print_json(json_target, report)
     if json_target == "-":
         return
     console = Console()
-    for region, area in zip(found.regions, areas[FAMILIES[0]].regions, strict=True):
+    for region, area in zip(found.regions, first.regions, strict=True):
         rows = [["node", "operations", "busy cycles", "starts", "LUTs"]]
         rows += [
             [
@@ -59,24 +67,17 @@ def print_estimate(compiled: Compiled, statistics: TensorStatistics | None, json
             f"{area.use.luts:,.0f} LUTs"
         )
         print_table(console, rows, title=title)
-    for family, whole in areas.items():
-        console.print(_line(_FPGAS[family], whole), soft_wrap=True)
+    print_table(console, device_grid(areas), title="Expected before placing and routing")
+    for caveat in dict.fromkeys(area.caveat for _, area in areas if area.caveat):
+        console.print(caveat, soft_wrap=True)
 
 
-def _line(fpga: str, area: AreaEstimate) -> str:
-    """What the design takes, in words."""
-    use = area.use
-    line = (
-        f"{fpga}: about {use.luts:,.0f} LUTs, {use.registers:,.0f} registers, {use.block_rams:,.0f} block "
-        f"RAMs, {use.multipliers:,.0f} multipliers"
-    )
-    return f"{line}, {area.caveat}" if area.caveat else line
-
-
-def _area(area: AreaEstimate) -> dict[str, object]:
-    """What a design takes, in JSON."""
+def _area(device: Device, area: AreaEstimate) -> dict[str, object]:
+    """What a design takes of an FPGA, in JSON."""
+    shares = {name: round(share, 4) for name, share in device.shares(area.use).items()}
     shared = {"memories": _use(area.memories), "control": _use(area.control)}
-    return {**_use(area.use), **shared, "unmeasured": list(area.unmeasured), "guessed": list(area.guessed)}
+    left_out = {"unmeasured": list(area.unmeasured), "guessed": list(area.guessed)}
+    return {"family": device.family, **_use(area.use), "shares": shares, **shared, **left_out}
 
 
 def _use(use: Use) -> dict[str, int]:

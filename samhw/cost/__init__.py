@@ -3,13 +3,17 @@
 from samhw.cost.area import AreaEstimate, RegionArea, estimate_area
 from samhw.cost.components import FAMILIES, Use
 from samhw.cost.design import DesignEstimate, NodeEstimate, RegionEstimate, estimate_graph
+from samhw.cost.devices import DEVICES, SHOWN_DEVICES, Device, find_device
 from samhw.cost.estimate import Expected, estimate
 from samhw.cost.streams import Results
 
 __all__ = [
+    "DEVICES",
     "FAMILIES",
+    "SHOWN_DEVICES",
     "AreaEstimate",
     "DesignEstimate",
+    "Device",
     "Expected",
     "NodeEstimate",
     "RegionArea",
@@ -19,4 +23,5 @@ __all__ = [
     "estimate",
     "estimate_area",
     "estimate_graph",
+    "find_device",
 ]

@@ -140,6 +140,6 @@ class _Area:
         name = f"{component.kind} {component.variant}".strip()
         if found is None:
             self._unmeasured[name] = None
-        elif not are_widths_measured(component, self._family):
+        elif not are_widths_measured(component):
             self._guessed[name] = None
         return found or Use()

@@ -3,6 +3,11 @@
 A component is told by its kind, a *variant* (what it computes, and of what type) and its sizes. What was
 measured lies in `samhw/cost/measured`, a file for each family of FPGAs; `python -m benchmarks.components`
 makes it. Between the sizes that were measured, and beyond them, areas are taken to be linear in each size.
+
+All components were measured for the ECP5 (`BASE`), a sample of them for the other families, each of which is
+like another one (`LIKE`). There, a size of which the sample has one value makes the difference that it makes
+in the family that it is like, as a ratio. What the sample lacks has the ratio to that family that its kind
+has, or all kinds together.
 """
 
 import csv
@@ -16,6 +21,7 @@ from samhw.graph import Endpoint, Graph, Memory, MemoryRole, Node
 from samhw.numerics import ValueType
 
 __all__ = [
+    "BASE",
     "DEPTH",
     "FAMILIES",
     "MEASURED",
@@ -33,6 +39,12 @@ __all__ = [
 
 MEASURED = Path(__file__).parent / "measured"
 """Where the files with what was measured are."""
+
+BASE = "ecp5"
+"""The family for which all components were measured."""
+
+LIKE = {"ice40": BASE, "xc7": BASE, "xcup": "xc7"}
+"""By a family of which a sample was measured, the one to which it is compared."""
 
 FAMILIES = tuple(sorted(path.stem for path in MEASURED.glob("*.csv")))
 """The families of FPGAs for which components were measured."""
@@ -67,6 +79,12 @@ class Use:
     def times(self, factor: float) -> "Use":
         """So many of them."""
         return Use(*(factor * figure for figure in astuple(self)))
+
+    def scaled(self, over: "Use", under: "Use") -> "Use":
+        """Times a ratio, figure by figure; where there is nothing to divide by, the figure above, and where
+        that is nothing too, as it is."""
+        figures = zip(astuple(self), astuple(over), astuple(under), strict=True)
+        return Use(*(own * a / b if b else a or own for own, a, b in figures))
 
     def at_least_none(self) -> "Use":
         """Without figures below zero, as a line beyond what was measured may have them."""
@@ -178,7 +196,7 @@ def use_of_component(component: Component, family: str) -> Use | None:
     return _use(component.kind, component.variant, tuple(component.sizes.items()), family)
 
 
-def are_widths_measured(component: Component, family: str) -> bool:
+def are_widths_measured(component: Component) -> bool:
     """Whether what computes or stores is as wide as something that was measured, or between two of those.
 
     Otherwise its area is a guess: that of the only width, or on the line through the last two.
@@ -186,21 +204,60 @@ def are_widths_measured(component: Component, family: str) -> bool:
     width = component.sizes.get("width")
     if width is None or not (component.variant or component.kind in ("input", "result")):
         return True
-    widths = [sizes["width"] for sizes, _ in _samples(component.kind, component.variant, family) or ()]
+    known = _known_as(component.kind, component.variant, BASE)
+    samples = [] if known is None else _measured(BASE)[component.kind, known]
+    widths = [sizes["width"] for sizes, _ in samples]
     return not widths or min(widths) <= width <= max(widths)
 
 
 @lru_cache(maxsize=1 << 16)
 def _use(kind: str, variant: str, sizes: tuple[tuple[str, float], ...], family: str) -> Use | None:
-    samples = _samples(kind, variant, family)
-    return None if samples is None else _between(samples, dict(sizes)).at_least_none()
+    known = _known_as(kind, variant, family)
+    base = _use(kind, variant, sizes, LIKE[family]) if family in LIKE else None
+    if known is None:
+        return base and base.scaled(*_mean(kind, family)).at_least_none()
+    if family not in LIKE:
+        return _between(_measured(family)[kind, known], dict(sizes)).at_least_none()
+    if base is None:
+        return None
+    samples = _measured(family)[kind, known]
+    near = _nearest(samples, dict(sizes))
+    measured = _use(kind, known, tuple(near.items()), LIKE[family])
+    assert measured is not None, f"{kind} {known} was measured of {family} alone"
+    return base.scaled(_between(samples, near), measured).at_least_none()
 
 
-def _samples(kind: str, variant: str, family: str) -> Sequence[Sample] | None:
-    """What was measured of a kind and variant. A number in the place of a stream takes no more than the
-    stream."""
-    known = _measured(family)
-    return known.get((kind, variant)) or known.get((kind, variant.removesuffix(f" {BY_A_NUMBER}")))
+def _known_as(kind: str, variant: str, family: str) -> str | None:
+    """The variant by which a kind and variant were measured, if they were. A number in the place of a stream
+    takes no more than the stream."""
+    names = (variant, variant.removesuffix(f" {BY_A_NUMBER}"))
+    return next((name for name in names if (kind, name) in _measured(family)), None)
+
+
+def _nearest(samples: Sequence[Sample], sizes: Sizes) -> Sizes:
+    """Those sizes, but where samples have one value of a size, or none, as they have it."""
+    values: dict[str, set[float]] = defaultdict(set)
+    for given, _ in samples:
+        for name, size in given.items():
+            values[name].add(size)
+    return {
+        name: sizes.get(name, 0.0) if len(found) > 1 else next(iter(found)) for name, found in values.items()
+    }
+
+
+@cache
+def _mean(kind: str, family: str) -> tuple[Use, Use]:
+    """What those of a kind that were measured take of a family and of that which it is like; of all kinds,
+    where this one was not measured."""
+    table = _measured(family)
+    own, base = [], []
+    for (other, variant), samples in table.items():
+        if other == kind or all(kind != measured for measured, _ in table):
+            for sizes, use in samples:
+                own.append(use)
+                base.append(_use(other, variant, tuple(sizes.items()), LIKE[family]) or Use())
+    share = 1 / len(own)
+    return sum(own, Use()).times(share), sum(base, Use()).times(share)
 
 
 def _between(samples: Sequence[Sample], sizes: Sizes) -> Use:

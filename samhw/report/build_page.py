@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from samhw.compiler import Compiled, CompiledRegion
-from samhw.cost import AreaEstimate, estimate_area
+from samhw.cost import AreaEstimate, Device
 from samhw.graph import Channel, Design, Graph, StreamKind
 from samhw.graph.widths import index_bits
+from samhw.report.area import FAMILY_NAMES, device_grid, shown_areas
 from samhw.report.results import Bar, BarChart, Results, ResultTable, Stat
 
 __all__ = ["build_results"]
@@ -36,17 +37,19 @@ def build_results(
         checked: on what data it was simulated before; empty for none.
     """
     design, bits = compiled.design, index_bits(compiled.design, compiled.arch)
-    area = estimate_area(design, compiled.arch)
+    areas = shown_areas(compiled)
+    device, area = areas[0]
     report = directory / "report.txt"
     return Results(
         title=design.name,
         about=f"for {target}, {compiled.value}",
         verdict=f"checked on {checked}" if checked else "",
         good=True,
-        stats=(*_stats(design, bits, len(files)), _area_stat(area)),
+        stats=(*_stats(design, bits, len(files)), _area_stat(device, area)),
         charts=(_memory_bars(design, bits), _node_bars(design), _lut_bars(design, area)),
         tables=(
             ResultTable("Regions", _regions(compiled.regions, area, bits)),
+            ResultTable("Area, expected before placing and routing", device_grid(areas)),
             ResultTable("Memories", _memories(design, bits)),
             ResultTable("Channels", _channels(compiled.regions, bits)),
             ResultTable("Files", _files(directory, files, known)),
@@ -100,9 +103,10 @@ def _node_bars(design: Design) -> BarChart:
     return BarChart("Nodes, by kind", ("nodes",), tuple(bars))
 
 
-def _area_stat(area: AreaEstimate) -> Stat:
+def _area_stat(device: Device, area: AreaEstimate) -> Stat:
     use = area.use
-    about = f"of an ECP5, estimated; {use.multipliers:,.0f} multipliers, {use.block_rams:,.0f} block RAMs"
+    about = f"of an {FAMILY_NAMES[device.family]}, expected; {use.multipliers:,.0f} multipliers, "
+    about += f"{use.block_rams:,.0f} block RAMs"
     if area.caveat:
         about += f"; {area.caveat}"
     return Stat("LUTs", f"{use.luts:,.0f}", about)

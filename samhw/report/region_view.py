@@ -3,10 +3,12 @@
 Copies in lanes are one node, and so are the channels between them.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from samhw.cost import Use
 from samhw.graph import Channel, Graph
 from samhw.report.layered import Edge, layered
 from samhw.report.recorded import activity, fill
@@ -30,8 +32,12 @@ class _Folded:
     copies: int
 
 
-def region_view(region: RegionReport) -> dict[str, Any]:
-    """What the page's script is given of a region. Nodes and channels are named by their numbers in it."""
+def region_view(region: RegionReport, areas: Mapping[str, Use]) -> dict[str, Any]:
+    """What the page's script is given of a region. Nodes and channels are named by their numbers in it.
+
+    Args:
+        areas: what nodes are expected to take of an FPGA, by name.
+    """
     graph = region.compiled.graph
     channels = _folded(graph, region.channels)
     numbers = {node.name: number for number, node in enumerate(region.nodes)}
@@ -41,7 +47,11 @@ def region_view(region: RegionReport) -> dict[str, Any]:
     edges = [Edge(numbers[f.key[0]], numbers[f.key[1]], f.key[2]) for f in channels]
     layout = layered([(width, _HEIGHT) for width in widths], edges)
     nodes = [_node(region, node, told) for node in region.nodes]
+    luts: dict[str, float] = defaultdict(float)
+    for node in graph.nodes:
+        luts[node.copy_of or node.name] += areas[node.name].luts
     for view, (x, y), width in zip(nodes, layout.places, widths, strict=True):
+        view["luts"] = round(luts[view["name"]])
         view |= {"x": round(x, 1), "y": round(y, 1), "w": round(width, 1), "h": _HEIGHT}
     shown = [_channel(region, folded, numbers) for folded in channels]
     for view, route in zip(shown, layout.routes, strict=True):

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from samhw.report.area import FAMILY_NAMES, Areas, device_grid, shown_areas
 from samhw.report.layered import Edge, layered
 from samhw.report.page import page
 from samhw.report.region_view import region_view
@@ -23,7 +24,8 @@ _LARGEST = 600
 
 def run_page(report: RunReport) -> str:
     """The page, as text."""
-    view = run_view(report)
+    areas = shown_areas(report.compiled)
+    view = run_view(report, areas)
     period = report.period or DEFAULT_PERIOD
     return page(
         "run.html.j2",
@@ -33,13 +35,21 @@ def run_page(report: RunReport) -> str:
         nodes=sum(len(region.compiled.graph.nodes) for region in report.regions),
         megahertz=1e3 / period,
         microseconds=seconds(report.cycles, period) * 1e6,
+        areas=device_grid(areas),
+        caveat=areas[0][1].caveat,
         data=json.dumps(view, separators=(",", ":")),
     )
 
 
-def run_view(report: RunReport) -> dict[str, Any]:
-    """What the page's script is given: what `samhw run --json` prints, and the regions as they are drawn."""
-    views = [region_view(region) for region in report.regions]
+def run_view(report: RunReport, areas: Areas) -> dict[str, Any]:
+    """What the page's script is given: what `samhw run --json` prints, and the regions as they are drawn.
+
+    Args:
+        areas: that of which nodes have their part is the first.
+    """
+    device, area = areas[0]
+    nodes = {region.name: region.nodes for region in area.regions}
+    views = [region_view(region, nodes[region.name]) for region in report.regions]
     passed = _passed(views)
     layout = layered([(240, 90)] * len(views), [Edge(a, b) for a, b, _ in passed])
     for view, (x, y) in zip(views, layout.places, strict=True):
@@ -53,6 +63,7 @@ def run_view(report: RunReport) -> dict[str, Any]:
         "passed": [{"from": a, "to": b, "tensors": names} for a, b, names in passed],
         "opened": [number for number in opened if len(views[number]["nodes"]) <= _LARGEST],
         "longest": longest,
+        "area": FAMILY_NAMES[device.family],
     }
 
 

@@ -38,6 +38,8 @@ class RunReport:
     Times are in seconds.
     """
 
+    compiled: Compiled
+    """What ran."""
     program: str
     statements: tuple[str, ...]
     """As they were compiled, in words."""
@@ -164,6 +166,7 @@ def run_report(
     model, chosen = runs[0], runs[-1]
     memory = memory_report(model)
     return RunReport(
+        compiled=compiled,
         program=compiled.program.name,
         statements=tuple(map(str, compiled.program.statements)),
         data=workload.name,

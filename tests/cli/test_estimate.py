@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from samhw.cli import main
+from samhw.cost import DEVICES, FAMILIES, SHOWN_DEVICES, Device, find_device
 
 
 def output(*arguments: str, code: int = 0) -> str:
@@ -29,15 +30,36 @@ def test_as_json() -> None:
 
 def test_area() -> None:
     text = output("spmv", "--data", "karate", "--estimate")
-    assert "ECP5: about " in text
+    assert "LFE5U-85F" in text
+    assert "XCZU3EG" in text
     found = json.loads(output("spmv", "--data", "karate", "--estimate", "--json", "-"))
-    area = found["area"]["ecp5"]
+    assert list(found["area"]) == [device.name for device in SHOWN_DEVICES]
+    area = found["area"]["LFE5U-85F"]
     (region,) = found["regions"]
     parts = [node["area"]["luts"] for node in region["nodes"].values()]
     assert abs(sum(parts) - region["area"]["luts"]) <= len(parts)
     rest = area["memories"]["luts"] + area["control"]["luts"]
     assert abs(area["luts"] - region["area"]["luts"] - rest) <= 3
     assert area["unmeasured"] == []
+
+
+def test_fpgas_by_name() -> None:
+    parts = ("--part", "xc7z020", "--part", "LFE5U-25F")
+    found = json.loads(output("spmv", "--data", "karate", "--estimate", *parts, "--json", "-"))["area"]
+    assert list(found) == ["XC7Z020", "LFE5U-25F"]
+    small = found["LFE5U-25F"]
+    assert small["family"] == "ecp5"
+    assert small["shares"]["luts"] == pytest.approx(small["luts"] / 24_288, abs=1e-3)
+    # Six inputs hold more than four, and a block of 36 Kb more than one of 18 Kb.
+    assert 0.3 * small["luts"] < found["XC7Z020"]["luts"] < small["luts"]
+    assert found["XC7Z020"]["block_rams"] <= small["block_rams"]
+    assert "(0 %)" in output("spmv", "--data", "karate", "--estimate", "--part", "XCVU9P")
+
+
+@pytest.mark.parametrize("device", DEVICES.values(), ids=lambda device: device.name)
+def test_every_fpga_has_a_family_that_was_measured(device: Device) -> None:
+    assert device.family in FAMILIES
+    assert find_device(device.name.lower()) is device
 
 
 PROGRAM = "tensor A[i=400, j=100] : csr\ny[i] = A[i, j] * x[j]"
@@ -54,7 +76,7 @@ def test_densities_stand_in_the_place_of_data() -> None:
     assert found["operations"] == 8000
     less = json.loads(output(PROGRAM, "--density", "A=0.01", "--estimate", "--json", "-"))
     assert less["operations"] == 800
-    assert less["area"]["ecp5"]["block_rams"] < found["area"]["ecp5"]["block_rams"]
+    assert less["area"]["LFE5U-85F"]["block_rams"] < found["area"]["LFE5U-85F"]["block_rams"]
 
 
 def test_auto_goes_by_densities() -> None:
@@ -77,6 +99,11 @@ def test_auto_goes_by_densities() -> None:
         (["--density", "A=2"], "a number from 0 to 1, such as A=0.01"),
         (["--density", "A=some"], "a number from 0 to 1, such as A=0.01"),
         (["--density", "A=0.1", "--data", "random"], "--density is for a program without data"),
+        (["--estimate", "--part", "XC7A"], "No FPGA 'XC7A' is known; there are LFE5U-25F, LFE5U-85F"),
+        (
+            ["--density", "A=0.1", "--part", "XC7A35T"],
+            "--part is for the area of --estimate; add that option.",
+        ),
         (["--lanes", "auto"], "--lanes auto is for a schedule that is chosen; give --schedule auto too"),
         (["--blocks", "auto"], "--blocks auto is for a schedule that is chosen; give --schedule auto too"),
         (["--schedule", "auto", "--area", "5"], "as in luts=20000"),

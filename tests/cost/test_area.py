@@ -15,6 +15,7 @@ from samhw.workload import bind_program, compile_workload
 
 TABLE = """kind,variant,sizes,luts,registers,block_rams,multipliers
 alone,,width=8,30,3,0,1
+rare,,width=8,90,9,0,0
 line,,width=8,10,4,0,0
 line,,width=16,30,0,0,0
 line,,width=32,50,0,0,0
@@ -25,21 +26,50 @@ plane,mul f32,width=16; lanes=4,60,0,0,0
 """
 
 
+SAMPLE = """kind,variant,sizes,luts,registers,block_rams,multipliers
+alone,,width=8,60,6,2,1
+line,,width=8,5,2,0,0
+line,,width=16,30,2,0,0
+plane,mul f32,width=16; lanes=2,10,5,0,0
+"""
+"""Of another family."""
+
+
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    (tmp_path / "toy.csv").write_text(TABLE, encoding="utf-8")
+    (tmp_path / f"{components.BASE}.csv").write_text(TABLE, encoding="utf-8")
+    (tmp_path / "sampled.csv").write_text(SAMPLE, encoding="utf-8")
     monkeypatch.setattr(components, "MEASURED", tmp_path)
-    components._measured.cache_clear()
-    components._use.cache_clear()
+    monkeypatch.setitem(components.LIKE, "sampled", components.BASE)
+    caches = (components._measured, components._use, components._mean)
+    for cache in caches:
+        cache.cache_clear()
     yield
-    components._measured.cache_clear()
-    components._use.cache_clear()
+    for cache in caches:
+        cache.cache_clear()
+
+
+def use(kind: str, variant: str = "", family: str = components.BASE, **sizes: float) -> Use:
+    found = use_of_component(Component(kind, variant, sizes), family)
+    assert found is not None
+    return found
 
 
 def luts(kind: str, variant: str = "", **sizes: float) -> float:
-    found = use_of_component(Component(kind, variant, sizes), "toy")
-    assert found is not None
-    return found.luts
+    return use(kind, variant, **sizes).luts
+
+
+@pytest.mark.usefixtures("table")
+def test_a_family_of_which_a_sample_was_measured() -> None:
+    # Where nothing is to be multiplied, what was measured; and nothing of nothing.
+    assert use("alone", family="sampled", width=99) == Use(60, 6, 2, 1)
+    # Between sizes of the sample, and beyond, on its own line.
+    assert [use("line", family="sampled", width=width).luts for width in (8, 12, 16)] == [5, 17.5, 30]
+    # The sample has one width and two lanes: half of what the other family takes.
+    assert use("plane", "mul f32", "sampled", width=8, lanes=4) == Use(15, 5, 0, 0)
+    assert use("plane", "mul f32 by a number", "sampled", width=16, lanes=2).luts == 10
+    # Of no kind that was sampled: as much more as all of those together.
+    assert use("rare", family="sampled", width=8).luts == pytest.approx(105)
 
 
 @pytest.mark.usefixtures("table")
@@ -49,15 +79,15 @@ def test_between_what_was_measured() -> None:
     # Beyond, on the line through the last two; and nothing is less than nothing.
     assert luts("line", width=48) == 70
     assert luts("line", width=2) == 0
-    assert use_of_component(Component("line", "", {"width": 12}), "toy") == Use(20, 2, 0, 0)
+    assert use_of_component(Component("line", "", {"width": 12}), components.BASE) == Use(20, 2, 0, 0)
     assert luts("plane", "mul f32", width=12, lanes=3) == 30
     assert luts("plane", "mul f32", width=8, lanes=3) == 20
 
 
 @pytest.mark.usefixtures("table")
 def test_what_was_not_measured_has_no_area() -> None:
-    assert use_of_component(Component("line", "mul f32", {"width": 8}), "toy") is None
-    assert use_of_component(Component("other", "", {}), "toy") is None
+    assert use_of_component(Component("line", "mul f32", {"width": 8}), components.BASE) is None
+    assert use_of_component(Component("other", "", {}), components.BASE) is None
 
 
 @pytest.mark.usefixtures("table")
@@ -65,7 +95,7 @@ def test_what_is_guessed_is_known_as_that() -> None:
     """Only the areas of what computes grow with a width in ways that a line may miss."""
 
     def are_measured(kind: str, variant: str, width: float) -> bool:
-        return components.are_widths_measured(Component(kind, variant, {"width": width}), "toy")
+        return components.are_widths_measured(Component(kind, variant, {"width": width}))
 
     assert are_measured("plane", "mul f32", 12)
     assert not are_measured("plane", "mul f32", 32)
@@ -114,6 +144,20 @@ DESIGNS = {
     ("gcn", "karate", "f32", "1"): Use(20114, 10598, 7, 27),
 }
 """What nextpnr counts (docs/results.md)."""
+
+
+@pytest.mark.parametrize(
+    ("family", "real", "error"),
+    [("xc7", Use(2917, 1930, 3.5, 7), 0.16), ("ice40", Use(4249, 3848, 31, 6), 0.32)],
+)
+def test_other_families_are_nearly_as_expected(family: str, real: Use, error: float) -> None:
+    """SpMM, as Yosys counts it (docs/results.md)."""
+    compiled = compile_workload(bind_program("spmm", ["karate"]))
+    found = estimate_area(compiled.design, compiled.arch, family).use
+    assert found.luts == pytest.approx(real.luts, rel=error)
+    assert found.registers == pytest.approx(real.registers, rel=error)
+    assert found.block_rams == pytest.approx(real.block_rams, rel=0.16)
+    assert found.multipliers == pytest.approx(real.multipliers, abs=0.1)
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=str)

@@ -11,7 +11,7 @@ import pytest
 
 from samhw.checking import Outcome, Verdict
 from samhw.checking.correlate import Correlation, Row
-from samhw.cost import estimate_area
+from samhw.cost import SHOWN_DEVICES, estimate_area
 from samhw.report.build_page import build_results
 from samhw.report.comparison import Comparison
 from samhw.report.comparison_page import comparison_results
@@ -169,14 +169,15 @@ def test_a_build_counts_what_the_design_has() -> None:
     results = built()
     design = compile_workload(bind_program("gcn", ["auto"])).design
     assert by_words(results)["nodes"] == str(len(design.nodes))
-    regions, memories, channels, files = (table.grid for table in results.tables)
+    regions, fpgas, memories, channels, files = (table.grid for table in results.tables)
+    assert [line[0] for line in fpgas[1:]] == [device.name for device in SHOWN_DEVICES]
     assert len(regions) == 1 + len(design.regions)
     assert sum(int(line[6].replace(",", "")) for line in regions[1:]) == sum(
         int(line[4].replace(",", "")) for line in channels[1:]
     )
     assert ["A.vals", "A", "input", "256", "8,192"] in memories
     assert channels[1][0] == "scan_dense_b1_h.crd->union_h.crd1"
-    assert channels[1][2:6] == ["coordinates", "46", "414", "1"]  # Of 9 bits each.
+    assert channels[1][2:6] == ["coordinates", "55", "495", "1"]  # Of 9 bits each.
     assert "waits for reduce_vector" in channels[1][6]
     assert [line[0] for line in files[1:]] == ["test_plots.py", "__init__.py"]
     assert files[1][2] == "what is looked at first"

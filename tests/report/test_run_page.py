@@ -11,6 +11,8 @@ import pytest
 
 from samhw.backends import MODEL, run
 from samhw.checking import check
+from samhw.cost import estimate_area
+from samhw.report.area import shown_areas
 from samhw.report.page import page, write_page
 from samhw.report.run_page import run_page, run_view
 from samhw.report.run_report import RunReport, run_report
@@ -51,6 +53,11 @@ def written(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     return write_page(tmp_path / "report", run_page(told(request.param)))
 
 
+def view_of(found: RunReport) -> dict[str, Any]:
+    """What the page's script is given."""
+    return run_view(found, shown_areas(found.compiled))
+
+
 every_run = pytest.mark.parametrize("name", RUNS)
 
 
@@ -65,7 +72,7 @@ def test_a_page_needs_nothing_else(name: str) -> None:
 @every_run
 def test_a_page_has_what_the_json_has(name: str) -> None:
     found = told(name)
-    data = json.loads(json.dumps(run_view(found)))
+    data = json.loads(json.dumps(view_of(found)))
     said = json.loads(json.dumps(found.to_json(details=True)))
     assert data["run"] == json.loads(json.dumps(found.to_json()))
     assert len(data["regions"]) == len(said["regions"])
@@ -87,7 +94,7 @@ def test_a_page_has_what_the_json_has(name: str) -> None:
 
 
 def test_channels_that_were_recorded_have_their_mean() -> None:
-    (region,) = run_view(told("spmm"))["regions"]
+    (region,) = view_of(told("spmm"))["regions"]
     for channel in region["channels"]:
         assert len(channel["fill"]) > 100
         assert sum(channel["fill"]) / len(channel["fill"]) == pytest.approx(channel["mean"], abs=0.1)
@@ -99,18 +106,27 @@ def test_channels_that_were_recorded_have_their_mean() -> None:
             assert mean == pytest.approx(node["busy"], abs=0.02) or mean < node["busy"]
 
 
+@every_run
+def test_nodes_have_the_area_of_their_copies(name: str) -> None:
+    found = told(name)
+    areas = {area.name: area for area in estimate_area(found.compiled.design, found.compiled.arch).regions}
+    for region in view_of(found)["regions"]:
+        luts = sum(node["luts"] for node in region["nodes"])
+        assert luts == pytest.approx(areas[region["name"]].use.luts, abs=len(region["nodes"]))
+
+
 def test_waits_are_told_in_words() -> None:
-    (region,) = run_view(told("spmm"))["regions"]
+    (region,) = view_of(told("spmm"))["regions"]
     words = [wait["text"] for node in region["nodes"] for wait in node["waits"]]
     assert "waited 2,128 cycles for reduce_vector_t0.val" in words
     assert "waited 2,256 cycles for a slot of repeat_A_j.ref, which was full" in words
 
 
 def test_regions_are_joined_by_what_passes() -> None:
-    view = run_view(told("gcn"))
+    view = view_of(told("gcn"))
     assert view["passed"] == [{"from": 0, "to": 1, "tensors": ["H1"]}]
     assert view["opened"] == [0, 1]
-    assert run_view(told("gpt3_block"))["opened"] == []
+    assert view_of(told("gpt3_block"))["opened"] == []
 
 
 def test_text_in_a_page_stays_text() -> None:
@@ -121,7 +137,7 @@ def test_text_in_a_page_stays_text() -> None:
 
 def _values(evil: str) -> dict[str, Any]:
     found = told("spmm")
-    view = {**run_view(found), "evil": evil}
+    view = {**view_of(found), "evil": evil}
     return {
         "title": evil,
         "report": found,
@@ -130,6 +146,8 @@ def _values(evil: str) -> dict[str, Any]:
         "nodes": 14,
         "megahertz": 1.0,
         "microseconds": 1.0,
+        "areas": [["FPGA"], [evil]],
+        "caveat": evil,
         "data": json.dumps(view),
     }
 
@@ -220,7 +238,7 @@ def test_search_zoom_and_clock(driver: Any, written: Path) -> None:
 
 def test_ten_thousand_nodes_do_not_hang(driver: Any, tmp_path: Path) -> None:
     found = told("gpt3_block")
-    view = run_view(found)
+    view = view_of(found)
     view["regions"] = [dict(region, layer=n) for n in range(40) for region in view["regions"]]
     view["passed"], count = [], sum(len(region["nodes"]) for region in view["regions"])
     assert count > 10_000

@@ -347,7 +347,18 @@ function mark() {
     if (picked.region === shown && !picked.cell) for (const cell of drawn.cells.get(n) || []) cell.classList.add("lit");
   }
   picked.cell?.element.classList.add("lit");
+  if (!picked.cell) reveal($("table"), $("table").querySelector("td.lit"));
   drawn.channels.get(key(picked.region, picked.channel))?.classList.add("picked");
+}
+
+// Scrolls what is inside of a panel, and never the page.
+function reveal(panel, element) {
+  if (!element) return;
+  const [outer, inner] = [panel.getBoundingClientRect(), element.getBoundingClientRect()];
+  const head = panel.querySelector("tbody th").offsetWidth;
+  if (inner.right > outer.right) panel.scrollLeft += inner.right - outer.right;
+  if (inner.left < outer.left + head) panel.scrollLeft += inner.left - outer.left - head;
+  if (inner.bottom > outer.bottom) panel.scrollTop += inner.bottom - outer.bottom;
 }
 
 function detail() {
@@ -372,6 +383,7 @@ function nodeDetail(region, node) {
       ["kind", make("span", { class: "mono" }, `${node.kind}(${params})`)],
       ["firings", `${count(node.firings)} in ${count(region.cycles)} cycles, ${share(node.busy)}${node.copies > 1 ? `; the busiest of ${node.copies} lanes` : ""}`],
       node.operations ? ["operations", count(node.operations)] : null,
+      node.luts ? ["area", `about ${count(node.luts)} LUTs of an ${DATA.area}, with the channels at its inputs`] : null,
     ]),
     spentBar(node, picked.region),
     make("div", { class: "shares" }, ...shares),
@@ -525,7 +537,7 @@ function showRoofline() {
   const { operations, bytes } = chosen.roof, knee = operations / bytes;
   svg.append(draw("path", { class: "roof chosen", d: `M${X(Math.max(x0, y0 / bytes))},${Y(Math.max(y0, x0 * bytes))} L${X(knee)},${Y(operations)} H${W - right}` }));
   svg.append(draw("text", { x: W - right - 4, y: Y(operations) - 7, "text-anchor": "end" }, `${count(operations)} operation${operations === 1 ? "" : "s"} a cycle`));
-  svg.append(draw("text", { x: X(Math.sqrt(Math.max(x0, y0 / bytes) * knee)) - 8, y: Y(bytes * Math.sqrt(Math.max(x0, y0 / bytes) * knee)) - 6, "text-anchor": "end" }, `${+bytes.toPrecision(3)} bytes a cycle`));
+  svg.append(draw("text", { class: "halo", x: X(Math.sqrt(Math.max(x0, y0 / bytes) * knee)) + 10, y: Y(bytes * Math.sqrt(Math.max(x0, y0 / bytes) * knee)) + 14 }, `${+bytes.toPrecision(3)} bytes a cycle`));
   for (const p of points.sort((a, b) => (a === chosen) - (b === chosen))) {
     const dot = draw("circle", { class: `dot${p === chosen ? " chosen" : ""}`, cx: X(p.x), cy: Y(p.y), r: p === chosen ? 7 : 5.5, click: () => pick({ region: p.region }) });
     dot.append(draw("title", {}, `${REGIONS[p.region].name}: ${p.y.toFixed(3)} operations a cycle, ${p.x.toFixed(3)} a byte`));
@@ -533,7 +545,7 @@ function showRoofline() {
   }
   const reach = chosen.y / Math.min(operations, chosen.x * bytes);
   const beyond = X(chosen.x) > 0.55 * W; // On that side there is no room for words.
-  svg.append(draw("text", { class: "name", x: X(chosen.x) + (beyond ? -11 : 11), y: Y(chosen.y) + 4, "text-anchor": beyond ? "end" : "start" }, `${REGIONS[chosen.region].name}: ${share(reach)} of its limit`));
+  svg.append(draw("text", { class: "name halo", x: X(chosen.x) + (beyond ? -11 : 11), y: Y(chosen.y) + 4, "text-anchor": beyond ? "end" : "start" }, `${REGIONS[chosen.region].name}: ${share(reach)} of its limit`));
   $("roofline").replaceChildren(svg);
 }
 
@@ -564,7 +576,8 @@ $("search").addEventListener("keydown", (event) => event.key === "Enter" && matc
 $("clock").addEventListener("input", () => {
   const megahertz = Number($("clock").value);
   const time = DATA.run.cycles / megahertz;
-  $("microseconds").textContent = megahertz > 0 ? time.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 }) : "–";
+  const digits = time < 1000 ? 2 : 0;
+  $("microseconds").textContent = megahertz > 0 ? time.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }) : "–";
 });
 $("region").replaceChildren(...REGIONS.map((region, r) => make("option", { value: r }, region.name)));
 $("region").addEventListener("change", () => pick({ region: Number($("region").value) }, true));

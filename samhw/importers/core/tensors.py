@@ -29,6 +29,9 @@ class Tensors:
         used = free_indices(value.expr)
         if not used and isinstance(value.expr, Literal):
             return value
+        if not tensors_in(value.expr):
+            # Of numbers alone, such as a step from a state of zeros; a statement needs a tensor.
+            value = replace(value, expr=Mul(value.expr, self._number(1.0)))
         lhs = [index for index in value.indices if index in used]
         return replace(value, expr=self.build.statement(lhs, value.expr, label=label, mask=mask))
 
@@ -36,10 +39,13 @@ class Tensors:
         """The value as a tensor, also where it is one number all over."""
         value = self.materialized(value)
         if isinstance(value.expr, Literal):
-            number = float(value.expr.value)
-            value = replace(value, expr=self.build.constant(HostArray.number(number), "number").expr)
+            value = replace(value, expr=self._number(float(value.expr.value)))
         assert isinstance(value.expr, Access)
         return value, value.expr
+
+    def _number(self, number: float) -> Expr:
+        """A tensor that is one number."""
+        return self.build.constant(HostArray.number(number), "number").expr
 
     def as_product(self, value: Value) -> Value:
         """The value as what a sum may have as a factor: a tensor, a number, or a product of some."""

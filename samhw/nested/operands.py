@@ -1,284 +1,37 @@
 """What the statements of a lowered function read and store: tensors, and accesses of them."""
 
-import re
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from itertools import product
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
 
 import numpy as np
-import numpy.typing as npt
 
 from samhw.errors import InputError
 from samhw.frontend import Access, Add, Expr, Literal, Mul, Statement
 from samhw.frontend.expr import free_indices
 from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, Name
-from samhw.names import Names
 from samhw.nested.dataflow import (
-    Buffer,
     Constants,
     Dim,
     ElementRead,
     Equation,
     Given,
     Index,
-    Loop,
     Pieces,
     Positions,
     Stretch,
     reads_of,
 )
-from samhw.nested.function import NestedFunction
 from samhw.nested.fuse_maps import through
 from samhw.nested.indices import Affine, value_of, variable
-from samhw.nested.lowered import ParameterPart
-from samhw.nested.places import STEP, CellPlace, IndexNames
+from samhw.nested.places import STEP, CellPlace
+from samhw.nested.stored import StoredBuffer, StoredTensors
 
-__all__ = ["StoredBuffer", "TensorOperands"]
-
-
-@dataclass(frozen=True)
-class StoredBuffer:
-    """Where a buffer is.
-
-    Attributes:
-        tensor: its name.
-        shape: its extents.
-        loops: the loops whose indices it has, in their order, behind the step if it has that.
-        dims: all dimensions of the buffer, in their order.
-        coefficients: what the step counts of each loop.
-        stepped: whether it keeps all steps of a scan.
-        inside: how many of the loops the step is inside of.
-        offset: the step of the first cell.
-    """
-
-    tensor: str
-    shape: tuple[int, ...]
-    loops: tuple[str, ...]
-    dims: tuple[str, ...]
-    coefficients: dict[str, int]
-    stepped: bool
-    inside: int = 0
-    offset: int = 0
-
-    def indices(self, read: Sequence[Index]) -> list[Index]:
-        """The indices of the tensor for those of the buffer."""
-        # A reduction has no dimension of its loop.
-        of = dict(zip(self.dims, read, strict=False))
-        found: list[Index] = [of[loop] for loop in self.loops]
-        if self.stepped:
-            step = Affine((), self.offset)
-            for loop, a in self.coefficients.items():
-                index = of[loop]
-                assert isinstance(index, Affine)
-                step = step + index * a
-            found.insert(self.inside, step)
-        return found
+__all__ = ["TensorOperands"]
 
 
-class TensorOperands:
-    """The tensors of a program while it is written.
-
-    Attributes:
-        indices: its indices.
-        constants: the inputs that are no parameters.
-        parts: the inputs that are parts of parameters.
-    """
-
-    def __init__(self, function: NestedFunction, lines: list[str]) -> None:
-        self.function, self.lines = function, lines
-        self.indices = IndexNames()
-        self.constants: dict[str, npt.NDArray[np.generic]] = {}
-        self.parts: dict[str, ParameterPart] = {}
-        self._names = Names((*function.parameters, *function.results))
-        self._declared: dict[str, str] = {}
-        self._stored: dict[str, StoredBuffer] = {}
-        self._copies: dict[tuple[object, ...], StoredBuffer] = {}
-        self._made: dict[tuple[object, ...], Access] = {}
-
-    def declarations(self) -> list[str]:
-        """The head of the program's text."""
-        text = "\n".join(self.lines)
-        used, accessed = set(re.findall(r"\w+", text)), set(re.findall(r"\w+(?=\[)", text))
-        indices = {name: extent for name, extent in self.indices.extents.items() if name in used}
-        extents = ", ".join(f"{name}={extent}" for name, extent in indices.items())
-        # Only scalars stand without brackets; an index may have a tensor's name.
-        declared = [
-            line for name, line in self._declared.items() if name in (accessed if "[" in line else used)
-        ]
-        return [*([f"index {extents}"] if extents else []), *declared]
-
-    def axes(self, shape: Sequence[int], wish: str = "x") -> list[str | None]:
-        """An index for each axis of an element; none for an axis of extent 1."""
-        return [self.indices.of(f"{wish}{n}", e) if e > 1 else None for n, e in enumerate(shape)]
-
-    def own_place(self, dims: Sequence[Dim]) -> CellPlace:
-        """The iterations over the dimensions of a list."""
-        loops = tuple(Loop(dim.name, dim.extent, "map") for dim in dims)
-        return CellPlace((), {}).with_loops(loops, self.indices)
-
-    # What is stored
-
-    def store(self, name: str, place: CellPlace, axes: Sequence[str | None]) -> StoredBuffer:
-        """The tensor of what is computed in all iterations of a place. In a scan it keeps the steps if others
-        read them."""
-        if name in self._stored:
-            return self._stored[name]
-        stepped = place.wavefront is not None and self._is_kept(name, place)
-        loops = tuple(loop for loop in place.loops if loop.name in place.names)
-        tensor = self._names.own(name) if name in self.function.results else self._names.fresh(name)
-        shape = [loop.extent for loop in loops] + [self.indices.extents[x] for x in axes if x is not None]
-        if stepped:
-            shape.insert(0, self.indices.extents[STEP])
-        indices = [*([STEP] if stepped else []), *place.rows, *(x for x in axes if x is not None)]
-        self._declare(tensor, indices, shape)
-        rows, dims = (tuple(loop.name for loop in some) for some in (loops, place.loops))
-        self._stored[name] = StoredBuffer(
-            tensor, tuple(shape), rows, dims, place.coefficients, stepped, offset=place.offset
-        )
-        return self._stored[name]
-
-    def _declare(
-        self, tensor: str, indices: Sequence[str], shape: Sequence[int], format: str = "dense"
-    ) -> None:
-        # Labels of modes alone: a tensor may have one index twice.
-        labels = Names()
-        modes = ", ".join(f"{labels.fresh(i)}={e}" for i, e in zip(indices, shape, strict=True))
-        self._declared[tensor] = f"tensor {tensor}[{modes}] : {format}" if modes else f"tensor {tensor}"
-
-    def _is_kept(self, name: str, place: CellPlace) -> bool:
-        """Whether a later step reads what a scan computes, or something outside of it."""
-        return any(
-            (isinstance(buffer, Pieces) and buffer.role == "state") or buffer.name not in place.own
-            for buffer in self._readers[name]
-        )
-
-    @cached_property
-    def _readers(self) -> Mapping[str, list[Buffer]]:
-        """The buffers that read each one."""
-        found: dict[str, list[Buffer]] = defaultdict(list)
-        for buffer in self.function.buffers.values():
-            for read in reads_of(buffer):
-                found[read.buffer].append(buffer)
-        return found
-
-    def _input(self, name: str) -> StoredBuffer:
-        """A parameter, or a constant, as an input of the program."""
-        if name not in self._stored:
-            buffer = self.function.buffers[name]
-            extents = [dim.extent for dim in buffer.dims]
-            shape = [*extents, *(extent for extent in buffer.shape if extent > 1)]
-            is_given = isinstance(buffer, Given)
-            tensor = self._names.own(name) if is_given else self._names.fresh(name)
-            if isinstance(buffer, Constants):
-                self.constants[tensor] = np.broadcast_to(buffer.value, (*extents, *buffer.shape)).reshape(
-                    shape
-                )
-            elif isinstance(buffer, Positions):
-                self.constants[tensor] = np.arange(extents[0])
-            labels = (
-                [f"{name}_{n}" for n in range(len(shape))]
-                if is_given
-                else [f"c{n}" for n in range(len(shape))]
-            )
-            self._declare(tensor, labels, shape)
-            dims = tuple(dim.name for dim in buffer.dims)
-            self._stored[name] = StoredBuffer(tensor, tuple(shape), dims, dims, {}, False)
-        return self._stored[name]
-
-    def _part(self, read: ElementRead, place: CellPlace) -> tuple[StoredBuffer, ElementRead]:
-        """A parameter or a constant as the cells of a scan read it: of lists whose items they name by number
-        there is that item alone, and a list that goes with the steps is as long as these."""
-        name = read.buffer
-        whole, buffer = self._input(name), self.function.buffers[name]
-        numbers = [i.offset if isinstance(i, Affine) and not i.terms else None for i in read.indices]
-        items = tuple(
-            number if number is not None and 0 <= number < dim.extent else None
-            for number, dim in zip(numbers, buffer.dims, strict=True)
-        )
-        steps = self.indices.extents[STEP]
-        kept = [n for n, item in enumerate(items) if item is None]
-        extents = []
-        for n in kept:
-            index = read.indices[n]
-            goes_along = isinstance(index, Affine) and place.index(index) == variable(STEP)
-            extents.append(max(buffer.dims[n].extent, steps if goes_along else 0))
-        shape = (*extents, *whole.shape[len(items) :])
-        if shape == whole.shape:
-            return whole, read
-        key = (name, items, tuple(extents))
-        if key not in self._copies:
-            wish = "_".join((whole.tensor, *(str(item) for item in items if item is not None)))
-            tensor = self._names.fresh(wish)
-            self._declare(tensor, [f"c{n}" for n in range(len(shape))], shape)
-            part = ParameterPart(name, items, tuple(extents))
-            if isinstance(buffer, Given):
-                self.parts[tensor] = part
-            else:
-                self.constants[tensor] = part.of(self.constants[whole.tensor])
-            dims = tuple(buffer.dims[n].name for n in kept)
-            self._copies[key] = StoredBuffer(tensor, shape, dims, dims, {}, False)
-        return self._copies[key], replace(read, indices=tuple(read.indices[n] for n in kept))
-
-    def _constant(self, wish: str, array: npt.NDArray[np.generic], indices: Sequence[str]) -> Access:
-        """An input of zeros and ones under indices."""
-        key = (wish, array.tobytes(), array.shape)
-        if key not in self._made:
-            tensor = self._names.fresh(wish)
-            format = "dense" if array.ndim == 1 else f"(dense{', compressed' * (array.ndim - 1)})"
-            self._declare(tensor, [f"c{n}" for n in range(array.ndim)], array.shape, format)
-            self.constants[tensor] = array
-            self._made[key] = Access(tensor)
-        return Access.of(self._made[key].tensor, indices)
-
-    def spread(self, right: Expr, indices: Sequence[str]) -> Expr:
-        """A right side that has all of these indices: what lacks one is the same all along it."""
-        for index in indices:
-            if index not in free_indices(right):
-                ones = np.ones(self.indices.extents[index], int)
-                right = Mul(right, self._constant("ones", ones, [index]))
-        return right
-
-    # Masks
-
-    def mask(self, place: CellPlace) -> str | None:
-        """The input that is 1 where a block of a scan has cells; None if that is everywhere."""
-        return None if self._where(place, lambda _: True).all() else self.valid(place).tensor
-
-    def valid(self, place: CellPlace) -> Access:
-        """The mask of a scan's cells."""
-        return self._cells(place, lambda _: True)
-
-    def _cells(
-        self, place: CellPlace, chosen: Callable[[dict[str, int]], bool], more: frozenset[str] = frozenset()
-    ) -> Access:
-        """An input that is 1 at those cells of a scan that are chosen."""
-        rows = [loop.name for loop in self._loops(place, more) if loop.name in place.names]
-        found = self._where(place, chosen, more)
-        return self._constant("mask", found, [STEP, *(place.names[name] for name in rows)])
-
-    def _loops(self, place: CellPlace, more: frozenset[str]) -> list[Loop]:
-        return [loop for loop in place.loops if loop.name in place.coefficients or loop.name in more]
-
-    def _where(
-        self,
-        place: CellPlace,
-        chosen: Callable[[dict[str, int]], bool],
-        more: frozenset[str] = frozenset(),
-    ) -> npt.NDArray[np.int_]:
-        """A 1 for each step and the rows of each cell that is chosen."""
-        loops = self._loops(place, more)
-        rows = [loop for loop in loops if loop.name in place.names]
-        found = np.zeros([self.indices.extents[STEP], *(loop.extent for loop in rows)], int)
-        for iteration in product(*(range(loop.extent) for loop in loops)):
-            at = {loop.name: t for loop, t in zip(loops, iteration, strict=True)}
-            if chosen(at):
-                step = place.offset + sum(a * at[name] for name, a in place.coefficients.items())
-                found[(step, *(at[loop.name] for loop in rows))] = 1
-        return found
-
-    # What is read
+class TensorOperands(StoredTensors):
+    """What statements read of the tensors of a program while it is written."""
 
     def of(self, read: ElementRead, at: Sequence[str | None], place: CellPlace, lines: list[str]) -> Expr:
         """An element's number, where its axes have these indices.
@@ -314,9 +67,9 @@ class TensorOperands:
             case Constants(value=value) if np.ptp(value) == 0 and np.isfinite(value).all():
                 return None
             case Given() | Constants() | Positions():
-                return self._input(read.buffer)
+                return self.input(read.buffer)
             case Equation(name=name):
-                return self._stored[name]
+                return self.stored[name]
             case Pieces():
                 return self._in_pieces(buffer, place)
         raise InputError(
@@ -335,7 +88,7 @@ class TensorOperands:
     ) -> Access:
         """An access of what is there before the present block."""
         if place.wavefront is not None and isinstance(self.function.buffers[read.buffer], Given | Constants):
-            stored, read = self._part(read, place)
+            stored, read = self.part(read, place)
         if stored.stepped and self._is_discordant(stored, read.indices, place):
             stored = self._with_step_inside(stored, read.indices)
         indices = [
@@ -375,7 +128,7 @@ class TensorOperands:
             loop: index for loop in stored.loops if isinstance(index := at[loop], Affine) and not index.terms
         }
         key = (stored.tensor, tuple(fixed.items()))
-        if key not in self._copies:
+        if key not in self.copies:
             step, *rest = stored.shape
             extents = dict(zip(stored.loops, rest, strict=False))
             modes = {loop: self.indices.of(loop, e) for loop, e in extents.items() if loop not in fixed}
@@ -396,13 +149,13 @@ class TensorOperands:
             sizes = [extents[loop] for loop in modes]
             sizes.insert(inside, step)
             shape = (*sizes, *rest[len(extents) :])
-            self._copies[key] = replace(stored, tensor=source, shape=shape, loops=tuple(modes), inside=inside)
-        return self._copies[key]
+            self.copies[key] = replace(stored, tensor=source, shape=shape, loops=tuple(modes), inside=inside)
+        return self.copies[key]
 
     def _copied(self, indices: Sequence[str], right: Access) -> str:
         """A tensor with these indices, and the statement that fills it."""
-        tensor = self._names.fresh(f"{right.tensor}_rows")
-        self._declare(tensor, indices, [self.indices.extents[i] for i in indices])
+        tensor = self.fresh_names.fresh(f"{right.tensor}_rows")
+        self.declare(tensor, indices, [self.indices.extents[i] for i in indices])
         self.lines.append(str(Statement(Access.of(tensor, indices), right)))
         return tensor
 
@@ -413,13 +166,13 @@ class TensorOperands:
         variables = {*found.variables, *(guard.variables if guard is not None else ())} - set(axes)
         own = [name for name in (STEP, *place.rows) if name in variables]
         key = (found, tuple(own), axes, guard)
-        if key not in self._made:
-            tensor = self._names.fresh(f"{found.tensor}_at")
+        if key not in self.made:
+            tensor = self.fresh_names.fresh(f"{found.tensor}_at")
             indices = [*own, *axes]
-            self._declare(tensor, indices, [self.indices.extents[i] for i in indices])
-            self._made[key] = Access.of(tensor, indices)
-            self.lines.append(str(Statement(self._made[key], found, mask=guard)))
-        return self._made[key]
+            self.declare(tensor, indices, [self.indices.extents[i] for i in indices])
+            self.made[key] = Access.of(tensor, indices)
+            self.lines.append(str(Statement(self.made[key], found, mask=guard)))
+        return self.made[key]
 
     def _index(self, index: Affine | Indirect, extent: int) -> IndexExpr:
         """An index of a mode: a name alone where extents agree."""
@@ -440,11 +193,11 @@ class TensorOperands:
                 f"{read.buffer} picks items in a way that a program cannot say; pick them with a whole list "
                 "of numbers, outside of scans"
             )
-        return Indirect(self._input(read.buffer).tensor, tuple(names))
+        return Indirect(self.input(read.buffer).tensor, tuple(names))
 
     def _inside(self, read: ElementRead, axes: tuple[str, ...], place: CellPlace, lines: list[str]) -> Access:
         """An access of what the present scan computes, in this step or an earlier one."""
-        stored = self._stored[read.buffer]
+        stored = self.stored[read.buffer]
         dims = self.function.buffers[read.buffer].dims[: len(stored.dims)]
         # Another block of the scan has loops of its own at the same places.
         loops = [loop.name for loop in place.loops][: len(dims)]
@@ -476,10 +229,10 @@ class TensorOperands:
         if not picks:
             return found
         key = (read, axes, place.own)
-        if key not in self._made:
+        if key not in self.made:
             right = reduce(Mul, [found, *picks])
-            self._made[key] = self._now(right, place, axes, lines, f"{read.buffer}_at")
-        return self._made[key]
+            self.made[key] = self._now(right, place, axes, lines, f"{read.buffer}_at")
+        return self.made[key]
 
     def _pick(self, place: CellPlace, index: Affine, other: str, extent: int) -> Access:
         """An input that is 1 where an index of rows has a value, as a factor that picks it."""
@@ -490,7 +243,7 @@ class TensorOperands:
             value = value_of(inside, dict(zip((name for name, _ in inside.terms), at, strict=True)))
             if 0 <= value < extent:
                 found[(*at, value)] = 1
-        return self._constant("pick", found, [*(name for name, _ in inside.terms), other])
+        return self.constant("pick", found, [*(name for name, _ in inside.terms), other])
 
     def _now(
         self,
@@ -502,11 +255,11 @@ class TensorOperands:
         guard: Access | None = None,
     ) -> Access:
         """A statement of the present block for part of another one, where there are cells or a guard is."""
-        tensor = self._names.fresh(wish)
+        tensor = self.fresh_names.fresh(wish)
         mask = guard if guard is not None or place.mask is None else self.valid(place)
         used = {*free_indices(right), *(mask.variables if mask is not None else ())}
         indices = [*(row for row in place.rows if row in used), *axes]
-        self._declare(tensor, indices, [self.indices.extents[i] for i in indices])
+        self.declare(tensor, indices, [self.indices.extents[i] for i in indices])
         found = Access.of(tensor, indices)
         lines.append(str(Statement(found, right, mask=mask)))
         return found
@@ -546,9 +299,9 @@ class TensorOperands:
         if len(terms) == 1 and isinstance(terms[0], Access):
             return terms[0]
         key = (read, axes, place.own)
-        if key not in self._made:
-            self._made[key] = self._now(reduce(Add, terms), place, axes, lines, buffer.name)
-        return self._made[key]
+        if key not in self.made:
+            self.made[key] = self._now(reduce(Add, terms), place, axes, lines, buffer.name)
+        return self.made[key]
 
     def _fitted(self, read: ElementRead, at: Sequence[str | None]) -> tuple[str, ...]:
         shape = self.function.buffers[read.buffer].shape
@@ -561,7 +314,7 @@ class TensorOperands:
 
     def _guard(self, place: CellPlace, coordinate: Affine, piece: Stretch) -> Access:
         """The cells at which a state is in a piece."""
-        return self._cells(
+        return self.cells(
             place,
             lambda at: piece.start <= value_of(coordinate, at) < piece.stop,
             frozenset(coordinate.variables),
@@ -569,8 +322,8 @@ class TensorOperands:
 
     def _in_pieces(self, buffer: Pieces, place: CellPlace) -> StoredBuffer:
         """Lists that are joined or padded, as a tensor: a sum of what is zero outside of its piece."""
-        if buffer.name in self._stored:
-            return self._stored[buffer.name]
+        if buffer.name in self.stored:
+            return self.stored[buffer.name]
         if any(read.buffer in place.inside for read in reads_of(buffer)):
             raise InputError(f"{buffer.name} is made of what a scan computes, in the scan; make it outside")
         own = self.own_place(buffer.dims)
@@ -584,7 +337,7 @@ class TensorOperands:
             if not self._ends_with(piece, dim):
                 inside = np.zeros(dim.extent, int)
                 inside[piece.start : piece.stop] = 1
-                term = Mul(term, self._constant("part", inside, [own.names[dim.name]]))
+                term = Mul(term, self.constant("part", inside, [own.names[dim.name]]))
             terms.append(term)
         stored = self.store(buffer.name, own, axes)
         left = Access.of(stored.tensor, (*own.rows, *(x for x in axes if x is not None)))

@@ -221,7 +221,7 @@ def test_build(folder: Path, target: str) -> None:
         ),
         ("module", "'model.py:module' is of type Linear; name a Program"),
         ("Product", "'model.py:Product' is of type type; name a Program"),
-        ("half", "'model.py:half' gives a Linear, and is to give a torch.nn.Module and a tuple of example"),
+        ("half", "'model.py:half' gives a Linear, and is to give a torch.nn.Module, or"),
         ("no_module", "'model.py:no_module' gives a Tensor, and is to give"),
         ("no_arguments", "'model.py:no_arguments' gives (Linear, Tensor), and is to give"),
         ("asking", "model.py: TypeError: asking() missing 1 required positional argument: 'width'"),

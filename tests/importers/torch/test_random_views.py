@@ -116,6 +116,19 @@ def test_slices_under_a_mask():
     agree(Calls(lambda x, mask: hidden(x, mask > 0)), (torch.randn(3, 4), keep.long()))
 
 
+def test_masked_scores_beside_others():
+    """Scores beside a sink, which attention leaves out afterwards, and two masks side by side."""
+    keep = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0]]).bool()
+
+    def scores(x: Tensor, sink: Tensor, *more: Tensor) -> tuple[Tensor, Tensor]:
+        masks = more or (keep,)
+        held = [torch.where(mask > 0, x * n, -torch.inf) for n, mask in enumerate((*masks, keep), 1)]
+        return torch.cat([held[0], sink], 1).softmax(1)[:, :-1], torch.cat(held, 1).logsumexp(1)
+
+    agree(Calls(scores), (torch.randn(3, 4), torch.randn(3, 1)))
+    agree(Calls(scores), (torch.randn(3, 4), torch.randn(3, 1), keep.long()))
+
+
 def test_an_empty_argument():
     agree(Calls(lambda x, y: torch.cat([x, y]) * 2), (torch.ones(0, 2), torch.ones(3, 2)))
 

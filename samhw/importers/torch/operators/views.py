@@ -243,13 +243,19 @@ def _empty(importer: Importer, x: Value, dim: int) -> Known:
     return Known(torch.empty(shape), "empty")
 
 
-@operator("cat", "concat", "concatenate", "hstack", "vstack")
+@operator("cat", "concat", "concatenate", "hstack", "vstack", masked=True)
 def import_cat(importer: Importer, tensors: Sequence[Operand], dim: int = 0) -> Value:
     shapes = [importer.shape(tensor) for tensor in tensors]
     held = [importer.value(t) for t, shape in zip(tensors, shapes, strict=True) if 0 not in shape]
     dim %= len(held[0].modes)
     if len(held) == 1:
         return held[0]
+    if any(each.mask is not None for each in held):
+        # What is hidden of a part is hidden of the whole, as of scores beside a sink of attention.
+        parts = [importer.masks.apart(each) for each in held]
+        scores = import_cat(importer, [part for part, _ in parts], dim)
+        shown = import_cat(importer, [condition for _, condition in parts], dim)
+        return importer.masks.masked(scores, replace(shown, condition=True))
     if importer.build.block is not None:
         return _side_by_side(importer, held, dim)
     return importer.tensors.concatenated(held, dim)

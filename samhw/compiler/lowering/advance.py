@@ -35,10 +35,16 @@ def advance(row: OpenRow, e: Einsum, stream: RowStream, bundle: Bundle) -> None:
 
 
 def _operands(space: Space, e: Einsum) -> Iterator[View | Apply | Unary]:
-    """The views and streams that a row of e advances."""
+    """The views and streams that a row of e advances, once each. What names the places of picks that are to
+    come is among them, though its values may be in a stream already."""
+    found: dict[View | Apply | Unary, None] = {}
     for node in reachable([e], space.streams):
         if isinstance(node, View) or (not isinstance(node, Number) and node in space.streams):
-            yield node
+            found[node] = None
+        if isinstance(node, View):
+            level = space.cursor(node).level
+            found.update(dict.fromkeys(picked.at for picked in node.picks if picked.level >= level))
+    return iter(found)
 
 
 def _take_up(row: OpenRow, payloads: Iterable[OperandStream]) -> None:

@@ -34,6 +34,8 @@ class ParameterPart:
     def of(self, array: Array) -> Array:
         """It from the parameter's data."""
         found = array[tuple(slice(None) if item is None else item for item in self.items)]
+        if not found.ndim:  # One item of a list of numbers, for which there is nothing to pad.
+            return found
         behind = [(0, extent - own) for extent, own in zip(self.extents, found.shape, strict=False)]
         return np.pad(found, [*behind, *[(0, 0)] * (found.ndim - len(behind))])
 

@@ -189,6 +189,7 @@ def test_a_workload_side_by_side(name: str, shapes: list[tuple[int, ...]]) -> No
 @instance(seed=14)  # A row at a computed place.
 @instance(seed=53)  # The step at a fixed place, a row at a computed one.
 @instance(seed=243335670)  # A row inside of the step.
+@instance(seed=1292)  # One item of a list of numbers.
 @given(seed=st.integers(0, 2**31))
 def test_random_nests_of_scans_in_integers(seed: int) -> None:
     """A nest of one or two scans, each to the left or to the right, over layers and steps, with a batch or

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from samhw.compiler.einsum import MUL, Apply, Einsum, Reduce, View
+from samhw.compiler.einsum import MUL, Apply, Einsum, Reduce, View, reachable
 from samhw.decision import Iteration
 from samhw.names import Names
 from samhw.tensors import LevelType
@@ -86,11 +86,21 @@ class Sums:
     def _group(self, factors: Sequence[Einsum], index: str) -> list[Einsum]:
         """The factors that a sum takes in: those with the index and, since only the innermost level of a
         reducer's result can be joined later, those with an index between it and the innermost it keeps, at
-        which they cannot be located."""
+        which they cannot be located. What names the places of picks inside of the sum is taken in, too."""
         group = [f for f in factors if index in f.free or not self._factored]
-        while drawn := [f for f in factors if f not in group and self._lies_inside(f, group, index)]:
+        while drawn := [
+            f
+            for f in factors
+            if f not in group and (self._lies_inside(f, group, index) or self._picks_inside(f, group, index))
+        ]:
             group += drawn
         return [f for f in factors if f in group]
+
+    def _picks_inside(self, factor: Einsum, group: Sequence[Einsum], index: str) -> bool:
+        if all(self._position[i] < self._position[index] for i in factor.free):
+            return False
+        views = [node for node in reachable(group) if isinstance(node, View)]
+        return any(picked.at is factor for view in views for picked in view.picks)
 
     def _lies_inside(self, factor: Einsum, group: Sequence[Einsum], index: str) -> bool:
         start = self._position[index]

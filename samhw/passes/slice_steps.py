@@ -121,7 +121,8 @@ class _Block:
 
     def find(self) -> None:
         """Notes the statements that are slices already."""
-        outside = {a.tensor for s in self.program.statements if s not in self.statements for a in s.reads}
+        others = [s for s in self.program.statements if s not in self.statements]
+        outside = {a.tensor for s in (*others, *self.program.starts) for a in s.reads}
         readers = self.program.readers
         for s in self.statements:
             rhs = s.rhs

@@ -144,6 +144,22 @@ def test_what_a_step_writes_under_a_name_of_its_own_is_no_result() -> None:
         assert np.array_equal(result.tensors["H"].to_dense(), x.cumsum(0))
 
 
+@pytest.mark.parametrize("fuse", [None, "full"])
+@pytest.mark.parametrize("way", ["", "down"])
+def test_a_scan_may_start_from_what_another_one_ends_with(way: str, fuse: str | None) -> None:
+    """Which is what its last step gives, and not what lies in the first place."""
+    other = "t-1" if not way else "t+1"
+    text = (
+        f"tensor X[t, h=2]\ntensor Y[s, h]\n"
+        f"scan t {way} {{\n  V[h] = X[t, h] + H[{other}, h]\n  H[t, h] = V[h]\n}}\n"
+        "scan s {\n  W[h] = Y[s, h] + S[s-1, h]\n  S[s, h] = W[h]\n}\nS[-1, h] = V[h]"
+    )
+    x, y = np.arange(8).reshape(4, 2), np.arange(6).reshape(3, 2)
+    result = samhw.compile(text, fuse=fuse).run(X=x, Y=y)
+    assert result.check().good
+    assert np.array_equal(result["S"], x.sum(0) + y.cumsum(0))
+
+
 def test_all_steps_are_copied_behind_the_scan() -> None:
     """For a statement that reads them in another order."""
     text = (

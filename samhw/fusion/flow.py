@@ -29,7 +29,8 @@ class Flow:
         readers: list[list[int]] = [[] for _ in statements]
         for n, statement in enumerate(statements):
             for access in statement.reads:
-                if access.tensor in place:
+                # What reads an earlier step of a scan may stand before what writes it: it is not behind that.
+                if place.get(access.tensor, n) < n:
                     readers[place[access.tensor]].append(n)
         return cls([kind_of(statement) for statement in statements], readers)
 

@@ -121,9 +121,7 @@ class _Block:
 
     def find(self) -> None:
         """Notes the statements that are slices already."""
-        others = [s for s in self.program.statements if s not in self.statements]
-        outside = {a.tensor for s in (*others, *self.program.starts) for a in s.reads}
-        readers = self.program.readers
+        readers, made = self.program.readers, {s.lhs.tensor for s in self.statements}
         for s in self.statements:
             rhs = s.rhs
             if (
@@ -133,7 +131,7 @@ class _Block:
                 or s.order is not None
             ):
                 continue
-            if s.lhs.step is None and rhs.step is not None and s.lhs.tensor not in outside:
+            if s.lhs.step is None and rhs.step is not None and readers(s.lhs.tensor) <= made:
                 mode, step = rhs.step
                 names = tuple(name for name in rhs.own_names if name is not None)
                 storage = self.program.tensors[s.lhs.tensor].format
@@ -143,12 +141,12 @@ class _Block:
                 if fits and names == s.lhs.names and readers(s.lhs.tensor) and key not in self.read:
                     self.read[key] = s.lhs.tensor
                     self.found.append(s)
-            elif s.lhs.step is not None and rhs.step is None and rhs.is_plain and rhs.tensor not in outside:
+            elif s.lhs.step is not None and rhs.step is None and rhs.is_plain and readers(rhs.tensor) <= made:
                 names = tuple(name for name in s.lhs.own_names if name is not None)
-                made = rhs.tensor in {other.lhs.tensor for other in self.statements}
                 storage = self.program.tensors[rhs.tensor].format
                 fits = self.slice_format(s.lhs.tensor, s.lhs.step[0]) == storage
-                if made and fits and names == rhs.names and rhs.tensor not in self.written.values():
+                fits = fits and rhs.tensor in made and rhs.tensor not in self.written.values()
+                if fits and names == rhs.names:
                     self.written[s.lhs.tensor] = rhs.tensor
                     self.found.append(s)
 

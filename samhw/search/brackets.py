@@ -116,16 +116,12 @@ class _Chain:
 
     def looked_through(self) -> set[str]:
         """The intermediates that only this statement reads, or others that are looked through."""
-        readers: dict[str, set[str]] = {}
-        for statement in self.program.statements:
-            for access in statement.reads:
-                readers.setdefault(access.tensor, set()).add(statement.lhs.tensor)
         found: set[str] = set()
         open_ones = [self.statement]
         while open_ones:
             for access in open_ones.pop().reads:
                 tensor = access.tensor
-                if tensor not in self.defined or tensor in found or len(readers[tensor]) > 1:
+                if tensor not in self.defined or tensor in found or len(self.program.readers(tensor)) > 1:
                     continue
                 if _is_plain(self.defined[tensor].rhs):
                     found.add(tensor)

@@ -33,13 +33,13 @@ class Device:
 DEVICES = {
     device.name: device
     for device in (
-        # Lattice ECP5: family data sheet FPGA-DS-02012, table 1.1.
+        # Lattice ECP5: family data sheet FPGA-DS-02012.
         Device("LFE5U-25F", "ecp5", 24_288, 24_288, 56, 28),
         Device("LFE5U-85F", "ecp5", 83_640, 83_640, 208, 156),
         Device("LFE5UM5G-45F", "ecp5", 43_848, 43_848, 108, 72),
-        # Lattice iCE40 UltraPlus: FPGA-DS-02008, table 1.1.
+        # Lattice iCE40 UltraPlus: FPGA-DS-02008.
         Device("iCE40UP5K", "ice40", 5_280, 5_280, 30, 8),
-        # Xilinx 7 series: DS180, tables 4 and 6; Zynq-7000: DS190, table 1.
+        # Xilinx 7 series: DS180; Zynq-7000: DS190.
         Device("XC7A35T", "xc7", 20_800, 41_600, 50, 90),
         Device("XC7A100T", "xc7", 63_400, 126_800, 135, 240),
         Device("XC7Z020", "xc7", 53_200, 106_400, 140, 220),

@@ -138,7 +138,7 @@ ALLOWED = {
 }
 
 EVERYWHERE = {
-    *("cache", "collector", "errors", "files", "html", "installed", "limits", "names"),
+    *("cache", "collector", "errors", "files", "html", "installed", "limits", "names", "words"),
     *("processes", "recursion", "script", "suggestion", "version"),
 }
 """The files beside the folders, below all of them."""

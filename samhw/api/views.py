@@ -37,6 +37,9 @@ class Tables(dict[str, FusionTable]):
     def __repr__(self) -> str:
         return f"<Tables of {', '.join(self)}>"
 
+    def __str__(self) -> str:
+        return "\n\n".join(f"{name}\n{table}" for name, table in self.items())
+
     def _repr_html_(self) -> str:
         parts = (html_section(name, table._repr_html_()) for name, table in self.items())
         return html_scroll("".join(parts))

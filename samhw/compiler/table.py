@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from samhw.html import html_table
 from samhw.names import Names
+from samhw.words import in_columns
 
 __all__ = ["Cell", "CellName", "Feed", "FusionTable", "PlannedNode", "PlannedOutput"]
 
@@ -146,6 +147,9 @@ class FusionTable:
         filled = [(row, column) for row, column, _ in self.cells()]
         rows, columns = ({place[n] for place in filled} for n in (0, 1))
         return [row for row in self.rows if row in rows], [c for c in self.columns if c in columns]
+
+    def __str__(self) -> str:
+        return in_columns(self.grid())
 
     def _repr_html_(self) -> str:
         return html_table(self.grid())

@@ -9,6 +9,7 @@ from samhw.cost.streams import Results, flows, results_of
 from samhw.graph import Arch, Graph, MemoryRole
 from samhw.html import html_section, html_table
 from samhw.statistics import TensorStatistics
+from samhw.words import counted
 
 __all__ = ["DesignEstimate", "NodeEstimate", "RegionEstimate", "estimate_graph"]
 
@@ -101,7 +102,8 @@ class DesignEstimate:
 
     def __repr__(self) -> str:
         work = f"{self.operations:,.0f} operations, {self.bytes:,.0f} bytes"
-        return f"<DesignEstimate of {len(self.regions)} regions: about {self.cycles:,.0f} cycles, {work}>"
+        regions = counted(len(self.regions), "region")
+        return f"<DesignEstimate of {regions}: about {self.cycles:,.0f} cycles, {work}>"
 
     def _repr_html_(self) -> str:
         rows = [["region", "cycles", "operations", "bytes read", "written", "busiest node"]]

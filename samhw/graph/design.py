@@ -10,6 +10,7 @@ from samhw.graph.ir import Channel, Graph, Memory, MemoryRole, Node, TensorBindi
 from samhw.graph.sequence import Run, Steps, in_turn
 from samhw.numerics import ValueType
 from samhw.spec import Payload
+from samhw.words import counted
 
 __all__ = ["Design"]
 
@@ -93,8 +94,8 @@ class Design:
     @property
     def summary(self) -> str:
         """Its size in a few words."""
-        regions = f"{len(self.regions)} region{'s' * (len(self.regions) > 1)}"
-        return f"{regions} with {len(self.nodes)} nodes and {len(self.channels)} channels"
+        parts = (counted(len(self.nodes), "node"), counted(len(self.channels), "channel"))
+        return f"{counted(len(self.regions), 'region')} with {' and '.join(parts)}"
 
     def __repr__(self) -> str:
         return f"<Design {self.name}: {self.value}, {self.summary}>"

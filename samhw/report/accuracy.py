@@ -1,6 +1,5 @@
 """What value types make of a program's results, over several inputs: table, JSON, and what notebooks show."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from samhw.checking import Difference
 from samhw.html import html_section, html_table
 from samhw.report.time import microseconds, say_clock
+from samhw.words import in_columns
 
 __all__ = ["Accuracy", "AccuracyRow"]
 
@@ -101,14 +101,7 @@ class Accuracy:
         return f"<Accuracy of {self.title}: {', '.join(dict.fromkeys(row.value for row in self.rows))}>"
 
     def __str__(self) -> str:
-        return _in_columns(self.grid())
+        return in_columns(self.grid())
 
     def _repr_html_(self) -> str:
         return html_section(self.title, html_table(self.grid()))
-
-
-def _in_columns(grid: Sequence[Sequence[str]]) -> str:
-    """A grid as text, its columns two blanks apart."""
-    widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
-    lines = ["  ".join(cell.ljust(n) for cell, n in zip(row, widths, strict=True)) for row in grid]
-    return "\n".join(line.rstrip() for line in lines)

@@ -11,6 +11,7 @@ from samhw.graph import Channel, Design, Graph, StreamKind
 from samhw.graph.widths import index_bits
 from samhw.report.area import FAMILY_NAMES, device_grid, shown_areas
 from samhw.report.results import Bar, BarChart, Results, ResultTable, Stat
+from samhw.words import counted
 
 __all__ = ["build_results"]
 
@@ -70,7 +71,7 @@ def _stats(design: Design, bits: int, files: int) -> tuple[Stat, ...]:
     slots = sum(channel.depth for graph in design.regions for channel in graph.channels)
     queued = sum(_bits(graph, channel, bits) for graph in design.regions for channel in graph.channels)
     return (
-        Stat("nodes", f"{len(design.nodes):,}", f"in {len(design.regions)} regions"),
+        Stat("nodes", f"{len(design.nodes):,}", f"in {counted(len(design.regions), 'region')}"),
         Stat("channels", f"{len(design.channels):,}", f"{slots:,} slots, {queued:,} bits"),
         Stat("memories", f"{len(design.memories):,}", f"{stored:,} bits"),
         Stat("files", str(files), "in the build's folder"),

@@ -9,6 +9,7 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.html import html_scroll, html_section, html_table, html_text
 from samhw.report.region_report import RegionReport, region_report
+from samhw.words import counted
 
 __all__ = ["Statistics", "limit", "node_grid", "statistics"]
 
@@ -39,7 +40,7 @@ class Statistics:
         longest = max(self.regions, key=lambda region: region.cycles)
         cycles = sum(region.cycles for region in self.regions)
         return (
-            f"<Statistics of {self.program}: {cycles:,} cycles in {len(self.regions)} regions; "
+            f"<Statistics of {self.program}: {cycles:,} cycles in {counted(len(self.regions), 'region')}; "
             f"the longest is {longest.name}, {longest.bottleneck}>"
         )
 

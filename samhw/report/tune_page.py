@@ -3,6 +3,7 @@
 from samhw.report.results import Point, Results, ResultTable, ScatterChart, Stat, axis
 from samhw.report.tuned import by_cycles, tuned_grid
 from samhw.sweep.tune import Trial, Tuned
+from samhw.words import counted
 
 __all__ = ["tune_results"]
 
@@ -75,6 +76,6 @@ def _expected(tuned: Tuned) -> ScatterChart:
 def _details(trial: Trial) -> tuple[tuple[str, str], ...]:
     return (
         ("cycles", f"{trial.cycles:,}, by estimate {trial.found.cycles:,.0f}"),
-        ("LUTs", f"{trial.found.luts:,.0f} in {trial.found.regions} regions"),
+        ("LUTs", f"{trial.found.luts:,.0f} in {counted(trial.found.regions, 'region')}"),
         ("schedule", trial.found.schedule.dumps().strip()),
     )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from samhw.html import html_table, html_text
+from samhw.words import in_columns
 
 __all__ = ["Explanation", "Step"]
 
@@ -52,11 +53,8 @@ class Explanation:
         return f"{count}statements; {refused or 'nothing'} refused"
 
     def __str__(self) -> str:
-        rows = self._rows()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        padded = ([cell.ljust(n) for cell, n in zip(row, widths, strict=True)] for row in rows)
-        lines = ("  ".join(row).rstrip() for row in padded)
-        return "\n".join([self.summary, "", *lines, *(f"\n({n}) {said}" for n, said in self._numbered())])
+        said = (f"\n({n}) {sentence}" for n, sentence in self._numbered())
+        return "\n".join([self.summary, "", in_columns(self._rows()), *said])
 
     def _repr_html_(self) -> str:
         said = "\n".join(f"({n}) {sentence}" for n, sentence in self._numbered())

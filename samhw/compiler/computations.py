@@ -57,6 +57,11 @@ class Computation:
         return 1.0 if self.is_once else max(1.0, sum(p.values for p in self.places) / self.points)
 
     @property
+    def times_at_a_place(self) -> float:
+        """About how many values its busiest place computes for each that there is, at least 1."""
+        return 1.0 if self.is_once else max(1.0, max(p.values for p in self.places) / self.points)
+
+    @property
     def how(self) -> str:
         """What is done about its uses: `stream`, `buffer` (values wait in a channel) or `recompute`."""
         if not self.is_once:

@@ -80,6 +80,7 @@ class EinsumBuilder:
     ):
         self._steps = steps
         self._program = region.program
+        self._given = {decl.name for decl in region.program.inputs}
         self._value = value
         self._dimensions = dimensions
         self._outputs = region.outputs
@@ -281,8 +282,7 @@ class EinsumBuilder:
             # A product with it has its coordinates, and is zero where its value is.
             return Apply("select", (values, Number(1), Number(0)))
         # Inputs that are masks are loaded without zeros; a dense level and a result may have them.
-        given = {decl.name for decl in self._program.inputs}
-        sieve = values.tensor not in given or stores_fill(values.levels)
+        sieve = values.tensor not in self._given or stores_fill(values.levels)
         return replace(values, pattern=True, sieve=sieve)
 
     def _mask_values(self, instance: Instance) -> View | Intermediate:
@@ -313,8 +313,7 @@ class EinsumBuilder:
         indices = instance.indices(access)
         name = self.columns.own(access.tensor)
         # What an input stores has been checked.
-        given = {decl.name for decl in self._program.inputs}
-        one_each = self._program.tensors[access.tensor].format.one_each if access.tensor in given else 0
+        one_each = self._program.tensors[access.tensor].format.one_each if access.tensor in self._given else 0
         stored = tuple(indices[mode] for mode in fmt.mode_order)
         blocked = self._in_blocks(access)
         step = self._steps.get(access.tensor, {}).get(access.tensor)

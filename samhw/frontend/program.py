@@ -51,10 +51,10 @@ class Program:
         scans = dict.fromkeys(region.scan for region in self.regions if region.scan is not None)
         return tuple(start for scan in scans for start in scan.starts)
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[TensorDecl, ...]:
         """The tensors that no statement writes: they come from the user."""
-        written = self._written()
+        written = self._written
         return tuple(decl for decl in self.tensors.values() if decl.name not in written)
 
     @property
@@ -90,13 +90,13 @@ class Program:
         """The tensors that a statement writes and none reads: the program's results. What a scan alone reads
         of earlier steps is one."""
         read = self._read(earlier_steps=False)
-        return tuple(self.tensors[name] for name in self._written() if name not in read)
+        return tuple(self.tensors[name] for name in self._written if name not in read)
 
     @property
     def intermediates(self) -> tuple[TensorDecl, ...]:
         """The tensors that one statement writes and another reads."""
         read = self._read()
-        return tuple(self.tensors[name] for name in self._written() if name in read)
+        return tuple(self.tensors[name] for name in self._written if name in read)
 
     @cached_property
     def dimensions(self) -> Dimensions:
@@ -161,8 +161,8 @@ class Program:
         """The same statements in other regions, in any order that the data flow permits. Dimensions keep
         their names."""
         other = replace(self, regions=tuple(regions))
-        if tuple(other._written()) != tuple(self._written()):
-            other = replace(other, written=self.written or tuple(self._written()))
+        if tuple(other._written) != tuple(self._written):
+            other = replace(other, written=self.written or tuple(self._written))
         return other
 
     def with_alike(
@@ -268,6 +268,7 @@ class Program:
                 readers.setdefault(access.tensor, set()).add(statement.lhs.tensor)
         return {tensor: frozenset(names) for tensor, names in readers.items()}
 
+    @cached_property
     def _written(self) -> dict[str, None]:
         return dict.fromkeys(statement.lhs.tensor for statement in self.statements)
 

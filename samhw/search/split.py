@@ -125,12 +125,16 @@ class RegionSplitter:
         return cycles
 
     def _ends(self, whole: Candidate, start: int, stop: int, most: float) -> list[int]:
-        """Where the region may end: behind what is computed more often than what reads it, or right before
-        its first reader. It ends between what would take more than `most` cycles by itself, were its readers
-        computed once, and one of these."""
+        """Where the region may end: behind what a node computes more often than what reads it, or right
+        before its first reader. What several nodes compute, each once, takes hardware and no cycles. The
+        region ends between what would take more than `most` cycles by itself, were its readers computed once,
+        and one of these."""
         place = {s.lhs.tensor: n for n, s in enumerate(self._region.statements[:stop])}
         original = self._original(whole, start)
-        times = {original(c.tensor): c.times for c in whole.main.computations}
+        everything = self._schedule.share == "all"
+        times = {
+            original(c.tensor): c.times if everything else c.times_at_a_place for c in whole.main.computations
+        }
         cycles = own_cycles(whole.main.computations, whole.main.graph, whole.main.expected)
         ends = set()
         between = set(range(start + 1, stop))
@@ -138,7 +142,7 @@ class RegionSplitter:
             tensor = original(computation.tensor)
             readers = [name for reader in computation.readers if (name := original(reader)) in place]
             anew = max(times.get(reader, 1.0) for reader in readers)
-            if self._may_end_behind(computation, tensor) and computation.times > RISE * anew:
+            if self._may_end_behind(computation, tensor) and times[tensor] > RISE * anew:
                 ends |= {place[tensor] + 1, min(place[r] for r in readers)}
             if not computation.is_once and cycles[computation.tensor] > most * anew:
                 between &= set(range(place[tensor] + 1, max(place[r] for r in readers) + 1))

@@ -7,9 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import samhw
 from samhw import nested
+from samhw.decision import Refusal
 from samhw.errors import RunError
 from samhw.nested import ListType
+from samhw.passes import Lowerable
+from samhw.search.region import Candidate, RegionSearch
 from tests.nested.examples import example
 
 RNG = np.random.default_rng(5)
@@ -89,3 +93,21 @@ def test_what_is_read_by_number_is_apart() -> None:
     found, _ = side_by_side("stacked_lstm", *lstm_types(4, 1, 2))
     assert "map l < 4" in str(found)
     assert "map l < 4" not in str(nested.items_apart(found))
+
+
+def test_cells_side_by_side_are_lowered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their products stand at two places, once at each, which takes hardware and no cycles: no end of the
+    region is tried."""
+    best = RegionSearch.best
+    sizes: list[int] = []
+
+    def noted(search: RegionSearch, lowerable: Lowerable, number: int) -> Candidate | Refusal:
+        sizes.append(len(lowerable.program.regions[number].statements))
+        return best(search, lowerable, number)
+
+    monkeypatch.setattr(RegionSearch, "best", noted)
+    types = lstm_types(3, 2, 1)
+    found = nested.lowered(nested.trace(example("stacked_lstm")["stacked_lstm"], *types), copies=True)
+    arrays = [np.ones((*kind.extents, *kind.shape)) for kind in types]
+    samhw.compile(found.program, value="f32", fuse="full").run(found.inputs(*arrays))
+    assert [size for size in sizes if size > 3] == [20]

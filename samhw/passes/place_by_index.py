@@ -1,7 +1,7 @@
 """Indices that are more than a name: what they come to is selected by matrices with a one at each place,
 which the host makes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -91,8 +91,10 @@ class _Naming:
     """The levels of the variables lie outside of those of the places."""
     told: str = field(compare=False)
     """For errors, what the places are those of."""
+    is_partial: bool
+    """Rows whose places lie outside are left out."""
     is_padded: bool = field(compare=False)
-    """Places may lie outside."""
+    """Places may lie outside, and rows stay: the nearest ones stand in their places."""
     program: Program = field(repr=False, compare=False)
     """That of the user, by which extents follow that no source has."""
 
@@ -105,7 +107,7 @@ class _Naming:
         """
         rows, limits = self.extents(sources)
         coords, inside = self.places(sources, rows, limits)
-        if not self.rows_first:
+        if not self.rows_first or self.is_partial:
             coords = coords[:, inside]
         elif not self.is_padded and not inside.all():
             raise InputError(
@@ -173,6 +175,9 @@ class _Naming:
             return Format((*(dense,) * len(last), *(compressed,) * len(first)), (*last, *first))
         if not first:
             return Format((compressed,) * rank, tuple(modes))
+        if self.is_partial:
+            rows = (*(dense,) * (len(first) - 1), compressed)
+            return Format((*rows, *(LevelType.singleton,) * len(last)), tuple(modes))
         return Format((*(dense,) * len(first), *(LevelType.singleton,) * len(last)), tuple(modes))
 
 
@@ -220,7 +225,7 @@ class _Placer:
         regions = tuple(self.region(region) for region in program.regions)
         kept = {name: decl for name, decl in program.tensors.items() if name not in program.index_tensors}
         made = replace(program, tensors={**kept, **self.tensors}, regions=regions, written=None)
-        made = replace(made, index_extents={}).bind({})
+        made = made.bind({})
         found = self.given.with_program(made, entries=self.entries, recipes=self.recipes)
         extents = {
             made.dimensions.of_tensor(name)[mode]: extent for (name, mode), extent in self.extents.items()
@@ -307,6 +312,11 @@ class _Placer:
         }
         numbers = {variable: str(n) for n, variable in enumerate(variables)}
         limits = list(zip(modes.values(), own, strict=True))
+        leaves = any(
+            isinstance(index, ComputedIndex) and self.may_go_outside(index, extent, dimensions)
+            for index, extent in limits
+        )
+        is_partial = leaves and rows_first and bool(variables) and self.is_sparse(access, modes)
         return _Naming(
             indices=tuple(index.renamed(numbers) for index in modes.values()),
             rows=tuple(extents[dimension] for dimension in rows),
@@ -314,12 +324,17 @@ class _Placer:
             sources=tuple(sources),
             rows_first=rows_first,
             told=str(access),
-            is_padded=any(
-                isinstance(index, ComputedIndex) and self.may_go_outside(index, extent, dimensions)
-                for index, extent in limits
-            ),
+            is_partial=is_partial,
+            is_padded=leaves and not is_partial,
             program=self.program,
         )
+
+    def is_sparse(self, access: Access, modes: Collection[int]) -> bool:
+        """Whether a tensor stores no coordinates along these modes but those that it has values at: what lies
+        outside is then no place like many others."""
+        storage = self.program.tensors[access.tensor].format
+        level_of = dict(zip(storage.mode_order, storage.levels, strict=False))
+        return all(level_of[mode] is LevelType.compressed for mode in modes)
 
     def may_go_outside(self, index: ComputedIndex, limit: str, dimensions: Mapping[str, str]) -> bool:
         """Whether, for some data, zero stands at a coordinate that lies outside of a dimension.

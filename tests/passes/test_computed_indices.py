@@ -83,6 +83,35 @@ def test_a_window_takes_a_cycle_for_each_element() -> None:
     assert result.cycles < 61 * 4 * 9 + 61 * 20 + 60
 
 
+def test_compressed_levels_meet_where_something_is_stored() -> None:
+    """No zeros stand for what lies outside, and none are multiplied."""
+    text = (
+        "tensor X[n, m] : dcsr\ntensor M[n, m] : dcsr\ntensor K[a=3, b=3]\ntensor Y[n, m] : dcsr\n"
+        "Y[n, m] = X[n + a - 1, m + b - 1] * K[a, b] where M[n, m]"
+    )
+    x, k = np.zeros((20, 20), int), np.arange(1, 10).reshape(3, 3)
+    for place in ((0, 0), (0, 1), (7, 19), (19, 18), (12, 12)):
+        x[place] = 3
+    padded = np.pad(x, 1)
+    want = [[(padded[i : i + 3, j : j + 3] * k).sum() * (x[i, j] != 0) for j in range(20)] for i in range(20)]
+    result = samhw.compile(text).run(X=x, M=x != 0, K=k)
+    assert np.array_equal(result.tensors["Y"].to_dense(), want)
+    statistics = result.run.regions[-1].statistics
+    assert statistics is not None
+    assert statistics.nodes["mul"].firings < 60
+
+
+@pytest.mark.parametrize("fuse", [None, "full"])
+def test_an_extent_that_an_index_has_holds_beside_computed_ones(fuse: str | None) -> None:
+    text = (
+        "index t=2\ntensor X[s=2, h=2]\nR[s, h] = X[s, h]\nQ[j, h] = R[2*j + 1, h]\n"
+        "scan t {\n  S[t, h] = R[t-1, h] + S[t-1, h]\n}"
+    )
+    found = samhw.compile(text, fuse=fuse).run(X=np.arange(4).reshape(2, 2))
+    assert found.tensors["S"].to_dense().tolist() == [[0, 0], [0, 1]]
+    assert found.tensors["Q"].to_dense().tolist() == [[2, 3]]
+
+
 def ran(program: ComputedProgram, backend: str = "sim") -> DesignResult:
     parsed = parse(program.text)
     assert parse(dumps(parsed)) == parsed

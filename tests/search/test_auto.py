@@ -257,3 +257,18 @@ def test_what_fits_is_taken_in_the_place_of_what_is_faster() -> None:
     if least < best.luts:
         found = choose_schedule(request_for(workload, AUTO, room=Room(luts=round(least) + 1)))
         assert found.luts <= least + 1
+
+
+def test_weights_of_a_scan_are_stored_so_that_their_sums_do_not_wait() -> None:
+    text = (
+        "value f32\ntensor X[t, n, k]\ntensor W[k, h] : csr\ntensor U[g, h] : csr\nscan t {\n  fuse {\n"
+        "    Z[n, h] = X[t, n, k] * W[k, h] + H[t-1, n, g] * U[g, h]\n    H[t, n, h] = tanh(Z[n, h])\n  }\n}"
+    )
+    rng = np.random.default_rng(0)
+    data = {name: rng.normal(size=(8, 8)) * (rng.random((8, 8)) < 0.4) for name in "WU"}
+    data["X"] = rng.normal(size=(3, 8, 8))
+    plain = samhw.compile(text).run(data)
+    chosen = samhw.compile(text, schedule="auto").run(data)
+    assert {"W": "csc", "U": "csc"}.items() <= chosen.compiled.schedule.formats.items()
+    assert chosen.cycles < 0.95 * plain.cycles
+    np.testing.assert_allclose(chosen["H"], plain["H"], rtol=1e-5)

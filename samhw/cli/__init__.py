@@ -39,7 +39,7 @@ COMMANDS = {
     "compile": "Compile PROGRAM to a SAMML graph.",
     "correlate": "Run programs by simulator and RTL and compare cycles and results.",
     "examples": "The examples, a line each; or writes them to a directory, with the documents.",
-    "kernels": "The built-in programs, a line each: kernels, cascades, then models.",
+    "kernels": "The built-in programs, a line each: kernels, cascades, sequences, then models.",
     "run": "Run PROGRAM on data and check the result.",
     "sweep": (
         "Simulate every combination of programs, data, schedules and hardware parameters, into one table."

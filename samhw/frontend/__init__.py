@@ -52,11 +52,12 @@ from samhw.frontend.expr import (
 from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
 from samhw.frontend.kernels import kernel_description, kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_data, model_description, model_names
-from samhw.frontend.named import load_named, load_program
+from samhw.frontend.named import built_in_names, load_named, load_program
 from samhw.frontend.objects import Example, MlirFile, load_object
 from samhw.frontend.parse import dumps, load, parse, parse_expression
 from samhw.frontend.pattern import Pattern, result_patterns
 from samhw.frontend.program import Program
+from samhw.frontend.sequences import load_sequence, sequence_description, sequence_names
 from samhw.frontend.size import check_size
 from samhw.frontend.source import Source, Span
 from samhw.frontend.statement import COORDINATES, MOST_RANKS, RANKINGS, Region, Scan, Statement
@@ -102,6 +103,7 @@ __all__ = [
     "Sub",
     "TensorDecl",
     "accesses",
+    "built_in_names",
     "cascade_description",
     "cascade_names",
     "cautions",
@@ -120,6 +122,7 @@ __all__ = [
     "load_named",
     "load_object",
     "load_program",
+    "load_sequence",
     "model_data",
     "model_description",
     "model_names",
@@ -129,6 +132,8 @@ __all__ = [
     "renamed",
     "result_patterns",
     "rewritten",
+    "sequence_description",
+    "sequence_names",
     "terms",
     "walk",
     "with_accesses",

@@ -10,9 +10,15 @@ from samhw.frontend.models import load_model, model_names
 from samhw.frontend.objects import Example, MlirFile, load_object, name_one_of
 from samhw.frontend.parse import load, parse
 from samhw.frontend.program import Program
+from samhw.frontend.sequences import load_sequence, sequence_names
 from samhw.suggestion import did_you_mean
 
-__all__ = ["load_named", "load_program"]
+__all__ = ["built_in_names", "load_named", "load_program"]
+
+
+def built_in_names() -> tuple[str, ...]:
+    """The names of all built-in programs: kernels, cascades, sequences, then models."""
+    return (*kernel_names(), *cascade_names(), *sequence_names(), *model_names())
 
 
 def load_program(spec: str) -> Program:
@@ -21,7 +27,10 @@ def load_program(spec: str) -> Program:
     if isinstance(found, MlirFile):
         raise InputError(f"'{spec}' is a file in MLIR; give it to 'samhw run', or another command.")
     if not isinstance(found, Program):
-        raise InputError(f"'{spec}' is a function; call it, and give what it gives to samhw.torch.compile.")
+        raise InputError(
+            f"'{spec}' is a function; call it, and give what it gives to samhw.torch.compile, or to "
+            "samhw.nested.lowered if it is of nested lists."
+        )
     return found
 
 
@@ -39,6 +48,8 @@ def load_named(spec: str) -> Program | Example | MlirFile:
         return load_model(spec)
     if spec in cascade_names():
         return load_cascade(spec)
+    if spec in sequence_names():
+        return load_sequence(spec)
     if spec.endswith(".ein"):
         return load(Path(spec))
     path, mlir, function = spec.rpartition(".mlir")
@@ -52,8 +63,8 @@ def load_named(spec: str) -> Program | Example | MlirFile:
         if spec.endswith(".py"):
             raise InputError(f"'{spec}' is a Python file; {name_one_of(spec)}")
         raise InputError(f"'{spec}' is a file, but no .ein file; call the file of a program {spec}.ein.")
-    known = (*kernel_names(), *cascade_names(), *model_names())
+    meant = did_you_mean(spec, built_in_names())
     raise InputError(
-        f"There is no program '{spec}'{did_you_mean(spec, known)}; give a name from 'samhw kernels', a .ein "
-        "or .mlir file, file.py:object, or a text such as 'T[i,j] = A[i,k] * X[k,j]'."
+        f"There is no program '{spec}'{meant}; give a name from 'samhw kernels', a .ein or .mlir file, "
+        "file.py:object, or a text such as 'T[i,j] = A[i,k] * X[k,j]'."
     )

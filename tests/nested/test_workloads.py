@@ -146,7 +146,7 @@ def test_flash_attention(blocks: int) -> None:
 @pytest.mark.parametrize("blocks", [5, 8])
 def test_bigbird_is_masked_attention(blocks: int) -> None:
     q, k, v = arrays(*3 * [(blocks, 4, 4)])
-    found = every_order(example("bigbird")["bigbird"], *listed([1, 1, 1], [q, k, v]))
+    found = every_order(example("bigbird_blocked")["bigbird_blocked"], *listed([1, 1, 1], [q, k, v]))
     for i in range(2, blocks - 2):
         seen = [0, i - 1, i, i + 1, blocks - 1]
         weights = np.exp(np.concatenate([q[i] @ k[j].T for j in seen], axis=1))
@@ -156,7 +156,7 @@ def test_bigbird_is_masked_attention(blocks: int) -> None:
 
 def test_bigbird_copies_nothing() -> None:
     blocks = nested.ListType((8,), (4, 4))
-    found = nested.dependences(example("bigbird")["bigbird"], blocks, blocks, blocks)
+    found = nested.dependences(example("bigbird_blocked")["bigbird_blocked"], blocks, blocks, blocks)
     assert len(found.fused) == 17
     reads = {edge.text for edge in found.graph.edges if edge.buffer == "vs"}
     assert reads == {

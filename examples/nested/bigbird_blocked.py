@@ -1,7 +1,7 @@
-"""BigBird's attention in blocks, without its random part: each block of queries sees the first and the last
+"""BigBird's attention in blocks, without its random part. Each block of queries sees the first and the last
 block of keys, and the three around its own place.
 
-`python examples/nested/bigbird.py` prints what becomes of its access operators: nothing is copied.
+`python examples/nested/bigbird_blocked.py` prints what becomes of its access operators: nothing is copied.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from samhw import nested
 from samhw.nested import ListType
 
 
-def bigbird(qs, ks, vs):
+def bigbird_blocked(qs, ks, vs):
     """Attention without a scale for all blocks of queries but the first two and the last two.
 
     Args:
@@ -32,11 +32,11 @@ def bigbird(qs, ks, vs):
 
 
 def example():
-    """The function and types of its arguments, for `samhw run examples/nested/bigbird.py:example`."""
+    """The function and types of its arguments, for `samhw run examples/nested/bigbird_blocked.py:example`."""
     blocks = ListType((6,), (4, 4))
-    return bigbird, (blocks, blocks, blocks)
+    return bigbird_blocked, (blocks, blocks, blocks)
 
 
 if __name__ == "__main__":
     blocks = ListType((8,), (4, 4))
-    print(nested.dependences(bigbird, blocks, blocks, blocks))
+    print(nested.dependences(bigbird_blocked, blocks, blocks, blocks))

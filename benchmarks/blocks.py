@@ -72,6 +72,8 @@ PROGRAMS = {
 """The value type of each, and its text."""
 
 
+MASKS = ("bigbird", "longformer", "pixelfly", "random")
+
 PRODUCTS = 4096
 """That a unit makes in a cycle at the most. Blocks of more than 16 rows are narrower along `d`."""
 
@@ -173,7 +175,7 @@ def plot(found: Sequence[dict[str, Any]], path: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parser(__doc__)
     options.add_argument("--program", choices=[*PROGRAMS], default="product")
-    options.add_argument("--mask", choices=["bigbird", "longformer", "pixelfly", "random"], default="bigbird")
+    options.add_argument("--mask", choices=MASKS, default="bigbird")
     options.add_argument("--size", type=int, default=1024)
     options.add_argument("--width", type=int, default=64)
     options.add_argument("--blocks", default="4,8,16")

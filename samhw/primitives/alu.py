@@ -170,5 +170,6 @@ def _of_blocks(node: Node, op: ScalarOp, inputs: tuple[str, ...]) -> ActorNetwor
         operands.append(np.where(own, own + behind, first))
         behind += widths[port] - 1
     step = _blockwise(op, np.array(operands), prod(shape))
-    widths["val"] = prod(shape)
-    return ActorNetwork((Actor("alu", step, inputs, ("val",), (0,) * len(inputs), widths=widths),))
+    widths["val"] = words = prod(shape)
+    state = (0,) * len(inputs)
+    return ActorNetwork((Actor("alu", step, inputs, ("val",), state, widths=widths, operations=words),))

@@ -18,7 +18,7 @@ __all__ = ["Fold"]
 
 def _fold(op: ScalarOp, parts: Places, results: int) -> Step:
     """`parts` are the places in `data` of what is combined, result after result; `state` has room for those
-    of one."""
+    of one twice."""
     count = len(parts) // results
     wait = firing(1)
     take = firing(1, 1, 1)
@@ -35,10 +35,10 @@ def _fold(op: ScalarOp, parts: Places, results: int) -> Step:
                 while t < count:
                     state[t] = data[parts[n * count + t]] if head == VAL else 0
                     t += 1
-                total = pairwise(op, state, count)
+                total = pairwise(op, state, 0, count, 1)
                 if total < 0:
                     return overflow
-                out_data[n] = total
+                out_data[n] = state[total]
                 n += 1
             out_kind[0] = VAL
         else:
@@ -63,6 +63,7 @@ class Fold(Model):
         numbers = np.arange(words, dtype=np.int64).reshape(shape)
         parts = numbers.transpose([*kept, *over]).reshape(-1)
         op = graph.operand_type(node).scalar(REDUCTIONS[params["op"]])
-        room, widths = (0,) * (words // results), {"block": words, "val": results}
+        room, widths = (0,) * (2 * words // results), {"block": words, "val": results}
         step = _fold(op, parts, results)
-        return ActorNetwork((Actor("fold", step, ("block",), ("val",), room, widths=widths),))
+        actor = Actor("fold", step, ("block",), ("val",), room, widths=widths, operations=words)
+        return ActorNetwork((actor,))

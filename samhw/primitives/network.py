@@ -81,6 +81,8 @@ class Actor:
     """The words of what passes through those of its inputs and outputs that carry blocks. `data` and
     `out_data` of its step function have the first word of each port, and behind these the further words of
     all of them, port by port."""
+    operations: int = 1
+    """How many operations on values a firing may make: those on the elements of a block."""
     reads: tuple[Read, ...] = ()
     """What it reads of the graph's memories, in the order in which it asks for it."""
 

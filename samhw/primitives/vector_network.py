@@ -34,6 +34,7 @@ def vector_network(node: Node, arch: Arch, latency: int, update: Update) -> Acto
             into,
             spacing=spacing,
             widths=widths,
+            operations=words,
         )
     ]
     links = {

@@ -61,6 +61,8 @@ def execute(
 
 
 def _cost_of_blocks(machine: Machine) -> int:
-    """How many firings on single words the mean firing takes as long as, where payloads are blocks."""
-    words = sum(sum(worker.actor.widths.values()) for worker in machine.workers)
-    return 1 + words // len(machine.workers)
+    """How many firings on single words the mean firing takes as long as, where payloads are blocks: it moves
+    their words, and computes with them."""
+    actors = [worker.actor for worker in machine.workers]
+    work = sum(sum(actor.widths.values()) + actor.operations for actor in actors)
+    return max(1, work // len(actors))

@@ -8,7 +8,7 @@ import pytest
 
 from samhw.errors import RunError
 from samhw.graph import DONE, EMPTY, STOP, VAL, Arch, Token, make, stop
-from samhw.numerics import operation, reduce_words, value_type
+from samhw.numerics import Float, operation, reduce_words, value_type
 from samhw.sim.execute import Engine
 from tests.support.bench import bench_primitive
 
@@ -40,8 +40,10 @@ def packed(block: np.ndarray, bits: int) -> int:
 
 
 def words(rng: np.random.Generator, value: str, shape: list[int], limit: int = 5) -> np.ndarray:
-    """The words of small numbers."""
-    return np.asarray(value_type(value).encode(rng.integers(-limit, limit + 1, shape)))
+    """The words of small numbers, of thirds where the order of a sum matters."""
+    numbers = rng.integers(-limit, limit + 1, shape)
+    kind = value_type(value)
+    return np.asarray(kind.encode(numbers / 3 if isinstance(kind, Float) else numbers))
 
 
 def fiber(rng: np.random.Generator, value: str, shape: list[int], count: int = 12) -> Blocks:
@@ -105,6 +107,46 @@ def test_folds(op: str, value: str, seed: int) -> None:
     assert [t.payload for t in got if t.kind is VAL] == expected
 
 
+def product(
+    rng: np.random.Generator, value: str, sizes: list[int], results: int
+) -> tuple[dict[str, Any], dict[str, Blocks], list[int]]:
+    """A product with random axes in its operands, of which the first `results` are those of the result: its
+    parameters, operands, and payloads."""
+    axes = range(len(sizes))
+    a = rng.permutation(len(sizes))[: rng.integers(len(sizes) + 1)].tolist()
+    b = rng.permutation([*set(axes) - set(a), *(axis for axis in a if rng.random() < 0.5)]).tolist()
+    used = {"a": [*map(int, a)], "b": [*map(int, b)]}
+    shapes = {port: [sizes[axis] for axis in own] for port, own in used.items()}
+    inputs = {port: fiber(rng, value, shape, 4) for port, shape in shapes.items()}
+    kind = value_type(value)
+    multiply, add = (operation(op, kind, kind).apply for op in ("mul", "add"))
+    columns = [[spread(x, used[p], sizes) for x in zeros(inputs[p], shapes[p])] for p in "ab"]
+    expected = []
+    for x, y in zip(*columns, strict=True):
+        terms = multiply(x, y).reshape(*sizes[:results], -1)
+        expected.append(packed(pairwise(add, np.moveaxis(terms, -1, 0)), kind.width))
+    return {"shape": sizes[:results], "over": sizes[results:], **used}, inputs, expected
+
+
+@pytest.mark.parametrize("value", ["i32", "fixed<16,8>", "f32", "bf16"])
+@pytest.mark.parametrize("seed", range(6))
+def test_products(value: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 6, rng.integers(5)).tolist()
+    params, inputs, expected = product(rng, value, sizes, int(rng.integers(len(sizes) + 1)))
+    got = made("matmul", params, inputs, value)
+    assert [t.payload for t in got if t.kind is VAL] == expected
+    assert got[-2:] == [stop(0), Token(DONE)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("value", "sizes"), [("i32", [8, 8, 5]), ("f32", [9, 7, 2, 6])])
+def test_products_in_vector_instructions(value: str, sizes: list[int]) -> None:
+    params, inputs, expected = product(np.random.default_rng(0), value, sizes, 2)
+    got = made("matmul", params, inputs, value, "compiled")
+    assert [t.payload for t in got if t.kind is VAL] == expected
+
+
 @pytest.mark.parametrize(
     ("op", "value"), [("sum", "i32"), ("max", "f32"), ("sum", "f32"), ("sum", "bf16"), ("prod", "i32")]
 )
@@ -131,6 +173,10 @@ def test_a_sum_of_blocks_notices_any_word_that_leaves_the_range() -> None:
         made("fold", {"op": "sum", "shape": [1, 2], "over": [1]}, {"block": [np.array([[100, 100]])]}, "i8")
     with pytest.raises(RunError, match="overflow"):
         made("alu", {"op": "add", "shape": [2]}, {"a": great, "b": great}, "i8")
+    outer = {"shape": [2], "over": [2], "a": [0], "b": [1]}
+    for factor in (2, 1):  # a product leaves it, and a sum
+        with pytest.raises(RunError, match="overflow"):
+            made("matmul", outer, {"a": great[:1], "b": [np.array([factor, factor])]}, "i8")
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ Which firings an actor does, and with what tokens, depends on the tokens that it
 
 from collections.abc import Callable
 
-from samhw.machine_code import UNKNOWN, call, words_at
+from samhw.machine_code import UNKNOWN, apart, call, words_at
 from samhw.primitives.step import NONE, PUSHES, Step
 from samhw.sim.compiled.finding import Finding, begin_finding, behead, do_firing, end_finding
 from samhw.sim.compiled.off_chip.records import AccessRecord
@@ -35,7 +35,7 @@ def finder(step: Step, want: Want, shape: FinderShape) -> Callable[[int, int], i
         end_finding(shape, finding)
         return finding.trail.number - first
 
-    return find
+    return apart(find) if shape.long else find
 
 
 def find_next(shape: FinderShape, step: Step, want: Want, finding: Finding) -> None:

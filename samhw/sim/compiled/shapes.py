@@ -27,6 +27,10 @@ LEAST_JOINED, MOST_JOINED = 4, 8
 actors with so many inputs at least, and so many channels at most, look at all heads again for each firing,
 and put tokens down whether they are pushed or not."""
 
+LONG = 512
+"""Operations of a firing from which on LLVM is to make vector instructions of the loops over them, which
+takes it three times as long."""
+
 NO_KEY = -1
 """In place of the key of a spacing: the actor keeps none."""
 
@@ -62,6 +66,8 @@ class FinderShape(NamedTuple):
     """The words of all heads,"""
     out_data: int
     """and of all tokens that it pushes, those further ones included."""
+    long: bool
+    """A firing goes through so many operations that vector instructions pay."""
     simple: bool
     """Most firings can be found without a look at the ends of channels: the actor has neither circles nor
     access."""
@@ -127,6 +133,7 @@ def finder_shape(worker: Worker) -> FinderShape:
         given=_further(worker.out_more),
         data=worker.more[-1],
         out_data=worker.out_more[-1],
+        long=worker.actor.operations >= LONG,
         simple=not accesses and not wiring.circles,
     )
 

@@ -1,0 +1,77 @@
+"""How fast the simulator is on blocks: operations on values a second, over those of the same program without
+blocks.
+
+The programs are those of `benchmarks.blocks`, under its masks of aligned blocks, so that blocks fill in no
+zeros. Operations are counted without blocks, for both. Processor times with `engine="auto"`, the least of
+some runs that take turns, when functions have been compiled.
+
+Usage, from the repository's root: python -m benchmarks.blocks_speed [--program product|attention|layer]
+[--mask bigbird|longformer|pixelfly|random] [--size N] [--widths 64,256] [--blocks 16] [--runs N]
+[--json FILE|-]
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from benchmarks.blocks import MASKS, PRODUCTS, PROGRAMS, mask_of, workload
+from benchmarks.common import follow, parser, report
+from benchmarks.simulator import timed_run
+from samhw.numerics import value_type
+from samhw.running.inputs import load_inputs
+from samhw.schedule import Schedule
+from samhw.sim import operations, total_cycles
+from samhw.workload import compile_workload
+
+
+def rows(
+    program: str, mask: str, size: int, widths: Sequence[int], blocks: Sequence[int], runs: int
+) -> Iterator[dict[str, Any]]:
+    """A row for each width, size of blocks, and way to store them."""
+    value = value_type(PROGRAMS[program][0])
+    for width, block in ((width, block) for width in widths for block in blocks):
+        given = workload(program, mask_of(mask, size, block), width)
+        sizes = {"i": block, "j": block, "d": min(block, PRODUCTS // block**2)}
+        made, graphs = {}, {}
+        for name, schedule in (("csr", Schedule()), ("blocks", Schedule(blocks=sizes))):
+            compiled = compile_workload(given, schedule, value=value)
+            words = load_inputs(compiled.program, compiled.design, given.tensors, compiled.recipes)
+            made[name] = partial(timed_run, compiled, *words, "auto")
+            graphs[name] = compiled.design.regions
+        found = {name: run()[0] for name, run in made.items()}
+        work = sum(
+            sum(operations(graph, result).values())
+            for graph, result in zip(graphs["csr"], found["csr"], strict=True)
+        )
+        times: dict[str, list[float]] = {name: [] for name in made}
+        for _ in range(runs):
+            for name, run in made.items():
+                times[name].append(run()[1])
+        for name, results in found.items():
+            yield {
+                "width": width,
+                "block": block,
+                "stored as": name,
+                "cycles": total_cycles([result.cycles for result in results]),
+                "seconds": min(times[name]),
+                "M operations/s": work / min(times[name]) / 1e6,
+                "of csr": min(times["csr"]) / min(times[name]),
+            }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = parser(__doc__)
+    options.add_argument("--program", choices=[*PROGRAMS], default="product")
+    options.add_argument("--mask", choices=MASKS, default="bigbird")
+    options.add_argument("--size", type=int, default=1024)
+    options.add_argument("--widths", default="64,256")
+    options.add_argument("--blocks", default="16")
+    options.add_argument("--runs", type=int, default=5, help="of which the fastest counts (5)")
+    given = options.parse_args(arguments)
+    widths, blocks = ([*map(int, text.split(","))] for text in (given.widths, given.blocks))
+    found = list(follow(rows(given.program, given.mask, given.size, widths, blocks, given.runs)))
+    report(f"the simulator on blocks: {given.program} under the mask {given.mask}", found, given.json)
+
+
+if __name__ == "__main__":
+    main()

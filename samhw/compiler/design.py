@@ -165,6 +165,7 @@ def assembled(
                 if d in scope.block_sizes
             },
             reads=lowered.table.reads,
+            copied=_copied(lowered),
         ),
         last,
     )
@@ -173,6 +174,14 @@ def assembled(
     computed = with_waits(lowered.computations, lowered.graph, found.held)
     fields = vars(lowered) | {"graph": found.graph, "computations": computed}
     return CompiledRegion(**fields, reasons=found.reasons)
+
+
+def _copied(lowered: LoweredRegion) -> tuple[str, ...]:
+    """Of a copy in another mode order, the indices of what it writes, in storage order."""
+    if lowered.copy is None:
+        return ()
+    _, written = lowered.fused.stored_uses()
+    return written.stored
 
 
 def _without_place(

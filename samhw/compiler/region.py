@@ -166,16 +166,10 @@ def _reshaped(scope: Scope, number: int) -> LoweredRegion:
 def _copied(scope: Scope, number: int, copy: PermutedCopy) -> LoweredRegion:
     """A region that copies a tensor into another mode order."""
     tensors = scope.program.tensors
-    if tensors[copy.of].format.block is not None:
-        raise StreamError(
-            f"'{copy.of}' is stored in blocks, which are not copied into another mode order",
-            "store it in that order",
-            "choose another order",
-        )
     fused = FusedRegion(scope.program, scope.program.regions[number], Sharing.EQUAL)
     read, written = fused.stored_uses()
     index, once = fused.names.fresh("once"), scope.once
-    dimension = {index: once, **fused.dimension}
+    dimension = {index: once, **scope.rows(fused.dimension)}
     extents = {once: 1, **scope.extents}
     columns = Names(tensors)
     places = scope.steps.get(read.tensor, {})
@@ -186,9 +180,9 @@ def _copied(scope: Scope, number: int, copy: PermutedCopy) -> LoweredRegion:
             f"store the modes of '{whole}' in the order in which the scan reads them",
             "choose another order",
         )
-    levels = stored_format(tensors[read.tensor].format).levels
+    levels = stored_format(tensors[read.tensor].format).of_blocks.levels
     view = View(read.tensor, read.tensor, read.stored, levels, step=places.get(read.tensor))
-    levels = stored_format(tensors[copy.tensor].format).levels
+    levels = stored_format(tensors[copy.tensor].format).of_blocks.levels
     step = scope.steps.get(copy.tensor, {}).get(copy.tensor)
     result = StoredResult(copy.tensor, str(written), written.stored, levels, view, step)
     column = columns.fresh("once")

@@ -21,6 +21,7 @@ class Assembly:
         memories: the memories of a graph whose tensors lie in shards, as large as these may become.
         blocks: by index that goes from block to block, how many coordinates a block has along it.
         reads: the indices of what nodes read values of, in storage order, by the node's name.
+        copied: of a copy in another mode order, the indices of what it writes, in storage order.
         reasons: why a channel is deeper than full rate needs, by its name.
         held: the channels whose tokens wait for the end of a fiber, each with what waits for what.
     """
@@ -34,5 +35,6 @@ class Assembly:
     memories: Callable[[Graph], tuple[Memory, ...]]
     blocks: Mapping[str, int] = field(default_factory=dict)
     reads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    copied: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
     held: Mapping[str, str] = field(default_factory=dict)

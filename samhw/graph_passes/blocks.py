@@ -7,7 +7,7 @@ from samhw.errors import StreamError
 from samhw.graph import Endpoint, Graph, Node, levels, make, wired, with_indices
 from samhw.graph_passes.assembly import Assembly
 from samhw.names import Names
-from samhw.spec import StreamKind, TakenBlocks, fold_before
+from samhw.spec import StreamKind, TakenBlocks, fold_before, turned_blocks
 
 __all__ = ["blocks"]
 
@@ -69,6 +69,8 @@ class _Blocker:
             if reduction.operation is None:
                 raise self.refusal(node)
             sources[reduction.values] = self.fold(node, sources[reduction.values])
+        if not node.outputs:
+            sources = {port: self.turned(node, source) for port, source in sources.items()}
         made = self.node(node, {port: self.axes.get(source, ()) for port, source in sources.items()})
         self.made[node.name] = made
         for source, port in zip(sources.values(), made.inputs, strict=True):
@@ -80,10 +82,26 @@ class _Blocker:
         shape = [self.assembly.blocks[index] for index in axes]
         kind, params = fold_before(reducer.params, shape, axes.index(reducer.index))
         node = make(kind, self.names.fresh(f"fold_{reducer.name}"), depth, index=reducer.index, **params)
+        return self.inserted(node, source, tuple(index for index in axes if index != reducer.index))
+
+    def turned(self, writer: Node, source: Endpoint) -> Endpoint:
+        """What turns blocks that lie otherwise than their result has its levels; where they do not, their
+        source."""
+        axes, order = self.axes.get(source, ()), self.order(writer)
+        if axes == order or {*axes} != {*order}:
+            return source
+        depth = self.made[source.node].output(source.port).stream.depth
+        shape, places = [self.assembly.blocks[index] for index in order], [*map(order.index, axes)]
+        kind, params = turned_blocks(writer.params, shape, places)
+        node = make(kind, self.names.fresh(f"turn_{writer.name}"), depth, index=writer.index, **params)
+        return self.inserted(node, source, order)
+
+    def inserted(self, node: Node, source: Endpoint, axes: Axes) -> Endpoint:
+        """A further node behind a source of blocks, whose output has these axes."""
         self.made[node.name] = node
         self.ends.append((source, Endpoint(node.name, node.inputs[0].name)))
         given = Endpoint(node.name, node.outputs[0].name)
-        self.axes[given] = tuple(index for index in axes if index != reducer.index)
+        self.axes[given] = axes
         return given
 
     def node(self, node: Node, taken: Mapping[str, Axes]) -> Node:
@@ -116,6 +134,8 @@ class _Blocker:
     def order(self, node: Node) -> Axes:
         """The indices around a node that go from block to block, outermost first."""
         sources = [self.given.fanin[Endpoint(node.name, port.name)].source for port in node.inputs]
+        if self.assembly.copied and not node.outputs:
+            return tuple(index for index in self.assembly.copied if index in self.assembly.blocks)
         around = max((self.levels[source] for source in sources), key=len, default=())
         return tuple(index for index in around if index in self.assembly.blocks)
 

@@ -6,6 +6,7 @@ transposition that stands alone is such a copy."""
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import prod
 
 import networkx as nx
 
@@ -194,23 +195,27 @@ class _Copier:
     def declare(self, tensor: str, mode_order: tuple[int, ...]) -> str:
         """A tensor like another one in another mode order."""
         name = self.names.fresh(f"{tensor}_{''.join(map(str, mode_order))}")
-        rank = self.program.tensors[tensor].rank
-        self.formats[name] = tensor, Format((self.copied_levels(tensor),) * rank, mode_order)
+        rank, block = self.program.tensors[tensor].rank, self.format(tensor).block
+        permuted = Format((self.copied_levels(tensor),) * rank, mode_order)
+        self.formats[name] = tensor, permuted.blocked(block) if isinstance(block, tuple) else permuted
         return name
 
     def permuted(self, maker: Region, of: str, mode_order: tuple[int, ...], own: str) -> None:
         """Adds a region that makes a copy; `own` is the tensor of the program that makes it necessary."""
-        bits = sum(max(1, (extent - 1).bit_length()) for extent in self.given.shape(own))
-        if 1 << bits > self.given.largest_copy:
+        sizes = [self.format(own).block_of(mode) for mode in range(len(mode_order))]
+        blocks = (-(-extent // size) for extent, size in zip(self.given.shape(own), sizes, strict=True))
+        # A place for each block, of all its words.
+        words = prod(sizes) << sum(max(1, (count - 1).bit_length()) for count in blocks)
+        if words > self.given.largest_copy:
             hint = mode_order if own == of else self.format(of).mode_order
             raise ScheduleError(
-                f"A permuted copy of {of} takes an accumulator of {2 << bits:,} words, more than "
+                f"A permuted copy of {of} takes an accumulator of {2 * words:,} words, more than "
                 f"{2 * self.given.largest_copy:,}",
                 f"store {own} with the mode order '@ {hint}'",
-                f"give the schedule 'largest_copy = {1 << bits}'",
+                f"give the schedule 'largest_copy = {words}'",
             )
         tensor = maker.statements[0].lhs.tensor
-        self.copies[tensor] = PermutedCopy(tensor, of, mode_order, 2 << bits, self.given.stored_values(own))
+        self.copies[tensor] = PermutedCopy(tensor, of, mode_order, 2 * words, self.given.stored_values(own))
         self.regions.append(maker)
 
 

@@ -3,6 +3,7 @@
 The rules are those of docs/primitives.md. Every part of samhw asks a spec, and keeps no list of kinds.
 """
 
+from samhw.spec.alu import turned_blocks
 from samhw.spec.arch import Arch
 from samhw.spec.base import PORTS, Spec, Work
 from samhw.spec.blocks import Blocked, TakenBlocks
@@ -32,4 +33,5 @@ __all__ = [
     "fold_before",
     "kinds",
     "spec_of",
+    "turned_blocks",
 ]

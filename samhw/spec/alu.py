@@ -1,7 +1,8 @@
 """alu: an operation on each payload, or on payloads of up to three streams in lockstep."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
+from typing import Any
 
 from samhw.numerics import ALL_OPERATIONS, SCALE_MULTIPLIERS, SCALE_SHIFTS, WIDENING, ValueType
 from samhw.spec.arch import Arch
@@ -11,7 +12,7 @@ from samhw.spec.matmul import MATMUL, MOST_WORDS
 from samhw.spec.params import RESULT, SHAPE, VALUE, Param, Params, are_axes, choice, parameters
 from samhw.spec.streams import val
 
-__all__ = ["ALU", "OPERANDS", "axes_of", "block_of"]
+__all__ = ["ALU", "OPERANDS", "axes_of", "block_of", "turned_blocks"]
 
 OPERANDS = "abc"
 """The names of the operands, in the order of the operation's arguments."""
@@ -138,3 +139,10 @@ def block_of(params: Params, port: str) -> tuple[int, ...]:
 
 
 ALU = _Alu()
+
+
+def turned_blocks(writer: Params, shape: Sequence[int], axes: Sequence[int]) -> tuple[str, dict[str, Any]]:
+    """The kind and the parameters of what gives the blocks of an input, whose axes are these of a shape, in
+    the order of that shape, to a writer with these parameters."""
+    value = {"value": writer["value"]} if "value" in writer else {}
+    return ALU.kind, {"op": "convert", "shape": list(shape), "axes": {"a": list(axes)}, **value}

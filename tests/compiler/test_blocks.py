@@ -6,8 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from samhw.backends import run
+from samhw.checking import check
 from samhw.compiler import Compiled, estimate_compiled
-from samhw.errors import InputError
+from samhw.errors import InputError, ScheduleError
 from samhw.frontend import parse
 from samhw.graph import DDR4, Arch, OffChip, dumps, loads
 from samhw.hls import Options
@@ -18,7 +20,7 @@ from samhw.running.images import unload
 from samhw.running.inputs import inputs_of
 from samhw.schedule import Schedule
 from samhw.search import compile_program
-from samhw.sim import operations, simulate, simulate_regions, traffic
+from samhw.sim import operations, simulate, simulate_regions, total_cycles, traffic
 from samhw.tensors import Tensor
 from samhw.tensors.generate import bigbird_mask
 from samhw.workload import compile_workload, make_workload
@@ -323,6 +325,44 @@ def test_blocks_at_the_edge_and_in_masks_change_nothing(
     assert found.any()
 
 
+TRANSPOSED = "tensor A[i=5, j=7] : bcsr(2,3)\ntensor Y[j, i] : bcsf(3,2)\nY[j, i] = A[i, j]"
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"),
+    [
+        (TRANSPOSED, {}),
+        (
+            "tensor A[i=5, j=7] : csr\ntensor B[i, j] : csc\ntensor Y[i, j]\nY[i, j] = A[i, j] - B[i, j]",
+            {"i": 2, "j": 3},
+        ),
+        (
+            "tensor A[i=6, k=8] : dcsc\ntensor X[k, j=5] : csc\ntensor Y[i, j]\nY[i, j] = A[i, k] * X[k, j]",
+            {"i": 2, "k": 4, "j": 3},
+        ),
+        (
+            "tensor A[i=4, j=3, k=5] : csf\ntensor x[i]\ntensor Y[k, j] : csf\nY[k, j] = A[i, j, k] * x[i]",
+            {"i": 2, "k": 3},
+        ),
+    ],
+)
+@pytest.mark.parametrize("value", ["i32", "f32"])
+def test_blocks_are_turned_in_a_copy_in_another_mode_order(
+    text: str, blocks: dict[str, int], value: str
+) -> None:
+    kind = value_type(value)
+    given = make_workload(parse(text, "p"), ["random:density=0.4"], value=kind, seed=1)
+    found = compile_workload(given, Schedule(blocks=blocks, permute=True), value=kind)
+    assert any(region.copy for region in found.regions)
+    assert check(given, found, run(found, given.tensors).outputs).good
+
+
+def test_a_copy_in_blocks_needs_room_for_their_words() -> None:
+    schedule = Schedule(permute=True, largest_copy=63)
+    with pytest.raises(ScheduleError, match=r"an accumulator of 192 words.*largest_copy = 96"):
+        compile_program(parse(TRANSPOSED, "p"), schedule)
+
+
 def test_rows_and_elements_that_a_mask_leaves_out_are_zero() -> None:
     """To the bit, whatever lies there: the maximum of what is left is far below zero."""
     text = ATTENTION.format(i=8, k=2)
@@ -363,6 +403,7 @@ def test_a_build_without_masks_takes_extents_alone_that_its_blocks_divide() -> N
     [
         (LAYER.format(i=4, k=4, j=2), {"i": 2, "k": 2, "j": 2}, "i32"),
         (ATTENTION.format(i=8, k=2), {"i": 2, "j": 2}, "fixed<16,8>"),
+        (TRANSPOSED, {}, "i8"),
     ],
 )
 def test_backends_agree_on_programs_in_blocks(text: str, blocks: dict[str, int], value: str) -> None:
@@ -372,13 +413,14 @@ def test_backends_agree_on_programs_in_blocks(text: str, blocks: dict[str, int],
 def agree(compiled: Compiled, tensors: dict[str, Tensor]) -> None:
     """That simulator, RTL and C++ give the same tokens, and the first two take the same cycles."""
     memories, extents = inputs_of(compiled, tensors)
-    (model,) = simulate_regions(compiled.design, compiled.arch, memories, extents, trace=True)
+    models = simulate_regions(compiled.design, compiled.arch, memories, extents, trace=True)
     rtl = VerilatedDesign.build(compiled.design, compiled.arch).run(memories, extents)
-    assert rtl.cycles == model.cycles
-    for name, words in model.memories.items():
-        assert np.array_equal(rtl.memories[name][: len(words)], words)
+    assert rtl.cycles == total_cycles([model.cycles for model in models])
+    expected = {name: words for model in models for name, words in model.memories.items()}
+    for name, words in rtl.memories.items():
+        assert np.array_equal(words[: len(expected[name])], expected[name])
     hls = HlsDesign.build(compiled.design, compiled.arch, Options())
-    compare([model], hls.run(memories, extents, model.memories, trace=True))
+    compare(models, hls.run(memories, extents, expected, trace=True))
 
 
 @pytest.mark.slow

@@ -1,13 +1,13 @@
 """From what an author wrote, as text or in Python, to a complete and checked program."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from samhw.errors import InputError
 from samhw.frontend.check import check_program
 from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import Access, Reshape
-from samhw.frontend.index import Name, StepIndex
+from samhw.frontend.index import ComputedIndex, IndexExpr, Name, StepIndex
 from samhw.frontend.program import Program
 from samhw.frontend.scans import with_starts
 from samhw.frontend.source import Source, Span
@@ -49,7 +49,7 @@ def assemble(
     may be that of their data. `extents` are those of indices that no tensor need have. Raises InputError when
     the program breaks a rule.
     """
-    regions = with_starts(regions)
+    regions = with_starts([_with_diagonals(region) for region in regions])
     writers = {statement.lhs.tensor: statement for region in regions for statement in region.statements}
     tensors: dict[str, TensorDecl] = {}
     program = Program(name, tensors, tuple(regions), source, value, index_extents=extents or {})
@@ -80,6 +80,21 @@ def assemble(
         _imply(program, tensors)
     check_program(program)
     return program
+
+
+def _with_diagonals(region: Region) -> Region:
+    """Where an access names an index again, a computed index in its place: `A[i, i]` is `A[i, i + 0]`."""
+
+    def again(index: IndexExpr, before: tuple[IndexExpr, ...]) -> IndexExpr:
+        return (
+            ComputedIndex.of([(index.variable, 1)]) if isinstance(index, Name) and index in before else index
+        )
+
+    def change(access: Access) -> Access:
+        indices = access.indices
+        return replace(access, indices=tuple(again(index, indices[:n]) for n, index in enumerate(indices)))
+
+    return replace(region, statements=tuple(one.with_accesses(change) for one in region.statements))
 
 
 def _imply(program: Program, tensors: dict[str, TensorDecl]) -> None:

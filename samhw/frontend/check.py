@@ -241,14 +241,8 @@ def _check_access(program: Program, access: Access) -> None:
             f"'{access}' does not fit tensor '{decl.name}' of rank {decl.rank}; "
             f"write {Access.of(decl.name, decl.indices)}",
         )
-    names = [name for name in access.own_names if name is not None]
-    for index in names:
+    for index in filter(None, access.own_names):
         _check_name(program, access.span, "an index", index)
-        if names.count(index) > 1:
-            raise program.error(
-                access.span,
-                f"index '{index}' is used twice in '{access}'; use two indices (a diagonal cannot be read)",
-            )
 
 
 def _check_reduction(program: Program, term: Expr, index: str) -> None:

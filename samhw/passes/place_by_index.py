@@ -251,7 +251,7 @@ class _Placer:
     def gathering(self, access: Access, statement: Statement) -> list[Statement]:
         """The statements that gather what an access of a statement comes to; the last one does."""
         variables = _computing(access, statement)
-        naming = self.naming(access, statement, variables, rows_first=True)
+        naming = self.naming(access, statement, variables, self.rows_first(access, variables, True))
         matrix, places = self.matrix(access, naming, variables)
         target = self.added(f"{access.tensor}_at", _by_loops(access.variables, statement))
         over = Access.of(matrix, (*variables, *places))
@@ -271,7 +271,7 @@ class _Placer:
         """
         lhs = statement.lhs
         variables = _computing(lhs, given)
-        naming = self.naming(lhs, given, variables, rows_first=False)
+        naming = self.naming(lhs, given, variables, self.rows_first(lhs, variables, False))
         matrix, places = self.matrix(lhs, naming, variables)
         source = statement.rhs
         is_plain = isinstance(source, Access) and statement.mask is None and statement.order is None
@@ -290,8 +290,17 @@ class _Placer:
         self.tensors[name] = TensorDecl(name, tuple(variables), (None,) * rank, storage)
         return Access.of(name, variables)
 
+    def rows_first(self, access: Access, variables: Sequence[str], otherwise: bool) -> bool:
+        """Whether the variables that places follow from lie outside of these places: as they are stored,
+        where a variable is an index of the access too, as in `A[i, i + 1]`."""
+        storage = self.program.tensors[access.tensor].format
+        levels = [access.indices[mode] for mode in storage.mode_order]
+        own = [n for n, index in enumerate(levels) if isinstance(index, Name) and index.variable in variables]
+        placed = next(n for n, index in enumerate(levels) if not isinstance(index, Name))
+        return own[0] < placed if own else otherwise
+
     def naming(
-        self, access: Access, statement: Statement, variables: Sequence[str], *, rows_first: bool
+        self, access: Access, statement: Statement, variables: Sequence[str], rows_first: bool
     ) -> _Naming:
         """How an access of a statement comes to places, which follow from these variables."""
         modes = {mode: i for mode, i in enumerate(access.indices) if isinstance(i, Indirect | ComputedIndex)}

@@ -43,11 +43,6 @@ y = A[i, k] + B[i, k]
             "'T[k]' does not fit tensor 'T' of rank 2; write T[k, l]",
         ),
         (
-            "T = A[i,i]",
-            5,
-            "index 'i' is used twice in 'A[i, i]'; use two indices (a diagonal cannot be read)",
-        ),
-        (
             "T[i,j] = A[i,k]",
             1,
             "index 'j' of 'T[i, j]' is on the left only; use it on the right or drop it",

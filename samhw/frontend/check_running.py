@@ -12,7 +12,7 @@ def check_running(program: Program, statement: Statement, running: RunningReduct
     """Raise InputError unless a running reduction goes along an index of its result, and reduces no other."""
     _check_alone(program, statement, running)
     for index in (running.index, *free_indices(running.operand)):
-        if index not in statement.lhs.names:
+        if index not in statement.lhs.variables:
             raise program.error(
                 statement.lhs.span,
                 f"'{statement.lhs}' lacks the index '{index}' of '{running}', which has a value at each "
@@ -31,7 +31,7 @@ def check_recurrence(program: Program, statement: Statement, recurrence: Recurre
             "the factor or in what is added",
         )
     for index in free:
-        if index not in statement.lhs.names and index != recurrence.index:
+        if index not in statement.lhs.variables and index != recurrence.index:
             raise program.error(
                 statement.lhs.span,
                 f"'{statement.lhs}' lacks the index '{index}' of '{recurrence}', which goes along "

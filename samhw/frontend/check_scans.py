@@ -1,7 +1,7 @@
 """The rules of ``scan t { .. }``: what its statements may read and write, and what it starts from."""
 
 from samhw.frontend.expr import Access, Concat, Reshape
-from samhw.frontend.index import Name
+from samhw.frontend.index import Name, StepIndex
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Scan, Statement
 from samhw.tensors import LevelType
@@ -26,17 +26,15 @@ def check_scanned(program: Program, statement: Statement) -> None:
                 f"'{access}' computes with {scan.index}, which in '{scan}' stands for the step, as in "
                 f"{scan.index} or {scan.index} - 1; gather what it reads in a statement before the block",
             )
-        if sum(name is None for name in access.own_names) > 1 or (
-            access.step is None and not access.is_plain
+        if access is statement.lhs and any(
+            not isinstance(index, Name | StepIndex) for index in access.indices
         ):
             raise program.error(
                 access.span,
-                f"'{access}' has an index in '{scan}' that is neither a name nor the step; gather what it "
-                "reads in a statement before the block",
+                f"'{access}' has an index in '{scan}' that is neither a name nor the step; scatter what the "
+                "steps give in a statement behind the block",
             )
-        if access.step is not None and not all(
-            isinstance(index, Name) for mode, index in enumerate(access.indices) if mode != access.step[0]
-        ):
+        if sum(isinstance(index, StepIndex) for index in access.indices) > 1:
             raise program.error(
                 access.span,
                 f"'{access}' names the step of '{scan}' twice; give each mode an index of its own",

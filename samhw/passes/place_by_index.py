@@ -14,6 +14,7 @@ from samhw.frontend import (
     Call,
     Capacity,
     ComputedIndex,
+    IndexExpr,
     Indirect,
     Literal,
     Name,
@@ -54,7 +55,12 @@ def place_by_index(lowerable: Lowerable) -> Lowerable:
 
 def _is_placed(access: Access) -> bool:
     """An index of it names or computes a place."""
-    return any(isinstance(index, Indirect | ComputedIndex) for index in access.indices)
+    return any(map(_is_place, access.indices))
+
+
+def _is_place(index: IndexExpr) -> bool:
+    """Whether an index names or computes a place, and is neither a variable nor the step of a scan."""
+    return isinstance(index, Indirect | ComputedIndex)
 
 
 @dataclass(frozen=True)
@@ -255,13 +261,13 @@ class _Placer:
         matrix, places = self.matrix(access, naming, variables)
         target = self.added(f"{access.tensor}_at", _by_loops(access.variables, statement))
         over = Access.of(matrix, (*variables, *places))
-        gather = Statement(target, _under(access, places), mask=over)
+        gather = Statement(target, _under(access, places), mask=over, scan=statement.scan)
         if not naming.is_padded:
             return [gather]
         inside = self.inside(access, naming, variables)
         whole = self.added(f"{access.tensor}_near", target.variables)
         kept = Call("select", (Access.of(inside, variables), whole, Literal(0)))
-        return [replace(gather, lhs=whole), Statement(target, kept)]
+        return [replace(gather, lhs=whole), Statement(target, kept, scan=statement.scan)]
 
     def scattering(self, statement: Statement, given: Statement) -> list[Statement]:
         """The statements that compute what a statement scatters, and add it up at its places.
@@ -374,7 +380,7 @@ class _Placer:
         """The matrix of an access, and indices for its places."""
         if naming not in self.matrices:
             decl = self.program.tensors[access.tensor]
-            modes = [mode for mode, index in enumerate(access.indices) if not isinstance(index, Name)]
+            modes = [mode for mode, index in enumerate(access.indices) if _is_place(index)]
             places = [self.indices.fresh(decl.indices[mode]) for mode in modes]
             name = self.matrices[naming] = self.names.fresh(f"{access.tensor}_places")
             storage = naming.format(len(variables) + len(places))
@@ -413,7 +419,7 @@ class _Placer:
 
 def _computing(access: Access, statement: Statement) -> tuple[str, ...]:
     """The variables that places of an access follow from."""
-    found = (name for index in access.indices if not isinstance(index, Name) for name in index.variables)
+    found = (name for index in access.indices if _is_place(index) for name in index.variables)
     return _by_loops(tuple(dict.fromkeys(found)), statement)
 
 
@@ -425,5 +431,5 @@ def _by_loops(variables: Sequence[str], statement: Statement) -> tuple[str, ...]
 def _under(access: Access, places: Sequence[str]) -> Access:
     """An access with names in the place of its other indices."""
     left = iter(places)
-    indices = (index if isinstance(index, Name) else Name(next(left)) for index in access.indices)
+    indices = (Name(next(left)) if _is_place(index) else index for index in access.indices)
     return replace(access, indices=tuple(indices))

@@ -79,6 +79,7 @@ class _Scan:
         sliced: dict[str, Relation] = {}
 
         def change(access: Access) -> Access:
+            sliced.update({index.tensor: known[index.tensor] for index in access.index_tensors})
             if access.step is None:
                 sliced[access.tensor] = known[access.tensor]
                 return access

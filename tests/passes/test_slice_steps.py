@@ -12,6 +12,7 @@ from samhw.passes import apply_passes
 from samhw.reference import evaluate_program
 from samhw.schedule import Schedule
 from samhw.search import make_lowerable
+from tests.support.placed_recurrences import random_placed_recurrence
 from tests.support.recurrences import Recurrence, random_recurrence
 from tests.support.thorough import THOROUGH
 
@@ -80,6 +81,20 @@ def ran(made: Recurrence, backend: str = "sim", **options: object) -> DesignResu
 def test_random_recurrences() -> None:
     for seed in range(200 if THOROUGH else 8):
         ran(random_recurrence(seed))
+
+
+def test_random_recurrences_at_places() -> None:
+    """Steps read at places that are computed or named, and write what runs along an index."""
+    for seed in range(400 if THOROUGH else 12):
+        ran(random_placed_recurrence(seed), fuse=(None, "full", "none")[seed % 3])
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_random_recurrences_at_places_in_hardware() -> None:
+    for seed in range(12 if THOROUGH else 1):
+        made = random_placed_recurrence(seed)
+        assert ran(made, "verilator").cycles == ran(made).cycles
 
 
 @pytest.mark.parametrize("fuse", ["none", "full", "kinds"])

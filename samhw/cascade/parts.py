@@ -22,6 +22,7 @@ from samhw.frontend import (
     RunningReduction,
     Statement,
     TensorDecl,
+    reaching_beyond,
 )
 from samhw.names import Names
 from samhw.tensors import Format, LevelType
@@ -82,6 +83,8 @@ class InParts:
             for rescaling in given.rescaled.get(tensor, ())
         }
         """The results that rescale others."""
+        self.whole: tuple[Statement, str] | None = None
+        """What needs all of the index in one place, and why."""
         self.cut = self._cut()
         """By tensor, how the statement that writes it calls the index, if it goes over it."""
         self.blocks = blocks_of(given.program, region)
@@ -101,6 +104,8 @@ class InParts:
                 self.emit(statement)
             else:
                 self.statements.append(statement)
+        if any(self.inner in reaching_beyond(statement) for statement in self.statements):
+            self.views.counts_beyond = True
         order = self.asked.order
         if order is not None and self.inner not in order:
             order = self._in_order(order, self.index)
@@ -127,7 +132,10 @@ class InParts:
             known = found.setdefault(statement.lhs.tensor, index)
             if known != index or (index != self.index and self.index in statement.indices):
                 raise self.refusal(f"'{statement}' goes over it twice")
-            self._check(statement, index)
+            if statement.is_move:
+                raise self.refusal(f"'{statement}' moves whole tensors")
+            if self.whole is None and (why := self._needs_all(statement, index)) is not None:
+                self.whole = statement, why
             open_ += [
                 (s, name) for s, name in self._linked(statement, index) if found.get(s.lhs.tensor) != name
             ]
@@ -150,20 +158,19 @@ class InParts:
             for reader in self.asked.statements:
                 yield from ((reader, a.names[mode]) for a in reader.reads if a.tensor == access.tensor)
 
-    def _check(self, statement: Statement, index: str) -> None:
-        """Raises `InputError` for a statement that has no parts."""
+    def _needs_all(self, statement: Statement, index: str) -> str | None:
+        """Why a statement has no parts: it needs all of the index in one place. None if it has some."""
         rhs, tensor = statement.rhs, statement.lhs.tensor
         runs = isinstance(rhs, RunningReduction | Recurrence) and rhs.index == index
         if runs and tensor not in self.given.added and tensor not in self.given.rescaled:
-            raise self.refusal(f"'{statement}' goes along all of it")
-        if statement.is_move:
-            raise self.refusal(f"'{statement}' moves whole tensors")
+            return f"'{statement}' goes along all of it"
         places = statement.reduction in COORDINATES or statement.reduction in RANKINGS
         if places and index in statement.reduction_indices:
-            raise self.refusal(f"'{statement}' puts all of it in order")
+            return f"'{statement}' puts all of it in order"
         extreme = statement.reduction in ("max", "min") and index in statement.reduction_indices
         if extreme and statement.mask is not None and tensor not in self.earlier:
-            raise self.refusal(f"'{statement}' has a mask, of which a part may have nothing")
+            return f"'{statement}' has a mask, of which a part may have nothing"
+        return None
 
     # Statements
 

@@ -123,7 +123,12 @@ def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None
     one_pass = OnePass(made, rescaled, reduced, running, added, outputs)
     one_pass = tiled(one_pass, tile, views)
     views.along.clear()
-    made = _without_dead(segmented(one_pass, lanes or {}, views), outputs)
+    made, whole = segmented(one_pass, lanes or {}, views)
+    findings += (
+        CascadeFinding(statement.lhs.tensor, index, f"one state for all lanes of {index}, since {why}", False)
+        for index, (statement, why) in whole.items()
+    )
+    made = _without_dead(made, outputs)
     used = tuple(view for view in views.even if view.name in made.tensors)
     along = {i: [place for place in places if place[0] in made.tensors] for i, places in views.along.items()}
     counted = {index: places[0] for index, places in along.items() if places}
@@ -349,7 +354,10 @@ class _Rewriter:
             lhs = Access.of("", [name for name in statement.lhs.names if name in used])
             lhs = Access(self._declare(f"{statement.lhs.tensor}_term", lhs, None), lhs.indices)
             order = statement.order and tuple(index for index in statement.order if index in used)
-            self._add(Statement(lhs, elements, order or None, mask=reduced.mask))
+            term_sum = Statement(lhs, elements, order or None, mask=reduced.mask)
+            self._add(term_sum)
+            if term_sum in self.statements:
+                self.reduced[lhs.tensor] = reduced.index
             product = _simplified(Mul(term.results, lhs))
             whole = product if whole is None else Add(whole, product)
         assert whole is not None

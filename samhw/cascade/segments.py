@@ -18,7 +18,9 @@ from samhw.frontend import Access, Expr, Mul, Program, Recurrence, Region, Runni
 __all__ = ["segmented"]
 
 
-def segmented(given: OnePass, lanes: Mapping[str, int], views: CutViews) -> Program:
+def segmented(
+    given: OnePass, lanes: Mapping[str, int], views: CutViews
+) -> tuple[Program, dict[str, tuple[Statement, str]]]:
     """The program in which cascades over an index with lanes go over its segments, one for each lane.
 
     The index itself counts the segments, and so has the lanes; another one counts the coordinates in one.
@@ -27,12 +29,17 @@ def segmented(given: OnePass, lanes: Mapping[str, int], views: CutViews) -> Prog
     Args:
         lanes: by index.
 
+    Returns:
+        The program; and the indices with one state for all of their lanes, each with what needs that, and
+        why.
+
     Raises:
         InputError: for a cascade that has no segments.
     """
     program = given.program
     tensors = dict(program.tensors)
     regions: list[Region] = []
+    whole: dict[str, tuple[Statement, str]] = {}
     for region in program.regions:
         found = {given.reduced[t] for t in region.written if t in given.reduced}
         asked = sorted(index for index in found if lanes.get(index, 1) > 1)
@@ -43,11 +50,15 @@ def segmented(given: OnePass, lanes: Mapping[str, int], views: CutViews) -> Prog
             )
         for index in asked:
             parts = _Segments(given, region, index, lanes[index], views)
+            if parts.whole is not None:
+                # Its lanes share what lies inside, as those of any index, and one state takes what they give.
+                whole[index] = parts.whole
+                continue
             region = parts.region()
             regions += parts.made
             tensors |= parts.tensors
         regions.append(region)
-    return replace(program, tensors=tensors, regions=tuple(regions))
+    return replace(program, tensors=tensors, regions=tuple(regions)), whole
 
 
 class _Segments(InParts):

@@ -68,6 +68,8 @@ class _Tiles(InParts):
 
     def __init__(self, given: OnePass, region: Region, index: str, number: int, views: CutViews):
         super().__init__(given, region, index, number, views)
+        if self.whole is not None:
+            raise self.refusal(self.whole[1])
         self.per_tile = self._per_tile()
         """The tensors that have a value for each tile, and not for each of its coordinates."""
         self._tile: dict[str, Access] = {}

@@ -32,16 +32,16 @@ class Cut:
         parts, own = (other, self.number) if self.is_tiles else (self.number, other)
         return (*whole[: self.mode], parts, own, *whole[self.mode + 1 :])
 
-    def check_even(self, tensor: str, extent: int) -> None:
-        """Raises `InputError` unless all parts of a tensor are equally long."""
+    def check_even(self, tensor: str, extent: int, what: str = "coordinates") -> None:
+        """Raises `InputError` unless all parts of a tensor are equally long. `what` is cut."""
         if extent % self.number and self.is_tiles:
             raise InputError(
-                f"Tiles of {self.number} do not divide the {extent} coordinates of '{tensor}'; give the size "
+                f"Tiles of {self.number} do not divide the {extent} {what} of '{tensor}'; give the size "
                 "of a tile that does, or leave 'tile' out."
             )
         if extent % self.number:
             raise InputError(
-                f"{self.number} lanes do not divide the {extent} coordinates of '{tensor}' into equal "
+                f"{self.number} lanes do not divide the {extent} {what} of '{tensor}' into equal "
                 "segments of a cascade; give a number of lanes that does, or lanes to another index."
             )
 
@@ -99,7 +99,8 @@ class CutView:
         cuts: of its modes, one behind the other.
         format: its own.
         is_derived: it is made of the other one, and does not lie where that lies.
-        is_even: all parts are equally long, since others of the program lie where their tensors lie.
+        is_even: all parts have to be equally long, since others of the program lie where their tensors lie,
+            or since what lies beyond the extent would count.
     """
 
     name: str
@@ -123,9 +124,11 @@ class CutView:
         """
         coords, vals = tensor.to_coo(drop_zeros=tensor.format.stores_fill)
         shape = tensor.shape
+        what = "coordinates"
         for cut in self.cuts:
             if self.is_even:
-                cut.check_even(self.of, shape[cut.mode])
+                cut.check_even(self.of, shape[cut.mode], what)
+            what = "tiles" if cut.is_tiles else what
             shape = cut.shape(shape)
             part, own = np.divmod(coords[cut.mode], shape[cut.mode + 1])
             coords = np.concatenate([coords[: cut.mode], [part, own], coords[cut.mode + 1 :]])
@@ -143,6 +146,7 @@ class CutViews:
         indices: likewise.
         cuts: what there is so far.
         along: by index that counts parts, the views and their modes that it goes along.
+        counts_beyond: some statement would take in what lies beyond the extent of a part.
     """
 
     def __init__(self, program: Program):
@@ -150,12 +154,13 @@ class CutViews:
         self.indices = Names(i for s in program.statements for i in s.indices)
         self.cuts: dict[str, CutView] = {}
         self.along: dict[str, list[tuple[str, int]]] = {}
+        self.counts_beyond = False
         self._of: dict[tuple[str, Cut], TensorDecl] = {}
 
     @property
     def even(self) -> tuple[CutView, ...]:
         """All of them, each with what it has to be."""
-        is_even = not all(view.is_derived for view in self.cuts.values())
+        is_even = self.counts_beyond or not all(view.is_derived for view in self.cuts.values())
         return tuple(replace(view, is_even=is_even) for view in self.cuts.values())
 
     def of(self, program: Program, tensor: str, cut: Cut, inner: str) -> tuple[TensorDecl, Region | None]:
@@ -182,7 +187,7 @@ class CutViews:
             return made, None
         extent = decl.shape[cut.mode]
         if extent is not None:
-            cut.check_even(tensor, extent)
+            cut.check_even(whole, extent, "tiles" if cuts and cuts[-1].is_tiles else "coordinates")
         original, parts = self.reshaped(decl, made, cut.mode)
         return made, Region((Statement(parts, Reshape(original)),))
 

@@ -124,7 +124,7 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
         whole = results(written_as, known)
     known |= parts
     found = Check(0.0, 0.0)
-    plain = [0.0] if is_bounded and cascades is not None and cascades.program is not split.program else []
+    is_rewritten = cascades is not None and cascades.program is not split.program
     for statements in _units(program):
         for statement in statements:
             alias = statement.lhs.tensor
@@ -149,33 +149,68 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
                 )
             others = [expected[name], *([whole[name]] if name in whole else [])]
             seen, verdict = _compared(Relation.of(actual), others, wanted[name], is_bounded)
-            found = Check(
-                max(found.max_abs_error, seen.max_abs_error) if name in results_of else found.max_abs_error,
-                max(found.bound, seen.bound) if name in results_of else found.bound,
-                found.unproved + seen.unproved,
-                {**found.tensors, name: verdict},
-                {**found.sampled, **({name: (rows[name].count, shape[0])} if name in rows else {})},
+            if name in results_of:
+                error, bound = max(found.max_abs_error, seen.max_abs_error), max(found.bound, seen.bound)
+                found = replace(found, max_abs_error=error, bound=bound)
+            found = replace(
+                found,
+                unproved=found.unproved + seen.unproved,
+                tensors={**found.tensors, name: verdict},
+                sampled={**found.sampled, **({name: (rows[name].count, shape[0])} if name in rows else {})},
             )
-        if plain and not rows:
-            plain.append(_plain_bound(split.program, set(written) & results_of, known, kind))
-    plain_bound = max(plain) if plain and not found.sampled else None
-    return replace(found, compared=compared, plain_bound=plain_bound)
+        if is_rewritten and not rows:
+            as_written = _as_written(split.program, set(written) & results_of, known, kind)
+            found = _with_form(found, expected, as_written, is_bounded)
+    return replace(found, compared=compared, plain_bound=None if found.sampled else found.plain_bound)
 
 
-def _plain_bound(
+def _with_form(
+    found: Check, form: Mapping[str, Relation], as_written: Mapping[str, Relation], is_bounded: bool
+) -> Check:
+    """The check with what the results as they are written say of the form of a cascade."""
+    wrong = [name for name in as_written if not _have_same_values(form[name], as_written[name], is_bounded)]
+    found = replace(found, tensors={**found.tensors, **dict.fromkeys(wrong, Verdict.WRONG)})
+    if not is_bounded:
+        return found
+    bounds = [found.plain_bound or 0.0, *map(_bound_of, as_written.values())]
+    return replace(found, plain_bound=max(bounds))
+
+
+def _as_written(
     program: Program, written: Collection[str], known: Mapping[str, Tensor], kind: ValueType
-) -> float:
-    """The greatest bound of some results, of those regions of a program that write them."""
-    bound = 0.0
+) -> dict[str, Relation]:
+    """Some results, of those regions of a program that write them."""
+    expected: dict[str, Relation] = {}
     for statements in _units(program):
         if names := [s.lhs.tensor for s in statements if s.lhs.tensor in written]:
             alone, _ = _alone(program, statements)
-            inputs = {decl.name: known[decl.name] for decl in alone.inputs}
-            found = results(alone, inputs, _rounding(kind))
-            for name in names:
-                seen, _ = _compared(Relation.of(known[name]), [found[name]], Points.everything(), True)
-                bound = max(bound, seen.bound)
-    return bound
+            found = results(alone, {decl.name: known[decl.name] for decl in alone.inputs}, _rounding(kind))
+            expected |= {name: found[name] for name in names}
+    return expected
+
+
+def _bound_of(expected: Relation) -> float:
+    """The greatest bound of a result."""
+    names = tuple(map(str, range(len(expected.extents))))
+    pieces = side_by_side([expected], names, Points.everything())
+    return max((float(np.max(limit, initial=0)) for _, ((_, limit, _),) in pieces), default=0.0)
+
+
+def _have_same_values(form: Relation, as_written: Relation, is_bounded: bool) -> bool:
+    """Whether a form of a cascade has the values of the program as it is written, where both are numbers.
+
+    The run is compared with the form, which is made by the pass: so the pass itself is looked at here. What
+    the form may be off in real numbers is far less than what both may be off in the type.
+    """
+    names = tuple(map(str, range(len(form.extents))))
+    for _, pieces in side_by_side([form, as_written], names, Points.everything()):
+        (one, limit, _), (other, further, _) = (
+            piece if is_bounded else (piece, np.zeros(()), np.zeros(())) for piece in pieces
+        )
+        far = np.abs(one - other) > limit + further + 1e-9 * np.abs(other)
+        if bool(np.any(far & np.isfinite(one) & np.isfinite(other))):
+            return False
+    return True
 
 
 def _units(program: Program) -> Iterator[tuple[Statement, ...]]:

@@ -161,15 +161,62 @@ def test_extremes_of_masked_rows_are_in_the_lanes() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("p[i] argmax= S[i, j]", "'p.i. argmax= S.i, j.' puts all of it in order"),
-        ("r[i, j] = cumsum(j, S[i, j])", "'r.i, j. = cumsum.j, S.i, j..' goes along all of it"),
-        ("p[i] max= S[i, j] where S[i, j]", "has a mask, of which a part may have nothing"),
+        ("p[i] argmax= S[i, j]", "since 'p[i] argmax= S[i, j]' puts all of it in order"),
+        ("r[i, j] = cumsum(j, S[i, j])", "since 'r[i, j] = cumsum(j, S[i, j])' goes along all of it"),
+        ("p[i] max= S[i, j] where M[i, j]", "has a mask, of which a part may have nothing"),
     ],
 )
-def test_what_has_no_segments(text: str, words: str) -> None:
-    program = parse(str(dumps(load_cascade("logsumexp"))).replace("}", f"  {text}\n}}"))
-    with pytest.raises(InputError, match=words):
-        run(program, {"S": np.ones((2, 8))}, {"j": 2})
+def test_one_state_for_all_lanes_where_something_needs_all_of_the_index(text: str, words: str) -> None:
+    """Lanes share the products of the scores, and what they give is reduced in the order of one lane."""
+    mask = "tensor M[i, j] : csr" if "where" in text else ""
+    given = {"Q": RNG.normal(size=(3, 24)), "K": RNG.normal(size=(14, 24))}
+    given |= {"M": (RNG.random((3, 14)) < 0.5) * 1.0} if mask else {}
+    program = parse(
+        f"""
+        tensor Q[i, k]
+        tensor K[j, k]
+        {mask}
+        fuse {{
+          S[i, j] = Q[i, k] * K[j, k]
+          m[i] max= S[i, j]
+          l[i] = exp(S[i, j] - m[i])
+          y[i] = log(l[i]) + m[i]
+          {text}
+        }}
+        """
+    )
+    assert words in cascaded(program, "rescaled", {"j": 4}).findings[-1].words
+    one, four = (run(program, given, lanes) for lanes in ({}, {"j": 4}))
+    assert four.check().verdict == "right"
+    for name, tensor in one.tensors.items():
+        np.testing.assert_array_equal(four.tensors[name].to_dense(), tensor.to_dense())
+    assert one.cycles / four.cycles > 2.5
+
+
+def test_what_lies_beyond_an_extent_does_not_count() -> None:
+    """Zeros count for what has no mask: so segments and tiles of it are equally long, or refused."""
+    program = parse(dumps(load_cascade("logsumexp")).replace("S[i, j] : dense", "S[i, j] : csr"))
+    scores = -RNG.uniform(1, 2, (3, 10))
+    scores[1, 3:] = 0
+    found = run(program, {"S": scores}, {"j": 2})
+    assert found.check().verdict == "right"
+    np.testing.assert_allclose(found["y"], np.log(np.exp(scores).sum(1)), rtol=1e-5)
+    with pytest.raises(InputError, match="4 lanes do not divide the 10 coordinates of 'S'"):
+        run(program, {"S": scores}, {"j": 4})
+    tiles = samhw.compile(program, value="f32", schedule={"cascade": {"form": "rescaled", "tile": 4}})
+    with pytest.raises(InputError, match="Tiles of 4 do not divide the 10 coordinates of 'S'"):
+        tiles.run({"S": scores})
+
+
+def test_sums_of_finite_rank_have_segments() -> None:
+    """Also where nothing is rescaled. Of integers they are exact."""
+    text = "D[i, j] = 12 * X[i, j] - s[i]\nv[i] = D[i, j] * D[i, j]"
+    program = parse(f"value i32\ntensor X[i, j]\nfuse {{\ns[i] = X[i, j]\n{text}\n}}\n")
+    data = RNG.integers(-9, 9, (3, 12))
+    schedule = {"cascade": "finite", "lanes": {"j": 3}}
+    found = samhw.compile(program, schedule=schedule).run({"X": data})
+    assert found.check().verdict == "right"
+    np.testing.assert_array_equal(found["v"], ((12 * data - data.sum(1, keepdims=True)) ** 2).sum(1))
 
 
 def test_segments_are_equally_long() -> None:

@@ -62,7 +62,7 @@ def test_tiles_divide_what_lies_in_place() -> None:
     program = load_cascade("logsumexp").bind({"S": (2, 12)})
     with pytest.raises(InputError, match="Tiles of 8 do not divide the 12 coordinates of 'S'"):
         cascaded(program, "rescaled", tile=8)
-    with pytest.raises(InputError, match="2 lanes do not divide the 3 coordinates of 'S_tiles'"):
+    with pytest.raises(InputError, match="2 lanes do not divide the 3 tiles of 'S'"):
         cascaded(program, "rescaled", {"j": 2}, tile=4)
 
 

@@ -15,6 +15,7 @@ from samhw.checking.check import check
 from samhw.cli import main
 from samhw.frontend import parse
 from samhw.numerics import value_type
+from samhw.schedule import Schedule
 from samhw.sweep.configuration import Configuration
 from samhw.sweep.outcome import is_outcome, outcome
 from samhw.tensors import Tensor
@@ -192,3 +193,21 @@ def test_a_check_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     found = json.loads(CliRunner().invoke(main, ["run", "spmv", "--no-check", "--json", "-"]).stdout)
     assert found["checked"] is False
     assert found["max_abs_error"] is None
+
+
+def test_a_cascade_has_the_values_of_the_program_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass that changes them is found, although the run computes what the pass has made."""
+    program = parse(
+        "value f32\ntensor S[i, j] : csr\nfuse {\nm[i] max= S[i, j]\nl[i] = exp(S[i, j] - m[i])\n}\n"
+    )
+    tensors = {"S": Tensor.from_dense(-np.ones((2, 10)), "csr")}
+    work = Workload("check", program, tensors)
+    verdicts = []
+    for breaks in (False, True):
+        if breaks:
+            # Tiles of 4 then have zeros beyond the extent of 10.
+            monkeypatch.setattr("samhw.cascade.parts.reaching_beyond", lambda statement: ())
+        schedule = Schedule(cascade={"tile": 4 if breaks else 5})
+        compiled = compile_workload(work, schedule, value=value_type("f32"))
+        verdicts.append(check(work, compiled, run(compiled, tensors).outputs).verdict)
+    assert verdicts == [Verdict.RIGHT, Verdict.WRONG]

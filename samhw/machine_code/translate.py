@@ -35,7 +35,8 @@ IGNORED = "_"
 """What is assigned to this name nobody reads."""
 
 UNROLLED = 40
-"""Loops of so many rounds or fewer, if that is known, are written out."""
+"""Loops of so many rounds or fewer, if that is known, are written out; those over the places of a tuple are,
+however many it has."""
 
 
 def translate(function: FunctionType, name: str, stand_ins: StandIns) -> str:
@@ -302,12 +303,20 @@ class _Translator(Calls):
         start, stop, step = (0, *words, 1) if len(words) == 1 else (*words, 1) if len(words) == 2 else words
         if not isinstance(step, int) or step == 0:
             raise Untranslatable("the step of a range must be known")
-        if isinstance(start, int) and isinstance(stop, int) and len(range(start, stop, step)) <= UNROLLED:
-            self._rounds(name, range(start, stop, step), node.body)
+        rounds = range(start, stop, step) if isinstance(start, int) and isinstance(stop, int) else None
+        if rounds is not None and (len(rounds) <= UNROLLED or self._are_places(bounds)):
+            self._rounds(name, rounds, node.body)
         else:
             self._loop(name, start, stop, step, node.body)
         # Behind the loop the counter is one step further than Python's.
         self.calls[-1].names.pop(name, None)
+
+    def _are_places(self, bounds: Sequence[ast.expr]) -> bool:
+        """The bounds of a range are the length of a tuple, whose items may be of any kind."""
+        match bounds:
+            case [ast.Call(func=ast.Name(id="len"), args=[items])]:
+                return isinstance(self.value(items), tuple)
+        return False
 
     def _rounds(self, name: str, numbers: range, body: Sequence[ast.stmt]) -> None:
         """A loop whose rounds are written one after another."""

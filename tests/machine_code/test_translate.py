@@ -225,6 +225,19 @@ def test_closures_are_known_when_they_are_translated() -> None:
     assert compiled(make(2, None))(5, 1) == 5 + 10 + 1
 
 
+def test_a_loop_over_a_tuple_of_any_length_is_written_out() -> None:
+    """Each of its items may be of another kind."""
+    items = tuple((n, (n,)) for n in range(100))
+
+    def function(a: int, b: int) -> int:
+        total = b
+        for i in range(len(items)):
+            total += a * items[i][1][0]
+        return total
+
+    assert compiled(function)(3, 1) == 3 * 4950 + 1
+
+
 def test_others_may_be_called_in_the_place_of_functions() -> None:
     def outer(a: int, b: int) -> int:
         return abs_of(a) + b

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from samhw import machine_code
+from samhw.backends import run
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program as Source
 from samhw.frontend import kernel_names, load_kernel, parse
@@ -21,6 +22,7 @@ from samhw.numerics import value_type
 from samhw.primitives import Actor
 from samhw.primitives.step import NONE, VAL, Memory, Words, firing
 from samhw.running.inputs import load_inputs
+from samhw.schedule import Schedule
 from samhw.sim import InterruptedRunError, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import engine as compiled_engine
 from samhw.sim.compiled import image
@@ -387,3 +389,12 @@ def test_a_stalled_producer_waits_for_slots_too() -> None:
     assert sum(plain.nodes["root"].actors["root"].blocked.values()) == 1
     with small_phases():
         assert_same(outcome(*data, engine="compiled", stalls=stalls), plain)
+
+
+def test_a_node_may_have_more_consumers_than_loops_are_written_out_for() -> None:
+    """Of 22 parts each has two streams from the root."""
+    workload = make_workload(load_kernel("spmv"), ["karate"])
+    program = compile_workload(workload, Schedule(split={"B": "rows(22)"}), value=value_type("i32"))
+    plain, found = (run(program, workload.tensors, engine=name) for name in ("plain", "compiled"))
+    assert found.cycles == plain.cycles
+    assert np.array_equal(found.outputs["x"].vals, plain.outputs["x"].vals)

@@ -77,7 +77,7 @@ def _given(
     followed = node.spec.follows(port, node.params)
     own = taken[followed] if followed else ()
     if node.spec.scans:
-        return (*own, _last(own) * min(_average(graph, node), extent[node.index]))
+        return (*own, _last(own) * min(_average(graph, node, extent), extent[node.index]))
     kept = node.spec.kept(node.params)
     if kept is not None:
         outer = own[: len(own) - 1 - kept]
@@ -94,7 +94,7 @@ def _given(
     return own
 
 
-def _average(graph: Graph, node: Node) -> float:
+def _average(graph: Graph, node: Node, extent: Mapping[str, int]) -> float:
     """How many coordinates a scanner gives for a reference, if fibers are full and of equal length."""
     stored = {node.spec.memories[param].array: graph.memory[name] for param, name in node.memories.items()}
     if not stored:
@@ -103,7 +103,7 @@ def _average(graph: Graph, node: Node) -> float:
         return given
     coordinates = stored.get(StoredArray.CRD) or stored.get(StoredArray.OFF)
     if coordinates is None:
-        return graph.extents[node.index]
+        return extent[node.index]
     if pos := stored.get(StoredArray.POS):
         return coordinates.capacity / max(1, pos.capacity - 1)
     cnt = stored.get(StoredArray.CNT)

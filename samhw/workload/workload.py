@@ -152,11 +152,9 @@ class Workload:
         split = self._split(schedule) or SplitProgram(program, {})
         every = stored | split.derived(ordered)
         entries = {name: _entries(tensor) for name, tensor in every.items()}
-        patterns = result_patterns(program, stored)
         like = split.like()
-        if like:
-            read = {name: tensor for name, tensor in every.items() if name in split.program.tensors}
-            patterns = result_patterns(split.program, read) | patterns
+        read = {name: tensor for name, tensor in every.items() if name in split.program.tensors}
+        patterns = result_patterns(split.program, read)
         for name, pattern in patterns.items():
             decl = program.tensors.get(name) or split.program.tensors[name]
             shape = program.dimensions.shape(like.get(name, name), greatest)

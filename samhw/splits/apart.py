@@ -8,10 +8,7 @@ from functools import reduce
 from samhw.frontend import (
     Access,
     Add,
-    Div,
     Expr,
-    Mul,
-    Neg,
     Recurrence,
     RunningReduction,
     Statement,
@@ -21,6 +18,7 @@ from samhw.frontend import (
     with_accesses,
 )
 from samhw.names import Names
+from samhw.splits.factors import factors
 from samhw.splits.partition import TensorSplit
 from samhw.splits.rule import compressed_in
 
@@ -102,10 +100,10 @@ def put_apart(
 def _telling(given: Statement, partitions: Mapping[str, TensorSplit]) -> Iterator[tuple[str, dict[str, int]]]:
     """Each split tensor that is a factor of all terms, and whose coordinates on the left tell the part of
     what is summed, with the indices that stand for these."""
-    found = [{access.tensor for access in _factors(term)} for term in terms(given.rhs)]
+    found = [{access.tensor for access in factors(term)} for term in terms(given.rhs)]
     for access in accesses(given.rhs):
         partition = partitions.get(access.tensor)
-        if partition is None or not all(access.tensor in factors for factors in found):
+        if partition is None or not all(access.tensor in present for present in found):
             continue
         modes = partition.rule.telling_modes(len(access.indices))
         rows = {access.names[mode]: mode for mode in modes}
@@ -117,20 +115,6 @@ def _telling(given: Statement, partitions: Mapping[str, TensorSplit]) -> Iterato
         )
         if rows and same and rows.keys() <= set(given.lhs.names):
             yield access.tensor, rows
-
-
-def _factors(e: Expr) -> Iterator[Access]:
-    """The tensors of which a term is zero wherever one of them is."""
-    match e:
-        case Access():
-            yield e
-        case Mul(left, right):
-            yield from _factors(left)
-            yield from _factors(right)
-        case Div(left, _):
-            yield from _factors(left)
-        case Neg(operand):
-            yield from _factors(operand)
 
 
 def _instead(tensor: str, part: str) -> Callable[[Access], Access]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import product
 
 from samhw.errors import InputError
@@ -12,6 +12,7 @@ from samhw.frontend import (
     Add,
     Div,
     Expr,
+    IndexExpr,
     Mul,
     Neg,
     Recurrence,
@@ -23,6 +24,7 @@ from samhw.frontend import (
     with_accesses,
 )
 from samhw.names import Names
+from samhw.splits.factors import factors
 from samhw.splits.partition import TensorSplit
 
 __all__ = ["MOST_STREAMS", "MOST_TERMS", "StatementsOverParts"]
@@ -104,13 +106,27 @@ class StatementsOverParts:
                 yield from (replace(e, tensor=part) for part in self.partitions[tensor].parts)
             case Mul(left, right):
                 pairs = product(list(self._expanded(left)), list(self._expanded(right)))
-                yield from (replace(e, left=one, right=other) for one, other in pairs)
+                made = (replace(e, left=one, right=other) for one, other in pairs)
+                yield from (term for term in made if not self._is_nothing(term))
             case Div(left, right):
                 yield from (replace(e, left=one, right=self._whole(right)) for one in self._expanded(left))
             case Neg(operand):
                 yield from (replace(e, operand=one) for one in self._expanded(operand))
             case _:
                 yield self._whole(e)
+
+    def _is_nothing(self, term: Expr) -> bool:
+        """A term has two parts of a tensor as factors, each at the same coordinates: an entry is in one."""
+        parts: dict[tuple[str, tuple[IndexExpr, ...]], set[str]] = {}
+        for access in factors(term):
+            if access.tensor in self._whole_of:
+                parts.setdefault((self._whole_of[access.tensor], access.indices), set()).add(access.tensor)
+        return any(len(found) > 1 for found in parts.values())
+
+    @cached_property
+    def _whole_of(self) -> dict[str, str]:
+        """Of each part the tensor that is split."""
+        return {part: name for name, split in self.partitions.items() for part in split.parts}
 
     def _whole(self, e: Expr) -> Expr:
         """The expression with the sum of all parts in the place of each tensor that is split."""

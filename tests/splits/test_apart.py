@@ -12,6 +12,7 @@ from samhw.frontend import Program, load_kernel, parse
 from samhw.graph_passes.lanes import lane_factors
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
+from samhw.sim.work import operations
 from samhw.spec import MOST_LANES
 from samhw.splits import SplitProgram, split_program
 from samhw.splits import lanes as by_part
@@ -169,6 +170,39 @@ def test_a_part_needs_room_for_its_own_rows() -> None:
     workload = bind_program("spmm", ["karate"])
     room = workload.capacity(Schedule(split={"A": "hyb(1,2)"})).entries
     assert (room["T_w1"], room["T"]) == (64, 1024)
+
+
+def test_room_for_what_the_parts_give() -> None:
+    """A part of another format may store zeros that the whole has not, and a result has them too."""
+    text = "tensor A[i, k] : csr\ntensor Y[i, j] : csr\nY[i, j] = A[i, k] * A[k, j]"
+    array = np.zeros((7, 7), np.int64)
+    array[np.arange(7), (np.arange(7) + 3) % 7] = 1
+    workload = Workload("w", parse(text), {"A": Tensor.from_dense(array, "csr")})
+    schedule = Schedule(split={"A": "diagonal + ragged"})
+    compiled = compile_workload(workload, schedule, value=value_type("i32"))
+    found = run(compiled, workload.tensors)
+    assert check(workload, compiled, found.outputs).good
+    whole, split = (workload.capacity(one).entries["Y"] for one in (None, schedule))
+    assert whole < found.outputs["Y"].nnz <= split
+
+
+@pytest.mark.parametrize("rule", ["hyb(1,2)", "hyb(2,1)", "diagonal + ell(20)"])
+def test_padding_reaches_no_alu(rule: str) -> None:
+    """There are as many products as entries times columns, however many cells the parts have."""
+    workload = bind_program("spmm", ["karate"])
+    A, X = workload.tensors["A"], workload.tensors["X"]
+    compiled = compile_workload(workload, Schedule(split={"A": rule}), value=value_type("i32"))
+    found = run(compiled, workload.tensors)
+    products: list[int] = [
+        operations(graph, region.statistics)[node.name]
+        for graph, region in zip(compiled.design.runs, found.regions, strict=True)
+        for node in graph.nodes
+        if node.kind == "alu" and node.params["op"] == "mul"
+    ]
+    assert sum(products) == A.nnz * X.shape[1]
+    if "hyb" in rule:
+        sizes = split_program(workload.program, {"A": rule}).partitions["A"].sizes(A)
+        assert sum(size.padding for size in sizes.values()) > 0
 
 
 def test_a_result_is_checked_as_it_was_computed() -> None:

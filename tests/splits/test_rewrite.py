@@ -33,6 +33,12 @@ def halves(statement: str) -> str:
             "T[i, j] = A_0[i, k] * A_0[j, k] + A_0[i, k] * A_1[j, k] + A_1[i, k] * A_0[j, k] "
             "+ A_1[i, k] * A_1[j, k]",
         ),
+        # An entry is in one part, so that two of them have no product in one place.
+        ("T[i] = A[i, k] * A[i, k]", "T[i] = A_0[i, k] * A_0[i, k] + A_1[i, k] * A_1[i, k]"),
+        (
+            "T[i] = A[i, k] * -(B[i, k] * A[i, k]) / c[i]",
+            "T[i] = A_0[i, k] * -(B[i, k] * A_0[i, k]) / c[i] + A_1[i, k] * -(B[i, k] * A_1[i, k]) / c[i]",
+        ),
         ("T[i, k] = B[i, k] * 2", "T[i, k] = B[i, k] * 2"),
     ],
 )

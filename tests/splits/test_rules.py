@@ -254,9 +254,9 @@ def test_tables_of_rules_are_checked(split: object) -> None:
             "'A' is moved as a whole",
         ),
         (
-            "tensor A[i, k] : csr\ntensor y[i] : dense\ny[i] = A[i, k] * A[i, k]",
+            "tensor A[i, k] : csr\ntensor Y[i, j] : csr\nY[i, j] = A[i, k] * A[j, k]",
             {"A": "columns(10)"},
-            "'y[i]' would be a sum of 100 terms, and can be one of 96",
+            "'Y[i, j]' would be a sum of 100 terms, and can be one of 96",
         ),
     ],
 )

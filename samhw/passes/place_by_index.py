@@ -302,7 +302,7 @@ class _Placer:
         storage = self.program.tensors[access.tensor].format
         levels = [access.indices[mode] for mode in storage.mode_order]
         own = [n for n, index in enumerate(levels) if isinstance(index, Name) and index.variable in variables]
-        placed = next(n for n, index in enumerate(levels) if not isinstance(index, Name))
+        placed = next(n for n, index in enumerate(levels) if _is_place(index))
         return own[0] < placed if own else otherwise
 
     def naming(

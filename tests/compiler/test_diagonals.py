@@ -81,6 +81,23 @@ def test_places_are_stored_as_the_tensor_is(storage: str, places: str) -> None:
     assert f"tensor A_places[i=6, n_2=6] : {places}" in lines
 
 
+def test_of_a_state() -> None:
+    """In a scan the step is an index too, and no place."""
+    text = """
+tensor S[h=4, g=4]
+scan t {
+  D[t, h] = H[t-1, h, h] + R[t, h]
+  H[t, h, g] = H[t-1, h, g] + D[t, h]
+}
+H[-1, h, g] = S[h, g]"""
+    state, rows = sparse(4, 4), sparse(3, 4)
+    found = samhw.compile(text).run(S=state, R=rows)
+    assert found.check().verdict == "right"
+    for t, row in enumerate(rows):
+        state = state + (np.diag(state) + row)[:, None]
+        np.testing.assert_array_equal(found["H"][t], state)
+
+
 @pytest.mark.slow
 @pytest.mark.verilator
 def test_in_rtl() -> None:

@@ -137,3 +137,21 @@ def test_case(case: str, kind: str, tile: int, segments: int) -> None:
         # Scores in f32 are off themselves, by half a unit in their last place.
         own = np.abs(single[tensor] - plain).max() + 2.0**-20 * np.abs(plain).max()
         assert np.abs(np.asarray(result[tensor]) - plain).max() <= check.bound + own
+
+
+OTHER_TYPES = ("bf16", "fixed<24,8>", "f8e4m3", "f8e5m2")
+OF_OTHERS = [(*given, value) for given in EVERY for value in OTHER_TYPES]
+FEW_OF_OTHERS = [("attention", "rising", 4, 2, "bf16"), ("masked", "single", 1, 8, "fixed<24,8>")]
+
+
+@pytest.mark.parametrize(("case", "kind", "tile", "segments", "value"), sample(OF_OTHERS, FEW_OF_OTHERS))
+def test_case_in_another_type(case: str, kind: str, tile: int, segments: int, value: str) -> None:
+    """Within the bound of its form, which has the values of the program as it is written."""
+    program, arrays, _ = CASES[case](SCORES[kind])
+    if value.startswith("fixed"):
+        # They have no infinity.
+        arrays = {name: np.maximum(array, -90) for name, array in arrays.items()}
+    index = "t" if case == "mla" else "j"
+    cascade = {"form": "finite" if case == "spread" else "rescaled", "tile": tile}
+    schedule = {"cascade": cascade, "lanes": {index: segments}}
+    assert samhw.compile(program, value=value, schedule=schedule).run(arrays).check().good

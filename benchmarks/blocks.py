@@ -7,8 +7,8 @@ region; `layer`, relu(W X + b) with weights at the places of the mask. `per mult
 the ratio of the multipliers.
 
 Usage, from the repository's root: python -m benchmarks.blocks [--program product|attention|layer]
-[--mask bigbird|longformer|pixelfly|random] [--size N] [--width N] [--blocks 4,8,16] [--plot FILE.svg]
-[--json FILE|-]
+[--mask bigbird|longformer|pixelfly|random] [--size N] [--width N] [--blocks 4,8,16] [--products N]
+[--plot FILE.svg] [--json FILE|-]
 """
 
 from collections.abc import Iterator, Sequence
@@ -126,13 +126,16 @@ def run(given: Workload, schedule: Schedule) -> tuple[int, int]:
     return cycles, multipliers(compiled.design.regions)
 
 
-def rows(program: str, mask: str, size: int, width: int, blocks: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """For each size of blocks a row without them, one with them, and one with lanes."""
+def rows(
+    program: str, mask: str, size: int, width: int, blocks: Sequence[int], products: int
+) -> Iterator[dict[str, Any]]:
+    """For each size of blocks a row without them, one with them, and one with lanes; `products` are the most
+    that a unit makes in a cycle."""
     for block in blocks:
         given = workload(program, mask_of(mask, size, block), width)
         ways = {
             "csr": Schedule(),
-            "blocks": Schedule(blocks={"i": block, "j": block, "d": min(block, PRODUCTS // block**2)}),
+            "blocks": Schedule(blocks={"i": block, "j": block, "d": min(block, products // block**2)}),
             "lanes": Schedule(lanes={"i": block}),
         }
         plain, single = 0, 0
@@ -179,10 +182,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--size", type=int, default=1024)
     options.add_argument("--width", type=int, default=64)
     options.add_argument("--blocks", default="4,8,16")
+    options.add_argument(
+        "--products", type=int, default=PRODUCTS, help="that a unit makes in a cycle at the most (4,096)"
+    )
     options.add_argument("--plot", type=Path, metavar="FILE", help="draw speed-ups over the size of a block")
     given = options.parse_args(arguments)
     blocks = [*map(int, given.blocks.split(","))]
-    found = list(follow(rows(given.program, given.mask, given.size, given.width, blocks)))
+    found = list(follow(rows(given.program, given.mask, given.size, given.width, blocks, given.products)))
     report(f"{given.program} under the mask {given.mask}, in blocks", found, given.json)
     if given.plot:
         plot(found, given.plot)

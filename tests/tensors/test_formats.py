@@ -348,6 +348,21 @@ def test_sparse_tensors_of_pytorch(tmp_path: Path, torch: Torch) -> None:
     assert_array_equal(tensor.to_dense(), [[0, 0, 1.5], [2, 0, 3]])
 
 
+@pytest.mark.parametrize(("layout", "format"), [("bsr", "bcsr(2)"), ("bsc", "bcsr(2) @ (1, 0)")])
+def test_blocks_of_pytorch(tmp_path: Path, torch: Torch, layout: str, format: str) -> None:
+    blocks = np.array([[[1.5, 2], [0, 4]], [[3, 0], [5, 6]]], np.float32)
+    pos, crd = (torch.strided("LongStorage", np.array(words)) for words in ([0, 1, 2], [1, 0]))
+    values = torch.strided("FloatStorage", blocks)
+    path = torch.save(
+        tmp_path / "a.pt", torch.sparse(f"torch.sparse_{layout}", pos, crd, values, (4, 4), "?")
+    )
+    tensor = read_tensor(path)
+    assert str(tensor.format) == format
+    above, below = blocks if layout == "bsr" else blocks[::-1]
+    none = np.zeros((2, 2))
+    assert_array_equal(tensor.to_dense(), np.block([[none, above], [below, none]]))
+
+
 def test_nothing_in_a_file_is_executed(tmp_path: Path, torch: Torch) -> None:
     class Evil:
         def __reduce__(self) -> tuple[object, ...]:
@@ -365,5 +380,11 @@ def test_files_of_pytorch_that_are_no_tensor(tmp_path: Path, torch: Torch) -> No
     assert "b.pt holds 0 tensors" in refused(torch.save(tmp_path / "b.pt", {"epoch": 3}))
     outside = torch.strided("FloatStorage", np.zeros((2, 3), np.float32), offset=1)
     assert "c.pt: a tensor lies outside of its storage" in refused(torch.save(tmp_path / "c.pt", outside))
-    strange = torch.sparse("torch.sparse_bsr", (2, 3))
-    assert "layout torch.sparse_bsr is not supported" in refused(torch.save(tmp_path / "d.pt", strange))
+    strange = torch.sparse("torch._mkldnn", (2, 3))
+    assert "layout torch._mkldnn is not supported" in refused(torch.save(tmp_path / "d.pt", strange))
+    none = torch.strided("LongStorage", np.array([0, 0]))
+    several = torch.strided("FloatStorage", np.zeros((1, 0, 2, 2), np.float32))
+    batched = torch.sparse("torch.sparse_bsr", none, none, several, (1, 2, 2))
+    assert "e.pt: blocks of 3 axes: save matrices one by one" in refused(
+        torch.save(tmp_path / "e.pt", batched)
+    )

@@ -40,7 +40,7 @@ class _Sparse(NamedTuple):
 
 
 def read(path: Path) -> Tensor:
-    """Read the one tensor of a file: strided as dense, sparse as COO, CSR or CSC."""
+    """Read the one tensor of a file: strided as dense, sparse as COO, CSR, CSC, BSR or BSC."""
     try:
         with zipfile.ZipFile(path) as archive:
             found = _Unpickler(archive).load()
@@ -149,4 +149,15 @@ def _tensor(found: Any) -> Tensor:
             pos, crd, values, size = parts[:4]
             arrays = {"pos1": pos, "crd1": crd, "vals": values}
             return Tensor.from_arrays(size, found.layout[-3:], arrays)
-    raise InputError(f"layout {found.layout} is not supported: use strided, sparse COO, CSR or CSC")
+        case "torch.sparse_bsr" | "torch.sparse_bsc":
+            pos, crd, values, size = parts[:4]
+            if values.ndim != 3:
+                raise InputError(f"blocks of {values.ndim - 1} axes: save matrices one by one")
+            _, rows, columns = values.shape
+            by_rows = found.layout == "torch.sparse_bsr"
+            # Inside of a block, too, the outer level comes first.
+            vals = values if by_rows else values.transpose(0, 2, 1)
+            order = "" if by_rows else " @ (1, 0)"
+            arrays = {"pos1": pos, "crd1": crd, "vals": vals.reshape(-1)}
+            return Tensor.from_arrays(size, f"bcsr({rows},{columns}){order}", arrays)
+    raise InputError(f"layout {found.layout} is not supported: use strided, sparse COO, CSR, CSC, BSR or BSC")

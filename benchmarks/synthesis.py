@@ -146,6 +146,14 @@ def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
         for op in ("sum", "max"):
             row = {"op": op, "shape": [b, b], "over": [1]}
             yield Case("fold", f"{op} {value} {b}x{b}", partial(Fold, arch=arch, value_type=value, **row))
+    block = {"arch": arch, "value_type": value, "shape": [2, 2]}
+    yield Case("alu", f"add {value} 2x2", partial(Alu, op="add", **block))
+    yield Case("alu", f"sub {value} 2x2, b along rows", partial(Alu, op="sub", axes={"b": [0]}, **block))
+    four = {"arch": arch, "value_type": value, "words": 4}
+    yield Case("reduce_scalar", f"sum {value} of 2x2", partial(ReduceScalar, op="sum", **four))
+    yield Case(
+        "reduce_vector", f"sum {value} of 2x2, bits=[5]", partial(ReduceVector, op="sum", bits=[5], **four)
+    )
     for op in ("sum", "max", "prod"):
         yield Case(
             "reduce_scalar", f"{op} {value}", partial(ReduceScalar, arch=arch, value_type=value, op=op)

@@ -80,15 +80,27 @@ def _pops(
         args |= {"stood": popped - ready, "empty before": 0 if before is None else max(0, ready - before - 1)}
         name = str(token)
         if token.kind is Kind.VAL and value is not None:
-            name = args["value"] = str(value) if isinstance(value, int) else f"{value:.9g}"
+            name = args["value"] = value
+        if token.payload.bit_length() > 63:  # Protobuf has no such integer.
+            args["payload"] = hex(token.payload)
         yield {"ph": "X", "name": name, "ts": popped, "dur": 1, **place, "args": args}
         before = popped
 
 
-def _values(graph: Graph, channel: Channel, payloads: Sequence[int]) -> Sequence[Any]:
-    """The numbers that payloads stand for; None for coordinates and references, which are such themselves."""
-    kind = graph.given(graph.node[channel.source.node], channel.source.port).element
-    return [None] * len(payloads) if kind is None else kind.decode(payloads).tolist()
+def _values(graph: Graph, channel: Channel, payloads: Sequence[int]) -> Sequence[str | None]:
+    """The numbers that payloads stand for, those of a block one behind the other; None for coordinates and
+    references, which are such themselves."""
+    given = graph.given(graph.node[channel.source.node], channel.source.port)
+    kind = given.element
+    if kind is None:
+        return [None] * len(payloads)
+    bits, mask = kind.width, (1 << kind.width) - 1
+    words = [[payload >> n * bits & mask for n in range(given.words)] for payload in payloads]
+    return [" ".join(map(_number, numbers)) for numbers in kind.decode(words).tolist()]
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.9g}"
 
 
 def _region_events(regions: Sequence[Traced], process: int) -> Iterator[Event]:

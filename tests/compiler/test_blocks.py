@@ -1,7 +1,9 @@
 """Programs in blocks: results are those of the program without, and backends agree."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +22,15 @@ from samhw.running.images import unload
 from samhw.running.inputs import inputs_of
 from samhw.schedule import Schedule
 from samhw.search import compile_program
-from samhw.sim import operations, simulate, simulate_regions, total_cycles, traffic
+from samhw.sim import (
+    operations,
+    simulate,
+    simulate_regions,
+    total_cycles,
+    traffic,
+    write_chrome_trace,
+    write_perfetto_trace,
+)
 from samhw.tensors import Tensor
 from samhw.tensors.generate import bigbird_mask
 from samhw.workload import compile_workload, make_workload
@@ -155,6 +165,19 @@ def test_lanes_distribute_blocks(text: str, lanes: Sequence[Mapping[str, int]], 
         assert np.array_equal(plain[0], rounded["A"].to_dense() @ rounded["X"].to_dense())
         assert np.array_equal(plain[0], fast[0])
         assert plain[1] == fast[1] < single[1]
+
+
+@pytest.mark.parametrize("value", ["i32", "f32"])
+def test_traces_show_the_numbers_of_a_block(value: str, tmp_path: Path) -> None:
+    compiled, tensors = compiled_on(spmm("bcsr(2)", "bdense(2)", "bdense(2)"), value)
+    memories, extents = inputs_of(compiled, tensors)
+    (graph,) = compiled.design.regions
+    runs = [(graph, simulate(graph, Arch(), memories, extents, trace=True))]
+    write_chrome_trace(tmp_path / "t.json", runs)
+    write_perfetto_trace(tmp_path / "t.pftrace", runs)
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    first = tensors["A"].arrays()["vals"][:4]
+    assert " ".join(f"{number:g}" for number in first) in {event["name"] for event in events}
 
 
 def test_memories_off_chip_take_none() -> None:

@@ -21,6 +21,10 @@ from tests.support.thorough import THOROUGH
             *("mag", 736389, 5416271, 128),
             marks=[pytest.mark.slow, pytest.mark.skipif(not THOROUGH, reason="a quarter of a minute")],
         ),
+        pytest.param(
+            *("ogbn-proteins", 132534, 39561252, 8),
+            marks=[pytest.mark.slow, pytest.mark.skipif(not THOROUGH, reason="a minute, and gigabytes")],
+        ),
     ],
 )
 def test_graphs(name: str, nodes: int, edges: int, features: int) -> None:
@@ -78,7 +82,7 @@ def test_weights_and_voxels() -> None:
 
 
 def test_names_and_seeds() -> None:
-    assert len(STAND_INS) == 22
+    assert len(STAND_INS) == 23
     with pytest.raises(InputError, match="no stand-in for a data set 'citeseer': use cora, cora_ml"):
         stand_in("citeseer")
     same, other = (stand_in("cora", seed=seed)["adjacency"].arrays()["crd1"] for seed in (0, 1))

@@ -19,8 +19,9 @@ from samhw.numerics import value_type
 from tests.support.nested import to_stream
 from tests.support.strategies.drawn import drawn
 from tests.support.stream_cases import CASES, Case
+from tests.support.thorough import THOROUGH
 
-EXAMPLES = 12
+EXAMPLES = 80 if THOROUGH else 12
 ARCH = Arch()
 
 

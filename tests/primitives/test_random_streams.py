@@ -27,7 +27,7 @@ def ordered_outputs(case: Case) -> list[str]:
 
 @pytest.mark.parametrize("kind", CASES)
 def test_meaning_and_timing(kind: str) -> None:
-    @settings(max_examples=60)
+    @settings(max_examples=80)
     @given(st.data())
     def run(data: st.DataObject) -> None:
         case = data.draw(CASES[kind]())

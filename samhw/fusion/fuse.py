@@ -22,6 +22,9 @@ Binding = tuple[str, ...]
 MOST_INSTANCES = 256
 """Of a region. A chain in which each statement uses the one before it twice would have no end of them."""
 
+MOST_FOR_EACH = 4
+"""What a region of many statements may have for each of them."""
+
 
 def ways_to_share(region: Region, *, recomputed: bool = False) -> Sequence[Sharing]:
     """The ways to share what is fused, the one that shares most first.
@@ -171,10 +174,11 @@ class FusedRegion:
             key = (access.tensor, instance.indices(access))
             if key not in instance.producers:
                 instance.producers[key] = self._make(*key)
-        if len(self.instances) == MOST_INSTANCES:
+        most = max(MOST_INSTANCES, MOST_FOR_EACH * len(self._writers))
+        if len(self.instances) == most:
             raise StreamError(
                 f"Fused into one, the statements up to '{tensor}' compute intermediates more than "
-                f"{MOST_INSTANCES} times over",
+                f"{most} times over",
                 "split the region",
             )
         self._instance[tensor, binding] = instance

@@ -96,3 +96,9 @@ def test_a_chain_that_doubles_with_each_statement_is_refused() -> None:
     text = f"tensor T0[i=4, j=4] : dense\nfuse {{\n{statements}\n}}\n"
     with pytest.raises(ScheduleError, match="more than 256 times over; split the region"):
         compile_program(parse(text), Schedule(share="none"), capacity=Capacity())
+
+
+def test_a_region_of_many_statements_computes_each_of_them() -> None:
+    statements = "\n".join(f"  Y{n}[i] = x[i] + {n}" for n in range(300))
+    program = parse(f"tensor x[i=4]\nfuse {{\n{statements}\n}}")
+    assert len(FusedRegion(program, program.regions[0]).instances) == 300

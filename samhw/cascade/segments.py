@@ -51,6 +51,8 @@ def segmented(
         for index in asked:
             parts = _Segments(given, region, index, lanes[index], views)
             if parts.whole is not None:
+                if parts.has_vectors:
+                    raise parts.refusal(parts.whole[1])
                 # Its lanes share what lies inside, as those of any index, and one state takes what they give.
                 whole[index] = parts.whole
                 continue
@@ -71,6 +73,16 @@ class _Segments(InParts):
         super().__init__(given, region, index, number, views)
         self._own: dict[str, str] = {}
         self._weights: dict[tuple[Access, Symbolic], Access] = {}
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether a rescaled sum keeps an index inside of the cut one: its reducer takes whole rows, of which
+        lanes without segments would have none."""
+        return any(
+            set(writer.lhs.names).difference(*(each.result.names for each in self.given.rescaled[tensor]))
+            for tensor, writer in self.writers.items()
+            if tensor in self.given.rescaled and self.given.reduced[tensor] == self.index
+        )
 
     def refusal(self, why: str) -> InputError:
         return InputError(

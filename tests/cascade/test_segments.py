@@ -193,6 +193,12 @@ def test_one_state_for_all_lanes_where_something_needs_all_of_the_index(text: st
     assert one.cycles / four.cycles > 2.5
 
 
+def test_no_lanes_where_one_state_has_vectors() -> None:
+    text = dumps(load_cascade("attention")).replace("\n}", "\n  p[i] argmax= S[i, j]\n}")
+    with pytest.raises(InputError, match="puts all of it in order; give lanes to"):
+        cascaded(parse(text), "rescaled", {"j": 4})
+
+
 def test_what_lies_beyond_an_extent_does_not_count() -> None:
     """Zeros count for what has no mask: so segments and tiles of it are equally long, or refused."""
     program = parse(dumps(load_cascade("logsumexp")).replace("S[i, j] : dense", "S[i, j] : csr"))

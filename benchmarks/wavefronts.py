@@ -1,7 +1,7 @@
 """What the wavefronts of nested recurrences gain in cycles, as figure 8 of the FractalTensor paper compares
 its workloads: a copy of the cell for each cell of the widest diagonal, against one cell after another.
 
-    python -m benchmarks.wavefronts [stacked_lstm dilated_rnn grid_rnn] [--scale whole|small]
+    python -m benchmarks.wavefronts [stacked_lstm dilated_rnn grid_rnn] [--scale whole|middle|small]
 
 Prints for each workload the cells and the rounds; the cycles of the scan with copies, of the whole run, and
 of all cells one after another; what the copies gain, and its share of cells / rounds. Then, for one copy and
@@ -109,12 +109,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     names = ["stacked_lstm", "dilated_rnn", "grid_rnn"]
     parser.add_argument("workloads", nargs="*", help=", ".join(names))
-    parser.add_argument("--scale", choices=("whole", "small"), default="whole")
+    parser.add_argument("--scale", choices=("whole", "middle", "small"), default="whole")
     options = parser.parse_args()
-    steps, tall, dilated, side = (64, 32, 6, 10) if options.scale == "whole" else (4, 2, 2, 2)
+    scales = {"whole": (64, 32, 6, 10), "middle": (16, 8, 4, 5), "small": (4, 2, 2, 2)}
+    steps, tall, dilated, side = scales[options.scale]
     shapes: dict[str, tuple[Callable[[int, int, int], tuple[Function, list[ListType]]], int, int, int]] = {
         "stacked_lstm": (stacked_lstm, tall, steps, tall),
-        "dilated_rnn": (dilated_rnn, dilated, steps if options.scale == "small" else 50, dilated),
+        "dilated_rnn": (dilated_rnn, dilated, 50 if options.scale == "whole" else steps, dilated),
         "grid_rnn": (grid_rnn, tall, side, side * side),
     }
     print("workload       cells  rounds  cycles  whole run  one by one   gain  of cells / rounds")

@@ -61,6 +61,8 @@ def _take_back(n: int, m: int) -> Step:
             if head == STOP and lane != turn:
                 if data[lane] >> 4 != word >> 4:
                     return protocol
+                if max(data[lane] & 15, m) != max(word & 15, m):
+                    return protocol
                 if data[lane] & 15 < m and not state[OVER] >> lane & 1:
                     return protocol
         state[TURN] = 0

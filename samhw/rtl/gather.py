@@ -53,6 +53,10 @@ class Gather(Primitive):
         all_stop = all_of(
             (i.payload.kind == TokenKind.STOP)
             & (stop_hi(i.payload) == stop_hi(head))
+            & (
+                (stop_lo(i.payload) == stop_lo(head))
+                | ((stop_lo(i.payload) <= levels) & (stop_lo(head) <= levels))
+            )
             & (is_over[lane] | (turn == lane))
             for lane, i in enumerate(inputs)
         )

@@ -616,6 +616,10 @@ FAULTS = {
         *("gather", 2, {"lanes": 3, "levels": 1, "payload": "ref"}),
         *({"ref0": "S1", "ref1": "S1:1", "ref2": "S1"}, {}, "protocol .* cycle 1"),
     ),
+    "gather: a list of one lane alone": (
+        *("gather", 2, {"lanes": 2, "levels": 0, "payload": "ref"}),
+        *({"ref0": "1 S1", "ref1": "S1:1"}, {}, "protocol .* cycle 2"),
+    ),
     "gather: DONE against STOP": (
         *("gather", 1, {"lanes": 2, "levels": 0, "payload": "ref"}),
         *({"ref0": "D", "ref1": "S0"}, {}, "protocol .* cycle 1"),

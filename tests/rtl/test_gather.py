@@ -46,7 +46,14 @@ def test_a_row_that_may_be_the_last_waits_for_the_next_lane_alone():
 
 @pytest.mark.parametrize(
     ("levels", "refs"),
-    [(0, ["S0", "S1"]), (0, ["S0", "1"]), (1, ["S1", "S1:1", "S1"]), (0, ["D", "S0"])],
+    [
+        (0, ["S0", "S1"]),
+        (0, ["S0", "1"]),
+        (1, ["S1", "S1:1", "S1"]),
+        (0, ["D", "S0"]),
+        (0, ["1 S1", "S1:1"]),
+        (1, ["S2:2", "S1:2"]),
+    ],
 )
 def test_lanes_that_do_not_agree(levels, refs):
     assert gather(levels, refs, cycles=20).error == Error.PROTOCOL

@@ -6,21 +6,35 @@ from amaranth.hdl import Signal, Value, ValueLike
 
 from samhw.graph import Arch
 from samhw.numerics import value_type
+from samhw.rtl.alu import Alu
+from samhw.rtl.arg import Arg
 from samhw.rtl.array import Array
 from samhw.rtl.crd_hold import CrdHold
 from samhw.rtl.drop_crd import DropCrd
 from samhw.rtl.drop_val import DropVal
+from samhw.rtl.fold import Fold
+from samhw.rtl.gather import Gather
 from samhw.rtl.intersect import Intersect
+from samhw.rtl.last import Last
+from samhw.rtl.locate import Locate
 from samhw.rtl.logic import all_of, any_of
+from samhw.rtl.matmul import Matmul
+from samhw.rtl.pick import Pick
+from samhw.rtl.recur_vector import RecurVector
 from samhw.rtl.reduce_scalar import ReduceScalar
+from samhw.rtl.reduce_vector import ReduceVector
 from samhw.rtl.repeat import Repeater
+from samhw.rtl.running import Running
 from samhw.rtl.scan_compressed import ScanCompressed
 from samhw.rtl.scan_dense import ScanDense
 from samhw.rtl.scan_dia import ScanDia
 from samhw.rtl.scan_ell import ScanEll
 from samhw.rtl.scan_ragged import ScanRagged
 from samhw.rtl.scan_singleton import ScanSingleton
+from samhw.rtl.scatter import Scatter
+from samhw.rtl.shift import Shift
 from samhw.rtl.token import TokenKind
+from samhw.rtl.top_k import TopK
 from samhw.rtl.union import Union
 from tests.formal.grammar import Grammar, Reader
 from tests.formal.streams import Case, Invariant
@@ -61,6 +75,16 @@ def _thinned(inputs: Readers, outputs: Readers, state: Mapping[str, Signal]) -> 
     )
 
 
+def _stands_with(inputs: Readers, outputs: Readers, state: Mapping[str, Signal]) -> Value:
+    """Each output stands at the stop where the input does, and may lack payloads behind it."""
+    return all_of(
+        (out.over == head.over) & (out.reach >= head.reach)
+        for out in outputs.values()
+        for head in inputs.values()
+    )
+
+
+_REDUCED = {"crd0": Grammar(1, ascends=True), "val": Grammar(1)}
 _JOIN = {"crd0": _CRD, "crd1": _CRD, "ref0": _REF, "ref1": _REF}
 
 CASES = {
@@ -170,6 +194,98 @@ CASES = {
             lockstep=("crd", "ref"),
             quick=10,
             deep=14,
+        ),
+        Case(
+            "locate",
+            lambda: Locate(arch=_ARCH),
+            {"ref": Grammar(1, empty=True), "crd": _CRD},
+            {"ref": _MAYBE},
+            quick=12,
+        ),
+        Case(
+            "pick",
+            lambda: Pick(arch=_ARCH, crd_capacity=16),
+            {"at": _MAYBE, "ref": _MAYBE},
+            {"ref": _MAYBE},
+            quick=12,
+        ),
+        Case("shift", lambda: Shift(arch=_ARCH), {"crd": _CRD}, {"crd": _REF}, invariant=_stands_with),
+        Case(
+            "scatter",
+            lambda: Scatter(arch=_ARCH, lanes=2, payload_width=8),
+            {"ref": _MAYBE},
+            {"ref0": _MAYBE, "ref1": _MAYBE},
+            invariant=_stands_with,
+        ),
+        Case(
+            "gather of payloads",
+            lambda: Gather(arch=_ARCH, lanes=2, levels=0, payload_width=8),
+            {"ref0": _MAYBE, "ref1": _MAYBE},
+            {"ref": _MAYBE},
+        ),
+        Case(
+            "gather of rows",
+            lambda: Gather(arch=_ARCH, lanes=2, levels=1, payload_width=8),
+            {"ref0": Grammar(3), "ref1": Grammar(3)},
+            {"ref": Grammar(3)},
+        ),
+        Case(
+            "alu",
+            lambda: Alu(arch=_ARCH, value_type=_I8, op="add"),
+            {"a": _MAYBE, "b": _MAYBE},
+            {"val": _REF},
+        ),
+        Case(
+            "matmul",
+            lambda: Matmul(arch=_ARCH, value_type=_I8, shape=[1, 1], over=[2], a=[0, 2], b=[2, 1]),
+            {"a": _MAYBE, "b": _MAYBE},
+            {"val": _REF},
+            quick=12,
+        ),
+        Case(
+            "fold",
+            lambda: Fold(arch=_ARCH, value_type=_I8, op="max", shape=[2], over=[0]),
+            {"block": _MAYBE},
+            {"val": _REF},
+        ),
+        Case(
+            "running",
+            lambda: Running(arch=_ARCH, value_type=_I8, op="max"),
+            {"val": _MAYBE},
+            {"val": _REF},
+        ),
+        Case(
+            "running, exclusive",
+            lambda: Running(arch=_ARCH, value_type=_I8, op="max", exclusive=True),
+            {"val": _MAYBE},
+            {"val": _REF},
+        ),
+        Case("last", lambda: Last(arch=_ARCH, value_type=_I8), {"val": _MAYBE}, {"val": Grammar(1)}),
+        Case(
+            "arg",
+            lambda: Arg(arch=_ARCH, value_type=_I8, op="max"),
+            {"crd": _CRD, "val": _MAYBE},
+            {"val": Grammar(1)},
+        ),
+        Case(
+            "top_k",
+            lambda: TopK(arch=_ARCH, value_type=_I8, op="max", gives="values", k=2),
+            {"crd": _CRD, "val": _MAYBE, "rank": _CRD},
+            {"val": _REF},
+        ),
+        Case(
+            "reduce_vector",
+            lambda: ReduceVector(arch=_ARCH, value_type=_I8, op="max", bits=[1]),
+            {"crd0": _CRD, "val": _MAYBE},
+            _REDUCED,
+            quick=14,
+        ),
+        Case(
+            "recur_vector",
+            lambda: RecurVector(arch=_ARCH, value_type=_I8, bits=[1]),
+            {"crd0": _CRD, "factor": _MAYBE, "val": _MAYBE},
+            _REDUCED,
+            quick=14,
         ),
     )
 }

@@ -117,6 +117,9 @@ class StreamContract(wiring.Component):
         if not member.is_port:
             wiring.connect(m, inner, wiring.flipped(outer))
             return
+        if member.flow == Out:
+            m.d.comb += outer.eq(inner)
+            return
         m.d.comb += inner.eq(outer)
         # An extent, which the host has written.
         before = Signal.like(inner)

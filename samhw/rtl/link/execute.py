@@ -88,9 +88,11 @@ class Executor(wiring.Component):
         address = Signal(32)
         word = Signal(32)
         """What is sent next."""
+        left = Signal.like(self.at)
+        """Words from `at` on; that it is one is known early in a cycle."""
 
         def advance() -> None:
-            m.d.sync += self.at.eq(self.at + 1)
+            m.d.sync += [self.at.eq(self.at + 1), left.eq(left - 1)]
             with m.If(~is_fixed):
                 m.d.sync += address.eq(address + 4)
 
@@ -100,10 +102,11 @@ class Executor(wiring.Component):
                 with m.If(self.arrived):
                     m.next = "LOOK"
             with m.State("LOOK"):
-                m.d.sync += [self.at.eq(0), address.eq(header.address), status.eq(LinkStatus.OK)]
+                m.d.sync += [self.at.eq(0), left.eq(Mux(is_hello, 2, header.count))]
+                m.d.sync += [address.eq(header.address), status.eq(LinkStatus.OK)]
                 self._look(m, is_hello, is_read, is_write, status)
             self._reset(m)
-            self._write(m, address, status, advance)
+            self._write(m, address, status, left == 1, advance)
             with m.State("NUMBER"):
                 self._send(m, header.number)
                 with m.If(self.o.ready):
@@ -114,7 +117,7 @@ class Executor(wiring.Component):
                         m.d.sync += word.eq(_VERSION)
                         m.next = "WORD"
             self._read(m, address, word, status)
-            self._word(m, is_hello, word, advance)
+            self._word(m, is_hello, word, left == 1, advance)
             with m.State("STATUS"):
                 self._send(m, status, last=1)
                 with m.If(self.o.ready):
@@ -164,7 +167,9 @@ class Executor(wiring.Component):
         """Whether a port of fewer bits would take an address for another one."""
         return (address >> self.address_bits).any()
 
-    def _write(self, m: Module, address: Signal, status: Signal, advance: Callable[[], None]) -> None:
+    def _write(
+        self, m: Module, address: Signal, status: Signal, is_last: Value, advance: Callable[[], None]
+    ) -> None:
         axi = self.axi
         addressed, sent = Signal(), Signal()
         m.d.comb += [axi.awaddr.eq(address), axi.wdata.eq(self.word), axi.wstrb.eq(0xF)]
@@ -174,7 +179,7 @@ class Executor(wiring.Component):
                 m.d.sync += [status.eq(LinkStatus.REFUSED), self._written.eq(LinkStatus.REFUSED)]
             advance()
             m.next = "FETCH"
-            with m.If(self.at + 1 == self.header.count):
+            with m.If(is_last):
                 m.next = "NUMBER"
 
         with m.State("FETCH"):
@@ -210,7 +215,9 @@ class Executor(wiring.Component):
             with m.If(axi.rvalid):
                 end(refused=axi.rresp != Response.OKAY)
 
-    def _word(self, m: Module, is_hello: Value, word: Signal, advance: Callable[[], None]) -> None:
+    def _word(
+        self, m: Module, is_hello: Value, word: Signal, is_last: Value, advance: Callable[[], None]
+    ) -> None:
         """Sends a word, and goes to the next one."""
         part = Signal(2)
         with m.State("WORD"):
@@ -219,7 +226,7 @@ class Executor(wiring.Component):
                 m.d.sync += [word.eq(word >> 8), part.eq(part + 1)]
                 with m.If(part == 3):
                     advance()
-                    with m.If(self.at + 1 == Mux(is_hello, 2, self.header.count)):
+                    with m.If(is_last):
                         m.next = "STATUS"
                     with m.Elif(is_hello):
                         m.d.sync += word.eq(self.build)

@@ -4,7 +4,7 @@ the path that holds each of them back, by Yosys and nextpnr (pip install samhw[r
 The designs are sized for the karate club. One of them takes minutes.
 
 Usage, from the repository's root: python -m benchmarks.synthesis designs [PROGRAM ..] [--value TYPE ..]
-[--seeds N] [--json FILE|-]
+[--arch NAME|FILE] [--seeds N] [--json FILE|-]
 """
 
 import json
@@ -23,6 +23,7 @@ from benchmarks.common import follow, parser, report
 from samhw.boards.ecp5 import place_options
 from samhw.building.boards import BoardDesign
 from samhw.building.boards.netlist import TOP
+from samhw.graph import Arch
 from samhw.numerics import value_type
 from samhw.processes import run
 from samhw.workload import bind_program, compile_workload
@@ -50,10 +51,10 @@ class Row:
     path: str
 
 
-def measure(program: str, value: str, seeds: int) -> Row:
+def measure(program: str, value: str, seeds: int, arch: Arch) -> Row:
     """Synthesizes a design, and routes it with so many seeds; the row is that of the middle one."""
     workload = bind_program(program, ["karate"] if program != "bigbird_attention" else [])
-    compiled = compile_workload(workload, value=value_type(value))
+    compiled = compile_workload(workload, value=value_type(value), arch=arch)
     on_board = BoardDesign.named(BOARD, compiled.design, compiled.arch)
     reports = []
     with tempfile.TemporaryDirectory() as folder:
@@ -111,10 +112,12 @@ def main(words: Sequence[str] | None = None) -> None:
     arguments = parser(__doc__)
     arguments.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"by default {', '.join(PROGRAMS)}")
     arguments.add_argument("--value", action="append", metavar="TYPE", help=f"by default {', '.join(VALUES)}")
+    arguments.add_argument("--arch", default="samhw", metavar="NAME|FILE", help="latencies (samhw)")
     arguments.add_argument("--seeds", type=int, default=3, help="the row is that of the middle one (3)")
     chosen = arguments.parse_args(words)
     cases = [(p, v) for p in chosen.programs or PROGRAMS for v in chosen.value or VALUES]
-    rows = [asdict(measure(program, value, chosen.seeds)) for program, value in follow(cases)]
+    arch = Arch.load(chosen.arch)
+    rows = [asdict(measure(program, value, chosen.seeds, arch)) for program, value in follow(cases)]
     if chosen.json:
         text = json.dumps({"designs": rows}, indent=1) + "\n"
         sys.stdout.write(text) if chosen.json == "-" else Path(chosen.json).write_text(text)

@@ -35,7 +35,8 @@ def arch_of(given: Arch | Mapping[str, object] | Path | str | None) -> Arch:
         case str() | Path():
             return Arch.load(str(given))
     raise InputError(
-        f"The arch cannot be {shown(given)}; give an Arch, 'samhw', 'vitis', or the file of one."
+        f"The arch cannot be {shown(given)}; give an Arch, {', '.join(map(repr, Arch.profiles()))}, or the "
+        "file of one."
     )
 
 

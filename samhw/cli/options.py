@@ -64,8 +64,8 @@ __all__ = [
 
 ARCH = click.option(
     "--arch",
-    metavar="samhw|vitis|FILE",
-    help="Latencies: those of our RTL, those predicted for HLS (what HLS has by default), or an arch.json.",
+    metavar="NAME|FILE",
+    help=f"Latencies: a profile ({', '.join(Arch.profiles())}; HLS has vitis by default), or an arch.json.",
 )
 
 AREA = click.option(

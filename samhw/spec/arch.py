@@ -11,6 +11,7 @@ import numpy as np
 from samhw.errors import InputError, shown
 from samhw.files import check_readable
 from samhw.numerics import BLOCK, RECURRENCE_BLOCK, ValueType
+from samhw.suggestion import did_you_mean
 
 __all__ = ["HLS_STEP", "MOST_BANKS", "Arch", "Latencies"]
 
@@ -72,6 +73,9 @@ HLS_STEP = 2
 LONGEST = 4096
 """Cycles of the longest latency: far beyond any that serves, and pipelines of that many registers can be
 built."""
+
+_PROFILES = Path(__file__).with_name("profiles")
+"""Of each file what differs from the defaults."""
 
 _RANGES = {
     "index_bits": (8, 32),
@@ -200,7 +204,7 @@ class Arch:
 
     @classmethod
     def load(cls, name: str) -> "Arch":
-        """A profile by its name, `samhw` or `vitis`, or the JSON file that every build has.
+        """A profile by its name, or the JSON file that every build has.
 
         Raises:
             InputError: if there is neither.
@@ -209,13 +213,23 @@ class Arch:
             return cls()
         if name == "vitis":
             return cls.vitis()
+        names = cls.profiles()
         try:
-            data = json.loads(check_readable(Path(name)).read_text(encoding="utf-8"))
+            path = check_readable(_PROFILES / f"{name}.json" if name in names else Path(name))
+            data = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             data = None
         if not isinstance(data, dict):
-            raise InputError(f"There is no arch '{name}'; give samhw, vitis, or a build's arch.json.")
+            hint = did_you_mean(name, names)
+            raise InputError(
+                f"There is no arch '{name}'{hint}; give {', '.join(names)}, or a build's arch.json."
+            )
         return cls.from_json(data)
+
+    @staticmethod
+    def profiles() -> list[str]:
+        """The names that `load` knows (docs/timing.md, "Profiles")."""
+        return ["samhw", "vitis", *sorted(path.stem for path in _PROFILES.glob("*.json"))]
 
     def dumps(self) -> str:
         """The JSON text."""

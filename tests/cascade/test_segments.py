@@ -1,5 +1,7 @@
 """Lanes on the index of a cascade: it goes over segments, each with a state of its own, side by side."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -169,7 +171,7 @@ def test_extremes_of_masked_rows_are_in_the_lanes() -> None:
 def test_one_state_for_all_lanes_where_something_needs_all_of_the_index(text: str, words: str) -> None:
     """Lanes share the products of the scores, and what they give is reduced in the order of one lane."""
     mask = "tensor M[i, j] : csr" if "where" in text else ""
-    given = {"Q": RNG.normal(size=(3, 24)), "K": RNG.normal(size=(14, 24))}
+    given: dict[str, Any] = {"Q": RNG.normal(size=(3, 24)), "K": RNG.normal(size=(14, 24))}
     given |= {"M": (RNG.random((3, 14)) < 0.5) * 1.0} if mask else {}
     program = parse(
         f"""

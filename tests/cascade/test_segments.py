@@ -245,9 +245,9 @@ def test_one_build_for_any_length() -> None:
 @pytest.mark.parametrize("backend", [pytest.param("verilator", marks=pytest.mark.verilator), "hls"])
 def test_in_hardware(backend: str) -> None:
     arrays, wanted = attention(3, 16)
-    program = load_cascade("attention")
-    found = run(program, arrays, {"i": 2, "j": 4}, backend)
+    program, lanes = load_cascade("attention"), {"i": 2, "j": 2}
+    found = run(program, arrays, lanes, backend)
     assert found.check().verdict == "right"
     np.testing.assert_allclose(found["O"], wanted, atol=1e-5)
     if backend == "verilator":
-        assert found.cycles == run(program, arrays, {"i": 2, "j": 4}).cycles
+        assert found.cycles == run(program, arrays, lanes).cycles

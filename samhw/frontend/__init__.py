@@ -52,7 +52,7 @@ from samhw.frontend.expr import (
 from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
 from samhw.frontend.kernels import kernel_description, kernel_names, load_kernel
 from samhw.frontend.models import load_model, model_data, model_description, model_names
-from samhw.frontend.named import built_in_names, load_named, load_program
+from samhw.frontend.named import built_in_names, built_in_programs, load_named, load_program
 from samhw.frontend.objects import Example, MlirFile, load_object
 from samhw.frontend.parse import dumps, load, parse, parse_expression
 from samhw.frontend.pattern import Pattern, result_patterns
@@ -104,6 +104,7 @@ __all__ = [
     "TensorDecl",
     "accesses",
     "built_in_names",
+    "built_in_programs",
     "cascade_description",
     "cascade_names",
     "cautions",

@@ -86,9 +86,9 @@ def _with_diagonals(region: Region) -> Region:
     """Where an access names an index again, a computed index in its place: `A[i, i]` is `A[i, i + 0]`."""
 
     def again(index: IndexExpr, before: tuple[IndexExpr, ...]) -> IndexExpr:
-        return (
-            ComputedIndex.of([(index.variable, 1)]) if isinstance(index, Name) and index in before else index
-        )
+        if isinstance(index, Name) and index in before:
+            return ComputedIndex.of([(index.variable, 1)])
+        return index
 
     def change(access: Access) -> Access:
         indices = access.indices

@@ -1,24 +1,39 @@
 """Programs by what a user calls them."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from samhw.errors import InputError
-from samhw.frontend.cascades import cascade_names, load_cascade
-from samhw.frontend.kernels import kernel_names, load_kernel
-from samhw.frontend.models import load_model, model_names
+from samhw.frontend.cascades import cascade_description, cascade_names, load_cascade
+from samhw.frontend.kernels import kernel_description, kernel_names, load_kernel
+from samhw.frontend.models import load_model, model_description, model_names
 from samhw.frontend.objects import Example, MlirFile, load_object, name_one_of
 from samhw.frontend.parse import load, parse
 from samhw.frontend.program import Program
-from samhw.frontend.sequences import load_sequence, sequence_names
+from samhw.frontend.sequences import load_sequence, sequence_description, sequence_names
 from samhw.suggestion import did_you_mean
 
-__all__ = ["built_in_names", "load_named", "load_program"]
+__all__ = ["built_in_names", "built_in_programs", "load_named", "load_program"]
+
+_BUILT_IN = (
+    (kernel_names, load_kernel, kernel_description),
+    (cascade_names, load_cascade, cascade_description),
+    (sequence_names, load_sequence, sequence_description),
+    (model_names, load_model, model_description),
+)
+"""Of each sort its names, what loads one of them, and what describes it."""
 
 
 def built_in_names() -> tuple[str, ...]:
     """The names of all built-in programs: kernels, cascades, sequences, then models."""
-    return (*kernel_names(), *cascade_names(), *sequence_names(), *model_names())
+    return tuple(name for names, _, _ in _BUILT_IN for name in names())
+
+
+def built_in_programs() -> Iterator[tuple[str, str]]:
+    """The same names, each with what the program computes, in one line."""
+    for names, _, description in _BUILT_IN:
+        yield from ((name, description(name)) for name in names())
 
 
 def load_program(spec: str) -> Program:
@@ -42,14 +57,9 @@ def load_named(spec: str) -> Program | Example | MlirFile:
     Raises:
         InputError: when there is no such program, or it breaks a rule of the language.
     """
-    if spec in kernel_names():
-        return load_kernel(spec)
-    if spec in model_names():
-        return load_model(spec)
-    if spec in cascade_names():
-        return load_cascade(spec)
-    if spec in sequence_names():
-        return load_sequence(spec)
+    for names, load_one, _ in _BUILT_IN:
+        if spec in names():
+            return load_one(spec)
     if spec.endswith(".ein"):
         return load(Path(spec))
     path, mlir, function = spec.rpartition(".mlir")

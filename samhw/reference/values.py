@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, ndtr
 
 from samhw.reference.domain import Domain, Reduction, Sum
 from samhw.reference.relation import Array, Mask
@@ -203,14 +202,27 @@ NARROW: dict[str, Callable[[Array], Array]] = {
 """Functions that round to a number of another type."""
 
 
+def _normal(x: NDArray[np.float64]) -> Array:
+    """The distribution function of the normal distribution."""
+    from scipy.special import ndtr  # Takes a tenth of a second to be imported, and few programs need it.
+
+    return ndtr(x)
+
+
+def _sigmoid(x: NDArray[np.float64]) -> Array:
+    from scipy.special import expit  # Likewise.
+
+    return expit(x)
+
+
 _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "abs": np.abs,
     "relu": lambda x: np.maximum(x, 0),
     "leaky_relu": _leaky_relu,
     # At minus infinity the limit is 0, but the product would be NaN.
-    "gelu": lambda x: np.where(x == -np.inf, 0.0, x * ndtr(x)),
-    "silu": lambda x: np.where(x == -np.inf, 0.0, x * expit(x)),
-    "sigmoid": expit,
+    "gelu": lambda x: np.where(x == -np.inf, 0.0, x * _normal(x)),
+    "silu": lambda x: np.where(x == -np.inf, 0.0, x * _sigmoid(x)),
+    "sigmoid": _sigmoid,
     "tanh": np.tanh,
     "sin": np.sin,
     "cos": np.cos,

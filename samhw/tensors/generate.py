@@ -11,7 +11,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from samhw.errors import InputError
 from samhw.limits import WORD, check_memory
@@ -344,6 +343,8 @@ def pruned_weights(
     rng = np.random.default_rng(seed)
     places = math.prod(shape)
     if density < _FEW:
+        from scipy.special import ndtri  # Takes a tenth of a second to be imported, and is rarely needed.
+
         count = _entries(density, places)
         flat = _choose(rng, places, count)
         # The greatest of normal weights are those of the distribution's tails.

@@ -23,7 +23,7 @@ from samhw.cost import DEVICES, SHOWN_DEVICES, find_device
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
 from samhw.frontend import Program
-from samhw.graph import DRAWINGS, Design, draw, dumps, to_dot
+from samhw.graph import DRAWINGS, Design, draw, dumps, to_dot, unproved_circles
 from samhw.passes import apply_program_passes
 from samhw.workload import Workload
 
@@ -39,7 +39,11 @@ _TEXT = ("", ".dot", ".gv")
 @BUILD_DATA
 @click.option("--table", is_flag=True, help="Print the fusion table.")
 @click.option("--html", type=OUTPUT, help="Write the fusion tables as a page.")
-@click.option("--channels", is_flag=True, help="Print the channels with latency and depth.")
+@click.option(
+    "--channels",
+    is_flag=True,
+    help="Print the channels with latency and depth, and whether they are proved deep enough.",
+)
 @click.option(
     "--orders",
     "listed",
@@ -164,7 +168,7 @@ def compile(
             print_table(page, region.table.grid(), title=_region_title(region))
         write_text(Path(html), page.export_html())
     if json_target:
-        print_json(json_target, _report(compiled, given))
+        print_json(json_target, _report(compiled, given, channels))
     if "-" not in (json_target, dot):
         _print(compiled, given, table, channels)
     if dot:  # The last, since it may lack Graphviz.
@@ -206,6 +210,7 @@ def _print(compiled: Compiled, given: Workload | Program, table: bool, channels:
                 print_table(console, _computations(region), title=f"{graph.name}: intermediates")
         if channels:
             print_table(console, _channels(region), title=f"{graph.name}: channels")
+            click.echo(f"{graph.name}: {_liveness(region)}")
         click.echo(
             f"{graph.name}: order {','.join(region.order) or '(none)'}, {len(graph.nodes)} nodes, "
             f"{len(graph.channels)} channels, {len(graph.memories)} memories"
@@ -244,6 +249,14 @@ def _channels(region: CompiledRegion) -> list[list[str]]:
     return rows
 
 
+def _liveness(region: CompiledRegion) -> str:
+    """Whether the channels are deep enough, and if that is not known, why."""
+    circles = unproved_circles(region.graph, region.extent)
+    if not circles:
+        return "no circle of waits: these channels are deep enough for any data"
+    return f"these channels may be deep enough, but that is not proved: {circles[0]}"
+
+
 def _computations(region: CompiledRegion) -> list[list[str]]:
     """How often each intermediate is computed, and why."""
     rows = [["intermediate", "read by", "computed", "how", "why"]]
@@ -253,7 +266,7 @@ def _computations(region: CompiledRegion) -> list[list[str]]:
     return rows
 
 
-def _report(compiled: Compiled, given: Workload | Program) -> dict[str, object]:
+def _report(compiled: Compiled, given: Workload | Program, channels: bool) -> dict[str, object]:
     """What --json writes."""
     return {
         "program": compiled.program.name,
@@ -268,6 +281,7 @@ def _report(compiled: Compiled, given: Workload | Program) -> dict[str, object]:
                 "expected_cycles": round(region.expected.cycles),
                 "note": region.note,
                 "intermediates": [found.to_json() for found in region.computations],
+                **({"circles": _circles(region)} if channels else {}),
             }
             for region in compiled.regions
         ],
@@ -277,6 +291,11 @@ def _report(compiled: Compiled, given: Workload | Program) -> dict[str, object]:
         **({"row_orders": lines} if (lines := compiled.order_lines) else {}),
         **({"blocks": stored} if (stored := blocks_json(compiled, given)) else {}),
     }
+
+
+def _circles(region: CompiledRegion) -> list[dict[str, object]]:
+    """The circles of waits that are not ruled out."""
+    return [circle.to_json() for circle in unproved_circles(region.graph, region.extent)]
 
 
 def _region_title(region: CompiledRegion) -> str:

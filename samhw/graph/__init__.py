@@ -21,6 +21,7 @@ from samhw.graph.ir import (
 )
 from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
+from samhw.graph.liveness import Circle, unproved_circles
 from samhw.graph.nodes import latency, make
 from samhw.graph.once import once_per_graph
 from samhw.graph.sequence import Parallel, Repeat, Run, Step, Steps, runs_of, sequence_of
@@ -42,6 +43,7 @@ __all__ = [
     "AddressMap",
     "Arch",
     "Channel",
+    "Circle",
     "Design",
     "Dram",
     "Endpoint",
@@ -78,6 +80,7 @@ __all__ = [
     "stop",
     "to_dot",
     "to_svg",
+    "unproved_circles",
     "validate",
     "validate_design",
     "waiting_cycle",

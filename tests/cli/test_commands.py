@@ -78,6 +78,7 @@ def test_compile_prints_the_table_and_writes_the_graph(tmp_path: Path) -> None:
     result = samhw("compile", "spmm", "--data", "karate", "--table", "--channels", "--dot", dot, "-o", graph)
     assert result.exit_code == 0
     assert "Red1_k[crd0]" in result.output
+    assert "spmm: no circle of waits: these channels are deep enough for any data" in result.output
     assert json.loads(graph.read_text())["version"] == 4
     assert dot.read_text().startswith("digraph")
 

@@ -1,0 +1,247 @@
+"""Whether the channels of a graph are deep enough that it cannot deadlock: the check of docs/liveness.md.
+
+Nodes that stand still wait for each other in a circle. The check goes through the levels of the streams,
+outermost first, and looks for a circle whose waits all agree in the coordinates outside of a level, but not
+in the level itself. Where there is none at any level, no run deadlocks, whatever the data.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+
+import networkx as nx
+
+from samhw.graph.ir import Channel, Endpoint, Graph
+from samhw.graph.levels import Levels, levels
+from samhw.graph.patterns import Pattern, contained, pattern_of
+from samhw.graph.waiting import AT_END, LATE, NEVER, Awaited, Lag, lag
+
+__all__ = ["Circle", "unproved_circles"]
+
+
+@dataclass(frozen=True)
+class Circle:
+    """Nodes that may wait for each other in a circle, as far as the check can tell.
+
+    Attributes:
+        node: the one that may be behind what waits for it.
+        waits: that of the node first, and then on around the circle.
+        index: that of the level in which it may be behind; empty for the end of all.
+        bounded: it is behind by one coordinate, and not by a whole fiber.
+    """
+
+    node: str
+    waits: tuple[Awaited, ...]
+    index: str
+    bounded: bool
+
+    def __str__(self) -> str:
+        behind = "the next coordinate" if self.bounded else "the end of a fiber"
+        of = f"{behind} of {self.index}" if self.index else "the end of a stream"
+        return f"{self.node} may need {of} before it goes on, while {', '.join(map(str, self.waits))}"
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values."""
+        waits = [{"channel": w.channel.name, "for": "token" if w.token else "slot"} for w in self.waits]
+        return {"node": self.node, "index": self.index, "bounded": self.bounded, "waits": waits}
+
+
+def unproved_circles(graph: Graph, extents: Mapping[str, int]) -> tuple[Circle, ...]:
+    """The circles of waits that the proof of docs/liveness.md does not rule out, one for each node and level;
+    none for a graph that cannot deadlock.
+
+    Args:
+        graph: with producers before those that read them, as the compiler leaves it.
+        extents: the greatest extent of each index (`Levels`).
+    """
+    known = levels(graph)
+    deepest = max((len(around) for around in known.values()), default=0)
+    return tuple(
+        circle
+        for level in range(-1, deepest)
+        for block in _blocks(graph, known, extents, level)
+        for circle in _Block(graph, known, extents, level, block).circles()
+    )
+
+
+def _tokens(around: Sequence[str], extents: Mapping[str, int]) -> int:
+    """The most tokens that one coordinate has with those levels inside of it, and the stops of these."""
+    count = 1
+    for index in reversed(around):
+        count = extents[index] * count + 1
+    return count
+
+
+def _may_be_full(channel: Channel, around: Levels, extents: Mapping[str, int], level: int) -> bool:
+    """A channel may be full of tokens that agree in the coordinates outside of the level. Level -1 has two:
+    what a stream tells of the run, and DONE."""
+    tokens = _tokens(around[max(level, 0) :], extents) + (level < 0)
+    return level < len(around) and channel.depth < tokens
+
+
+def _blocks(
+    graph: Graph, known: Mapping[Endpoint, Levels], extents: Mapping[str, int], level: int
+) -> Iterator[tuple[Channel, ...]]:
+    """The channels among which a circle may lie: what waits for each other, as far as two ways lead from each
+    node to each other one."""
+    left = [graph.channels]
+    while left:
+        channels = left.pop()
+        waits: nx.DiGraph[str] = nx.DiGraph()
+        for channel in channels:
+            waits.add_edge(channel.sink.node, channel.source.node)
+            if _may_be_full(channel, known[channel.source], extents, level):
+                waits.add_edge(channel.source.node, channel.sink.node)
+        number = {node: n for n, part in enumerate(nx.strongly_connected_components(waits)) for node in part}
+        inside = [c for c in channels if number[c.source.node] == number[c.sink.node]]
+        ways: nx.Graph[str] = nx.Graph((c.source.node, c.sink.node) for c in inside)
+        parts = {
+            frozenset(edge): n
+            for n, edges in enumerate(nx.biconnected_component_edges(ways))
+            for edge in edges
+        }
+        found: dict[int, list[Channel]] = {}
+        for channel in inside:
+            found.setdefault(parts[frozenset((channel.source.node, channel.sink.node))], []).append(channel)
+        if len(found) == 1 and len(inside) == len(channels):
+            yield tuple(channels)
+        else:
+            left += [tuple(part) for part in found.values() if len(part) > 1]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The channels of one of the blocks of a level."""
+
+    graph: Graph
+    known: Mapping[Endpoint, Levels]
+    extents: Mapping[str, int]
+    level: int
+    channels: tuple[Channel, ...]
+
+    def circles(self) -> Iterator[Circle]:
+        """One for each node that may be behind: those that no pattern bounds first, as no circle leads
+        through these any more if there are none."""
+        found = list(self._through(LATE))
+        return iter(found or self._through(None))
+
+    def _through(self, only: Lag | None) -> Iterator[Circle]:
+        """The circles through nodes that are LATE, or behind by one coordinate of a pattern."""
+        seen: set[str] = set()
+        for start, by in self._behind:
+            if (by is LATE) is (only is LATE) and start.waits not in seen:
+                # In whatever coordinates the rises are counted, there is none too many.
+                tried = contained(self.graph)[by] if isinstance(by, tuple) else {by}
+                found = [self._around(start, by, counted) for counted in tried]
+                if (waits := found[0]) is not None and None not in found:
+                    seen.add(start.waits)
+                    index = self.known[start.channel.source][self.level] if self.level >= 0 else ""
+                    yield Circle(start.waits, waits, index, by is not LATE)
+
+    def _around(
+        self, start: Awaited, by: Pattern | Lag, counted: Pattern | Lag
+    ) -> tuple[Awaited, ...] | None:
+        """A circle that begins with a wait of a node that is behind, and comes to that node again without
+        going down by more coordinates than nodes go up, of those of the pattern that is counted; None if
+        there is no such circle.
+
+        The way of the greatest rise from wait to wait is that of Bellman and Ford.
+        """
+        rise: dict[Awaited, float] = {start: 0.0}
+        came: dict[Awaited, Awaited] = {}
+        queue = deque([start])
+        times: Counter[Awaited] = Counter()
+        while queue:
+            wait = queue.popleft()
+            for following, lagged in self._next[wait]:
+                if following.channel == start.channel or (lagged is LATE and by is not LATE):
+                    continue  # That no circle leads through what is LATE was seen before.
+                total = rise[wait] + self._step(following, lagged, counted)
+                if following in rise and total <= rise[following]:
+                    continue
+                rise[following], came[following] = total, wait
+                if following.on == start.waits:
+                    if total + 1 >= 0 and self._lag(following, start) == by:
+                        return _back(came, start, following)
+                    continue
+                times[following] += 1
+                if times[following] > len(self._waits):
+                    return _back(came, start, following)
+                queue.append(following)
+        return None
+
+    def _step(self, following: Awaited, lagged: Pattern | Lag | None, counted: Pattern | Lag) -> float:
+        """By how many coordinates of a pattern a wait is at most further than the one before it."""
+        if not isinstance(counted, tuple):
+            return inf  # Any circle is one too many.
+        inside = contained(self.graph)
+        rise: float = 0
+        if isinstance(lagged, tuple):
+            rise = 1 if counted in inside[lagged] else inf
+        elif lagged is AT_END:
+            rise = self._at_end
+        if following.token or pattern_of(self.graph, following.channel, self.level) not in inside[counted]:
+            return rise
+        return rise - self._coordinates(following.channel)
+
+    def _coordinates(self, channel: Channel) -> int:
+        """How many steps from coordinate to coordinate of the level lie at least between the ends of a
+        channel that is full, without the one to the end of the fiber."""
+        if self.level < 0:
+            return 0
+        inner = self.known[channel.source][self.level + 1 :]
+        return channel.depth // _tokens(inner, self.extents) if inner else channel.depth - 1
+
+    @cached_property
+    def _at_end(self) -> int:
+        """A channel of one slot alone can be full with only the end of a fiber to come."""
+        return int(any(channel.depth < 2 for channel in self.channels))
+
+    def _lag(self, came: Awaited, goes: Awaited) -> Pattern | Lag | None:
+        return lag(self.graph, self.level, came, goes)
+
+    @cached_property
+    def _waits(self) -> tuple[Awaited, ...]:
+        """For a token of every channel, and for a slot of every one that may be full."""
+        return tuple(
+            Awaited(channel, token)
+            for channel in self.channels
+            for token in (True, False)
+            if token or _may_be_full(channel, self.known[channel.source], self.extents, self.level)
+        )
+
+    @cached_property
+    def _next(self) -> Mapping[Awaited, list[tuple[Awaited, Pattern | Lag | None]]]:
+        """What the node that a wait is for may wait for itself, and by how much that is behind."""
+        of_node: dict[str, list[Awaited]] = {}
+        for wait in self._waits:
+            of_node.setdefault(wait.waits, []).append(wait)
+        return {
+            wait: [
+                (following, by)
+                for following in of_node.get(wait.on, ())
+                if following.channel != wait.channel and (by := self._lag(wait, following)) is not NEVER
+            ]
+            for wait in self._waits
+        }
+
+    @cached_property
+    def _behind(self) -> tuple[tuple[Awaited, Pattern | Lag], ...]:
+        """The waits by which a node may be behind, and by how much."""
+        found = {
+            (goes, by): None
+            for following in self._next.values()
+            for goes, by in following
+            if by is not None and (by is not AT_END or self._at_end)
+        }
+        return tuple(found)
+
+
+def _back(came: Mapping[Awaited, Awaited], start: Awaited, wait: Awaited) -> tuple[Awaited, ...]:
+    """The way from a start to a wait, or where it runs in a circle, as much of it as there is."""
+    found = [wait]
+    while wait != start and (wait := came[wait]) not in found:
+        found.append(wait)
+    return tuple(reversed(found))

@@ -1,0 +1,117 @@
+"""Which streams have the same coordinates: their patterns, level by level (docs/liveness.md)."""
+
+from collections.abc import Mapping
+
+import networkx as nx
+
+from samhw.graph.ir import Channel, Endpoint, Graph, Node
+from samhw.graph.once import once_per_graph
+
+__all__ = ["Pattern", "concatenates", "contained", "offsets", "pattern_of", "patterns"]
+
+Pattern = tuple[str, int]
+"""What has made the coordinates of a level: a node, and the level; or an index that is dense, and -1."""
+
+RUN: Pattern = ("", -1)
+"""What all streams have in common outside of their levels."""
+
+
+@once_per_graph
+def patterns(graph: Graph) -> Mapping[Endpoint, tuple[Pattern, ...]]:
+    """For each output the patterns of its levels, outermost first: where those of two streams are equal down
+    to a level, both have the same coordinates in it.
+
+    A stream that has been moved up behind the parts of a concatenation keeps the patterns that it had.
+
+    The graph has producers before those that read them.
+    """
+    found: dict[Endpoint, tuple[Pattern, ...]] = {}
+    missing: set[Endpoint] = set()
+    """Outputs with a payload that may be EMPTY, below which a scanner has nothing."""
+    for node in graph.nodes:
+        heads = {port.name: graph.fanin[Endpoint(node.name, port.name)].source for port in node.inputs}
+        joins = node.spec.joins(node.params)
+        may_miss = any(head in missing for head in heads.values()) or (bool(joins) and not node.spec.thins)
+        for port in node.outputs:
+            end = Endpoint(node.name, port.name)
+            around = {name: found[head] for name, head in heads.items()}
+            found[end] = _of(node, port.name, port.stream.depth, around, concatenates(graph, node))
+            if node.spec.scans:
+                if not node.memories and not may_miss:
+                    (extent,) = node.extents.values()
+                    found[end] = (*found[end][:-1], (extent, -1))
+            elif may_miss:
+                missing.add(end)
+    return found
+
+
+def pattern_of(graph: Graph, channel: Channel, level: int) -> Pattern:
+    """That of a level of a channel's stream; all have one of level -1, which is the whole stream and DONE."""
+    return patterns(graph)[channel.source][level] if level >= 0 else RUN
+
+
+@once_per_graph
+def contained(graph: Graph) -> Mapping[Pattern, frozenset[Pattern]]:
+    """For each pattern those with no coordinates but its own, below the same outer ones: itself, what a union
+    has taken in, and what is left of it where coordinates are dropped."""
+    found = patterns(graph)
+    inside: nx.DiGraph[Pattern] = nx.DiGraph()
+    inside.add_node(RUN)
+    inside.add_nodes_from(pattern for around in found.values() for pattern in around)
+    for node in graph.nodes:
+        followed = (node.spec.follows(port.name, node.params) for port in node.outputs)
+        heads = {name for name in followed if name} | {join.crd for join in node.spec.joins(node.params)}
+        if node.spec.kept(node.params) is not None or node.spec.completes:
+            continue
+        taken = [found[graph.fanin[Endpoint(node.name, head)].source] for head in heads]
+        for port in node.outputs:
+            for level, pattern in enumerate(found[Endpoint(node.name, port.name)]):
+                for other in (around[level] for around in taken if level < len(around)):
+                    if pattern[0] == node.name and other != pattern and not concatenates(graph, node):
+                        inside.add_edge(*((other, pattern) if node.spec.thins else (pattern, other)))
+    return {p: frozenset({p} | nx.descendants(inside, p)) for p in inside}
+
+
+@once_per_graph
+def offsets(graph: Graph) -> Mapping[Endpoint, tuple[str, ...]]:
+    """For each output the parts of a concatenation that its coordinates have been moved behind."""
+    found: dict[Endpoint, tuple[str, ...]] = {}
+    for node in graph.nodes:
+        for port in node.outputs:
+            followed = node.spec.follows(port.name, node.params)
+            own = found[graph.fanin[Endpoint(node.name, followed)].source] if followed else ()
+            if node.spec.joins(node.params):
+                own = ()
+            elif node.spec.moves:
+                own = (*own, *node.extents.values())
+            found[Endpoint(node.name, port.name)] = own
+    return found
+
+
+def concatenates(graph: Graph, node: Node) -> bool:
+    """A node joins streams that have been moved behind different parts."""
+    known = offsets(graph)
+    joins = node.spec.joins(node.params)
+    return len({known[graph.fanin[Endpoint(node.name, join.crd)].source] for join in joins}) > 1
+
+
+def _of(
+    node: Node, port: str, depth: int, heads: Mapping[str, tuple[Pattern, ...]], concatenated: bool
+) -> tuple[Pattern, ...]:
+    """The patterns of an output, from those of the inputs."""
+    followed = node.spec.follows(port, node.params)
+    around = heads[followed] if followed else ()
+    kept = node.spec.kept(node.params)
+    first_own = depth
+    """The outermost level whose coordinates the node makes or changes."""
+    if node.spec.scans:
+        first_own = depth - 1
+    elif kept is not None:
+        first_own = len(around) - 1 - kept
+    elif joins := node.spec.joins(node.params):
+        if concatenated or len({heads[join.crd] for join in joins}) > 1:
+            first_own = depth - 1
+    elif node.spec.thins:
+        first_own = min(len(head) for head in heads.values()) - 1
+    made = tuple((node.name, level) for level in range(min(first_own, depth), depth))
+    return (*around[: depth - len(made)], *made)

@@ -1,0 +1,163 @@
+"""How far behind a node may be: what it waits for, compared with what waits for it (docs/liveness.md)."""
+
+from enum import Enum
+from typing import NamedTuple
+
+from samhw.graph.ir import Channel, Endpoint, Graph, Node
+from samhw.graph.patterns import Pattern, concatenates, offsets, pattern_of, patterns
+
+__all__ = ["AT_END", "LATE", "NEVER", "Awaited", "Lag", "lag"]
+
+
+class Lag(Enum):
+    """A lag that no pattern bounds."""
+
+    LATE = "late"
+    """What the node waits for may lie anywhere behind what waits for it, up to the end of a fiber."""
+    AT_END = "at end"
+    """The end of a fiber comes behind that of the fiber inside of its last coordinate, but to a node at once
+    with it."""
+    NEVER = "never"
+    """The node cannot be waited for like this while it waits like that."""
+
+
+LATE, AT_END, NEVER = Lag.LATE, Lag.AT_END, Lag.NEVER
+
+
+class Awaited(NamedTuple):
+    """One of the waits of a circle: for a token on a channel that is empty, or for a slot of one that is
+    full."""
+
+    channel: Channel
+    token: bool
+
+    @property
+    def waits(self) -> str:
+        """The node that waits."""
+        return self.channel.sink.node if self.token else self.channel.source.node
+
+    @property
+    def on(self) -> str:
+        """The node that it waits for."""
+        return self.channel.source.node if self.token else self.channel.sink.node
+
+    def __str__(self) -> str:
+        return f"{self.waits} waits for a {'token' if self.token else 'slot'} of {self.channel.name}"
+
+
+def lag(graph: Graph, level: int, came: Awaited, goes: Awaited) -> Pattern | Lag | None:
+    """By how much the coordinate of `level` rises at a node between two waits, the first for the node and the
+    second by it: not at all (None), by one coordinate of a pattern, or by what `Lag` says.
+
+    All that both waits are about agrees in the coordinates outside of `level`.
+    """
+    node = graph.node[goes.waits]
+    before, behind = _depth(graph, came), _depth(graph, goes)
+    if before <= level < behind:
+        # A circle comes back to a level that it has left. A node gives an outer coordinate no later than the
+        # first token inside of it, so that no channel of these can be full of what lies in it.
+        return LATE if goes.token else NEVER
+    distribution = node.spec.distribution(node.params)
+    if distribution and level >= node.inputs[0].stream.depth - 1 - distribution.levels:
+        return LATE
+    pattern = pattern_of(graph, goes.channel, level) if level < behind else None
+    if _changes(graph, node, level):
+        return _lag_of_change(graph, node, level, came, goes, pattern)
+    if came.token and goes.token and behind < before and level == behind - 1:
+        # A scanner ends a fiber when it sees the next token of the level above.
+        return pattern if node.spec.scans else AT_END
+    if goes.token and level == behind - 1 and not _in_step(graph, node, came, goes):
+        return pattern
+    return None
+
+
+def _depth(graph: Graph, wait: Awaited) -> int:
+    return graph.stream(wait.channel).depth
+
+
+def _innermost(graph: Graph, node: Node) -> int:
+    """The innermost level of the shallowest of a node's inputs."""
+    return min(port.stream.depth for port in node.inputs) - 1
+
+
+def _changes(graph: Graph, node: Node, level: int) -> bool:
+    """The node takes coordinates of the level away, holds them back, or makes others of them."""
+    if not node.inputs:
+        return False
+    spec = node.spec
+    if (kept := spec.kept(node.params)) is not None:
+        return level >= node.inputs[0].stream.depth - 1 - kept
+    if spec.thins and _joins_one_pattern(graph, node):
+        return False
+    return (spec.thins or spec.completes or concatenates(graph, node)) and level >= _innermost(graph, node)
+
+
+def _lag_of_change(
+    graph: Graph, node: Node, level: int, came: Awaited, goes: Awaited, pattern: Pattern | None
+) -> Pattern | Lag | None:
+    """The same at a level that the node changes."""
+    spec = node.spec
+    into = not came.token  # Someone waits for a slot in front of it.
+    if (kept := spec.kept(node.params)) is not None:
+        if into is not goes.token:
+            # It gives nothing of a fiber before it has all of it, and then takes nothing more of it.
+            first = node.inputs[0].stream.depth - 1 - kept
+            return LATE if goes.token and level == first else NEVER
+        return None
+    if concatenates(graph, node):
+        return _lag_of_parts(graph, node, came, goes, pattern)
+    if spec.completes:
+        followed = spec.follows(node.outputs[0].name, node.params)
+        first = into and came.channel.sink.port != followed
+        second = goes.token and goes.channel.sink.port != followed
+        return LATE if first is not second else None
+    if into:
+        in_step = not goes.token or _in_step(graph, node, came, goes)
+        return None if in_step else pattern
+    if goes.token:
+        return LATE
+    return None if _depth(graph, came) == _depth(graph, goes) else LATE
+
+
+def _lag_of_parts(
+    graph: Graph, node: Node, came: Awaited, goes: Awaited, pattern: Pattern | None
+) -> Pattern | Lag | None:
+    """The same at a union along a concatenation, whose parts come one behind the other."""
+    if came.token or not goes.token:
+        return LATE if came.token is goes.token else None
+    known = offsets(graph)
+    heads = {
+        join: known[graph.fanin[Endpoint(node.name, join.crd)].source]
+        for join in node.spec.joins(node.params)
+    }
+    (first,) = (offset for join, offset in heads.items() if came.channel.sink.port in join)
+    (second,) = (offset for join, offset in heads.items() if goes.channel.sink.port in join)
+    if first == second or second[: len(first)] == first:
+        return None if _in_step(graph, node, came, goes) else pattern
+    return LATE
+
+
+def _joins_one_pattern(graph: Graph, node: Node) -> bool:
+    found = patterns(graph)
+    joins = node.spec.joins(node.params)
+    return len({found[graph.fanin[Endpoint(node.name, join.crd)].source] for join in joins}) == 1
+
+
+def _in_step(graph: Graph, node: Node, came: Awaited, goes: Awaited) -> bool:
+    """The node takes a token of the input that it waits on with each one that comes before it there; a joiner
+    looks at the next coordinate of every input, which may be further."""
+    joins = node.spec.joins(node.params)
+    if not joins or _joins_one_pattern(graph, node):
+        return True
+    if came.token:
+        return False
+    found = patterns(graph)
+    first, second = (
+        next(
+            found[graph.fanin[Endpoint(node.name, j.crd)].source]
+            for j in joins
+            if wait.channel.sink.port in j
+        )
+        for wait in (came, goes)
+    )
+    return first == second

@@ -1,0 +1,194 @@
+"""Graphs that cannot deadlock (docs/liveness.md): what the check proves runs, and a token less is refused.
+
+Ten thousand random programs, fused as one region or as few, run at exactly the depths of the compiler:
+
+    SAMHW_RANDOM_PROGRAMS=10000 python -m pytest tests/compiler/test_liveness.py -k at_their_depths
+"""
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samhw.backends import run
+from samhw.compiler import Compiled
+from samhw.errors import ScheduleError
+from samhw.frontend import Program, parse
+from samhw.graph import Graph, unproved_circles
+from samhw.numerics import value_type
+from samhw.schedule import Schedule
+from samhw.search import compile_program
+from samhw.sim import DeadlockError
+from samhw.tensors import Tensor
+from samhw.workload import Workload, compile_workload
+from tests.compiler.test_channels import (
+    LAYER_NORM,
+    RESIDUAL,
+    SOFTMAX,
+    concatenated,
+    runs,
+    with_depth,
+)
+from tests.support.command import report
+from tests.support.program_cases import random_tensors
+from tests.support.strategies.chains import chained_programs
+from tests.support.strategies.drawn import drawn
+
+SHARDS = 20
+PROGRAMS = int(os.environ.get("SAMHW_RANDOM_PROGRAMS", "40"))
+"""How many are run at their depths, in all shards."""
+SHALLOWER = PROGRAMS // 2
+"""How many are run with channels that are less deep."""
+MOST_UNPROVED = 0.02
+"""Of the regions of random programs."""
+
+
+def compiled(text: str) -> tuple[Graph, Mapping[str, int]]:
+    (region,) = compile_program(parse(text), value=value_type("f32")).regions
+    return region.graph, region.extent
+
+
+@pytest.mark.parametrize(
+    ("text", "channel"),
+    [
+        (SOFTMAX, "array_S.val->sub.a"),
+        (SOFTMAX, "exp.val->div.a"),
+        (LAYER_NORM, "sub.val->mul_2.a"),
+        (RESIDUAL, "relu.val->add.a"),
+    ],
+)
+def test_a_fiber_is_enough_and_a_token_less_is_not(text: str, channel: str) -> None:
+    graph, extents = compiled(text)
+    assert not unproved_circles(graph, extents)
+    enough, less = (with_depth(graph, channel, depth) for depth in (9, 8))
+    assert not unproved_circles(enough, extents)
+    assert runs(enough)
+    circles = unproved_circles(less, extents)
+    assert circles
+    assert not runs(less)
+    # It is a circle, and leads through the channel.
+    waits = circles[0].waits
+    assert all(one.on == other.waits for one, other in pairwise((*waits, waits[0])))
+    assert channel in {wait.channel.name for circle in circles for wait in circle.waits if not wait.token}
+
+
+@pytest.mark.parametrize("parts", ["TR", "BTR", "RTT", "BBR", "TBB"])
+def test_parts_of_a_concatenation(parts: str) -> None:
+    region = compile_program(parse(concatenated(parts)), value=value_type("f32")).regions[0]
+    assert not unproved_circles(region.graph, region.extent)
+    held = [name for name, why in region.reasons.items() if why.endswith("waits for the parts before it")]
+    for name in held:
+        assert not unproved_circles(with_depth(region.graph, name, 41), region.extent)
+        assert unproved_circles(with_depth(region.graph, name, 40), region.extent)
+
+
+RESIDUAL_OF_INTERSECTION = """
+tensor A[j=300] : csf
+tensor B[j=300] : csf
+tensor Y[j] : csf
+fuse {
+  H[j] = abs(A[j])
+  Y[j] = H[j] * B[j] + H[j]
+}
+"""
+
+
+def test_what_an_intersection_leaves_out_is_a_fiber_behind() -> None:
+    graph, extents = compiled(RESIDUAL_OF_INTERSECTION)
+    assert not unproved_circles(graph, extents)
+    past = [c.name for c in graph.channels if "scan_compressed_A" in c.source.node and "union" in c.sink.node]
+    last = np.eye(300)[-1]
+    for name in past:
+        shallow = with_depth(graph, name, 20)
+        (circle, *_) = unproved_circles(shallow, extents)
+        assert not circle.bounded
+        assert "may need the end of a fiber of j before it goes on" in str(circle)
+        assert not runs(shallow, B=last)
+
+
+def test_done_needs_a_slot_too() -> None:
+    """The root cannot end the scanner's stream while its reference waits for the scanner's coordinates."""
+    graph, extents = compiled(
+        "tensor A[k=3] : dense\ntensor B[k=3] : csf\ntensor x\nx = A[k] * B[k]    order k\n"
+    )
+    shallow = with_depth(graph, "root.out->locate_A_k.ref", 1)
+    assert not runs(shallow, B=np.zeros(3))
+    assert "may need the end of a stream" in str(unproved_circles(shallow, extents)[0])
+    assert not unproved_circles(graph, extents)
+
+
+def test_what_is_not_proved_is_written_as_json() -> None:
+    known = ("gpt3_block", "--data", "karate", "--lanes", "i=2", "--channels")
+    regions = report("compile", *known)["regions"]
+    circles = [circle for region in regions for circle in region["circles"]]
+    assert {circle["index"] for circle in circles} == {"i"}
+    assert all("gather" in circle["node"] for circle in circles)
+    assert {wait["for"] for circle in circles for wait in circle["waits"]} == {"token", "slot"}
+
+
+def outcome(compiled: Compiled, tensors: Mapping[str, Tensor]) -> str:
+    """Whether a design comes to its end; a deadlock of what is proved fails."""
+    if not any(unproved_circles(region.graph, region.extent) for region in compiled.regions):
+        run(compiled, tensors)
+        return "proved"
+    try:
+        run(compiled, tensors)
+    except DeadlockError:
+        return "deadlock"
+    return "unproved"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_random_programs_at_their_depths(shard: int) -> None:
+    seen: Counter[str] = Counter()
+
+    @drawn(PROGRAMS // SHARDS, 1000 + shard)
+    @given(chained_programs(integers=True), st.integers(0, 2**32 - 1))
+    def body(program: Program, number: int) -> None:
+        tensors = random_tensors(program, np.random.default_rng(number))
+        fused = Workload("random", Schedule(fuse="full").apply(program), tensors)
+        try:
+            design = compile_workload(fused, value=value_type("i32"))
+        except ScheduleError:
+            design = compile_workload(replace(fused, program=program), value=value_type("i32"))
+        seen[outcome(design, tensors)] += 1
+
+    body()
+    print(dict(seen))
+    assert not seen["deadlock"]
+    assert seen["unproved"] <= 1 + MOST_UNPROVED * sum(seen.values())
+
+
+@pytest.mark.slow
+def test_what_is_proved_of_less_deep_channels_runs() -> None:
+    """Some of these designs deadlock, and none of them is proved."""
+    seen: Counter[str] = Counter()
+
+    @drawn(SHALLOWER, 7)
+    @given(chained_programs(integers=True, max_extent=24), st.integers(0, 2**32 - 1))
+    def body(program: Program, number: int) -> None:
+        rng = np.random.default_rng(number)
+        tensors = random_tensors(program, rng)
+        try:
+            fused = Workload("random", Schedule(fuse="full").apply(program), tensors)
+            design = compile_workload(fused, value=value_type("i32"))
+        except ScheduleError:
+            return
+        for share in (0.1, 0.5, 1):
+            regions = []
+            for region in design.regions:
+                fewer = {c.name: int(rng.integers(1, c.depth + 1)) for c in region.graph.channels}
+                chosen = {name: depth for name, depth in fewer.items() if rng.random() < share}
+                regions.append(replace(region, graph=region.graph.with_depths(chosen)))
+            seen[outcome(replace(design, regions=tuple(regions)), tensors)] += 1
+
+    body()
+    print(dict(seen))
+    assert seen["proved"] >= SHALLOWER // 4

@@ -460,11 +460,16 @@ def terms(expr: Expr) -> Iterator[Expr]:
     ``a - b + c`` has three, and so has ``(a - b) + c``, which is the same expression. ``a - (b + c)`` has
     two, and ``-(a + b)`` is one.
     """
-    found = []
+    return (term for _, term in signed_terms(expr))
+
+
+def signed_terms(expr: Expr) -> Iterator[tuple[int, Expr]]:
+    """The same, each behind the 1 or -1 that it is added with."""
+    found: list[tuple[int, Expr]] = []
     while isinstance(expr, Add | Sub):
-        found.append(expr.right)
+        found.append((1 if isinstance(expr, Add) else -1, expr.right))
         expr = expr.left
-    yield expr
+    yield 1, expr
     yield from reversed(found)
 
 

@@ -24,14 +24,14 @@ from samhw.frontend import (
     Sub,
     free_indices,
 )
-from samhw.frontend.expr import factors_of
+from samhw.frontend.expr import factors_of, signed_terms
+from samhw.reference.addition import added
 from samhw.reference.contraction import Contraction, Gather, provenance_of
 from samhw.reference.coordinate import coordinate
 from samhw.reference.domain import Domain, Reduction
 from samhw.reference.elimination import SumOfProducts
 from samhw.reference.indexed import gathered_at, place_name, places_of
 from samhw.reference.moves import concatenated, elements, reshaped
-from samhw.reference.pieces import side_by_side
 from samhw.reference.ranking import ranking
 from samhw.reference.recurrence import recurrence
 from samhw.reference.relation import Array, Points, Relation
@@ -168,31 +168,18 @@ class _Walk:
         """The sum of all terms, each over its own indices."""
         domain = self.domain
         match expr:
-            case Add(left, right):
-                return self.add([self.sum(left), self.sum(right)], lambda a: domain.add(a[0], a[1]), finish)
-            case Sub(left, right):
-                return self.add(
-                    [self.sum(left), self.sum(right)],
-                    lambda a: domain.add(a[0], domain.negate(a[1])),
-                    finish,
-                )
+            case Add() | Sub():
+                found = []
+                for sign, one in signed_terms(expr):
+                    term = self.sum(one)
+                    found.append(term if sign > 0 else replace(term, values=domain.negate(term.values)))
+                total = added(domain, found, self.kept, self.contraction.assembled)
+                return replace(total, values=finish(total.values))
             case Neg(operand):
                 term = self.sum(operand)
                 values = domain.negate(term.values)
                 return replace(term, values=finish(values))
         return self.term(expr, finish)
-
-    def add(
-        self,
-        terms: Sequence[Relation],
-        compute: Callable[[Sequence[Array]], Array],
-        finish: Finish,
-    ) -> Relation:
-        found = []
-        for points, arrays in side_by_side(terms, self.kept):
-            array = compute(arrays)
-            found.append((points, finish(array)))
-        return self.contraction.assembled(found)
 
     def term(self, expr: Expr, finish: Finish) -> Relation:
         # Without a sum, all is taken as it is written: x / inf is zero, and so is its product with NaN.

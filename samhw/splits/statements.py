@@ -23,6 +23,7 @@ from samhw.frontend import (
     accesses,
     with_accesses,
 )
+from samhw.frontend.expr import signed_terms
 from samhw.names import Names
 from samhw.splits.factors import factors
 from samhw.splits.partition import TensorSplit
@@ -66,7 +67,7 @@ class StatementsOverParts:
             return [given]
         if given.reduction != "sum" or isinstance(rhs, RunningReduction | Recurrence):
             return [replace(given, rhs=self._whole(rhs))]
-        terms = [(sign, term) for sign, outer in _signed(rhs) for term in self._expanded(outer)]
+        terms = [(sign, term) for sign, outer in signed_terms(rhs) for term in self._expanded(outer)]
         if len(terms) > MOST_TERMS:
             raise InputError(
                 f"'{given.lhs}' would be a sum of {len(terms)} terms, and can be one of {MOST_TERMS}; split "
@@ -138,15 +139,6 @@ class StatementsOverParts:
             return _sum([(1, replace(access, tensor=part)) for part in parts])
 
         return with_accesses(e, change)
-
-
-def _signed(e: Expr) -> list[_Term]:
-    """The operands of the outermost + and -, left to right, each with what stands in front of it."""
-    found = []
-    while isinstance(e, Add | Sub):
-        found.append((1 if isinstance(e, Add) else -1, e.right))
-        e = e.left
-    return [(1, e), *reversed(found)]
 
 
 def _sum(terms: Sequence[_Term]) -> Expr:

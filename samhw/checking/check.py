@@ -101,7 +101,7 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     is_bounded = isinstance(kind, Fixed | Float)
     chosen = compiled.schedule if is_bounded else replace(compiled.schedule, split={})
     given = chosen.apply(workload.program)
-    split = split_program(given, chosen.split, compiled.joined)
+    split = split_program(given, chosen.split, compiled.joined, chosen.stored_terms)
     cascades = _cascades(chosen, split.program)
     program = split.program if cascades is None else cascades.program
     known = {

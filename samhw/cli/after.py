@@ -1,5 +1,8 @@
 """`samhw compile --after`."""
 
+from contextlib import suppress
+from dataclasses import replace
+
 import click
 
 from samhw.compiler import LoweredRegion
@@ -26,6 +29,10 @@ def print_after(first: Lowerable, last: str, schedule: Schedule, value: ValueTyp
     if last not in names:
         raise InputError(f"There is no pass '{last}'; the passes are, in their order, {', '.join(names)}.")
     if last in PROGRAM_PASSES:
+        if first.split:
+            with suppress(InputError):  # What no decision makes possible is shown as it is written.
+                lowerable, _, _ = decide(first, schedule, value, arch)
+                first = replace(first, partial_sums=lowerable.partial_sums)
         _print_program(apply_program_passes(first, last))
         return
     lowerable, choice, kind = decide(first, schedule, value, arch)

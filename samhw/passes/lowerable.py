@@ -85,6 +85,8 @@ class Lowerable:
         off_chip: the tensors that lie off chip; None for all, or none.
         lanes: by index, as a schedule has them.
         split: by input, the rule by which it is split into parts that are still to be made.
+        partial_sums: the results whose terms over parts are stored first.
+        added: those that are sums of several terms over parts.
         cascade: what is done about reductions that depend on each other.
         tile: of how many coordinates a cascade rescales once.
         row_orders: the orders in which the host stores data, and puts results back from.
@@ -106,6 +108,8 @@ class Lowerable:
     off_chip: Sequence[str] | None = None
     lanes: Mapping[str, int] = field(default_factory=dict)
     split: Mapping[str, str] = field(default_factory=dict)
+    partial_sums: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
     cascade: str = "off"
     tile: int = 1
     row_orders: RowOrders = field(default_factory=RowOrders)

@@ -17,7 +17,7 @@ def split_formats(lowerable: Lowerable) -> Lowerable:
     made of the user's, anew for each set of data. The results are the same in real numbers."""
     if not lowerable.split:
         return lowerable
-    found = split_program(lowerable.program, lowerable.split)
+    found = split_program(lowerable.program, lowerable.split, stored=lowerable.partial_sums)
     whole = lowerable.capacity
     entries, recipes = {}, {}
     for name, of in (like := found.like()).items():
@@ -28,9 +28,8 @@ def split_formats(lowerable: Lowerable) -> Lowerable:
             recipes[name] = Recipe(f"of {tensor} {part.text}", (tensor,), partial(_part, partition, name))
     made = lowerable.with_program(found.program, entries=entries, recipes=recipes, like=like)
     joined = {apart.result: tuple(apart.results.values()) for apart in found.apart}
-    return replace(
-        made, split={}, joined=joined, lanes=found.lanes(lowerable.lanes, partial(_busiest, entries))
-    )
+    lanes = found.lanes(lowerable.lanes, partial(_busiest, entries))
+    return replace(made, split={}, joined=joined, added=found.added, lanes=lanes)
 
 
 def _busiest(entries: Mapping[str, int], part: str, mode: int) -> Callable[[int], int]:

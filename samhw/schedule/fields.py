@@ -26,6 +26,7 @@ __all__ = [
     "check_names",
     "check_one_of",
     "check_order",
+    "check_partial_sums",
     "check_share",
     "check_whole",
     "plain",
@@ -72,6 +73,15 @@ def check_order(order: object) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
         return check_names("order", order) or {}
     table = _table("order", order, 'such as T = ["i", "k", "j"]')
     return {result: check_names(f"order.{result}", indices) for result, indices in table.items()}
+
+
+def check_partial_sums(results: object) -> str | tuple[str, ...]:
+    """Results by name, or `auto`."""
+    if results == AUTO:
+        return AUTO
+    if not _is_list(results):
+        raise InputError(f"'partial_sums' is {shown(results)}; give auto, or a list of results.")
+    return check_names("partial_sums", results)
 
 
 def check_share(share: object) -> Share | dict[str, str]:

@@ -27,6 +27,7 @@ from samhw.schedule.fields import (
     check_names,
     check_one_of,
     check_order,
+    check_partial_sums,
     check_share,
     check_whole,
     plain,
@@ -87,6 +88,10 @@ class Schedule:
     split: Mapping[str, str] = field(default_factory=dict, hash=False)
     """By input, the rule by which it is split into parts in formats of their own (`samhw.splits`), such as
     `rows(4)`, `hyb(1,2)` or `file.py:function`. The program becomes a sum over the parts."""
+    partial_sums: Sequence[str] | str = AUTO
+    """The results whose terms over parts of what is split are stored, each by a region of its own, and added
+    behind that. `auto` takes those of which streams cannot add the terms in one region, or where it is
+    expected to take clearly fewer cycles."""
     permute_rows: Mapping[str, str] = field(default_factory=dict, hash=False)
     """By input, the order in which its rows are stored: `by length`, `even(n)`, `reverse Cuthill-McKee` or
     `file.py:function` (`samhw.splits.order_rows`). It is drawn anew for each run's data, the same for all
@@ -119,6 +124,7 @@ class Schedule:
         object.__setattr__(self, "lanes", check_lanes(self.lanes))
         object.__setattr__(self, "blocks", check_blocks(self.blocks))
         object.__setattr__(self, "split", check_split(self.split))
+        object.__setattr__(self, "partial_sums", check_partial_sums(self.partial_sums))
         object.__setattr__(self, "permute_rows", check_permute_rows(self.permute_rows))
 
     def apply(self, program: Program) -> Program:
@@ -136,6 +142,12 @@ class Schedule:
             if name not in computed:
                 raise InputError(
                     f"'share' names '{name}', which no statement of '{program.name}' computes; its "
+                    f"statements compute {', '.join(computed)}."
+                )
+        for name in () if isinstance(self.partial_sums, str) else self.partial_sums:
+            if name not in computed:
+                raise InputError(
+                    f"'partial_sums' names '{name}', which no statement of '{program.name}' computes; its "
                     f"statements compute {', '.join(computed)}."
                 )
         for name in (*self.split, *self.permute_rows):
@@ -181,12 +193,19 @@ class Schedule:
         if self.blocks:
             words.append(f"blocks {lanes_text(self.blocks)}")
         words += [f"{tensor} as {rule}" for tensor, rule in self.split.items()]
+        if self.stored_terms:
+            words.append(f"terms of {', '.join(self.stored_terms)} stored")
         words += [f"rows of {tensor} {rows}" for tensor, rows in self.permute_rows.items()]
         if self.cascade != "off":
             words.append(f"cascade {cascade_text(self.cascade)}")
         if share := self.share_text():
             words.append(f"share {share}")
         return ", ".join(words)
+
+    @property
+    def stored_terms(self) -> tuple[str, ...]:
+        """The results of `partial_sums`, as far as they are decided."""
+        return () if isinstance(self.partial_sums, str) else tuple(self.partial_sums)
 
     @property
     def cascade_form(self) -> str:
@@ -279,6 +298,8 @@ class Schedule:
             found["off_chip"] = plain(self.off_chip)
         if self.split:
             found["split"] = plain(self.split)
+        if self.partial_sums != AUTO:
+            found["partial_sums"] = plain(self.partial_sums)
         if self.permute_rows:
             found["permute_rows"] = plain(self.permute_rows)
         if self.cascade != "off":

@@ -10,8 +10,9 @@ from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.passes import Lowerable, apply_program_passes, with_derived
 from samhw.recursion import deep_recursion
-from samhw.schedule import Schedule
+from samhw.schedule import AUTO, Schedule
 from samhw.search.choose import Choice, choose
+from samhw.search.split import BETTER
 from samhw.tensors import Tensor
 
 __all__ = ["compile_given", "decide", "derived_of", "lower_chosen", "make_lowerable"]
@@ -31,6 +32,8 @@ def compile_given(
     first = make_lowerable(program, schedule, capacity=capacity, entries=entries)
     lowerable, choice, kind = decide(first, schedule, value, arch)
     used = _used(schedule, choice.decision, first.program)
+    if lowerable.added:
+        used = replace(used, partial_sums=lowerable.partial_sums)
     return lower_chosen(lowerable, choice, kind, arch, used)
 
 
@@ -46,14 +49,45 @@ def decide(
     Raises:
         InputError: as `compile_program` does.
     """
-    lowerable = apply_program_passes(first)
-    schedule = replace(schedule, lanes=lowerable.lanes)
-    kind = choose_value(value, lowerable.program)
+    kind = choose_value(value, first.program)
     with deep_recursion():
-        choice = choose(lowerable, schedule, kind, arch)
+        lowerable, choice = _choose(first, schedule, kind, arch)
+        if schedule.partial_sums == AUTO:
+            lowerable, choice = _with_partial_sums(first, (lowerable, choice), schedule, kind, arch)
     if isinstance(choice, Refusal):
         raise choice.error()
     return lowerable, choice, kind
+
+
+def _choose(
+    first: Lowerable, schedule: Schedule, value: ValueType, arch: Arch
+) -> tuple[Lowerable, Choice | Refusal]:
+    lowerable = apply_program_passes(first)
+    return lowerable, choose(lowerable, replace(schedule, lanes=lowerable.lanes), value, arch)
+
+
+def _with_partial_sums(
+    first: Lowerable,
+    best: tuple[Lowerable, Choice | Refusal],
+    schedule: Schedule,
+    value: ValueType,
+    arch: Arch,
+) -> tuple[Lowerable, Choice | Refusal]:
+    """What was chosen for a program over parts, or for the one that stores the terms of some results before
+    they are added: where streams cannot add them in one region, and where it takes clearly fewer cycles."""
+    for result in best[0].added:
+        partial_sums = (*best[0].partial_sums, result)
+        found = _choose(replace(first, partial_sums=partial_sums), schedule, value, arch)
+        if _is_better(found[1], best[1], result):
+            best = found
+    return best
+
+
+def _is_better(found: Choice | Refusal, other: Choice | Refusal, result: str) -> bool:
+    if isinstance(other, Refusal):
+        # With several results, what is refused behind it may come to be stored too.
+        return not isinstance(found, Refusal) or (result in other.place and result not in found.place)
+    return not isinstance(found, Refusal) and found.cycles < BETTER * other.cycles
 
 
 def lower_chosen(
@@ -104,6 +138,7 @@ def make_lowerable(
         off_chip=schedule.off_chip,
         lanes=schedule.lanes,
         split=schedule.split,
+        partial_sums=schedule.stored_terms,
         cascade=schedule.cascade_form,
         tile=schedule.tile,
         row_orders=schedule.row_orders(program),

@@ -41,6 +41,8 @@ class SplitProgram:
     apart: tuple[Apart, ...] = ()
     sums: Mapping[str, str] = field(default_factory=dict)
     """For each partial sum that is stored, the result that it is a part of."""
+    added: tuple[str, ...] = ()
+    """The results that are sums of several terms over parts: each term may be stored first."""
 
     def like(self) -> dict[str, str]:
         """For each further tensor the one of the program that was split that has its shape."""
@@ -86,7 +88,10 @@ class SplitProgram:
 
 
 def split_program(
-    program: Program, split: Mapping[str, str], joined: Collection[str] | None = None
+    program: Program,
+    split: Mapping[str, str],
+    joined: Collection[str] | None = None,
+    stored: Collection[str] = (),
 ) -> SplitProgram:
     """The program in which some inputs are sums of parts.
 
@@ -100,6 +105,7 @@ def split_program(
         split: by input, its rule in words.
         joined: the results that may be computed part by part; None for all of them. A design that is there
             has decided that, maybe in other regions than it has now.
+        stored: the results whose terms over parts are stored each, and added behind that.
 
     Raises:
         InputError: for a tensor that is no input, is moved as a whole or is a mask; a rule that it cannot be
@@ -125,13 +131,13 @@ def split_program(
         for statement in apart.statements:
             name = statement.lhs.tensor
             tensors[name] = apart.part_result(decl, name)
-    over = StatementsOverParts(tensors, partitions, names)
+    over = StatementsOverParts(tensors, partitions, names, stored)
     for region in program.regions:
         regions += _region(_with_parts(region, found), over)
     regions += [Region((apart.whole,)) for apart in found.values()]
     made = replace(program, tensors=tensors, regions=tuple(regions))
     check_program(made)
-    return SplitProgram(made, partitions, tuple(found.values()), over.sums)
+    return SplitProgram(made, partitions, tuple(found.values()), over.sums, tuple(over.added))
 
 
 def _put_apart(

@@ -68,7 +68,10 @@ class SplitRule:
 
 
 def compressed_in(fmt: Format, mode: int) -> Format:
-    """The format with a compressed level for a mode of which a part has only some coordinates."""
+    """The format with a compressed level for a mode of which a part has only some coordinates. A format of
+    blocks has all of them compressed, as there is none for some."""
+    if isinstance(fmt.block, tuple):
+        return Format((LevelType.compressed,) * fmt.rank, fmt.mode_order).blocked(fmt.block)
     levels = [
         LevelType.compressed if at == mode and level is LevelType.dense else level
         for level, at in zip(fmt.levels, fmt.mode_order, strict=True)

@@ -1,7 +1,7 @@
 """Statements over parts: where a tensor that is split is a factor, a term for each part."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import product
@@ -27,6 +27,7 @@ from samhw.frontend.expr import signed_terms
 from samhw.names import Names
 from samhw.splits.factors import factors
 from samhw.splits.partition import TensorSplit
+from samhw.splits.rule import compressed_in
 
 __all__ = ["MOST_STREAMS", "MOST_TERMS", "StatementsOverParts"]
 
@@ -48,13 +49,17 @@ class StatementsOverParts:
         tensors: of the program that is made; partial sums are added.
         partitions: by tensor, its parts.
         names: of all tensors.
+        stored: the results whose terms over parts are stored, each by itself, before they are added.
         sums: for each partial sum that was made, what it is a part of.
+        added: the results that are sums of several terms over parts.
     """
 
     tensors: dict[str, TensorDecl]
     partitions: Mapping[str, TensorSplit]
     names: Names
+    stored: Collection[str] = ()
     sums: dict[str, str] = field(default_factory=dict)
+    added: list[str] = field(default_factory=list)
 
     def of(self, given: Statement) -> list[Statement]:
         """A statement over parts, behind those that make the partial sums that it adds up.
@@ -73,7 +78,14 @@ class StatementsOverParts:
                 f"'{given.lhs}' would be a sum of {len(terms)} terms, and can be one of {MOST_TERMS}; split "
                 "into fewer parts."
             )
+        over_parts = [term for term in terms if any(a.tensor in self._whole_of for a in accesses(term[1]))]
         found: list[Statement] = []
+        if len(over_parts) > 1 and given.scan is None:
+            self.added.append(given.lhs.tensor)
+            if given.lhs.tensor in self.stored:
+                stored = {term: self._partial(given, [(1, term)], alone=True) for _, term in over_parts}
+                found = [*stored.values()]
+                terms = [(sign, stored[term].lhs if term in stored else term) for sign, term in terms]
         while len(terms) > (most := self._most_together(terms)):
             partial = [self._partial(given, terms[n : n + most]) for n in range(0, len(terms), most)]
             found += partial
@@ -91,11 +103,15 @@ class StatementsOverParts:
         # So that the last one has not far fewer.
         return -(-len(terms) // -(-len(terms) // most))
 
-    def _partial(self, given: Statement, terms: Sequence[_Term]) -> Statement:
-        """The sum of some of a statement's terms, as a statement of its own."""
+    def _partial(self, given: Statement, terms: Sequence[_Term], *, alone: bool = False) -> Statement:
+        """The sum of some of a statement's terms, as a statement of its own. One `alone` keeps only what its
+        part has: other parts have the rest."""
         whole = self.tensors[given.lhs.tensor]
         name = self.names.fresh(f"{whole.name}_sum")
-        self.tensors[name] = replace(whole, name=name, span=None)
+        fmt = whole.format
+        for mode in range(whole.rank if alone else 0):
+            fmt = compressed_in(fmt, mode)
+        self.tensors[name] = replace(whole, name=name, format=fmt, span=None)
         self.sums[name] = whole.name
         made = replace(given, lhs=Access(name, given.lhs.indices), rhs=_sum(terms))
         return made if set(made.indices) == set(given.indices) else replace(made, order=None)

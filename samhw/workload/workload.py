@@ -116,7 +116,7 @@ class Workload:
         """The program over the parts into which a schedule splits inputs, if it does."""
         if schedule is None or not schedule.split:
             return None
-        return split_program(_written(schedule, self.program), schedule.split)
+        return split_program(_written(schedule, self.program), schedule.split, stored=schedule.stored_terms)
 
     def in_whole_numbers(self, greatest: int = 4) -> "Workload":
         """The same structure with integer values, those of each tensor scaled to at most `greatest` and

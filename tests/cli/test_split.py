@@ -76,6 +76,17 @@ def test_more_parts_than_meet_in_one_place(tmp_path: Path) -> None:
     assert report(*arguments, "--schedule", path)["cycles"] == found["cycles"]
 
 
+def test_terms_that_streams_cannot_add_are_stored() -> None:
+    """The program that is printed is the one that is compiled."""
+    text = (
+        "tensor A[r=3, i=8, k=8] : csf\ntensor X[k=8, j=4] : dense\ntensor Y[i=8, j=4] : csr\n"
+        "Y[i, j] = A[r, i, k] * X[k, j]"
+    )
+    after = good("compile", text, "--split", "A=rows(2)", "--after", "split_formats").stdout
+    assert after.splitlines()[-1] == "Y[i, j] = Y_sum[i, j] + Y_sum_2[i, j]"
+    assert "tensor Y_sum[i=8, j=4] : dcsr\n" in after
+
+
 def test_a_program_by_itself_has_parts_too() -> None:
     text = "tensor A[i=8, k=8] : csr\ntensor x[k] : dense\ntensor y[i] : dense\ny[i] = A[i, k] * x[k]"
     printed = good("compile", text, "--split", "A=rows(2)").stdout

@@ -98,7 +98,7 @@ def test_in_a_table() -> None:
         (
             "fuze = 1",
             "no field 'fuze'; its fields are fuse, iteration, permute, off_chip, order, formats, "
-            "largest_copy, attempts, lanes, share, brackets, split, permute_rows, "
+            "largest_copy, attempts, lanes, share, brackets, split, partial_sums, permute_rows, "
             "cascade, blocks.",
         ),
         ('memory = "ddr4"', "name that with --memory"),

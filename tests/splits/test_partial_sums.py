@@ -1,0 +1,147 @@
+"""Terms over parts that are stored before they are added: where streams cannot add them, where it is quicker,
+and where a schedule says so."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from samhw.backends import run
+from samhw.checking import check
+from samhw.errors import InputError
+from samhw.frontend import parse
+from samhw.numerics import value_type
+from samhw.schedule import Schedule
+from samhw.splits import split_program
+from samhw.tensors.generate import random_tensor
+from samhw.workload import Workload, compile_workload
+
+RELATIONS = (
+    "tensor A[r, i, k] : csf\ntensor X[k, j] : dense\ntensor Y[i, j] : {}\nY[i, j] = A[r, i, k] * X[k, j]\n"
+)
+"""A sum over the relations of a graph, which lie outside of its rows: no order that suits the storage lets
+the terms of two parts meet."""
+
+
+def relations(fmt: str = "csr") -> Workload:
+    program = parse(RELATIONS.format(fmt))
+    tensors = {
+        "A": random_tensor((3, 8, 7), "csf", seed=0, density=0.2),
+        "X": random_tensor((7, 4), str(program.tensors["X"].format), seed=1, density=1),
+    }
+    return Workload("relations", program, tensors)
+
+
+def test_each_term_has_a_region() -> None:
+    program = parse(RELATIONS.format("csr"))
+    found = split_program(program, {"A": "rows(2)"}, stored=["Y"])
+    assert [str(statement) for statement in found.program.statements] == [
+        "Y_sum[i, j] = A_0[r, i, k] * X[k, j]",
+        "Y_sum_2[i, j] = A_1[r, i, k] * X[k, j]",
+        "Y[i, j] = Y_sum[i, j] + Y_sum_2[i, j]",
+    ]
+    assert len(found.program.regions) == 3
+    assert found.added == split_program(program, {"A": "rows(2)"}).added == ("Y",)
+    assert str(found.program.tensors["Y_sum"].format) == "dcsr"  # A part has some of the rows alone.
+
+
+def test_terms_keep_their_signs_and_others_their_place() -> None:
+    text = (
+        "tensor A[i, k] : csr\ntensor B[i] : dense\ntensor X[k] : dense\ntensor T[i] : dense\n"
+        "T[i] = B[i] - A[i, k] * X[k]\n"
+    )
+    found = split_program(parse(text), {"A": "columns(2)"}, stored=["T"]).program
+    assert str(found.statements[-1]) == "T[i] = B[i] - T_sum[i] - T_sum_2[i]"
+
+
+@pytest.mark.parametrize("fmt", ["csr", "dense", "bdense(1,2)"])
+@pytest.mark.parametrize("rule", ["rows(3)", "columns(2)", "hyb(1,1)", "hyb(2,0)"])
+def test_what_streams_cannot_add_is_stored(rule: str, fmt: str) -> None:
+    workload = relations(fmt)
+    if fmt.startswith("b"):
+        given = workload.program.tensors["X"]
+        text = workload.program.text.replace(f"{given.name}[k, j] : dense", f"{given.name}[k, j] : {fmt}")
+        workload = replace(workload, program=parse(text))
+        workload = replace(workload, tensors={**workload.tensors, "X": workload.tensors["X"].convert(fmt)})
+    compiled = compile_workload(workload, Schedule(split={"A": rule}), value=value_type("i32"))
+    assert compiled.schedule.partial_sums == ("Y",)
+    again = compile_workload(workload, compiled.schedule, value=value_type("i32"))
+    assert again.design == compiled.design
+    found = run(compiled, workload.tensors)
+    assert check(workload, compiled, found.outputs).good
+
+
+def test_auto_finds_it_too() -> None:
+    workload = relations()
+    compiled = compile_workload(workload, Schedule(fuse="auto", split={"A": "rows(2)"}))
+    assert check(workload, compiled, run(compiled, workload.tensors).outputs).good
+
+
+def test_a_schedule_decides() -> None:
+    """A result that can be had either way: one region by estimate, more where they are asked for, and none
+    but one where they are forbidden."""
+    text = (
+        "tensor A[i, k] : csr\ntensor X[k, j=4] : dense\ntensor T[i, j=4] : csr\n"
+        "T[i, j] = A[i, k] * X[k, j]\n"
+    )
+    tensors = {
+        "A": random_tensor((9, 8), "csr", seed=0, density=0.4),
+        "X": random_tensor((8, 4), "dense", seed=1, density=1),
+    }
+    workload = Workload("given", parse(text), tensors)
+    together = Schedule(split={"A": "columns(3)"})
+    found = {}
+    for name, schedule in {
+        "auto": together,
+        "apart": replace(together, partial_sums=["T"]),
+        "none": replace(together, partial_sums=[]),
+    }.items():
+        compiled = compile_workload(workload, schedule, value=value_type("i32"))
+        assert check(workload, compiled, run(compiled, workload.tensors).outputs).good
+        found[name] = compiled
+    assert [len(one.regions) for one in found.values()] == [1, 4, 1]
+    assert found["auto"].schedule.partial_sums == ()
+    regions = found["auto"].regions, found["apart"].regions
+    whole, several = (sum(region.expected.cycles for region in one) for one in regions)
+    assert whole < several
+    with pytest.raises(InputError, match="choose an order in which r comes after i"):
+        compile_workload(relations(), Schedule(split={"A": "rows(2)"}, partial_sums=[]))
+
+
+@pytest.mark.parametrize(
+    ("partial_sums", "message"),
+    [
+        ("all", "'partial_sums' is 'all'; give auto, or a list of results."),
+        (3, "'partial_sums' is 3; give auto, or a list of results."),
+        ([3], "'partial_sums' is [3]; give a list of names."),
+    ],
+)
+def test_what_it_cannot_be(partial_sums: object, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        Schedule.from_fields({"partial_sums": partial_sums})
+    assert str(error.value) == message
+
+
+def test_a_result_that_there_is_not() -> None:
+    schedule = Schedule(split={"A": "rows(2)"}, partial_sums=["Z"])
+    with pytest.raises(InputError, match="'partial_sums' names 'Z', which no statement of '<text>' computes"):
+        compile_workload(relations(), schedule)
+
+
+def test_blocks_beside_a_split() -> None:
+    """Of a result in blocks each part has one with all levels compressed."""
+    text = (
+        "tensor A[i, k] : csr\ntensor X[k, j=8] : bdense(1,4)\ntensor T[i, j=8] : bdense(1,4)\n"
+        "T[i, j] = A[i, k] * X[k, j]\n"
+    )
+    tensors = {
+        "A": random_tensor((9, 8), "csr", seed=0, density=0.4),
+        "X": random_tensor((8, 8), "bdense(1,4)", seed=1, density=1),
+    }
+    workload = Workload("given", parse(text), tensors)
+    for rule in ("hyb(1,1)", "columns(2)"):
+        compiled = compile_workload(workload, Schedule(split={"A": rule}), value=value_type("f32"))
+        found = run(compiled, tensors)
+        assert check(workload, compiled, found.outputs).good
+        wanted = tensors["A"].to_dense() @ tensors["X"].to_dense()
+        assert np.allclose(found.outputs["T"].to_dense(), wanted)

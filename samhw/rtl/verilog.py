@@ -3,9 +3,11 @@ each module."""
 
 import inspect
 import re
+from collections.abc import Sequence
 
 from amaranth.back import rtlil
 from amaranth.back import verilog as verilog_backend
+from amaranth.hdl import Elaboratable, Signal
 
 from samhw.collector import no_collection
 from samhw.graph import Arch, Design
@@ -13,7 +15,7 @@ from samhw.names import comment_text, identifiers
 from samhw.rtl.top import Top
 from samhw.rtl.verilog_platform import VerilogPlatform
 
-__all__ = ["LINT_EXCEPTIONS", "split_modules", "verilog"]
+__all__ = ["LINT_EXCEPTIONS", "convert", "split_modules", "verilog"]
 
 LINT_EXCEPTIONS = {
     "CASEINCOMPLETE": "a case without a match keeps what was assigned before it",
@@ -45,10 +47,17 @@ def verilog(
     platform = VerilogPlatform(name)
     with no_collection():
         top = Top(design, arch, stall_ports=stall_ports, probes=probes, own_clock=True)
-        own = rtlil.convert(top, name=name, platform=platform, emit_src=False)
-    # Amaranth's `convert` is for one component; here the modules that components share go with it.
+        text = convert(top, platform, name)
+    return _with_notes(_tidy(text), top, name, platform)
+
+
+def convert(
+    top: Elaboratable, platform: VerilogPlatform, name: str, ports: Sequence[Signal] | None = None
+) -> str:
+    """The Verilog of anything, as `amaranth.back.verilog.convert` gives it, but with one module for all
+    components that are made alike. `ports`: by default those of its signature."""
+    own: str = rtlil.convert(top, name=name, platform=platform, ports=ports, emit_src=False)
     text: str = verilog_backend._convert_rtlil_text(own + platform.rtlil, strip_internal_attrs=True)
-    text = _with_notes(_tidy(text), top, name, platform)
     return text + platform.text if platform.module in text else text
 
 

@@ -15,7 +15,6 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from amaranth.back import verilog
 from amaranth.hdl import (
     Cat,
     ClockDomain,
@@ -39,6 +38,8 @@ from samhw.rtl.actor import MemoryWriteSignature
 from samhw.rtl.channel import Fifo
 from samhw.rtl.logic import any_of
 from samhw.rtl.registry import component
+from samhw.rtl.verilog import convert
+from samhw.rtl.verilog_platform import VerilogPlatform
 
 __all__ = ["Bench", "Case", "Instance", "Outcome"]
 
@@ -146,7 +147,7 @@ def _unpack(instance: Instance, words: Iterator[int]) -> Outcome:
 
 def _write_verilog(top: "_Top", path: Path) -> None:
     with no_collection():
-        path.write_text(verilog.convert(top, name="bench", ports=top.ports, emit_src=False))
+        path.write_text(convert(top, VerilogPlatform("bench"), "bench", top.ports))
 
 
 def _lanes(prefix: str, count: int) -> str:

@@ -52,6 +52,7 @@ def by(rows: list[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], dict[str
         ("iteration_spaces", "--nodes 20 --features 4 --hidden 2", "schedule"),
         ("large_data", "--rows 1000 --nonzeros 5000", "to the first"),
         ("off_chip_memory", "hbm2 --nodes 10 --density 0.2", "open rows"),
+        ("picks", "--only roll", "share of bytes"),
         ("order_sweep", "--features 2 --hidden 2", "order"),
         ("stand_ins", "cora --model gcn", "bound"),
         ("sparsity_sweep", "--nodes 20 --features 4 --sparsity 0.9", "edges"),

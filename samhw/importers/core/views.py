@@ -108,20 +108,18 @@ class Views:
         return replace(x, modes=(*x.modes[:dim], mode, *x.modes[dim + 1 :]))
 
     def index_select(self, x: Value, dim: int, places: Sequence[int]) -> Value:
-        """A mode's elements at these places, by a product with a matrix that has a one for each."""
-        count = len(places)
-        shape = count, self.build.shape(x)[dim]
-        ones = HostArray(shape, np.ones(count, np.float32), np.array([range(count), places]))
-        name, fmt = f"pick_{places[0]}_{count}", "csr" if count > 1 else "csf"
-        return self.product_along(x, dim, self.build.constant(ones, name, Hints(fmt)))
+        """A mode's elements at these places, and zeros for those that lie outside: by a product with a matrix
+        that has an element in each row."""
+        count, size = len(places), self.build.shape(x)[dim]
+        inside = np.array([0 <= place < size for place in places], np.float32)
+        coords = np.array([range(count), np.clip(places, 0, size - 1)])
+        name = f"{'pick' if inside.all() else 'place'}_{abs(places[0])}_{count}"
+        matrix = HostArray((count, size), inside, coords)
+        return self.product_along(x, dim, self.build.constant(matrix, name, Hints("(dense, singleton)")))
 
     def placed(self, x: Value, dim: int, start: int, size: int) -> Value:
-        """A value from a place of a longer mode on, and zeros elsewhere: a product with a matrix of ones."""
-        count = self.build.shape(x)[dim]
-        places = np.array([range(start, start + count), range(count)])
-        ones = HostArray((size, count), np.ones(count, np.float32), places)
-        fmt = "csr" if min(size, count) > 1 else "csf"
-        return self.product_along(x, dim, self.build.constant(ones, f"place_{start}_{count}", Hints(fmt)))
+        """A value from a place of a longer mode on, and zeros elsewhere."""
+        return self.index_select(x, dim, range(-start, size - start))
 
     def product_along(self, x: Value, dim: int, matrix: Value) -> Value:
         """The sum along a mode under a matrix, whose other modes take its place."""

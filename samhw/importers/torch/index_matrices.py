@@ -35,16 +35,23 @@ class IndexMatrices:
         hot = host.one_hot(ids, size, ignored=ignored)
         if ignored is not None:
             return self._input("hot", [ids], (size, ignored), hot)
-        rank = hot.example.dim()
-        hints = Hints(f"({', '.join([*['dense'] * (rank - 1), 'singleton'])})" if rank > 1 else "dense")
-        return self.operands.input(("hot", ids.key, size), f"{ids.name}_hot", hot.example, hot.fetch, hints)
+        return self._one_each(("hot", ids.key, size), ids.name, hot, 1)
 
     def one_hot_of(self, ids: Sequence[Operand], sizes: Sequence[int]) -> Value:
         """The matrix of `host.one_hot_of`."""
         if any(isinstance(index, Value) for index in ids):
             return self.computed.one_hot_of(list(map(_no_condition, ids)), sizes)
         given = list(map(_known_indices, ids))
-        return self._input("hots", given, tuple(sizes), host.one_hot_of(given, sizes), len(sizes))
+        hot = host.one_hot_of(given, sizes)
+        key = ("hots", *(index.key for index in given), *sizes)
+        return self._one_each(key, given[0].name, hot, len(sizes))
+
+    def _one_each(self, key: tuple[object, ...], name: str, hot: Host, places: int) -> Value:
+        """A matrix with a point in each row, which so many last modes name."""
+        rows = hot.example.dim() - places
+        levels = [*["dense"] * rows, *["singleton"] * places]
+        hints = Hints(f"({', '.join(levels)})" if rows else "csf" if places > 1 else "dense")
+        return self.operands.input(key, f"{name}_hot", hot.example, hot.fetch, hints)
 
     def placing(self, ids: Operand, dim: int, size: int, *, once: bool = False) -> Value:
         """The matrix of `host.placing`."""

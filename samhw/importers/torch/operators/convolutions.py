@@ -12,7 +12,7 @@ from samhw.importers.core import Hints, UnsupportedError, Value, contract
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.operators.reductions import reduced, total
-from samhw.importers.torch.operators.windows import Pads, Windows, each_of, parted
+from samhw.importers.torch.operators.windows import Pads, Windows, are_mostly_outside, each_of, parted
 from samhw.importers.torch.registry import Results, operator
 
 __all__: list[str] = []
@@ -50,12 +50,13 @@ def import_convolution(
     sizes = [shape[0], groups, shape[1] // groups]
     letters = "ngc"
     matrices = []
+    sparse = are_mostly_outside(windows)
     for n, window in enumerate(windows):
         place, inside, outside = "pqr"[n], "uvw"[n], "yxz"[n]
         sizes += window.sizes
         letters += outside + inside if window.is_view else place
         if not window.is_view:
-            matrices.append((f"{outside}{inside}{place}", window.matrix(importer)))
+            matrices.append((f"{outside}{inside}{place}", window.matrix(importer, sparse=sparse)))
     x = importer.views.view(x, sizes)
     out_channels = importer.build.shape(weight)[0] // groups
     weight = importer.views.view(weight, [groups, out_channels, shape[1] // groups, *kernel])

@@ -1,4 +1,5 @@
-"""Padding and upsampling: along each dimension a product with a constant matrix, unless a view will do."""
+"""Padding and upsampling: along each dimension a view, elements at known places, or a product with a constant
+matrix."""
 
 from collections.abc import Callable, Sequence
 
@@ -34,8 +35,7 @@ def import_pad(importer: Importer, x: Operand, padding: Sequence[int], number: f
         x = importer.views.slice(x, dim, max(-before, 0), size)
         before, behind = max(before, 0), max(behind, 0)
         if before or behind:
-            held = torch.eye(before + size + behind)[:, before : before + size].contiguous()
-            x = importer.views.product_along(x, dim, importer.constant(held, "resize", Hints("csr")))
+            x = importer.views.index_select(x, dim, range(-before, size + behind))
     if not number:
         return x
     padded = importer.build.shape(x)
@@ -128,6 +128,9 @@ def _resized(
     for n, (one, length, scale) in enumerate(zip(have, want, each, strict=True)):
         if is_nearest and length % one == 0 and scale in (None, length // one):
             x = importer.views.repeat_interleave(x, n + 2, length // one)
+        elif is_nearest and (one != length or scale not in (None, 1)):
+            places = stretch(torch.arange(one, dtype=torch.float64)[None, None], length, scale)
+            x = importer.views.index_select(x, n + 2, [int(place) for place in places.flatten()])
         elif one != length or scale not in (None, 1):
             held = stretch(torch.eye(one, dtype=torch.float64)[None], length, scale)[0].T.float().contiguous()
             x = importer.views.product_along(x, n + 2, importer.constant(held, "resize", Hints("csr")))

@@ -11,7 +11,7 @@ from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import operator
 
-__all__ = ["Pads", "Windows", "each_of", "parted"]
+__all__ = ["Pads", "Windows", "are_mostly_outside", "each_of", "parted"]
 
 Pads = tuple[int, int]
 
@@ -57,7 +57,13 @@ class Windows:
     def sizes(self) -> list[int]:
         return [self.count, self.kernel] if self.is_view else [self.size]
 
-    def matrix(self, importer: Importer, *, repeated: bool = False) -> Value:
+    @property
+    def inside(self) -> float:
+        """The share of the elements of all windows that lie in the data."""
+        places = [place for window in range(self.count) for place in self.places(window)]
+        return sum(0 <= place < self.size for place in places) / max(1, len(places))
+
+    def matrix(self, importer: Importer, *, repeated: bool = False, sparse: bool = False) -> Value:
         """Of shape (windows, kernel, size): a one where a window's element lies.
 
         Each row stores one element, be it zero, so that what the matrix selects is picked and not summed.
@@ -65,6 +71,7 @@ class Windows:
         Args:
             repeated: in the place of what lies outside of the data, some element of the window, which changes
                 no maximum.
+            sparse: only what lies in the data is stored, and multiplied (`are_mostly_outside`).
         """
         coords: list[tuple[int, int, int]] = []
         values: list[float] = []
@@ -73,17 +80,25 @@ class Windows:
             inside = [place for place in places if 0 <= place < self.size]
             for n, place in enumerate(places):
                 is_inside = 0 <= place < self.size
-                coords.append((window, n, place if is_inside else (inside or [0])[0]))
-                values.append(float(is_inside or repeated))
+                if is_inside or not sparse:
+                    coords.append((window, n, place if is_inside else (inside or [0])[0]))
+                    values.append(float(is_inside or repeated))
         shape = (self.count, self.kernel, self.size)
-        parts = torch.tensor(coords).T, torch.tensor(values)
+        parts = torch.tensor(coords, dtype=torch.int64).reshape(-1, 3).T, torch.tensor(values)
         held = torch.sparse_coo_tensor(*parts, shape, check_invariants=True).coalesce()
-        return importer.constant(held, "windows", Hints("(dense, dense, singleton)"))
+        levels = "dense, compressed, compressed" if sparse else "dense, dense, singleton"
+        return importer.constant(held, "windows", Hints(f"({levels})"))
 
     def places(self, window: int) -> list[int]:
         """Where the elements of a window lie."""
         first = window * self.stride - self.padding[0]
         return [first + n * self.dilation for n in range(self.kernel)]
+
+
+def are_mostly_outside(windows: Sequence[Windows]) -> bool:
+    """Whether so little of windows along several dimensions lies in the data that it takes fewer cycles to
+    add up what does, some two for each element, than to pick zeros for the rest, one for each."""
+    return prod(window.inside for window in windows) < 0.45
 
 
 def parted(importer: Importer, x: Value, dim: int, window: Windows) -> Value:
@@ -97,7 +112,7 @@ def _along(importer: Importer, x: Value, dim: int, window: Windows) -> Value:
     """A mode as windows and what is in them."""
     if window.is_side_by_side:
         return parted(importer, x, dim, window)
-    return importer.views.product_along(x, dim, window.matrix(importer))
+    return importer.views.product_along(x, dim, window.matrix(importer, sparse=are_mostly_outside([window])))
 
 
 @operator("unfold")

@@ -43,7 +43,10 @@ __all__ = ["build"]
     help="Simulate it on the data first; write nothing if that is wrong.",
 )
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False), help="Directory to write.")
-@click.option("--part", help="The device of a vitis-hls project; by default AWS F1's VU9P.")
+@click.option(
+    "--part",
+    help="The device of a vitis-hls project, or a card's name, such as u280; by default AWS F1's VU9P.",
+)
 @click.option(
     "--clock",
     type=CLOCK,

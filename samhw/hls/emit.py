@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph
+from samhw.hls.cards import CARDS, memory_of, part_of
 from samhw.hls.check import check
 from samhw.hls.cpp import comment
 from samhw.hls.interface import PointerArgument, kernel_ports, sequence_extents, sequencer
@@ -35,7 +36,8 @@ class Options:
     """What the program leaves open.
 
     Attributes:
-        part: the device; by default the VU9P of AWS F1.
+        part: the device, or the name of a card (`CARDS`), which becomes that of its device; by default the
+            VU9P of AWS F1.
         clock: clock period in nanoseconds.
         on_chip: copy the memories to arrays on the chip; else every access goes through m_axi.
         one_top: one top function that runs all regions of a program; else each region is a kernel of its own.
@@ -44,14 +46,18 @@ class Options:
         InputError: for a device that cannot be one, and a clock that none has.
     """
 
-    part: str = "xcvu9p-flgb2104-2-i"
+    part: str = CARDS["f1"].part
     clock: float = 4.0
     on_chip: bool = True
     one_top: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "part", part_of(self.part))
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", self.part):
-            raise InputError(f"There is no device {self.part!r}; give its name, such as {Options.part}.")
+            raise InputError(
+                f"There is no device {self.part!r}; give its name, such as {Options.part}, "
+                f"or that of a card: {', '.join(CARDS)}."
+            )
         if not SHORTEST <= self.clock <= LONGEST:
             raise InputError(
                 f"A clock cannot have a period of {self.clock:g} ns; give {SHORTEST:g} to {LONGEST:g}."
@@ -82,7 +88,7 @@ def emit(
         [comment(s) for s in lines] for lines in statements or [()] * len(program.regions)
     ]
     files = _sources(program, design, options, context)
-    for path in ("hls_config.cfg", "run_hls.tcl", "Makefile", "README.md"):
+    for path in ("hls_config.cfg", "link.cfg", "run_hls.tcl", "Makefile", "README.md"):
         units = [name for name in files if name.endswith(".cpp")]
         files |= {path: render(f"project/{path}.j2", **context, units=units)}
     files[f"tb/{program.top}_test.cpp"] = render("project/test.cpp.j2", **context)
@@ -151,6 +157,8 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
         "options": options,
         "on_chip": options.on_chip,
         "clock": f"{options.clock:g}",
+        "frequency": round(1e9 / options.clock),
+        "memory": memory_of(options.part),
         "extents": design.extents,
         "arguments": order.extents if order else program.regions[0].extents,
         "ports": ports,

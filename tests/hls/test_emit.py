@@ -117,6 +117,25 @@ def test_options() -> None:
     assert "set_part xcu250-figd2104-2L-e\ncreate_clock -period 3.33 " in files["run_hls.tcl"]
 
 
+def test_a_card_has_a_device_and_its_memory() -> None:
+    program, _ = compiled("spmm", "i32")
+    files = emit(program.design, program.arch, Options(part="U280", clock=5))
+    assert "part=xcu280-fsvh2892-2L-e\n" in files["hls_config.cfg"]
+    lines = files["link.cfg"].splitlines()
+    assert "nk=spmm_kernel:1:spmm_kernel_1" in lines
+    assert "freqHz=200000000:spmm_kernel_1.ap_clk" in lines
+    joined = [line for line in lines if line.startswith("sp=")]
+    pointers = re.findall(r"m_axi port=(\w+)", files["src/spmm_kernel.cpp"])
+    assert joined == [f"sp=spmm_kernel_1.{name}:HBM[0:31]" for name in pointers] != []
+    plain = emit(program.design, program.arch, Options(part="xcvu9p-flgb2104-2-i"))
+    assert "sp=" not in plain["link.cfg"]
+
+
+def test_what_is_no_device_is_refused() -> None:
+    with pytest.raises(InputError, match="such as xcvu9p-flgb2104-2-i, or that of a card: f1, f2, u50"):
+        Options(part="no device")
+
+
 def test_comments_name_the_cells_of_the_table() -> None:
     program, _ = compiled("spmm", "i32")
     text = emit(program.design, program.arch)["src/spmm_kernel.cpp"]

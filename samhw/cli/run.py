@@ -175,6 +175,9 @@ def _print_report(report: RunReport, stats: bool) -> None:
         if region.note:
             click.echo(f"  region     {region.name} {region.note}")
     click.echo(f"  simulator  {report.model_cycles:,} cycles in {report.model_seconds:.2f} s")
+    for region in report.regions:
+        if why := region.result.uncompiled:
+            click.echo(f"  engine     {region.name} without machine code, slower: it has none for {why}")
     if report.memory:
         click.echo(f"  memory     {report.memory}")
     if report.took:

@@ -126,6 +126,8 @@ class RegionReport:
         if loads := self.lanes:
             balance = round(loads.balance, 4)
             report["lanes"] = {"node": loads.node, "firings": list(loads.firings), "balance": balance}
+        if self.result.uncompiled:
+            report["uncompiled"] = self.result.uncompiled
         if details:
             report["nodes"] = [asdict(node) for node in self.nodes]
             report["channels"] = [asdict(channel) for channel in self.channels]

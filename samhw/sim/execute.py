@@ -25,11 +25,14 @@ def execute(
     limit: int = plain.UNLIMITED,
     window: tuple[int, int] = (0, plain.UNLIMITED),
     between: plain.Between = plain.nothing,
-) -> None:
+) -> str:
     """Runs a machine until no actor can fire.
 
     With `auto` the plain engine begins. If the run outlasts the time that loading compiled code takes, the
     compiled engine takes over in the middle. So small runs wait for nothing.
+
+    Returns:
+        What kept the compiled engine from taking over a run that outlasted that; empty where nothing did.
 
     Raises:
         InputError: for an unknown engine, or if the compiled one cannot run this machine.
@@ -49,15 +52,17 @@ def execute(
         case "auto":
             slower = _cost_of_blocks(machine) * (SLOWER if arbiter else 1)
             if plain.run(workers, limit, SMALL // slower, between, arbiter):
-                return
+                return ""
             from samhw.sim import compiled
 
             try:
                 compiled.run(workers, limit, window, between, arbiter)
-            except compiled.Untranslatable:
+            except compiled.Untranslatable as error:
                 plain.run(workers, limit, between=between, arbiter=arbiter)
+                return str(error)
         case _:
             raise InputError(f"There is no engine {engine!r}; choose one of {', '.join(ENGINES)}.")
+    return ""
 
 
 def _cost_of_blocks(machine: Machine) -> int:

@@ -109,6 +109,7 @@ class Result:
         channels: statistics of each channel, by name.
         passages: the tokens of each traced channel, by name, in order.
         memory: what off-chip memory did, if tensors lie there.
+        uncompiled: of a long run that was simulated without machine code, what kept it from that; else empty.
     """
 
     cycles: int
@@ -117,6 +118,7 @@ class Result:
     channels: Mapping[str, ChannelStats]
     passages: Mapping[str, list[Passage]]
     memory: MemoryStats | None = None
+    uncompiled: str = ""
 
     def __repr__(self) -> str:
         return f"<Result: {self.cycles:,} cycles, {len(self.nodes)} nodes and {len(self.channels)} channels>"
@@ -196,6 +198,7 @@ def joined_results(results: Sequence[Result]) -> Result:
             for name in results[0].passages
         },
         results[-1].memory,
+        next((result.uncompiled for result in results if result.uncompiled), ""),
     )
 
 

@@ -119,14 +119,14 @@ def simulate(
         _stall(graph, machine, name, pattern)
     passages = _tap(graph, machine, trace, window, check)
 
-    def result(cycles: int) -> Result:
-        return _result(machine, outputs, passages, cycles)
+    def result(cycles: int, uncompiled: str = "") -> Result:
+        return _result(machine, outputs, passages, cycles, uncompiled)
 
     completion = Completion(graph, machine, memories, extents) if progress else None
     with Interrupt() as interrupt:
         between = _between(interrupt, progress, completion, graph.name)
         try:
-            execute(machine, engine, limit=limit, window=window, between=between)
+            uncompiled = execute(machine, engine, limit=limit, window=window, between=between)
             if interrupt.requested:  # Since the engine last asked: nobody else will be told of it.
                 raise _Stop
         except _Stop:
@@ -137,7 +137,7 @@ def simulate(
     if machine.arbiter is not None:
         end = max(end, machine.arbiter.committed())
         machine.arbiter.memory.end(end)
-    ended = result(end)
+    ended = result(end, uncompiled)
     machine.dissolve()
     return ended
 
@@ -147,6 +147,7 @@ def _result(
     outputs: Mapping[str, NDArray[np.int64]],
     passages: Mapping[str, list[Passage]],
     cycles: int,
+    uncompiled: str,
 ) -> Result:
     written = machine.words_written()
     return Result(
@@ -156,6 +157,7 @@ def _result(
         channels={name: channel_stats(queue, cycles) for name, queue in machine.channels.items()},
         passages=passages,
         memory=None if machine.arbiter is None else memory_stats(machine.arbiter, cycles),
+        uncompiled=uncompiled,
     )
 
 

@@ -14,6 +14,8 @@ from samhw.tensors import Tensor
 
 __all__ = ["HostRun"]
 
+_WORD = 0xFFFF_FFFF
+
 
 @dataclass(frozen=True)
 class HostRun:
@@ -41,14 +43,15 @@ class HostRun:
         """All tensors that a run leaves, by name.
 
         Args:
-            words: of each memory that the host reads, what it holds; words behind the end of an array are
-                ignored.
+            words: of each memory that the host reads, what it holds, words of 32 bits with or without a sign;
+                those behind the end of an array are ignored.
 
         Raises:
             KeyError: for a memory that is missing.
             RunError: where the words are no tensor.
         """
         graphs = self.compiled.design.runs
+        words = {name: np.asarray(held).astype(np.int64) & _WORD for name, held in words.items()}
         written = {name: t for graph in graphs for name, t in self.outputs(graph, words).items()}
         return written | self.joined(written)
 

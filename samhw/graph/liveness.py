@@ -124,21 +124,21 @@ class _Block:
     def circles(self) -> Iterator[Circle]:
         """One for each node that may be behind: those that no pattern bounds first, as no circle leads
         through these any more if there are none."""
-        found = list(self._through(LATE))
-        return iter(found or self._through(None))
+        return iter(list(self._through(late=True)) or self._through(late=False))
 
-    def _through(self, only: Lag | None) -> Iterator[Circle]:
-        """The circles through nodes that are LATE, or behind by one coordinate of a pattern."""
+    def _through(self, *, late: bool) -> Iterator[Circle]:
+        """The circles through nodes that are LATE, or through those that are not, but behind all the same."""
         seen: set[str] = set()
         for start, by in self._behind:
-            if (by is LATE) is (only is LATE) and start.waits not in seen:
-                # In whatever coordinates the rises are counted, there is none too many.
-                tried = contained(self.graph)[by] if isinstance(by, tuple) else {by}
-                found = [self._around(start, by, counted) for counted in tried]
-                if (waits := found[0]) is not None and None not in found:
-                    seen.add(start.waits)
-                    index = self.known[start.channel.source][self.level] if self.level >= 0 else ""
-                    yield Circle(start.waits, waits, index, by is not LATE)
+            if (by is LATE) is not late or start.waits in seen:
+                continue
+            # It is enough if there is none too many in whatever coordinates the rises are counted.
+            counted = contained(self.graph)[by] if isinstance(by, tuple) else {by}
+            circles = [self._around(start, by, each) for each in counted]
+            if (waits := circles[0]) is not None and None not in circles:
+                seen.add(start.waits)
+                index = self.known[start.channel.source][self.level] if self.level >= 0 else ""
+                yield Circle(start.waits, waits, index, bounded=not late)
 
     def _around(
         self, start: Awaited, by: Pattern | Lag, counted: Pattern | Lag

@@ -138,9 +138,11 @@ def _lag_of_parts(
 
 
 def _joins_one_pattern(graph: Graph, node: Node) -> bool:
+    """All that a node joins has the same coordinates."""
     found = patterns(graph)
     joins = node.spec.joins(node.params)
-    return len({found[graph.fanin[Endpoint(node.name, join.crd)].source] for join in joins}) == 1
+    joined = {found[graph.fanin[Endpoint(node.name, join.crd)].source] for join in joins}
+    return len(joined) == 1 and not concatenates(graph, node)
 
 
 def _in_step(graph: Graph, node: Node, came: Awaited, goes: Awaited) -> bool:

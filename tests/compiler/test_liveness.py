@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 from samhw.backends import run
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
-from samhw.frontend import Program, parse
+from samhw.frontend import Program, model_names, parse
 from samhw.graph import Graph, unproved_circles
 from samhw.numerics import value_type
-from samhw.schedule import Schedule
+from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
 from samhw.search import compile_program
 from samhw.sim import DeadlockError
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
+from samhw.workload import Workload, compile_workload, make_model_workload
 from tests.compiler.test_channels import (
     LAYER_NORM,
     RESIDUAL,
@@ -87,6 +87,16 @@ def test_parts_of_a_concatenation(parts: str) -> None:
     for name in held:
         assert not unproved_circles(with_depth(region.graph, name, 41), region.extent)
         assert unproved_circles(with_depth(region.graph, name, 40), region.extent)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", FUSION_LEVELS)
+def test_every_model_is_proved(level: FusionLevel) -> None:
+    for model in model_names():
+        given = make_model_workload(model, ["karate"])
+        work = replace(given, program=Schedule(fuse=level).apply(given.program))
+        for region in compile_workload(work, value=value_type("f32")).regions:
+            assert not unproved_circles(region.graph, region.extent), region.graph.name
 
 
 RESIDUAL_OF_INTERSECTION = """

@@ -10,7 +10,7 @@ which the reducer gives behind the tokens that wait.
 Where several reductions follow each other, as many fibers are under way as begin while one passes them all.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 
@@ -132,12 +132,15 @@ def depths(assembly: Assembly) -> Assembly:
     return replace(assembly, graph=graph.with_depths(found), reasons=reasons, held=waiting)
 
 
-def reductions_awaited(graph: Graph) -> dict[str, int]:
-    """For each channel by name, how many reductions, one behind the other, its tokens wait for."""
+def reductions_awaited(graph: Graph, nodes: Collection[str]) -> dict[str, int]:
+    """For each channel to one of some nodes, among which are all that are before one of them, by its name how
+    many reductions, one behind the other, its tokens wait for."""
     indices = levels(graph)
     streams: dict[Endpoint, _Stream] = {}
     found: dict[str, int] = {}
     for node in graph.nodes:
+        if node.name not in nodes:
+            continue
         inputs = {port.name: graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs}
         heads = {port: streams[channel.source] for port, channel in inputs.items()}
         streams |= _outputs(node, heads, indices)

@@ -2,6 +2,7 @@
 collector out of the way, and a word now and then on how far they are, since some dots take minutes."""
 
 import gc
+import os
 import signal
 import time
 from typing import Any
@@ -15,6 +16,10 @@ settings.load_profile("samhw")
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and with them all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The workers share the processors; threads of NumPy's and PyTorch's, which wait for each other in loops, take
+# of them and give nothing.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 EVERY = 30.0
 """Seconds between two lines."""

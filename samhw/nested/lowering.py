@@ -184,9 +184,8 @@ class _Lowering:
         stored = self.operands.store(name, place, axes)
         indices = [*([Name(STEP)] if stored.stepped else []), *map(Name, (*place.rows, *filter(None, axes)))]
         mask = None if place.mask is None else self.operands.valid(place)
-        right = self.operands.spread(
-            right, [n for n in place.rows if mask is None or n not in mask.variables]
-        )
+        rows = [n for n in place.rows if mask is None or n not in mask.variables]
+        right = self.operands.spread(right, [*rows, *filter(None, axes)])
         lines.append(str(Statement(Access(stored.tensor, tuple(indices)), right, reduction=kind, mask=mask)))
 
     def right(
@@ -208,7 +207,8 @@ class _Lowering:
             one, _ = shapes
             (along,) = self.operands.axes(one[-1:], "s")
             left, right = axes[: len(one) - 1], axes[len(one) - 1 :]
-            return "sum", Mul(operand(0, [*left, along]), operand(1, [along, *right]))
+            found = Mul(operand(0, [*left, along]), operand(1, [along, *right]))
+            return "sum", self.operands.spread(found, [*filter(None, [along])])
         if name in ("sum", "max", "min"):
             (shape,) = shapes
             gone = range(len(shape)) if operation.axis is None else (operation.axis,)
@@ -219,19 +219,21 @@ class _Lowering:
                 at.append(inner[n] if n in gone else next(kept))
                 if n in gone and operation.keepdims:
                     next(kept)
-            return name, operand(0, at)
-        found = [operand(n, axes[len(axes) - len(shape) :]) for n, shape in enumerate(shapes)]
+            return name, self.operands.spread(operand(0, at), [*filter(None, (inner[n] for n in gone))])
+        values = [operand(n, axes[len(axes) - len(shape) :]) for n, shape in enumerate(shapes)]
         if name == "negative":
-            return "sum", Neg(found[0])
+            return "sum", Neg(values[0])
         if name in _OPERATORS:
-            return "sum", _OPERATORS[name](*found)
-        return "sum", Call(_FUNCTIONS[name], tuple(found))
+            return "sum", _OPERATORS[name](*values)
+        return "sum", Call(_FUNCTIONS[name], tuple(values))
 
     def reduction(self, reduction: FoldReduction, place: CellPlace, lines: list[str]) -> None:
         """A fold as a sum, a maximum or a minimum."""
         axes = self.operands.axes(self.function.buffers[reduction.result].shape)
         inner = place.with_loops((reduction.loop,), self.operands.indices)
         right = self.operands.of(reduction.operand, axes, inner, lines)
+        # What is the same in all steps is added as often.
+        right = self.operands.spread(right, [inner.names[reduction.loop.name]])
         self.statement(reduction.result, place, axes, reduction.kind, right, lines)
 
     def result(self, name: str) -> None:

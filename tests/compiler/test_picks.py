@@ -46,3 +46,15 @@ def test_places_may_lie_inside_of_a_sum_that_they_are_no_factors_of(order: str) 
 def test_a_residual_beside_a_strided_product(fused: bool) -> None:
     statements = f"{PRODUCT} order z, b, u, n, c, m\nA[z, b, c] = relu(B[z, b, c] + D[z, b, c]) order z, b, c"
     run(f"fuse {{\n{statements}\n}}" if fused else statements)
+
+
+def test_what_is_copied_picks_by_places_of_its_own() -> None:
+    """J is stored, and computed again at the places that Z names."""
+    text = (
+        "tensor t[m=3]\ntensor x[a=4]\ntensor Z[s=3]\n"
+        "fuse {\n  J[a] = t[clamp(a - 1)] * x[a]\n  Z[s] = J[wrap(s + 2)]\n}\nW[a] = J[a] * 2"
+    )
+    result = samhw.compile(text).run(t=[3, 2, 4], x=[1, 2, -1, 2])
+    assert result.tensors["J"].to_dense().tolist() == [3, 6, -2, 8]
+    assert result.tensors["Z"].to_dense().tolist() == [-2, 8, 3]
+    assert result.check().verdict == "right"

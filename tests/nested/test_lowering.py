@@ -231,3 +231,35 @@ def test_inputs_are_checked() -> None:
     assert found.inputs(np.zeros((4, 1, 2)))["xs"].shape == (4, 2)
     with pytest.raises(SamhwError, match=r"parameter 'xs' is \[4\] of \[1, 2\]"):
         found.inputs(np.zeros((4, 2)))
+
+
+FOLDS: list[tuple[Callable[..., Any], Any]] = [
+    (lambda xs, w: xs.enumerate().foldl(lambda s, i, x: s + i * x, 0), (5, 3)),
+    (lambda xs, w: xs.foldl(lambda s, x: np.maximum(s, x * x)), (4, 3)),
+    (lambda xs, w: xs.foldl(lambda s, x: s + (x + 1), 0), (4, 3)),
+    (lambda xs, w: xs.foldl(lambda s, x: s + w, np.zeros(3)), (4, 3)),
+    (lambda xs, w: xs.foldl(lambda s, x: s + np.ones(3), np.zeros(3)), (4, 3)),
+    (lambda xs, w: xs.scanl(lambda a, x: a - xs.foldl(lambda s, y: s + w, 0) + x, 0), (3, 3)),
+]
+"""Of what is computed for the fold alone, or is the same in all of its steps."""
+
+
+@pytest.mark.parametrize("number", range(len(FOLDS)))
+def test_folds(number: int) -> None:
+    function, shape = FOLDS[number]
+    run(function, listed(1, *shape), RNG.standard_normal(3))
+
+
+CONSTANTS: list[tuple[Callable[[Any], Any], Any]] = [
+    (lambda xs: xs.map(lambda x: np.ones(2)), (3, 2)),
+    (lambda xs: xs.scanl(lambda s, x: s @ x + 1, np.ones((2, 2))), (1, 2, 2)),
+    (lambda xs: xs.scanl(lambda s, x: s @ np.full((2, 2), 2) + x, np.ones((2, 2))), (1, 2, 2)),
+    (lambda xs: xs.scanl(lambda s, x: x * s.sum(axis=0, keepdims=True), np.ones((2, 3))), (1, 2, 3)),
+]
+"""One number for all elements of a state, or of a result."""
+
+
+@pytest.mark.parametrize("number", range(len(CONSTANTS)))
+def test_constants(number: int) -> None:
+    function, shape = CONSTANTS[number]
+    run(function, listed(1, *shape))

@@ -278,13 +278,25 @@ def _copied(builder: TableBuilder, space: Space, node: Einsum, streams: Collecti
     for below in nodes:
         if below in streams:
             made[below] = below
-            continue
-        fresh = with_operands(below, tuple(made[o] for o in below.operands))
-        if isinstance(fresh, View | Unary):
-            fresh = replace(fresh, name=builder.columns.fresh(fresh.name))
-        if isinstance(below, View) and below in space.cursors:
-            assert isinstance(fresh, View)
-            space.cursors[fresh] = replace(space.cursors[below])
-        made[below] = fresh
+        elif isinstance(below, View):
+            _copied_view(builder, space, below, made)
+        else:
+            fresh = with_operands(below, tuple(made[o] for o in below.operands))
+            if isinstance(fresh, Unary):
+                fresh = replace(fresh, name=builder.columns.fresh(fresh.name))
+            made[below] = fresh
     builder.add_columns(made[node])
     return made[node]
+
+
+def _copied_view(builder: TableBuilder, space: Space, view: View, made: dict[Einsum, Einsum]) -> View:
+    """A second view that stands where the first one stands, and whose picks go by a second view each."""
+    if view not in made:
+        picks = tuple(replace(p, at=_copied_view(builder, space, p.at, made)) for p in view.picks)
+        fresh = replace(view, name=builder.columns.fresh(view.name), picks=picks)
+        if view in space.cursors:
+            space.cursors[fresh] = replace(space.cursors[view])
+        made[view] = fresh
+    found = made[view]
+    assert isinstance(found, View)
+    return found

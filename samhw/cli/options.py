@@ -147,6 +147,12 @@ _COMPILE = (
         help="Store all tensors that have an index in dense blocks of so many coordinates along it; auto: as "
         "large as helps, where the schedule is chosen.",
     ),
+    click.option(
+        "--queues",
+        metavar="T=64+U=8",
+        help="Rows of an intermediate that may wait between what computes it and what reads it in the same "
+        "region, where rows take unequal times.",
+    ),
     AREA,
     click.option(
         "--share",
@@ -367,6 +373,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         permute_rows: str | None,
         lanes: str | None,
         blocks: str | None,
+        queues: str | None,
         area: str | None,
         share: str | None,
         permute: bool | None,
@@ -391,6 +398,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             {
                 **words,
                 "blocks": None if blocks == AUTO_FUSION else blocks or None,
+                "queues": queues or None,
                 "share": share or None,
                 "order": order or None,
                 "brackets": brackets or None,

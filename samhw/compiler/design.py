@@ -108,21 +108,28 @@ def lower_program(
         lowered = _known(scope, number, lowerable, decision, known) or lower_region(
             scope, number, decision.of(region.label)
         )
-        found = lowered if isinstance(lowered, Refusal) else assembled(scope, lowered, decision.lanes, last)
+        if isinstance(lowered, Refusal):
+            return lowered
+        found = assembled(scope, lowered, decision.lanes, decision.queues, last)
         if isinstance(found, Refusal):
             return found
         regions.append(found)
-    return _without_place(decision.lanes, regions, scope.segmented) or Compiled(
-        decided.program,
-        tuple(regions),
-        arch,
-        value,
-        decided.recipes,
-        decided.aliases,
-        decided.joined,
-        decided.row_orders,
-        schedule,
-        decision,
+    without = _without_place(decision.lanes, regions, scope.segmented)
+    return (
+        without
+        or _without_readers(decision.queues, regions)
+        or Compiled(
+            decided.program,
+            tuple(regions),
+            arch,
+            value,
+            decided.recipes,
+            decided.aliases,
+            decided.joined,
+            decided.row_orders,
+            schedule,
+            decision,
+        )
     )
 
 
@@ -145,9 +152,14 @@ def _known(
 
 
 def assembled(
-    scope: Scope, lowered: LoweredRegion, lanes: Mapping[str, int], last: str | None = None
+    scope: Scope,
+    lowered: LoweredRegion,
+    lanes: Mapping[str, int],
+    queues: Mapping[str, int],
+    last: str | None = None,
 ) -> CompiledRegion | Refusal:
-    """A region behind the passes of graphs; `last` as for `lower_program`."""
+    """A region behind the passes of graphs, with the lanes and the queues of a `Decision`; `last` as for
+    `lower_program`."""
     special = lowered.copy is not None or lowered.region.reshapes
     own = lowered.lanes(lanes, scope.segmented)
     found = apply_graph_passes(
@@ -166,6 +178,7 @@ def assembled(
             },
             reads=lowered.table.reads,
             copied=_copied(lowered),
+            queues=lowered.queues(queues),
         ),
         last,
     )
@@ -204,6 +217,22 @@ def _without_place(
                 (
                     "give lanes to an index further out",
                     "choose an order that has another index inside of it",
+                ),
+            )
+    return None
+
+
+def _without_readers(queues: Mapping[str, int], regions: Sequence[CompiledRegion]) -> Refusal | None:
+    """The refusal of queues of what no region computes for statements of its own."""
+    passed = dict.fromkeys(computed.tensor for region in regions for computed in region.computations)
+    for tensor in queues:
+        if tensor not in passed:
+            return Refusal(
+                f"'queues' names '{tensor}', which no statement of its own region reads, so that nothing of "
+                "it could wait in a channel",
+                (
+                    f"take one of {', '.join(passed)}" if passed else "leave 'queues' out",
+                    f"fuse what computes '{tensor}' with what reads it",
                 ),
             )
     return None

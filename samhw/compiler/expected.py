@@ -13,11 +13,14 @@ from samhw.statistics import TensorStatistics
 __all__ = ["estimate_compiled", "run_extents"]
 
 
-def estimate_compiled(compiled: Compiled, statistics: TensorStatistics) -> DesignEstimate:
+def estimate_compiled(
+    compiled: Compiled, statistics: TensorStatistics, *, rows_wait: bool = True
+) -> DesignEstimate:
     """The estimate for a compiled program, without running it.
 
     Args:
         statistics: of the inputs of its program.
+        rows_wait: as for `estimate_graph`.
 
     Raises:
         InputError: for an input that nothing is known of.
@@ -28,7 +31,9 @@ def estimate_compiled(compiled: Compiled, statistics: TensorStatistics) -> Desig
     design = compiled.design
     times = Counter(design.regions[number].name for number, _ in runs_of(design.sequence, extents))
     for graph in design.runs:
-        region, results = estimate_graph(graph, compiled.arch, extents, statistics, results)
+        region, results = estimate_graph(
+            graph, compiled.arch, extents, statistics, results, rows_wait=rows_wait
+        )
         regions.append(region.repeated(times[graph.name]))
     return DesignEstimate(tuple(regions))
 

@@ -17,7 +17,7 @@ from samhw.decision import Refusal, RegionDecision, Sharing
 from samhw.errors import InputError, ScheduleError, StreamError
 from samhw.frontend import Region
 from samhw.fusion import FusedRegion, check_order, orders, partial_order, stored_format
-from samhw.graph import Graph, Repeat, levels, validate
+from samhw.graph import Endpoint, Graph, Repeat, levels, validate
 from samhw.names import Names
 from samhw.passes import PermutedCopy
 from samhw.tensors import LevelType
@@ -66,6 +66,15 @@ class LoweredRegion:
         """The lanes of its indices, of those of the program's; `segmented` as for `serving`."""
         served = {i: count for index, count in given.items() for i in self.serving(index, segmented)}
         return served | {index: count for index, count in given.items() if index not in segmented}
+
+    def queues(self, given: Mapping[str, int]) -> dict[Endpoint, int]:
+        """By output, the rows that may wait behind it, of those by intermediate."""
+        return {
+            place.source: given[computed.tensor]
+            for computed in self.computations
+            if computed.tensor in given
+            for place in computed.places
+        }
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} in the order {', '.join(self.order) or '(none)'}: {self.graph!r}>"

@@ -1,11 +1,15 @@
 """How many cycles a graph takes: its busiest nodes, what they wait for, and what is left when they end."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
+from math import prod
+
+import networkx as nx
 
 from samhw.cost.counts import TokenCounts
+from samhw.cost.coupling import Stage, coupled_cycles
 from samhw.cost.streams import Carried
-from samhw.graph import Channel, Endpoint, Node, levels
+from samhw.graph import Channel, Endpoint, Levels, Node, levels
 from samhw.numerics import REDUCTIONS
 from samhw.spec.base import Reduction
 from samhw.statistics import any_of, shifted
@@ -22,12 +26,66 @@ class CycleEstimate:
         self._arch = counts.arch
         self._indices = levels(counts.graph)
 
-    @property
-    def cycles(self) -> float:
-        """Until the last writer ends: the node for which what comes before it, its own tokens and what comes
-        behind it take longest."""
+    @cached_property
+    def apart(self) -> float:
+        """The cycles until the last writer ends, where no node waits for another one's rows: those of the
+        node for which what comes before it, its own tokens and what comes behind it take longest."""
         nodes = (node.name for node in self._graph.nodes)
         return max(self.start[name] + self.busy[name] + self.tail[name] for name in nodes)
+
+    @cached_property
+    def coupled(self) -> Mapping[str, float]:
+        """For some reducers, the cycles of the graph as far as what comes before each waits for what comes
+        behind it, and the other way round, row by row; of those for which that takes longest of all."""
+        flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in self._graph.channels)
+        ways = ((node.name, self._coupled(node, flow)) for node in self._graph.nodes if node.name in flow)
+        return {name: cycles for name, cycles in ways if cycles > self.apart}
+
+    def _coupled(self, node: Node, flow: "nx.DiGraph[str]") -> float:
+        """The same of one node; 0 where it is no such reducer."""
+        reduction = node.spec.reduction(node.params)
+        if reduction is None:
+            return 0.0
+        around = self._indices[Endpoint(node.name, node.outputs[0].name)]
+        outer = around[: len(around) - len(reduction.coordinates)]
+        before = self._busiest({node.name, *nx.ancestors(flow, node.name)}, outer)
+        behind = self._busiest(nx.descendants(flow, node.name), outer)
+        if not outer or before is None or behind is None:
+            return 0.0
+        (first_name, head), (second_name, tail) = before, behind
+        first, second = Stage(head.all, self.busy[first_name]), Stage(tail.all, self.busy[second_name])
+        if first.busy + second.busy <= self.apart:
+            return 0.0
+        lanes = prod(one.lanes for one in tail.lanes.values() if one.index in outer)
+        ahead = self._ahead(node, outer)
+        both = coupled_cycles(first, second, outer, ahead, self._counts.statistics, lanes)
+        return 0.0 if both is None else self.start[first_name] + both + self.tail[second_name]
+
+    def _busiest(self, names: Collection[str], outer: Levels) -> tuple[str, Carried] | None:
+        """Of some nodes the busiest one that has streams inside of some indices, and the longest of these."""
+        best: tuple[str, Carried] | None = None
+        for node in self._graph.nodes:
+            if node.name not in names or (best and self.busy[node.name] <= self.busy[best[0]]):
+                continue
+            ends = [channel.source for channel in self._taken(node)]
+            ends += [Endpoint(node.name, port.name) for port in node.outputs]
+            longest = max(ends, key=self._counts.tokens)
+            if self._indices[longest][: len(outer)] == outer:
+                best = node.name, self._counts.found[longest]
+        return best
+
+    def _ahead(self, node: Node, outer: Levels) -> int:
+        """The rows that a reducer may have finished before what comes behind it has: those in its banks, and
+        in the channels to what gives something itself."""
+        rows = self._counts.level(self._counts.found[Endpoint(node.name, node.outputs[0].name)], len(outer))
+        room = [
+            channel.depth * rows / self._counts.tokens(channel.source)
+            for channel in self._given(node)
+            if self._graph.node[channel.sink.node].outputs
+        ]
+        reduction = node.spec.reduction(node.params)
+        banks = node.spec.bank_count(node.params) if reduction and reduction.coordinates else 1
+        return banks + int(min(room, default=0.0))
 
     @cached_property
     def busy(self) -> Mapping[str, float]:

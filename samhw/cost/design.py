@@ -1,7 +1,7 @@
 """What a design costs on data of which statistics are known, without running it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from samhw.cost.counts import TokenCounts
 from samhw.cost.cycles import CycleEstimate
@@ -39,6 +39,8 @@ class RegionEstimate:
         bytes_read: from memories into the graph.
         bytes_written: from the graph into memories.
         nodes: by name.
+        coupled: the reducers at which what comes before and what comes behind wait for each other's rows,
+            and by how much longer the region takes for that.
     """
 
     name: str
@@ -46,6 +48,7 @@ class RegionEstimate:
     bytes_read: float
     bytes_written: float
     nodes: Mapping[str, NodeEstimate]
+    coupled: Mapping[str, float] = field(default_factory=dict)
 
     def repeated(self, times: int) -> "RegionEstimate":
         """What is expected of so many runs of the region, with a cycle between them."""
@@ -56,7 +59,10 @@ class RegionEstimate:
             for name, node in self.nodes.items()
         }
         cycles = times * self.cycles + times - 1
-        return RegionEstimate(self.name, cycles, times * self.bytes_read, times * self.bytes_written, nodes)
+        coupled = {name: times * longer for name, longer in self.coupled.items()}
+        return RegionEstimate(
+            self.name, cycles, times * self.bytes_read, times * self.bytes_written, nodes, coupled
+        )
 
     @property
     def operations(self) -> float:
@@ -120,6 +126,8 @@ def estimate_graph(
     extents: Mapping[str, int],
     statistics: TensorStatistics,
     results: Results,
+    *,
+    rows_wait: bool = True,
 ) -> tuple[RegionEstimate, Results]:
     """The estimate for the graph of a region, and what it leaves for the regions behind it.
 
@@ -130,6 +138,7 @@ def estimate_graph(
         extents: of the run, by dimension.
         statistics: of the inputs of the program.
         results: what the regions before have left.
+        rows_wait: whether parts wait for each other's rows; else there are queues everywhere (`Schedule`).
     """
     found = flows(graph, extents, results)
     counts = TokenCounts(graph, arch, found, statistics)
@@ -141,5 +150,13 @@ def estimate_graph(
     size = {MemoryRole.INPUT: 0.0, MemoryRole.OUTPUT: 0.0}
     for name in counts.words:
         size[graph.memory[name].role] += counts.bytes(name)
-    region = RegionEstimate(graph.name, timing.cycles, size[MemoryRole.INPUT], size[MemoryRole.OUTPUT], nodes)
+    coupled = timing.coupled if rows_wait else {}
+    region = RegionEstimate(
+        graph.name,
+        max((timing.apart, *coupled.values())),
+        size[MemoryRole.INPUT],
+        size[MemoryRole.OUTPUT],
+        nodes,
+        {name: cycles - timing.apart for name, cycles in coupled.items()},
+    )
     return region, {**results, **results_of(graph, found)}

@@ -60,6 +60,7 @@ class Decision:
         iteration: of all regions.
         recomputed: the intermediates that each use computes for itself.
         lanes: by index, how many copies of what lies inside of it share its coordinates.
+        queues: by intermediate, how many further rows of it may wait for those that read it.
         brackets: by result, what is multiplied and summed first; the regions have the statements that come
             of it.
     """
@@ -68,6 +69,7 @@ class Decision:
     iteration: Iteration = "factored"
     recomputed: frozenset[str] = frozenset()
     lanes: Mapping[str, int] = field(default_factory=dict, hash=False)
+    queues: Mapping[str, int] = field(default_factory=dict, hash=False)
     brackets: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def of(self, label: str | None) -> RegionDecision | None:

@@ -16,7 +16,7 @@ __all__ = ["GRAPH_PASSES", "Assembly", "GraphPass", "apply_graph_passes"]
 
 GraphPass = Callable[[Assembly], Assembly]
 
-GRAPH_PASSES = ("blocks", "lanes", "reads", "banks", "depths")
+GRAPH_PASSES = ("blocks", "lanes", "reads", "banks", "depths", "queues")
 """The passes by name, in the order in which they are applied."""
 
 

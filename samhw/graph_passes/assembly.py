@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from samhw.graph import Arch, Graph, Memory
+from samhw.graph import Arch, Endpoint, Graph, Memory
 
 __all__ = ["Assembly"]
 
@@ -22,6 +22,7 @@ class Assembly:
         blocks: by index that goes from block to block, how many coordinates a block has along it.
         reads: the indices of what nodes read values of, in storage order, by the node's name.
         copied: of a copy in another mode order, the indices of what it writes, in storage order.
+        queues: by the output that gives the values of an intermediate, how many rows of it may wait.
         reasons: why a channel is deeper than full rate needs, by its name.
         held: the channels whose tokens wait for the end of a fiber, each with what waits for what.
     """
@@ -36,5 +37,6 @@ class Assembly:
     blocks: Mapping[str, int] = field(default_factory=dict)
     reads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     copied: tuple[str, ...] = ()
+    queues: Mapping[Endpoint, int] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     held: Mapping[str, str] = field(default_factory=dict)

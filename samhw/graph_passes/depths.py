@@ -19,7 +19,7 @@ from samhw.graph import Arch, Channel, Endpoint, Graph, Node, levels
 from samhw.graph_passes.assembly import Assembly
 from samhw.graph_passes.concats import waiting_parts
 
-__all__ = ["depths", "reductions_awaited"]
+__all__ = ["depths", "most_tokens", "reductions_awaited"]
 
 
 SHORT = 1 / 8
@@ -101,7 +101,7 @@ def depths(assembly: Assembly) -> Assembly:
         if held is not None:
             outer, awaited, count = held
             inner = streams[channel.source].levels[outer:]
-            tokens = _tokens(inner, extent, streams[channel.source].shares)
+            tokens = most_tokens(inner, extent, streams[channel.source].shares)
             if tokens > arch.deepest:
                 raise StreamError(
                     f"Channel {channel.name} would have to hold {tokens:,} tokens, a fiber over "
@@ -248,7 +248,7 @@ class _Pace:
                 stream = streams[end]
                 awaited[end], since[end] = {}, {}
                 for n in range(len(stream.levels) + 1):
-                    own = _tokens(stream.levels[n:], extent, stream.shares)
+                    own = most_tokens(stream.levels[n:], extent, stream.shares)
                     outer = stream.levels[:n]
                     between[outer] = max(between.get(outer, 0), own)
                     waits = stream.waits.get(n, 0) > counts.get(n, 0)
@@ -315,7 +315,7 @@ def _lane_room(
     distribution = sink.spec.distribution(sink.params)
     if distribution and distribution.collects:
         inner = own.levels[len(own.levels) - distribution.levels :]
-        room = min(arch.lane_tokens, arch.lane_rows * _tokens(inner, extent, own.shares))
+        room = min(arch.lane_tokens, arch.lane_rows * most_tokens(inner, extent, own.shares))
         return room, f"{room} tokens of rows that wait for their turn"
     distribution = source.spec.distribution(source.params)
     if distribution and not distribution.collects:
@@ -327,12 +327,17 @@ def _lane_room(
             if index in own.levels and own.turns.get(index, 1) < lanes:
                 inner = own.levels[own.levels.index(index) + 1 :]
                 rows = lanes * (2 if inner else arch.lane_rows + 2)
-                room = max(room, rows * _tokens(inner, extent, own.shares))
+                room = max(room, rows * most_tokens(inner, extent, own.shares))
     return (room, f"{room} tokens of rows that are in lanes") if room else None
 
 
-def _tokens(levels: tuple[str, ...], extent: Mapping[str, int], shares: Mapping[str, int]) -> int:
-    """The most tokens of a fiber over those levels, with its stop, in a lane that has its share of them."""
+def most_tokens(levels: tuple[str, ...], extent: Mapping[str, int], shares: Mapping[str, int]) -> int:
+    """The most tokens of a fiber over some levels, with its stop; 1 for none of them.
+
+    Args:
+        extent: the greatest of each index.
+        shares: by index, how many lanes share its coordinates.
+    """
     count = 1
     for level in reversed(levels):
         count = -(-extent[level] // shares.get(level, 1)) * count + 1

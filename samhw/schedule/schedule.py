@@ -34,6 +34,7 @@ from samhw.schedule.fields import (
 )
 from samhw.schedule.formats import with_formats
 from samhw.schedule.lanes import check_lanes, lanes_text
+from samhw.schedule.queues import check_queues
 from samhw.schedule.regions import ordered, regions_of
 from samhw.splits import RowOrders, check_permute_rows, check_split, order_rows
 
@@ -44,8 +45,8 @@ __all__ = ["Schedule"]
 class Schedule:
     """How a program is computed: whatever may be chosen without changing its results.
 
-    The default is the program's own: the regions, orders and formats of its text. Latencies and depths belong
-    to `Arch`; the value type and the capacities stand beside a schedule too.
+    The default is the program's own: the regions, orders and formats of its text. Latencies, and the depths
+    that these ask for, belong to `Arch`; the value type and the capacities stand beside a schedule too.
 
     Raises:
         InputError: for a field that is of another kind, or has a value that there is not.
@@ -105,6 +106,10 @@ class Schedule:
     `form`, by default `rescaled`, and a `tile`, of as many coordinates a sum is rescaled once."""
     blocks: Mapping[str, int] = field(default_factory=dict, hash=False)
     """For an index, the size of the dense blocks in which all tensors that have it are stored along it."""
+    queues: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """For an intermediate, how many further rows of it may wait in channels between what computes it and what
+    reads it in the same region, so that neither waits for long rows of the other (docs/compiler.md,
+    *Queues*)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fuse", check_fuse(self.fuse))
@@ -123,6 +128,7 @@ class Schedule:
         object.__setattr__(self, "formats", check_formats(self.formats))
         object.__setattr__(self, "lanes", check_lanes(self.lanes))
         object.__setattr__(self, "blocks", check_blocks(self.blocks))
+        object.__setattr__(self, "queues", check_queues(self.queues))
         object.__setattr__(self, "split", check_split(self.split))
         object.__setattr__(self, "partial_sums", check_partial_sums(self.partial_sums))
         object.__setattr__(self, "permute_rows", check_permute_rows(self.permute_rows))
@@ -138,18 +144,14 @@ class Schedule:
         regions = ordered(program.name, regions_of(program, self.fuse), self.order)
         program = with_blocks(with_formats(program, regions, self.formats), self.blocks)
         computed = [statement.lhs.tensor for statement in program.statements]
-        for name in () if isinstance(self.share, str) else self.share:
-            if name not in computed:
-                raise InputError(
-                    f"'share' names '{name}', which no statement of '{program.name}' computes; its "
-                    f"statements compute {', '.join(computed)}."
-                )
-        for name in () if isinstance(self.partial_sums, str) else self.partial_sums:
-            if name not in computed:
-                raise InputError(
-                    f"'partial_sums' names '{name}', which no statement of '{program.name}' computes; its "
-                    f"statements compute {', '.join(computed)}."
-                )
+        named = (("share", self.share), ("partial_sums", self.partial_sums), ("queues", self.queues))
+        for table, names in named:
+            for name in () if isinstance(names, str) else names:
+                if name not in computed:
+                    raise InputError(
+                        f"'{table}' names '{name}', which no statement of '{program.name}' computes; its "
+                        f"statements compute {', '.join(computed)}."
+                    )
         for name in (*self.split, *self.permute_rows):
             program.check_operand(name)
         for name in self.off_chip or ():
@@ -192,6 +194,8 @@ class Schedule:
             words.append(f"lanes {lanes_text(self.lanes)}")
         if self.blocks:
             words.append(f"blocks {lanes_text(self.blocks)}")
+        if self.queues:
+            words.append(f"queues {lanes_text(self.queues)}")
         words += [f"{tensor} as {rule}" for tensor, rule in self.split.items()]
         if self.stored_terms:
             words.append(f"terms of {', '.join(self.stored_terms)} stored")
@@ -314,6 +318,8 @@ class Schedule:
             found["lanes"] = plain(self.lanes)
         if self.blocks:
             found["blocks"] = plain(self.blocks)
+        if self.queues:
+            found["queues"] = plain(self.queues)
         for name in ("largest_copy", "attempts"):
             if getattr(self, name) != getattr(Schedule, name):
                 found[name] = getattr(self, name)

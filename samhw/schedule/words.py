@@ -9,6 +9,7 @@ from samhw.errors import InputError
 from samhw.schedule.blocks import parse_blocks
 from samhw.schedule.cascade import parse_cascade
 from samhw.schedule.lanes import parse_lanes
+from samhw.schedule.queues import parse_queues
 from samhw.schedule.schedule import Schedule
 
 __all__ = ["every", "parse_order", "with_words"]
@@ -126,6 +127,7 @@ _READ: Mapping[str, Callable[[str], Any]] = {
     "share": _parse_share,
     "split": _parse_split,
     "permute_rows": _parse_permute_rows,
+    "queues": parse_queues,
     "off_chip": lambda text: tuple(text.split("+")) if text else None,
 }
 """Of the fields that are more than a word, how they are read."""

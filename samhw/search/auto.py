@@ -24,6 +24,7 @@ from samhw.search.compile import compile_given
 from samhw.search.lanes import NO_LIMIT, Room, more_lanes
 from samhw.search.layouts import Load, lane_loads, row_layouts
 from samhw.search.modules import in_modules
+from samhw.search.queues import fits, with_queues
 from samhw.search.reorder import best_orders, regroupings
 from samhw.search.storage import turned_schedules
 from samhw.search.work import Sizes, work_of
@@ -39,6 +40,9 @@ LARGER = 0.97
 
 FUSED: tuple[FusionLevel, ...] = ("partial", "full")
 """The levels of fusion that win most often."""
+
+ENOUGH = 0.998
+"""What a longer queue's cycles must come down to before it is taken in the place of a shorter one."""
 
 UNLIKELY = 1.5
 """How much of a statement's work a bracket may take at the most: more products may still take fewer cycles,
@@ -144,15 +148,19 @@ def choose_schedule(request: Request) -> AutoChoice:
     return _Auto(request).choice()
 
 
-def expected_cycles(compiled: Compiled, statistics: TensorStatistics | None) -> float:
+def expected_cycles(
+    compiled: Compiled, statistics: TensorStatistics | None, *, rows_wait: bool = True
+) -> float:
     """The cycles that a run on data of these statistics is expected to take; without any, one on as much as
-    there is room for."""
+    there is room for. `rows_wait` as for `estimate_compiled`."""
     if statistics is None:
         return sum(region.expected.cycles for region in compiled.regions)
-    return estimate_compiled(compiled, statistics).cycles
+    return estimate_compiled(compiled, statistics, rows_wait=rows_wait).cycles
 
 
 class _Auto:
+    """Candidates are compared as if rows waited for nobody: queues come last, where they can be had."""
+
     def __init__(self, request: Request) -> None:
         self.request = request
         self.program = request.program
@@ -185,10 +193,11 @@ class _Auto:
         found = self.arranged(best, notes)
         if found is not best:  # Even lanes may be worth more of them.
             best = self.laned(found, notes)
+        first, best = self.coupled(first), self.queued(best, notes)
         if self.request.room.luts is not None and best.area.caveat:
             notes.append(f"area: {best.area.caveat}")
         regions = f"regions: {best.schedule.fuse_text()}, about {best.cycles:,.0f} cycles"
-        if best is first:
+        if best.schedule == first.schedule:
             fit = "" if self.request.room.luts is None else " and to fit"
             others = f"nothing else that was tried is expected to be faster{fit}"
             return replace(best, why=(f"{regions}; {others}", *notes))
@@ -364,6 +373,45 @@ class _Auto:
                 best = found
         return best
 
+    def coupled(self, found: AutoChoice) -> AutoChoice:
+        """The same, with what is expected where rows wait for each other."""
+        return replace(found, cycles=self.expected(found.schedule, found.compiled, rows_wait=True))
+
+    def queued(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
+        """With queues that are no longer than they have to be, where parts of a region wait for each other's
+        rows; or another candidate, if no queues are long enough for this one."""
+        found = self.with_queues(best)
+        if found.schedule != best.schedule:
+            notes.append(
+                f"queues: {lanes_text(found.schedule.queues)}, as rows take unequal times (about "
+                f"{found.cycles:,.0f} cycles in place of {self.coupled(best).cycles:,.0f})"
+            )
+        others = [way for way in self.known.values() if isinstance(way, AutoChoice)]
+        for way in sorted(others, key=lambda way: way.cycles):
+            if way.cycles >= CLEARLY * found.cycles:
+                return found
+            if self.request.room.has(way.luts) and self.coupled(way).cycles < CLEARLY * found.cycles:
+                found = self.coupled(way)
+                notes[:] = [f"queues: none is long enough for what else was chosen ({best.schedule})"]
+        return found
+
+    def with_queues(self, best: AutoChoice) -> AutoChoice:
+        """With the queues that help, of which no channel becomes deeper than it may."""
+        known = self.request.statistics(best.schedule)
+        plain = self.coupled(best)
+        if known is None or self.given.queues:
+            return plain
+        tried = map(self.tried, with_queues(best.schedule, best.compiled, known))
+        ways = [
+            self.coupled(way)
+            for way in tried
+            if way is not None and self.request.room.has(way.luts) and fits(way.compiled, best.compiled)
+        ]
+        least = min((way.cycles for way in ways), default=inf)
+        if least >= CLEARLY * plain.cycles:
+            return plain
+        return next(way for way in ways if ENOUGH * way.cycles <= least)
+
     def tried(self, schedule: Schedule) -> AutoChoice | None:
         """A schedule with what is expected of it; None if it cannot be."""
         found = self.outcome(schedule)
@@ -389,13 +437,13 @@ class _Auto:
                 self.known[schedule] = error
         return self.known[schedule]
 
-    def expected(self, schedule: Schedule, compiled: Compiled) -> float:
+    def expected(self, schedule: Schedule, compiled: Compiled, *, rows_wait: bool = False) -> float:
         """The cycles on the data; on as much as there is room for, where there is no hope."""
         cycles = expected_cycles(compiled, None)
         self.least = min(self.least, cycles)
         if cycles > HOPELESS * self.least:
             return cycles
-        return expected_cycles(compiled, self.request.statistics(schedule))
+        return expected_cycles(compiled, self.request.statistics(schedule), rows_wait=rows_wait)
 
 
 def _bracket_line(choice: BracketChoice, before: float, after: float) -> str:

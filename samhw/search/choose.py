@@ -60,5 +60,7 @@ def choose(lowerable: Lowerable, schedule: Schedule, value: ValueType, arch: Arc
             cycles += part.cycles
             if part.is_alone and part.decision.label is not None:
                 lowered[part.decision.label] = part.main
-    decision = Decision(tuple(regions), schedule.iteration, recomputed, schedule.lanes, schedule.brackets)
+    decision = Decision(
+        tuple(regions), schedule.iteration, recomputed, schedule.lanes, schedule.queues, schedule.brackets
+    )
     return Choice(decision, lowered, cycles)

@@ -19,6 +19,7 @@ from samhw.search.blocks import larger_blocks, smaller_blocks
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.lanes import more_lanes
 from samhw.search.layouts import lane_loads, layouts_near, row_layouts
+from samhw.search.queues import more_queues
 from samhw.search.reorder import regroupings
 from samhw.search.spaces import OrderSpace, free_spaces
 from samhw.search.storage import turned_schedules
@@ -185,8 +186,10 @@ class _Explorer:
             yield from smaller_blocks(schedule, given)
         yield from layouts_near(schedule, given)
         known = self.request.statistics(schedule)
-        for load in lane_loads(self.request.program, schedule, known) if known else ():
-            yield from row_layouts(schedule, load)
+        if known is not None:
+            for load in lane_loads(self.request.program, schedule, known):
+                yield from row_layouts(schedule, load)
+            yield from more_queues(schedule, compiled, known)
 
     def rebracketed(self, schedule: Schedule) -> Iterator[Schedule]:
         """With one bracket more, or one less."""

@@ -172,8 +172,9 @@ class RegionSearch:
                 )
         # No channel holds more than all that its stream may have, each fiber with a stop.
         most = (prod(found.extent[i] + 1 for i in around) for around in set(levels(found.graph).values()))
-        if self._schedule.lanes or max(most) > scope.arch.deepest:
-            whole = assembled(scope, found, self._schedule.lanes)
+        schedule = self._schedule
+        if schedule.lanes or schedule.queues or max(most) > scope.arch.deepest:
+            whole = assembled(scope, found, schedule.lanes, schedule.queues)
             if isinstance(whole, Refusal):
                 return whole
         return found

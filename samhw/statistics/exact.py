@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from math import prod
+from types import MappingProxyType
 from typing import cast
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from samhw.statistics.statistics import (
     Dealt,
     Kind,
+    RowCounts,
     Stock,
     TensorStatistics,
     block_coordinates,
@@ -33,7 +35,16 @@ from samhw.statistics.support import (
     Support,
     Thinned,
 )
-from samhw.statistics.table import Column, CoordinateTable, TooManyError, empty, join, turns, union
+from samhw.statistics.table import (
+    Column,
+    CoordinateTable,
+    TooManyError,
+    counts_by_row,
+    empty,
+    join,
+    turns,
+    union,
+)
 from samhw.tensors import Tensor
 
 __all__ = ["DataStatistics"]
@@ -43,6 +54,9 @@ Bounds = Mapping[str, Column]
 
 MOST: Mapping[Kind, int] = {"exact": 1 << 22, "sampled": 1 << 15}
 """The pairs that the joins of one count look at; beyond, they take a sample."""
+
+ROWS_IN_A_RUN = 64
+"""Of a sample of rows."""
 
 KEPT_ROWS = 1 << 23
 """Rows of relations that are kept for further counts."""
@@ -104,9 +118,24 @@ class DataStatistics(TensorStatistics):
         most = float(np.bincount(lane).max(initial=0))
         return most * share * found.count / found.rows if found.rows else 0.0
 
-    def _evaluated_within(self, support: Support) -> CoordinateTable:
+    def _by_row(self, supports: tuple[Support, ...], outer: tuple[str, ...]) -> RowCounts | None:
+        extent = self._extent(supports[0], outer[0])
+        for step in (1, 8, 64, 512):
+            # Of every so many runs of rows one: neighbours stay beside each other.
+            every = np.arange(extent)
+            bounds = {} if step == 1 else {outer[0]: every[every // ROWS_IN_A_RUN % step == 0]}
+            try:
+                tables = [self._evaluated_within(support, bounds) for support in supports]
+                if all(table.free.keys() >= set(outer) for table in tables):
+                    return None
+                return counts_by_row(tables, outer, self._most)
+            except TooManyError:
+                continue
+        return None
+
+    def _evaluated_within(self, support: Support, bounds: Bounds = MappingProxyType({})) -> CoordinateTable:
         self._left = float(self._most)
-        return self._evaluated(support, support.indices, {})
+        return self._evaluated(support, support.indices, bounds)
 
     def _within(self, count: Callable[[], float]) -> float:
         """A count by as many pairs as it may look at."""

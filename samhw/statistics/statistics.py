@@ -12,9 +12,21 @@ from numpy.typing import NDArray
 from samhw.statistics.support import Support, onto
 from samhw.tensors import LevelType, Tensor
 
-__all__ = ["KINDS", "Dealt", "Kind", "Stock", "TensorStatistics", "block_coordinates", "stored_coordinates"]
+__all__ = [
+    "KINDS",
+    "Dealt",
+    "Kind",
+    "RowCounts",
+    "Stock",
+    "TensorStatistics",
+    "block_coordinates",
+    "stored_coordinates",
+]
 
 Kind = Literal["uniform", "degrees", "sampled", "exact"]
+RowCounts = Sequence[NDArray[np.float64]]
+"""For each of several supports, how many coordinates each row has."""
+
 KINDS: tuple[Kind, ...] = ("uniform", "degrees", "sampled", "exact")
 
 
@@ -62,6 +74,7 @@ class TensorStatistics(ABC):
     def __init__(self) -> None:
         self._counts: dict[Support, float] = {}
         self._busiest: dict[tuple[Support, tuple[Dealt, ...]], float] = {}
+        self._row_counts: dict[tuple[tuple[Support, ...], tuple[str, ...]], RowCounts | None] = {}
 
     @property
     @abstractmethod
@@ -101,6 +114,25 @@ class TensorStatistics(ABC):
     def _most_dealt(self, support: Support, dealt: tuple[Dealt, ...]) -> float:
         """The count of the busiest lane."""
         return self.count(support) / prod(one.lanes for one in dealt)
+
+    def by_row(self, supports: Sequence[Support], outer: Sequence[str]) -> RowCounts | None:
+        """For each support, how many coordinates each row has, row by row; of all rows that any support has,
+        or of a sample with neighbours beside each other. None where all rows are alike, or nothing is known
+        of single ones.
+
+        Args:
+            outer: the indices of the rows, outermost first, which all supports have.
+
+        Raises:
+            KeyError: as `count` does.
+        """
+        key = tuple(supports), tuple(outer)
+        if key not in self._row_counts:
+            self._row_counts[key] = self._by_row(*key)
+        return self._row_counts[key]
+
+    def _by_row(self, supports: tuple[Support, ...], outer: tuple[str, ...]) -> RowCounts | None:
+        return None
 
     @abstractmethod
     def _counted(self, support: Support) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-__all__ = ["CoordinateTable", "TooManyError", "distinct", "join", "turns", "union"]
+__all__ = ["CoordinateTable", "TooManyError", "counts_by_row", "distinct", "join", "turns", "union"]
 
 Column = NDArray[np.int64]
 
@@ -165,6 +165,32 @@ def turns(relation: CoordinateTable, dealt: CoordinateTable, index: str) -> Colu
     place = np.arange(len(keys)) - np.repeat(begins, np.diff(np.r_[begins, len(keys)]))
     found: Column = place[np.minimum(np.searchsorted(keys, ours), max(len(keys) - 1, 0))]
     return found
+
+
+def counts_by_row(
+    relations: Sequence[CoordinateTable], outer: Sequence[str], most: float
+) -> list[NDArray[np.float64]]:
+    """For each relation, how many coordinates it has over each of those over the outer indices, in the order
+    of these; of all that any of the relations has.
+
+    Raises:
+        TooManyError: where there would be more than `most` of them.
+    """
+    listed = []
+    for relation in relations:
+        for index in outer:
+            if index in relation.free:
+                if float(relation.rows) * relation.free[index] > most:
+                    raise TooManyError
+                relation = relation.listed(index)
+        listed.append(relation)
+    columns = [np.concatenate([relation.columns[index] for relation in listed]) for index in outer]
+    rows, place = np.unique(_keys(columns), return_inverse=True)
+    parts = np.split(place, np.cumsum([relation.rows for relation in listed])[:-1])
+    return [
+        np.bincount(part, minlength=len(rows)).astype(np.float64) * prod(relation.free.values())
+        for part, relation in zip(parts, listed, strict=True)
+    ]
 
 
 def _product(

@@ -29,6 +29,8 @@ SCHEDULES = st.builds(
     split=st.dictionaries(TEXTS, st.sampled_from(("rows(4)", "hyb(1,2)", "rules.py:rule")), max_size=3),
     permute_rows=st.dictionaries(TEXTS, st.sampled_from(("by length", "even(2)", "o.py:o")), max_size=3),
     cascade=st.sampled_from(CASCADES) | st.builds(lambda tile: {"tile": tile}, st.integers(1, 64)),
+    partial_sums=st.just("auto") | LISTS,
+    queues=st.dictionaries(TEXTS, st.integers(1, 1 << 20), max_size=3),
 )
 """Any texts as names: whether they name something is for a program to say."""
 
@@ -47,10 +49,10 @@ def test_text_and_value_are_one_to_one(schedule: Schedule) -> None:
 def test_a_file_of_every_field(tmp_path: Path) -> None:
     text = (
         'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\noff_chip = ["A"]\n'
-        'cascade = "deferred"\nlargest_copy = 100\nattempts = 3\n'
+        'partial_sums = ["Y"]\ncascade = "deferred"\nlargest_copy = 100\nattempts = 3\n'
         '[brackets]\nU1 = "A * (X * W1)"\n[split]\nA = "rows(4)"\n[permute_rows]\nA = "by length"\n'
         '[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
-        "[blocks]\ni = 2\n"
+        "[blocks]\ni = 2\n[queues]\nT1 = 16\n"
     )
     schedule = load(tmp_path, text)
     assert schedule == Schedule(
@@ -66,9 +68,11 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
         {"T1": "buffer"},
         {"U1": "A * (X * W1)"},
         {"A": "rows(4)"},
+        ["Y"],
         {"A": "by length"},
         "deferred",
         {"i": 2},
+        {"T1": 16},
     )
     assert schedule.dumps() == text
     assert all(getattr(schedule, field.name) != field.default for field in fields(Schedule))
@@ -99,7 +103,7 @@ def test_in_a_table() -> None:
             "fuze = 1",
             "no field 'fuze'; its fields are fuse, iteration, permute, off_chip, order, formats, "
             "largest_copy, attempts, lanes, share, brackets, split, partial_sums, permute_rows, "
-            "cascade, blocks.",
+            "cascade, blocks, queues.",
         ),
         ('memory = "ddr4"', "name that with --memory"),
         (

@@ -1,0 +1,112 @@
+"""Queues: room for further rows of an intermediate between what computes it and what reads it.
+
+Where rows take unequal times on either side, such as those of A X by their neighbours and those of the
+product behind it all the same, each row would take as long as the slower side. With room for many rows each
+side takes its own time, and the region that of the slower one in all. That room is needed on every way from
+what must be ahead, which is the intermediate's reducer and all before it, to what is behind: also on those
+that lead past the reducer.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+
+import networkx as nx
+
+from samhw.errors import InputError
+from samhw.graph import Channel, Endpoint, Graph, levels
+from samhw.graph_passes.assembly import Assembly
+from samhw.graph_passes.depths import most_tokens
+
+__all__ = ["across", "outer_indices", "queues"]
+
+
+def queues(assembly: Assembly) -> Assembly:
+    """The graph with further room behind what has a queue.
+
+    Raises:
+        InputError: for a queue behind what no reducer gives, and for a channel that would have to hold too
+            much.
+    """
+    if not assembly.queues:
+        return assembly
+    graph, arch = assembly.graph, assembly.arch
+    room: dict[str, int] = {}
+    behind: dict[str, str] = {}
+    for source, rows in assembly.queues.items():
+        for channel, tokens in _room(graph, _copies(graph, source), rows, assembly.extent):
+            if tokens > room.get(channel.name, 0):
+                room[channel.name], behind[channel.name] = tokens, str(source)
+    depths = {c.name: c.depth + room[c.name] for c in graph.channels if c.name in room}
+    for name, depth in depths.items():
+        if depth > arch.deepest:
+            raise InputError(
+                f"Channel {name} would have to hold {depth:,} tokens, with the queue behind {behind[name]}; "
+                f'give it fewer rows, or permit more than {arch.deepest:,} in the file of --arch ("deepest").'
+            )
+    reasons = dict(assembly.reasons)
+    for name, tokens in room.items():
+        own = f"{tokens} tokens of the queue behind {behind[name]}"
+        reasons[name] = "; ".join(filter(None, (reasons.get(name), own)))
+    return replace(assembly, graph=graph.with_depths(depths), reasons=reasons)
+
+
+def outer_indices(graph: Graph, source: Endpoint) -> int | None:
+    """How many indices lie around a row of what an output gives: those around what its reducer reduces, or
+    the last reducer before it; None where nothing is reduced."""
+    around = levels(graph)
+    flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in graph.channels)
+    found = None
+    for name in (source.node, *nx.ancestors(flow, source.node)):
+        node = graph.node[name]
+        kept = None if node.spec.completes else node.spec.kept(node.params)
+        if kept is None:
+            continue
+        own = around[Endpoint(name, node.outputs[0].name)]
+        outer = len(own) - kept
+        if own[:outer] == around[source][:outer]:
+            found = max(found or 0, outer)
+    return found
+
+
+def across(graph: Graph, sources: Sequence[str]) -> Iterator[Channel]:
+    """The channels from some nodes, and all that they need, to what waits for them: to all behind them, and
+    what these need besides. Writers wait for nobody."""
+    flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in graph.channels)
+    ahead = set(sources).union(*(nx.ancestors(flow, name) for name in sources))
+    behind = set[str]().union(*(nx.descendants(flow, name) for name in sources))
+    needed = behind.union(*(nx.ancestors(flow, name) for name in behind))
+    for channel in graph.channels:
+        source, sink = channel.source.node, channel.sink.node
+        if source in ahead and sink in needed - ahead and graph.node[sink].outputs:
+            yield channel
+
+
+def _copies(graph: Graph, source: Endpoint) -> list[str]:
+    """The nodes that an output has become, one in each lane."""
+    return [node.name for node in graph.nodes if source.node in (node.name, node.copy_of)]
+
+
+def _room(
+    graph: Graph, sources: Sequence[str], rows: int, extent: Mapping[str, int]
+) -> Iterator[tuple[Channel, int]]:
+    """The tokens of so many rows in each channel across."""
+    if not sources:
+        return
+    first = graph.node[sources[0]]
+    source = Endpoint(first.name, first.outputs[0].name)
+    outer = outer_indices(graph, source)
+    if outer is None:
+        raise InputError(
+            f"A queue behind {source} would not help: no sum, or other reduction, gives it row by row; leave "
+            "the queue out."
+        )
+    around = levels(graph)
+    row = around[source][:outer]
+    for channel in across(graph, sources):
+        own = around[channel.source]
+        if len(own) < outer:
+            # One of its coordinates serves many rows.
+            yield channel, rows // prod(extent[index] for index in row[len(own) :]) + 1
+        else:
+            yield channel, rows * most_tokens(own[outer:], extent, {})

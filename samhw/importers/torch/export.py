@@ -6,31 +6,24 @@ import sys
 import sysconfig
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
 from io import StringIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch._dynamo.exc import UncapturedHigherOrderOpError
-from torch._export.utils import (
-    _collect_all_valid_cia_ops_for_aten_namespace,
-    _is_preservable_cia_op,
-    _special_op_to_preserve_cia,
-)
-from torch._ops import OperatorBase, OpOverload
 from torch.export import ExportedProgram
-from torch.export.exported_program import _decompose_exported_program
 from torch.export.graph_signature import InputKind, OutputKind
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 from torch.nn.utils.rnn import PackedSequence
 
 from samhw.errors import InputError
 from samhw.importers.core import Arguments
 from samhw.importers.torch.followed import followed
-from samhw.importers.torch.registry import OPERATORS, handler_of
+from samhw.importers.torch.registry import handler_of
 from samhw.importers.torch.state import restored
 
 __all__ = [
@@ -43,8 +36,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-_Table = dict[OperatorBase, Callable[..., Any]]
-"""For operators what computes them from others."""
 
 _ATTRIBUTES = ("_parameters", "_buffers")
 _PACKAGES = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
@@ -72,6 +63,7 @@ def exported(
             if program is None:
                 # PyTorch captures the body of a loop by itself only where nobody else looks on.
                 program = torch.export.export(module, tuple(stand_ins), strict=False)
+            program = program.run_decompositions({})
             program = _decomposed(program)
     except InputError:
         raise
@@ -93,43 +85,17 @@ def _traced(module: nn.Module, arguments: Sequence[object]) -> ExportedProgram |
 
 
 def _decomposed(program: ExportedProgram) -> ExportedProgram:
-    """In functional operators, with others for those that the importer does not know, and for what they are
-    made of."""
-    program = _with(program, {})
-    tried: set[OperatorBase] = set()
-    while unknown := _unknown(program) - tried:
-        table = torch.export.default_decompositions()
-        known_to_torch: _Table = {op: table[op] for op in unknown if op in table}
+    """With other operators for those that the importer does not know, and for what they are made of."""
+    table = torch.export.default_decompositions()
+    tried: set[object] = set()
+    while True:
+        parts = [part for part in program.graph_module.modules() if isinstance(part, GraphModule)]
+        unknown = {node.target for part in parts for node in part.graph.nodes if _is_unknown(node)}
+        known_to_torch = {op: table[op] for op in unknown - tried if op in table}
         if not known_to_torch:
-            break
+            return program
         tried |= set(known_to_torch)
-        program = _with(program, known_to_torch)
-    return program
-
-
-def _with(program: ExportedProgram, decompositions: _Table) -> ExportedProgram:
-    """As `program.run_decompositions(decompositions)`, but of the operators that are made of others by nature
-    it keeps only those that the importer knows. PyTorch keeps all that it has, some 500, and takes a fifth of
-    a second to arrange that, however small the module is."""
-    result: ExportedProgram = _decompose_exported_program(
-        program,
-        cia_to_decomp=dict.fromkeys(_known_composites(), _special_op_to_preserve_cia),
-        python_decomp_table=decompositions,
-        joint_loss_index=None,
-        decompose_custom_triton_ops=False,
-    )
-    return result
-
-
-def _known_composites() -> Iterator[OperatorBase]:
-    """The operators that the importer knows, and that PyTorch would take apart unless told to keep them."""
-    yield from (op for op in _collect_all_valid_cia_ops_for_aten_namespace() if handler_of(op) is not None)
-    for name in OPERATORS:
-        library, _, packet = name.partition(".")
-        if library != "aten" and hasattr(torch.ops, library):
-            ops = getattr(getattr(torch.ops, library), packet, None)
-            overloads = [] if ops is None else [getattr(ops, overload) for overload in ops.overloads()]
-            yield from filter(_is_preservable_cia_op, overloads)
+        program = program.run_decompositions(known_to_torch)
 
 
 def _is_same(one: Tensor, other: Tensor) -> bool:
@@ -211,11 +177,12 @@ def _make_attributes(module: nn.Module) -> None:
     module.__dict__["register_buffer"] = as_attribute
 
 
-def _unknown(program: ExportedProgram) -> set[OpOverload]:
-    """The operators in there that the importer does not know."""
-    parts = [part for part in program.graph_module.modules() if isinstance(part, GraphModule)]
-    targets = {node.target for part in parts for node in part.graph.nodes if node.op == "call_function"}
-    return {target for target in targets if isinstance(target, OpOverload) and handler_of(target) is None}
+def _is_unknown(node: Node) -> bool:
+    return (
+        node.op == "call_function"
+        and isinstance(node.target, torch._ops.OpOverload)
+        and (handler_of(node.target) is None)
+    )
 
 
 def in_users_file(stack: str) -> tuple[str, str] | None:

@@ -14,7 +14,7 @@ from math import prod
 import networkx as nx
 
 from samhw.errors import InputError
-from samhw.graph import Channel, Endpoint, Graph, levels
+from samhw.graph import Channel, Endpoint, Graph, Levels, Node, levels
 from samhw.graph_passes.assembly import Assembly
 from samhw.graph_passes.depths import most_tokens
 
@@ -56,17 +56,20 @@ def outer_indices(graph: Graph, source: Endpoint) -> int | None:
     the last reducer before it; None where nothing is reduced."""
     around = levels(graph)
     flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in graph.channels)
-    found = None
-    for name in (source.node, *nx.ancestors(flow, source.node)):
-        node = graph.node[name]
-        kept = None if node.spec.completes else node.spec.kept(node.params)
-        if kept is None:
-            continue
-        own = around[Endpoint(name, node.outputs[0].name)]
-        outer = len(own) - kept
-        if own[:outer] == around[source][:outer]:
-            found = max(found or 0, outer)
-    return found
+    if (own := _outer(graph.node[source.node], around)) is not None:
+        return len(own)
+    before = (_outer(graph.node[name], around) for name in nx.ancestors(flow, source.node))
+    outside = [outer for outer in before if outer is not None and outer == around[source][: len(outer)]]
+    return max(map(len, outside), default=None)
+
+
+def _outer(node: Node, around: Mapping[Endpoint, Levels]) -> Levels | None:
+    """The indices around what a reducer reduces; None for other nodes."""
+    kept = None if node.spec.completes else node.spec.kept(node.params)
+    if kept is None:
+        return None
+    own = around[Endpoint(node.name, node.outputs[0].name)]
+    return own[: len(own) - kept]
 
 
 def across(graph: Graph, sources: Sequence[str]) -> Iterator[Channel]:

@@ -51,6 +51,37 @@ def test_a_product_and_its_sum() -> None:
     assert known.count(PRODUCT, "j") == 2
 
 
+@given(seed=st.integers(0, 1 << 16))
+def test_rows_are_those_of_numpy(seed: int) -> None:
+    """Of a product, and of what is alike in every row; of no single rows where all are alike."""
+    rng = np.random.default_rng(seed)
+    a, x = ((rng.random(shape) < 0.4) * 1 for shape in ((6, 5), (5, 4)))
+    a[0, 0] = x[0, 0] = 1
+    a[1, 0] = 0
+    known = statistics(A=a, X=x)
+    even = all_of([every("i", 6), every("l", 3)])
+    found = known.by_row((PRODUCT, even), ("i",))
+    assert found is not None
+    np.testing.assert_array_equal(found[0], np.einsum("ik,kj->i", a, x))
+    np.testing.assert_array_equal(found[1], np.full(6, 3))
+    assert known.by_row((even, even), ("i",)) is None
+    pairs = known.by_row((PRODUCT, PRODUCT), ("i", "k"))
+    assert pairs is not None
+    np.testing.assert_array_equal(pairs[0], (a * x.sum(1))[(a * x.sum(1)) > 0])
+
+
+def test_rows_of_a_sample() -> None:
+    """Runs of neighbours, where a join would look at too many pairs."""
+    a = np.ones((2048, 16), np.int64) * (np.arange(2048) % 2)[:, None]
+    a[0, 0] = 1
+    tensors = {"A": Tensor.from_dense(a, "csr"), "X": Tensor.from_dense(np.eye(16), "csr")}
+    known = DataStatistics(tensors, most=1 << 12)
+    (rows, _) = known.by_row((PRODUCT, PRODUCT), ("i",)) or ([], [])
+    assert sorted(set(rows)) == [1, 16]
+    assert len(rows) < 300
+    assert DegreeStatistics.of(tensors).by_row((PRODUCT,), ("i",)) is None
+
+
 def test_a_sum_has_all_of_a_dense_term() -> None:
     rows = all_of([every("i", 3), every("j", 2)])
     assert any_of([onto(PRODUCT, "ij"), rows]) is rows

@@ -9,6 +9,7 @@ unless something else is expected to be faster.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from math import inf
 
 from samhw.compiler import Compiled, estimate_compiled
@@ -36,7 +37,8 @@ CLEARLY = 0.99
 """What the expected cycles must come down to before a candidate is taken in the place of one before it."""
 
 LARGER = 0.97
-"""What they must come down to before a design with twice the lanes, or larger blocks, is."""
+"""What they must come down to before a design with twice the lanes, or larger blocks, is; or one in which no
+rows wait in the place of one that queues do not help enough."""
 
 FUSED: tuple[FusionLevel, ...] = ("partial", "full")
 """The levels of fusion that win most often."""
@@ -173,7 +175,7 @@ class _Auto:
         first = self.accepted()
         best = self.regrouped(first, FUSED if self.request.scopes is None else (*FUSED, MODULE))
         notes: list[str] = []
-        likely, unlikely = self.brackets()
+        likely, unlikely = self.brackets
         best = self.bracketed(best, likely, notes)
         found = self.turned(best)
         if found.cycles < CLEARLY * best.cycles:
@@ -244,6 +246,7 @@ class _Auto:
                 best = found
         return best
 
+    @cached_property
     def brackets(self) -> tuple[list[BracketChoice], list[BracketChoice]]:
         """Those that take clearly less work, what is gained most first, and others. Nothing where brackets
         are given."""
@@ -388,12 +391,24 @@ class _Auto:
             )
         others = [way for way in self.known.values() if isinstance(way, AutoChoice)]
         for way in sorted(others, key=lambda way: way.cycles):
-            if way.cycles >= CLEARLY * found.cycles:
-                return found
-            if self.request.room.has(way.luts) and self.coupled(way).cycles < CLEARLY * found.cycles:
+            if way.cycles >= LARGER * found.cycles:
+                break
+            if self.request.room.has(way.luts) and self.coupled(way).cycles < LARGER * found.cycles:
+                notes[:] = self.instead(found, way)
                 found = self.coupled(way)
-                notes[:] = [f"queues: none is long enough for what else was chosen ({best.schedule})"]
         return found
+
+    def instead(self, before: AutoChoice, found: AutoChoice) -> list[str]:
+        """What is said of a candidate that wins only since rows of another one wait."""
+        after = self.coupled(found)
+        taken = found.schedule.brackets.items()
+        lines = [
+            _bracket_line(choice, before.cycles, after.cycles)
+            for choice in chain(*self.brackets)
+            if (choice.result, choice.text) in taken
+        ]
+        gain = f"about {after.cycles:,.0f} cycles in place of {before.cycles:,.0f}"
+        return lines or [f"rows: wait for nobody in {found.schedule} ({gain})"]
 
     def with_queues(self, best: AutoChoice) -> AutoChoice:
         """With the queues that help, of which no channel becomes deeper than it may."""

@@ -414,18 +414,22 @@ class _Auto:
         """With the queues that help, of which no channel becomes deeper than it may."""
         known = self.request.statistics(best.schedule)
         plain = self.coupled(best)
-        if known is None or self.given.queues:
+        if known is None or self.given.queues or best.cycles >= CLEARLY * plain.cycles:
             return plain
-        tried = map(self.tried, with_queues(best.schedule, best.compiled, known))
-        ways = [
-            self.coupled(way)
-            for way in tried
-            if way is not None and self.request.room.has(way.luts) and fits(way.compiled, best.compiled)
-        ]
-        least = min((way.cycles for way in ways), default=inf)
-        if least >= CLEARLY * plain.cycles:
+        longer = list(with_queues(best.schedule, best.compiled, known))
+        most = next(filter(None, (self.fitting(way, best) for way in reversed(longer))), plain)
+        if most.cycles >= CLEARLY * plain.cycles:
             return plain
-        return next(way for way in ways if ENOUGH * way.cycles <= least)
+        ways = filter(None, (self.fitting(way, best) for way in longer))
+        return next(way for way in ways if ENOUGH * way.cycles <= most.cycles)
+
+    def fitting(self, schedule: Schedule, best: AutoChoice) -> AutoChoice | None:
+        """A schedule with queues, with what is expected where rows wait; None where they are too deep, or too
+        large."""
+        way = self.tried(schedule)
+        if way is None or not self.request.room.has(way.luts) or not fits(way.compiled, best.compiled):
+            return None
+        return self.coupled(way)
 
     def tried(self, schedule: Schedule) -> AutoChoice | None:
         """A schedule with what is expected of it; None if it cannot be."""

@@ -114,22 +114,21 @@ def lower_program(
         if isinstance(found, Refusal):
             return found
         regions.append(found)
-    without = _without_place(decision.lanes, regions, scope.segmented)
-    return (
-        without
-        or _without_readers(decision.queues, regions)
-        or Compiled(
-            decided.program,
-            tuple(regions),
-            arch,
-            value,
-            decided.recipes,
-            decided.aliases,
-            decided.joined,
-            decided.row_orders,
-            schedule,
-            decision,
-        )
+    refused = _without_place(decision.lanes, regions, scope.segmented)
+    refused = refused or _without_readers(decision.queues, regions)
+    if refused is not None:
+        return refused
+    return Compiled(
+        decided.program,
+        tuple(regions),
+        arch,
+        value,
+        decided.recipes,
+        decided.aliases,
+        decided.joined,
+        decided.row_orders,
+        schedule,
+        decision,
     )
 
 

@@ -4,8 +4,6 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from math import prod
 
-import networkx as nx
-
 from samhw.cost.counts import TokenCounts
 from samhw.cost.coupling import Stage, coupled_cycles
 from samhw.cost.streams import Carried
@@ -37,19 +35,18 @@ class CycleEstimate:
     def coupled(self) -> Mapping[str, float]:
         """For some reducers, the cycles of the graph as far as what comes before each waits for what comes
         behind it, and the other way round, row by row; of those for which that takes longest of all."""
-        flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in self._graph.channels)
-        ways = ((node.name, self._coupled(node, flow)) for node in self._graph.nodes if node.name in flow)
+        ways = ((node.name, self._coupled(node)) for node in self._graph.nodes)
         return {name: cycles for name, cycles in ways if cycles > self.apart}
 
-    def _coupled(self, node: Node, flow: "nx.DiGraph[str]") -> float:
+    def _coupled(self, node: Node) -> float:
         """The same of one node; 0 where it is no such reducer."""
         reduction = node.spec.reduction(node.params)
         if reduction is None:
             return 0.0
         around = self._indices[Endpoint(node.name, node.outputs[0].name)]
         outer = around[: len(around) - len(reduction.coordinates)]
-        before = self._busiest({node.name, *nx.ancestors(flow, node.name)}, outer)
-        behind = self._busiest(nx.descendants(flow, node.name), outer)
+        before = self._busiest(self._graph.before([node.name]), outer)
+        behind = self._busiest(self._graph.behind([node.name]) - {node.name}, outer)
         if not outer or before is None or behind is None:
             return 0.0
         (first_name, head), (second_name, tail) = before, behind
@@ -57,7 +54,7 @@ class CycleEstimate:
         if first.busy + second.busy <= self.apart:
             return 0.0
         lanes = prod(one.lanes for one in tail.lanes.values() if one.index in outer)
-        ahead = self._ahead(node, outer)
+        ahead = self._ahead(node, reduction, outer)
         both = coupled_cycles(first, second, outer, ahead, self._counts.statistics, lanes)
         return 0.0 if both is None else self.start[first_name] + both + self.tail[second_name]
 
@@ -74,7 +71,7 @@ class CycleEstimate:
                 best = node.name, self._counts.found[longest]
         return best
 
-    def _ahead(self, node: Node, outer: Levels) -> int:
+    def _ahead(self, node: Node, reduction: Reduction, outer: Levels) -> int:
         """The rows that a reducer may have finished before what comes behind it has: those in its banks, and
         in the channels to what gives something itself."""
         rows = self._counts.level(self._counts.found[Endpoint(node.name, node.outputs[0].name)], len(outer))
@@ -83,8 +80,7 @@ class CycleEstimate:
             for channel in self._given(node)
             if self._graph.node[channel.sink.node].outputs
         ]
-        reduction = node.spec.reduction(node.params)
-        banks = node.spec.bank_count(node.params) if reduction and reduction.coordinates else 1
+        banks = node.spec.bank_count(node.params) if reduction.coordinates else 1
         return banks + int(min(room, default=0.0))
 
     @cached_property

@@ -1,11 +1,13 @@
 """The SAMML graph of a region: nodes, ports, channels and memories, as plain data for every backend."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from string import ascii_lowercase
 from typing import Any, NamedTuple
+
+import networkx as nx
 
 from samhw.numerics import ValueType
 from samhw.spec import Payload, Port, Spec, StoredArray, Stream, StreamKind, spec_of
@@ -238,6 +240,22 @@ class Graph:
     def fanin(self) -> dict[Endpoint, Channel]:
         """The channel of each input."""
         return {c.sink: c for c in self.channels}
+
+    @cached_property
+    def flow(self) -> "nx.DiGraph[str]":
+        """The nodes by name, each with an edge to those that read what it gives. Not to be changed."""
+        flow: nx.DiGraph[str] = nx.DiGraph()
+        flow.add_nodes_from(node.name for node in self.nodes)
+        flow.add_edges_from((c.source.node, c.sink.node) for c in self.channels)
+        return flow
+
+    def before(self, names: Iterable[str]) -> set[str]:
+        """Some nodes, and all from which there is a way to one of them."""
+        return set[str]().union(*nx.bfs_layers(self.flow.reverse(copy=False), list(names)))
+
+    def behind(self, names: Iterable[str]) -> set[str]:
+        """Some nodes, and all to which there is a way from one of them."""
+        return set[str]().union(*nx.bfs_layers(self.flow, list(names)))
 
     def writers(self) -> Iterator[Node]:
         """The nodes without outputs, whose DONE ends a region."""

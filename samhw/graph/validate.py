@@ -139,9 +139,8 @@ def _check_acyclic(graph: Graph) -> None:
     place = {node.name: n for n, node in enumerate(graph.nodes)}
     if all(place[c.source.node] < place[c.sink.node] for c in graph.channels):
         return  # Producers come first, as in every graph that was compiled.
-    flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in graph.channels)
     try:
-        cycle = nx.find_cycle(flow)
+        cycle = nx.find_cycle(graph.flow)
     except nx.NetworkXNoCycle:
         return
     path = " -> ".join(edge[0] for edge in cycle)

@@ -147,13 +147,8 @@ class _Copier:
     def _copied(self) -> frozenset[str]:
         """The nodes that get a copy for each lane: those with a stream inside of the index, and those between
         them that work along its coordinates."""
-        flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in self.graph.channels)
         seeds = {n.name for n in self.graph.nodes if self._works_inside(n) and not self._chooses(n)}
-        behind, before = set[str](), set[str]()
-        for name in seeds:
-            behind |= nx.descendants(flow, name)
-            before |= nx.ancestors(flow, name)
-        between = behind & before - seeds
+        between = self.graph.behind(seeds) & self.graph.before(seeds) - seeds
         along = {n for n in between if self._works_along(self.graph.node[n])}
         copied = frozenset(seeds | along)
         self._check(copied)

@@ -11,14 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-import networkx as nx
-
 from samhw.errors import InputError
 from samhw.graph import Channel, Endpoint, Graph, Levels, Node, levels
 from samhw.graph_passes.assembly import Assembly
 from samhw.graph_passes.depths import most_tokens
 
-__all__ = ["across", "outer_indices", "queues"]
+__all__ = ["queues"]
 
 
 def queues(assembly: Assembly) -> Assembly:
@@ -51,14 +49,13 @@ def queues(assembly: Assembly) -> Assembly:
     return replace(assembly, graph=graph.with_depths(depths), reasons=reasons)
 
 
-def outer_indices(graph: Graph, source: Endpoint) -> int | None:
+def _outer_indices(graph: Graph, source: Endpoint) -> int | None:
     """How many indices lie around a row of what an output gives: those around what its reducer reduces, or
     the last reducer before it; None where nothing is reduced."""
     around = levels(graph)
-    flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in graph.channels)
     if (own := _outer(graph.node[source.node], around)) is not None:
         return len(own)
-    before = (_outer(graph.node[name], around) for name in nx.ancestors(flow, source.node))
+    before = (_outer(graph.node[name], around) for name in graph.before([source.node]))
     outside = [outer for outer in before if outer is not None and outer == around[source][: len(outer)]]
     return max(map(len, outside), default=None)
 
@@ -72,16 +69,14 @@ def _outer(node: Node, around: Mapping[Endpoint, Levels]) -> Levels | None:
     return own[: len(own) - kept]
 
 
-def across(graph: Graph, sources: Sequence[str]) -> Iterator[Channel]:
+def _across(graph: Graph, sources: Sequence[str]) -> Iterator[Channel]:
     """The channels from some nodes, and all that they need, to what waits for them: to all behind them, and
     what these need besides. Writers wait for nobody."""
-    flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in graph.channels)
-    ahead = set(sources).union(*(nx.ancestors(flow, name) for name in sources))
-    behind = set[str]().union(*(nx.descendants(flow, name) for name in sources))
-    needed = behind.union(*(nx.ancestors(flow, name) for name in behind))
+    ahead = graph.before(sources)
+    waiting = graph.before(graph.behind(sources)) - ahead
     for channel in graph.channels:
         source, sink = channel.source.node, channel.sink.node
-        if source in ahead and sink in needed - ahead and graph.node[sink].outputs:
+        if source in ahead and sink in waiting and graph.node[sink].outputs:
             yield channel
 
 
@@ -98,7 +93,7 @@ def _room(
         return
     first = graph.node[sources[0]]
     source = Endpoint(first.name, first.outputs[0].name)
-    outer = outer_indices(graph, source)
+    outer = _outer_indices(graph, source)
     if outer is None:
         raise InputError(
             f"A queue behind {source} would not help: no sum, or other reduction, gives it row by row; leave "
@@ -106,7 +101,7 @@ def _room(
         )
     around = levels(graph)
     row = around[source][:outer]
-    for channel in across(graph, sources):
+    for channel in _across(graph, sources):
         own = around[channel.source]
         if len(own) < outer:
             # One of its coordinates serves many rows.

@@ -6,10 +6,8 @@ dense level are equal too where a scanner makes them of all coordinates, and whe
 coordinates that a scanner of the same extent gives below as many references.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-
-import networkx as nx
 
 from samhw.graph import Arch, Endpoint, Graph, Node, StreamKind, levels, wired, with_indices
 from samhw.graph_passes.assembly import Assembly
@@ -56,20 +54,14 @@ def _with_shared(graph: Graph, alike: Sequence[Sequence[str]], arch: Arch) -> Gr
 def _waits(graph: Graph, shared: Graph, kept: Sequence[str]) -> bool:
     """Whether what some nodes and those before them give in a graph with shared reads waits for more than it
     would without."""
-    flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in shared.channels)
-    made = _up_to(flow, kept)
+    made = shared.before(kept)
     given = [c for c in shared.channels if c.source.node in made]
     # Of a wide graph, such as one with many lanes, this is a small part.
-    awaited = reductions_awaited(shared, _up_to(flow, {c.sink.node for c in given}))
+    awaited = reductions_awaited(shared, shared.before({c.sink.node for c in given}))
     if any(awaited[c.name] > 1 for c in given):
         return True
     before, after = (waiting_parts(each, levels(each)).keys() for each in (graph, shared))
     return not after <= before
-
-
-def _up_to(flow: "nx.DiGraph[str]", nodes: Iterable[str]) -> set[str]:
-    """Some nodes and all that are before one of them."""
-    return set[str]().union(*nx.bfs_layers(flow.reverse(copy=False), list(nodes)))
 
 
 def _shared(graph: Graph, alike: Sequence[Sequence[str]], arch: Arch) -> Graph:

@@ -61,8 +61,6 @@ def _region(graph: Graph, arch: Arch) -> HlsRegion:
 
 def _along_the_flow(graph: Graph) -> list[Node]:
     """The nodes, producers first; else as they stand in the graph."""
-    flow: nx.DiGraph[str] = nx.DiGraph()
-    flow.add_nodes_from(node.name for node in graph.nodes)
-    flow.add_edges_from((c.source.node, c.sink.node) for c in graph.channels)
     position = {node.name: n for n, node in enumerate(graph.nodes)}
-    return [graph.node[name] for name in nx.lexicographical_topological_sort(flow, position.__getitem__)]
+    names = nx.lexicographical_topological_sort(graph.flow, position.__getitem__)
+    return [graph.node[name] for name in names]

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-import networkx as nx
-
 from samhw.compiler import Compiled, CompiledRegion, estimate_compiled
 from samhw.schedule import Schedule
 from samhw.statistics import TensorStatistics
@@ -63,7 +61,6 @@ def _waited_for(compiled: Compiled, known: TensorStatistics) -> list[str]:
 def _given_by(region: CompiledRegion, reducer: str) -> str | None:
     """The intermediate that a reducer gives, or else the first one that is made of what it gives."""
     sources = {place.source.node: c.tensor for c in region.computations for place in c.places}
-    flow: nx.DiGraph[str] = nx.DiGraph((c.source.node, c.sink.node) for c in region.graph.channels)
-    behind = {reducer, *nx.descendants(flow, reducer)}
+    behind = region.graph.behind([reducer])
     made = (sources.get(node.copy_of or node.name) for node in region.graph.nodes if node.name in behind)
     return next(filter(None, made), None)

@@ -172,9 +172,8 @@ class RegionSearch:
                 )
         # No channel holds more than all that its stream may have, each fiber with a stop.
         most = (prod(found.extent[i] + 1 for i in around) for around in set(levels(found.graph).values()))
-        schedule = self._schedule
-        if schedule.lanes or max(most) > scope.arch.deepest:
-            whole = assembled(scope, found, schedule.lanes, schedule.queues)
+        if self._schedule.lanes or max(most) > scope.arch.deepest:
+            whole = assembled(scope, found, self._schedule.lanes, self._schedule.queues)
             if isinstance(whole, Refusal):
                 return whole
         return found

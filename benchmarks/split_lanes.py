@@ -27,7 +27,7 @@ from samhw.checking import check
 from samhw.compiler import estimate_compiled
 from samhw.errors import RunError
 from samhw.frontend import load_kernel
-from samhw.schedule import Schedule, lanes_text
+from samhw.schedule import Schedule, counts_text
 from samhw.tensors import Tensor, read_dataset
 from samhw.tensors.generate import power_law_graph
 from samhw.tensors.stand_ins import stand_in
@@ -80,11 +80,11 @@ def compared(workload: Workload, lanes: int) -> dict[str, Any]:
     return {
         "lanes": lanes,
         "dealt": row_by_row,
-        "unsplit": lanes_text(whole.lanes),
+        "unsplit": counts_text(whole.lanes),
         "cycles": unsplit_cycles,
         "split": split.split["A"],
         "of split": split_cycles,
-        "order": f"{order.permute_rows['A']}, {lanes_text(order.lanes)}",
+        "order": f"{order.permute_rows['A']}, {counts_text(order.lanes)}",
         "of order": order_cycles,
         "faster": unsplit_cycles / split_cycles,
         "cells": busiest(workload, split),

@@ -18,7 +18,7 @@ from samhw.compiler import choose_value
 from samhw.errors import InputError, RunError, SamhwError
 from samhw.frontend import Capacity
 from samhw.processes import ending, workers
-from samhw.schedule import Schedule, lanes_text
+from samhw.schedule import Schedule, counts_text
 from samhw.search import compile_program
 from samhw.workload import Workload, scheduled
 
@@ -182,7 +182,7 @@ def _correlate_program(
         names = compiled.design.name, workload.name
         whole = Row(*names, model.cycles, rtl.cycles, weakest(verdicts), found.unproved)
         rows.append(replace(whole, model_seconds=model.seconds, rtl_seconds=rtl.seconds))
-    lanes = f", {lanes_text(schedule.lanes)}" if schedule.lanes else ""
+    lanes = f", {counts_text(schedule.lanes)}" if schedule.lanes else ""
     return [replace(row, name=f"{row.name}{lanes}", value=compiled.value.name) for row in rows]
 
 

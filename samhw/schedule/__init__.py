@@ -1,6 +1,7 @@
 """Schedules: how a program is computed, which never changes what it computes."""
 
 from samhw.schedule.cascade import CASCADES, cascade_text
+from samhw.schedule.counts import counts_text
 from samhw.schedule.fields import (
     AUTO,
     FUSION_LEVELS,
@@ -12,7 +13,7 @@ from samhw.schedule.fields import (
     Iteration,
 )
 from samhw.schedule.formats import with_formats
-from samhw.schedule.lanes import lanes_text, parse_lanes
+from samhw.schedule.lanes import parse_lanes
 from samhw.schedule.regions import in_sequence, regions_of
 from samhw.schedule.schedule import Schedule
 from samhw.schedule.words import every, parse_order, with_words
@@ -29,9 +30,9 @@ __all__ = [
     "Iteration",
     "Schedule",
     "cascade_text",
+    "counts_text",
     "every",
     "in_sequence",
-    "lanes_text",
     "parse_lanes",
     "parse_order",
     "regions_of",

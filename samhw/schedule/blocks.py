@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from samhw.errors import InputError, shown
+from samhw.errors import InputError
 from samhw.frontend import Program, check_program
-from samhw.schedule.fields import check_whole
-from samhw.schedule.lanes import parse_counts
+from samhw.schedule.counts import check_counts, parse_counts
 
 __all__ = ["check_blocks", "parse_blocks", "with_blocks"]
 
@@ -15,11 +14,7 @@ MOST = 64
 
 def check_blocks(blocks: object) -> dict[str, int]:
     """The size of a block by index."""
-    if not isinstance(blocks, Mapping) or not all(isinstance(index, str) for index in blocks):
-        raise InputError(
-            f"'blocks' is {shown(blocks)}; give a table with an entry for each index, such as i = 4."
-        )
-    return {index: check_whole(f"blocks.{index}", size, MOST) for index, size in blocks.items()}
+    return check_counts("blocks", blocks, MOST)
 
 
 def parse_blocks(text: str) -> dict[str, int]:

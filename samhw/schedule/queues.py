@@ -1,10 +1,6 @@
 """The queues of a schedule, as a table and in one word."""
 
-from collections.abc import Mapping
-
-from samhw.errors import InputError, shown
-from samhw.schedule.fields import check_whole
-from samhw.schedule.lanes import parse_counts
+from samhw.schedule.counts import check_counts, parse_counts
 
 __all__ = ["check_queues", "parse_queues"]
 
@@ -13,11 +9,7 @@ MOST = 1 << 20
 
 def check_queues(queues: object) -> dict[str, int]:
     """A number of rows by intermediate; whether it can have a queue depends on its region."""
-    if not isinstance(queues, Mapping) or not all(isinstance(tensor, str) for tensor in queues):
-        raise InputError(
-            f"'queues' is {shown(queues)}; give a table with an entry for each intermediate, such as T = 64."
-        )
-    return {tensor: check_whole(f"queues.{tensor}", rows, MOST) for tensor, rows in queues.items()}
+    return check_counts("queues", queues, MOST, "intermediate")
 
 
 def parse_queues(text: str) -> dict[str, int]:

@@ -14,6 +14,7 @@ from samhw.frontend import Program
 from samhw.schedule import toml
 from samhw.schedule.blocks import check_blocks, with_blocks
 from samhw.schedule.cascade import Cascade, cascade_text, check_cascade
+from samhw.schedule.counts import counts_text
 from samhw.schedule.fields import (
     AUTO,
     ITERATIONS,
@@ -33,7 +34,7 @@ from samhw.schedule.fields import (
     plain,
 )
 from samhw.schedule.formats import with_formats
-from samhw.schedule.lanes import check_lanes, lanes_text
+from samhw.schedule.lanes import check_lanes
 from samhw.schedule.queues import check_queues
 from samhw.schedule.regions import ordered, regions_of
 from samhw.splits import RowOrders, check_permute_rows, check_split, order_rows
@@ -191,11 +192,11 @@ class Schedule:
             words.append(f"order {order}")
         words += [f"{name} {text}" for name, text in self.formats.items()]
         if self.lanes:
-            words.append(f"lanes {lanes_text(self.lanes)}")
+            words.append(f"lanes {counts_text(self.lanes)}")
         if self.blocks:
-            words.append(f"blocks {lanes_text(self.blocks)}")
+            words.append(f"blocks {counts_text(self.blocks)}")
         if self.queues:
-            words.append(f"queues {lanes_text(self.queues)}")
+            words.append(f"queues {counts_text(self.queues)}")
         words += [f"{tensor} as {rule}" for tensor, rule in self.split.items()]
         if self.stored_terms:
             words.append(f"terms of {', '.join(self.stored_terms)} stored")

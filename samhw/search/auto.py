@@ -18,7 +18,7 @@ from samhw.errors import InputError
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
 from samhw.numerics import ValueType
-from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule, lanes_text
+from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule, counts_text
 from samhw.search.blocks import larger_blocks
 from samhw.search.brackets import WORTH, BracketChoice, bracket_choices
 from samhw.search.compile import compile_given
@@ -335,7 +335,7 @@ class _Auto:
             return best
         found = self.grown(best, lambda way: larger_blocks(self.program, way.schedule, self.given))
         if found is not best:
-            notes.append(f"blocks: {lanes_text(found.schedule.blocks)}, {_size_words(best, found)}")
+            notes.append(f"blocks: {counts_text(found.schedule.blocks)}, {_size_words(best, found)}")
         return found
 
     def laned(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
@@ -344,7 +344,7 @@ class _Auto:
             return best
         found = self.grown(best, lambda way: more_lanes(way.schedule, way.compiled))
         if found is not best:
-            notes.append(f"lanes: {lanes_text(found.schedule.lanes)}, {_size_words(best, found)}")
+            notes.append(f"lanes: {counts_text(found.schedule.lanes)}, {_size_words(best, found)}")
         return found
 
     def grown(self, best: AutoChoice, larger: Callable[[AutoChoice], Iterable[Schedule]]) -> AutoChoice:
@@ -386,7 +386,7 @@ class _Auto:
         found = self.with_queues(best)
         if found.schedule != best.schedule:
             notes.append(
-                f"queues: {lanes_text(found.schedule.queues)}, as rows take unequal times (about "
+                f"queues: {counts_text(found.schedule.queues)}, as rows take unequal times (about "
                 f"{found.cycles:,.0f} cycles in place of {self.coupled(best).cycles:,.0f})"
             )
         others = [way for way in self.known.values() if isinstance(way, AutoChoice)]

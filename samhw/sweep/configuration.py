@@ -15,7 +15,7 @@ from samhw.errors import InputError
 from samhw.frontend import Example, MlirFile, Program, load_named
 from samhw.graph import Arch, Dram
 from samhw.numerics import ValueType
-from samhw.schedule import Schedule, cascade_text, lanes_text
+from samhw.schedule import Schedule, cascade_text, counts_text
 from samhw.script import Script
 from samhw.splits import rule_file
 from samhw.workload import SYNTHETIC
@@ -94,7 +94,7 @@ class Configuration:
             "order": "" if isinstance(schedule.order, Mapping) else ",".join(schedule.order),
             "permute": schedule.permute,
             "off_chip": "+".join(schedule.off_chip or ()),
-            "lanes": lanes_text(schedule.lanes),
+            "lanes": counts_text(schedule.lanes),
             "share": schedule.share_text() or "auto",
             "cascade": cascade_text(schedule.cascade),
         }

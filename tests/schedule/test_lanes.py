@@ -3,7 +3,7 @@
 import pytest
 
 from samhw.errors import InputError
-from samhw.schedule import Schedule, lanes_text, parse_lanes
+from samhw.schedule import Schedule, counts_text, parse_lanes
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,7 @@ from samhw.schedule import Schedule, lanes_text, parse_lanes
 )
 def test_words(text: str, lanes: dict[str, int]) -> None:
     assert parse_lanes(text) == lanes
-    assert parse_lanes(lanes_text(lanes)) == lanes
+    assert parse_lanes(counts_text(lanes)) == lanes
 
 
 @pytest.mark.parametrize(

@@ -77,18 +77,23 @@ def test_auto_finds_it_too() -> None:
     assert check(workload, compiled, run(compiled, workload.tensors).outputs).good
 
 
-def test_a_schedule_decides() -> None:
-    """A result that can be had either way: one region by estimate, more where they are asked for, and none
-    but one where they are forbidden."""
+def product(columns: int, right: str, result: str) -> Workload:
+    """A csr matrix times a full one, in those formats."""
     text = (
-        "tensor A[i, k] : csr\ntensor X[k, j=4] : dense\ntensor T[i, j=4] : csr\n"
+        f"tensor A[i, k] : csr\ntensor X[k, j={columns}] : {right}\ntensor T[i, j={columns}] : {result}\n"
         "T[i, j] = A[i, k] * X[k, j]\n"
     )
     tensors = {
         "A": random_tensor((9, 8), "csr", seed=0, density=0.4),
-        "X": random_tensor((8, 4), "dense", seed=1, density=1),
+        "X": random_tensor((8, columns), right, seed=1, density=1),
     }
-    workload = Workload("given", parse(text), tensors)
+    return Workload("given", parse(text), tensors)
+
+
+def test_a_schedule_decides() -> None:
+    """A result that can be had either way: one region by estimate, more where they are asked for, and none
+    but one where they are forbidden."""
+    workload = product(4, "dense", "csr")
     together = Schedule(split={"A": "columns(3)"})
     found = {}
     for name, schedule in {
@@ -130,15 +135,8 @@ def test_a_result_that_there_is_not() -> None:
 
 def test_blocks_beside_a_split() -> None:
     """Of a result in blocks each part has one with all levels compressed."""
-    text = (
-        "tensor A[i, k] : csr\ntensor X[k, j=8] : bdense(1,4)\ntensor T[i, j=8] : bdense(1,4)\n"
-        "T[i, j] = A[i, k] * X[k, j]\n"
-    )
-    tensors = {
-        "A": random_tensor((9, 8), "csr", seed=0, density=0.4),
-        "X": random_tensor((8, 8), "bdense(1,4)", seed=1, density=1),
-    }
-    workload = Workload("given", parse(text), tensors)
+    workload = product(8, "bdense(1,4)", "bdense(1,4)")
+    tensors = workload.tensors
     for rule in ("hyb(1,1)", "columns(2)"):
         compiled = compile_workload(workload, Schedule(split={"A": rule}), value=value_type("f32"))
         found = run(compiled, tensors)

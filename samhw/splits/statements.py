@@ -83,13 +83,16 @@ class StatementsOverParts:
         if len(over_parts) > 1 and given.scan is None:
             self.added.append(given.lhs.tensor)
             if given.lhs.tensor in self.stored:
-                stored = {term: self._partial(given, [(1, term)], alone=True) for _, term in over_parts}
+                alone = terms if _sums_mask(given) else over_parts
+                stored = {term: self._partial(given, [(1, term)], alone=True) for _, term in alone}
                 found = [*stored.values()]
                 terms = [(sign, stored[term].lhs if term in stored else term) for sign, term in terms]
+                given = _behind_sums(given)
         while len(terms) > (most := self._most_together(terms)):
             partial = [self._partial(given, terms[n : n + most]) for n in range(0, len(terms), most)]
             found += partial
             terms = [(1, one.lhs) for one in partial]
+            given = _behind_sums(given)
         return [*found, replace(given, rhs=_sum(terms), order=None if found else given.order)]
 
     def _most_together(self, terms: Sequence[_Term]) -> int:
@@ -155,6 +158,16 @@ class StatementsOverParts:
             return _sum([(1, replace(access, tensor=part)) for part in parts])
 
         return with_accesses(e, change)
+
+
+def _sums_mask(given: Statement) -> bool:
+    """The mask has an index that the result lacks, so that its ones are added up with the terms."""
+    return given.mask is not None and not set(given.mask.variables) <= set(given.lhs.variables)
+
+
+def _behind_sums(given: Statement) -> Statement:
+    """A statement whose terms are partial sums, which have met a mask that is summed over."""
+    return replace(given, mask=None) if _sums_mask(given) else given
 
 
 def _sum(terms: Sequence[_Term]) -> Expr:

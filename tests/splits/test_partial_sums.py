@@ -11,6 +11,7 @@ from samhw.checking import check
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.numerics import value_type
+from samhw.reference import evaluate_program
 from samhw.schedule import Schedule
 from samhw.splits import split_program
 from samhw.tensors.generate import random_tensor
@@ -52,6 +53,28 @@ def test_terms_keep_their_signs_and_others_their_place() -> None:
     )
     found = split_program(parse(text), {"A": "columns(2)"}, stored=["T"]).program
     assert str(found.statements[-1]) == "T[i] = B[i] - T_sum[i] - T_sum_2[i]"
+
+
+@pytest.mark.parametrize(("rule", "stored"), [("columns(2)", ["Y"]), ("columns(12)", []), ("rows(2)", ["Y"])])
+@pytest.mark.parametrize("term", ["A[i, k]", "A[i, k] * x[k] - B[i, k]", "x[k] - B[i, l] * A[l, k]"])
+def test_a_mask_that_is_summed_over_is_met_before_terms_are_added(
+    term: str, rule: str, stored: list[str]
+) -> None:
+    formats = {"A[i, k]": "csr", "B[i, k]": "csr", "x[k]": "dense", "M[i, k]": "csr", "Y[i]": "dense"}
+    text = "".join(f"tensor {name} : {fmt}\n" for name, fmt in formats.items() if name[0] in f"{term}MY")
+    program = parse(f"{text}Y[i] = {term} where M[i, k]\n")
+    tensors = {
+        decl.name: random_tensor((13,) * decl.rank, str(decl.format), seed=seed, density=0.4)
+        for seed, decl in enumerate(program.inputs)
+    }
+    found = split_program(program, {"A": rule}, stored=stored)
+    arrays = {name: tensor.to_dense() for name, tensor in (tensors | found.derived(tensors)).items()}
+    results = [
+        evaluate_program(one, {decl.name: arrays[decl.name] for decl in one.inputs})["Y"]
+        for one in (program, found.program)
+    ]
+    assert np.array_equal(*results)
+    assert len(found.program.statements) > 1
 
 
 @pytest.mark.parametrize("fmt", ["csr", "dense", "bdense(1,2)"])

@@ -1,7 +1,7 @@
 """The compiler: a program, and what is decided about it, become fusion tables, and these SAMML graphs."""
 
 from samhw.compiler.blocks import block_counts, check_divided
-from samhw.compiler.design import Compiled, CompiledRegion, assembled, lower_program
+from samhw.compiler.design import Compiled, CompiledRegion, add_queues, assembled, lower_program
 from samhw.compiler.expected import estimate_compiled, run_extents
 from samhw.compiler.region import LoweredRegion, lower_fused, lower_region
 from samhw.compiler.scope import Scope
@@ -15,6 +15,7 @@ __all__ = [
     "FusionTable",
     "LoweredRegion",
     "Scope",
+    "add_queues",
     "asked_text",
     "asked_type",
     "assembled",

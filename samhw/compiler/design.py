@@ -13,12 +13,13 @@ from samhw.errors import ScheduleError
 from samhw.frontend import Program
 from samhw.graph import Arch, Design, sequence_of
 from samhw.graph_passes import Assembly, apply_graph_passes
+from samhw.graph_passes.queues import with_room
 from samhw.numerics import ValueType
 from samhw.passes import Lowerable, Recipe, apply_region_passes
 from samhw.schedule import Schedule
 from samhw.splits import RowOrders
 
-__all__ = ["Compiled", "CompiledRegion", "assembled", "lower_program"]
+__all__ = ["Compiled", "CompiledRegion", "add_queues", "assembled", "lower_program"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,6 +130,32 @@ def lower_program(
         decided.row_orders,
         schedule,
         decision,
+    )
+
+
+def add_queues(compiled: Compiled, queues: Mapping[str, int]) -> Compiled:
+    """The design of the same decision, but for queues. Nothing is compiled again: they are the last pass.
+
+    Args:
+        compiled: without any queues.
+        queues: as in a `Schedule`.
+
+    Raises:
+        InputError: for queues that cannot be, as compiling with them would.
+    """
+    refused = _without_readers(queues, compiled.regions)
+    if refused is not None:
+        raise refused.error()
+    regions = []
+    for region in compiled.regions:
+        own = region.queues(queues)
+        graph, reasons = with_room(region.graph, own, region.extent, compiled.arch, region.reasons)
+        regions.append(replace(region, graph=graph, reasons=reasons))
+    return replace(
+        compiled,
+        regions=tuple(regions),
+        schedule=replace(compiled.schedule, queues=queues),
+        decision=replace(compiled.decision, queues=queues),
     )
 
 

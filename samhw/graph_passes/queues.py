@@ -12,27 +12,49 @@ from dataclasses import replace
 from math import prod
 
 from samhw.errors import InputError
-from samhw.graph import Channel, Endpoint, Graph, Levels, Node, levels
+from samhw.graph import Arch, Channel, Endpoint, Graph, Levels, Node, levels
 from samhw.graph_passes.assembly import Assembly
 from samhw.graph_passes.depths import most_tokens
 
-__all__ = ["queues"]
+__all__ = ["queues", "with_room"]
 
 
 def queues(assembly: Assembly) -> Assembly:
     """The graph with further room behind what has a queue.
 
     Raises:
-        InputError: for a queue behind what no reducer gives, and for a channel that would have to hold too
-            much.
+        InputError: as `with_room` does.
     """
     if not assembly.queues:
         return assembly
-    graph, arch = assembly.graph, assembly.arch
+    graph, reasons = with_room(
+        assembly.graph, assembly.queues, assembly.extent, assembly.arch, assembly.reasons
+    )
+    return replace(assembly, graph=graph, reasons=reasons)
+
+
+def with_room(
+    graph: Graph,
+    queues: Mapping[Endpoint, int],
+    extent: Mapping[str, int],
+    arch: Arch,
+    reasons: Mapping[str, str],
+) -> tuple[Graph, dict[str, str]]:
+    """A graph whose channels have room for further rows, and why each channel has the depth that it has.
+
+    Args:
+        queues: by the output that gives the values of an intermediate, how many rows of it may wait.
+        extent: the greatest extent of each index.
+        reasons: why the channels are as deep as they are without queues.
+
+    Raises:
+        InputError: for a queue behind what no reducer gives, and for a channel that would have to hold too
+            much.
+    """
     room: dict[str, int] = {}
     behind: dict[str, str] = {}
-    for source, rows in assembly.queues.items():
-        for channel, tokens in _room(graph, _copies(graph, source), rows, assembly.extent):
+    for source, rows in queues.items():
+        for channel, tokens in _room(graph, _copies(graph, source), rows, extent):
             if tokens > room.get(channel.name, 0):
                 room[channel.name], behind[channel.name] = tokens, str(source)
     depths = {c.name: c.depth + room[c.name] for c in graph.channels if c.name in room}
@@ -42,11 +64,11 @@ def queues(assembly: Assembly) -> Assembly:
                 f"Channel {name} would have to hold {depth:,} tokens, with the queue behind {behind[name]}; "
                 f'give it fewer rows, or permit more than {arch.deepest:,} in the file of --arch ("deepest").'
             )
-    reasons = dict(assembly.reasons)
+    found = dict(reasons)
     for name, tokens in room.items():
         own = f"{tokens} tokens of the queue behind {behind[name]}"
-        reasons[name] = "; ".join(filter(None, (reasons.get(name), own)))
-    return replace(assembly, graph=graph.with_depths(depths), reasons=reasons)
+        found[name] = "; ".join(filter(None, (found.get(name), own)))
+    return graph.with_depths(depths), found
 
 
 def _outer_indices(graph: Graph, source: Endpoint) -> int | None:

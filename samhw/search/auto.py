@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain
 from math import inf
 
-from samhw.compiler import Compiled, estimate_compiled
+from samhw.compiler import Compiled, add_queues, estimate_compiled
 from samhw.cost import AreaEstimate, estimate_area
 from samhw.errors import InputError
 from samhw.frontend import Capacity, Program
@@ -315,10 +315,10 @@ class _Auto:
     def within(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
         """The fastest of what was tried that is no larger than it may be; or the smallest."""
         room = self.request.room
-        if room.has(best.luts):
+        if self.has_room(best):
             return best
         found = [one for one in self.known.values() if isinstance(one, AutoChoice)]
-        fitting = [one for one in found if room.has(one.luts)]
+        fitting = [one for one in found if self.has_room(one)]
         if fitting:
             least = min(fitting, key=lambda one: one.cycles)
             notes.append(f"area: about {least.luts:,.0f} LUTs; what is faster takes more than {room.luts:,}")
@@ -352,7 +352,7 @@ class _Auto:
         and there is room for it."""
         while True:
             tried = (self.tried(schedule) for schedule in larger(best))
-            ways = [way for way in tried if way is not None and self.request.room.has(way.luts)]
+            ways = [way for way in tried if way is not None and self.has_room(way)]
             found = min(ways, key=lambda way: way.cycles, default=best)
             if found.cycles >= LARGER * best.cycles:
                 return best
@@ -367,7 +367,7 @@ class _Auto:
             found = best
             for schedule in row_layouts(best.schedule, load):
                 way = self.tried(schedule)
-                if way is not None and self.request.room.has(way.luts):
+                if way is not None and self.has_room(way):
                     found = min(found, way, key=lambda way: way.cycles)
                 if CLEARLY * found.cycles <= load.least * best.cycles:
                     break  # Nothing else can be clearly faster.
@@ -393,7 +393,7 @@ class _Auto:
         for way in sorted(others, key=lambda way: way.cycles):
             if way.cycles >= LARGER * found.cycles:
                 break
-            if self.request.room.has(way.luts) and self.coupled(way).cycles < LARGER * found.cycles:
+            if self.has_room(way) and self.coupled(way).cycles < LARGER * found.cycles:
                 notes[:] = self.instead(found, way)
                 found = self.coupled(way)
         return found
@@ -426,10 +426,14 @@ class _Auto:
     def fitting(self, schedule: Schedule, best: AutoChoice) -> AutoChoice | None:
         """A schedule with queues, with what is expected where rows wait; None where they are too deep, or too
         large."""
-        way = self.tried(schedule)
-        if way is None or not self.request.room.has(way.luts) or not fits(way.compiled, best.compiled):
+        try:
+            compiled = add_queues(best.compiled, schedule.queues)
+        except InputError:
             return None
-        return self.coupled(way)
+        if not fits(compiled, best.compiled):
+            return None
+        way = self.coupled(AutoChoice(schedule, compiled, best.cycles))
+        return way if self.has_room(way) else None
 
     def tried(self, schedule: Schedule) -> AutoChoice | None:
         """A schedule with what is expected of it; None if it cannot be."""
@@ -444,6 +448,10 @@ class _Auto:
     def has(self, patience: float) -> bool:
         """Whether one more candidate leaves some patience."""
         return self.spent + len(self.program.statements) <= patience
+
+    def has_room(self, way: AutoChoice) -> bool:
+        """Whether a design is as small as it has to be."""
+        return self.request.room.luts is None or way.luts <= self.request.room.luts
 
     def outcome(self, schedule: Schedule) -> AutoChoice | InputError:
         if schedule not in self.known:

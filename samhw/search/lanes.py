@@ -26,10 +26,6 @@ class Room:
     luts: int | None = None
     blocks: bool = False
 
-    def has(self, luts: float) -> bool:
-        """Whether a design of so many LUTs is within it."""
-        return self.luts is None or luts <= self.luts
-
 
 NO_LIMIT = Room()
 """Any number of LUTs, and no lanes and no blocks but those that are given."""

@@ -17,7 +17,7 @@ import scipy.sparse
 import samhw
 from samhw.backends import run
 from samhw.checking import check
-from samhw.compiler import Compiled
+from samhw.compiler import Compiled, add_queues
 from samhw.cost.coupling import two_stages
 from samhw.errors import InputError
 from samhw.graph import Channel
@@ -205,6 +205,9 @@ def test_random_programs_are_right_and_no_slower() -> None:
         work, plain, queued = found
         before, after = (run(one, work.tensors, engine="plain") for one in (plain, queued))
         assert check(work, queued, after.outputs).good, number
+        added = add_queues(plain, queued.schedule.queues)
+        assert (added.design, added.schedule) == (queued.design, queued.schedule), number
+        assert [region.reasons for region in added.regions] == [region.reasons for region in queued.regions]
         assert after.cycles <= before.cycles, number
         seen += 1
         faster += after.cycles < before.cycles

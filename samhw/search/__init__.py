@@ -1,12 +1,13 @@
 """The search: enumerates decisions about a program, asks what they cost, and lowers what it has chosen."""
 
-from samhw.search.auto import AutoChoice, Request, choose_schedule
+from samhw.search.auto import choose_schedule
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.compile import decide, derived_of, lower_chosen, make_lowerable
 from samhw.search.explore import Explored, explore
 from samhw.search.lanes import NO_LIMIT, Room
 from samhw.search.modules import in_modules
 from samhw.search.program import compile_chosen, compile_program
+from samhw.search.request import AutoChoice, Request
 from samhw.search.spaces import OrderSpace, free_spaces, order_spaces
 from samhw.search.work import Sizes, work_of
 

@@ -6,32 +6,27 @@ schedule would be, and nothing is simulated. The program as it is written is alw
 unless something else is expected to be faster.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from math import inf
 
-from samhw.compiler import Compiled, add_queues, estimate_compiled
-from samhw.cost import AreaEstimate, estimate_area
+from samhw.compiler import Compiled, add_queues
 from samhw.errors import InputError
-from samhw.frontend import Capacity, Program
-from samhw.graph import Arch
-from samhw.numerics import ValueType
 from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule, counts_text
 from samhw.search.blocks import larger_blocks
 from samhw.search.brackets import WORTH, BracketChoice, bracket_choices
-from samhw.search.compile import compile_given
-from samhw.search.lanes import NO_LIMIT, Room, more_lanes
+from samhw.search.lanes import more_lanes
 from samhw.search.layouts import Load, lane_loads, row_layouts
-from samhw.search.modules import in_modules
 from samhw.search.queues import fits, with_queues
-from samhw.search.reorder import best_orders, regroupings
+from samhw.search.regroup import Move, moves, regroupings
+from samhw.search.reorder import best_orders
+from samhw.search.request import AutoChoice, Request, expected_cycles
 from samhw.search.storage import turned_schedules
-from samhw.search.work import Sizes, work_of
-from samhw.statistics import TensorStatistics
+from samhw.search.work import work_of
 
-__all__ = ["AutoChoice", "Request", "choose_schedule", "expected_cycles"]
+__all__ = ["choose_schedule"]
 
 CLEARLY = 0.99
 """What the expected cycles must come down to before a candidate is taken in the place of one before it."""
@@ -57,88 +52,21 @@ statement takes about 10 ms."""
 PATIENCE_ORDERS = 90
 """How many before no further orders are tried."""
 
+WITH_STOPS = 1.25
+"""How many cycles a point of a statement takes at the most, with the stops of short rows."""
+
+MOST_STARTS = 3
+"""From how many of the best ways to group the statements one of them is moved."""
+
+MOST_MOVES = 3
+"""How many statements are moved by way of trial, those that may gain most, before the best one stays."""
+
 HOPELESS = 4.0
 """How many times the cycles of the best one a candidate takes, both with as much data as there is room for,
 before it is not looked at with the data: exact counts take longest where much is computed again."""
 
 FULL = 0.5
 """How dense an intermediate with compressed levels is expected to be before it is stored dense."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a schedule is chosen for.
-
-    Attributes:
-        program: with the extents of its data, if there are some.
-        schedule: what is given; the fields that it leaves open are chosen.
-        capacity: the room that a build under a schedule needs.
-        value: the value type; None for the program's.
-        statistics: of the data as a schedule stores them; None where there are none, so that capacities are
-            what is known.
-        entries: by tensor, the entries of its compressed levels in place of those of `capacity`.
-        scopes: of a program that was made of a module of PyTorch, as for `module_regions`.
-        room: how large the design may be.
-        by_part: a schedule with the lanes of what it splits shared among the parts.
-    """
-
-    program: Program
-    schedule: Schedule
-    capacity: Callable[[Schedule], Capacity]
-    value: ValueType | None
-    arch: Arch
-    statistics: Callable[[Schedule], TensorStatistics | None] = lambda _: None
-    entries: Mapping[str, int] | None = None
-    scopes: Mapping[str, str] | None = None
-    room: Room = NO_LIMIT
-    by_part: Callable[[Schedule], Schedule] = lambda schedule: schedule
-
-    def sizes(self) -> Sizes:
-        """How dense the inputs are."""
-        known = self.statistics(self.schedule)
-        stocks = {} if known is None else known.stocks
-        stored = {name: round(stock.entries) for name, stock in stocks.items()}
-        return Sizes.of_entries(self.program, self.capacity(replace(self.schedule, fuse="partial")), stored)
-
-    def compiled(self, schedule: Schedule) -> Compiled:
-        """The program under a schedule without anything open; raises `InputError` as `compile_program`
-        does."""
-        schedule = self.by_part(in_modules(schedule, self.program, self.scopes))
-        return compile_given(
-            self.program,
-            schedule,
-            value=self.value,
-            capacity=self.capacity(schedule),
-            entries=self.entries,
-            arch=self.arch,
-        )
-
-
-@dataclass(frozen=True)
-class AutoChoice:
-    """What was chosen.
-
-    Attributes:
-        schedule: in the words in which it was tried.
-        compiled: the program under it.
-        cycles: what is expected of a run.
-        why: what was chosen and why, a line each.
-    """
-
-    schedule: Schedule
-    compiled: Compiled
-    cycles: float
-    why: tuple[str, ...] = ()
-
-    @cached_property
-    def area(self) -> AreaEstimate:
-        """What the design is expected to take of an ECP5."""
-        return estimate_area(self.compiled.design, self.compiled.arch)
-
-    @property
-    def luts(self) -> float:
-        """The LUTs of that."""
-        return self.area.use.luts
 
 
 def choose_schedule(request: Request) -> AutoChoice:
@@ -148,16 +76,6 @@ def choose_schedule(request: Request) -> AutoChoice:
         InputError: if none of the candidates can be lowered, for the first reason.
     """
     return _Auto(request).choice()
-
-
-def expected_cycles(
-    compiled: Compiled, statistics: TensorStatistics | None, *, rows_wait: bool = True
-) -> float:
-    """The cycles that a run on data of these statistics is expected to take; without any, one on as much as
-    there is room for. `rows_wait` as for `estimate_compiled`."""
-    if statistics is None:
-        return sum(region.expected.cycles for region in compiled.regions)
-    return estimate_compiled(compiled, statistics, rows_wait=rows_wait).cycles
 
 
 class _Auto:
@@ -191,6 +109,7 @@ class _Auto:
         if found.cycles < CLEARLY * best.cycles:
             notes.append(_orders_line(best, found))
             best = found
+        best = self.moved(best, notes)
         best = self.laned(self.blocked(self.within(best, notes), notes), notes)
         found = self.arranged(best, notes)
         if found is not best:  # Even lanes may be worth more of them.
@@ -295,6 +214,46 @@ class _Auto:
         """What is expected of a schedule, as long as there is patience; None if it cannot be."""
         found = self.tried(schedule) if self.has(PATIENCE_ORDERS) else self.seen(schedule)
         return None if found is None else found.cycles
+
+    def moved(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
+        """With statements that alone take long in a region in the one before or behind it, where something
+        else may take as long; of the best one, or of one that was nearly as good in other regions."""
+        while not self.given.order:
+            found = best
+            ways = (way for start in self.grouped_otherwise(best) for way in self.moves_from(start))
+            likely = [way for way in ways if way[0] < CLEARLY * best.cycles]
+            for _, move, schedule in sorted(likely, key=lambda way: way[0])[:MOST_MOVES]:
+                other = self.tried(schedule)
+                if other is not None and other.cycles < CLEARLY * found.cycles:
+                    found, moved = other, move
+            if found is best:
+                break
+            notes.append(
+                f"moved: {moved.result} beside {moved.beside} (about {found.cycles:,.0f} cycles in place of "
+                f"{best.cycles:,.0f})"
+            )
+            best = found
+        return best
+
+    def moves_from(self, start: AutoChoice) -> Iterator[tuple[float, Move, Schedule]]:
+        """What differs in the place of one statement, with the fewest cycles that it may take: a region takes
+        at least as long as what stays in it."""
+        program = replace(start.schedule, fuse="none", order={}).apply(self.program).bind({})
+        points = work_of(program, self.request.sizes()).points
+        for move in moves(program, start.compiled.schedule):
+            gain = points[move.result] - max(points[other] for other in move.others)
+            schedule = replace(start.schedule, fuse=move.schedule.fuse, order=move.schedule.order)
+            yield start.cycles - WITH_STOPS * gain, move, schedule
+
+    def grouped_otherwise(self, best: AutoChoice) -> list[AutoChoice]:
+        """The best one, and the next ones that differ from it in their regions alone."""
+        found = {
+            way.compiled.schedule.fuse: way
+            for way in sorted(self.known.values(), key=_cycles, reverse=True)
+            if isinstance(way, AutoChoice)
+            and replace(way.schedule, fuse=best.schedule.fuse, order=best.schedule.order) == best.schedule
+        }
+        return sorted(found.values(), key=_cycles)[:MOST_STARTS]
 
     def with_formats(self, best: AutoChoice) -> AutoChoice:
         """The same with dense levels for intermediates that are nearly full."""
@@ -471,6 +430,10 @@ class _Auto:
         if cycles > HOPELESS * self.least:
             return cycles
         return expected_cycles(compiled, self.request.statistics(schedule), rows_wait=rows_wait)
+
+
+def _cycles(way: AutoChoice | InputError) -> float:
+    return way.cycles if isinstance(way, AutoChoice) else inf
 
 
 def _bracket_line(choice: BracketChoice, before: float, after: float) -> str:

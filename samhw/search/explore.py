@@ -14,13 +14,14 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
 from samhw.graph import Design
 from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
-from samhw.search.auto import AutoChoice, Request, choose_schedule, expected_cycles
+from samhw.search.auto import choose_schedule
 from samhw.search.blocks import larger_blocks, smaller_blocks
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.lanes import more_lanes
 from samhw.search.layouts import lane_loads, layouts_near, row_layouts
 from samhw.search.queues import more_queues
-from samhw.search.reorder import regroupings
+from samhw.search.regroup import moves, regroupings
+from samhw.search.request import AutoChoice, Request, expected_cycles
 from samhw.search.spaces import OrderSpace, free_spaces
 from samhw.search.storage import turned_schedules
 
@@ -178,6 +179,8 @@ class _Explorer:
         yield replace(schedule, permute=not schedule.permute)
         for other in regroupings(compiled.schedule):
             yield replace(schedule, fuse=other.fuse, order=given.order or other.order)
+        for other in self.moved(schedule, compiled):
+            yield replace(schedule, fuse=other.fuse, order=given.order or other.order)
         yield from self.reordered(schedule, compiled)
         if self.request.room.lanes:
             yield from more_lanes(schedule, compiled)
@@ -200,6 +203,11 @@ class _Explorer:
                 del brackets[choice.result]
             for fuse in ("partial", "full"):
                 yield replace(schedule, brackets=brackets, fuse=fuse, order=given.order)
+
+    def moved(self, schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
+        """With one statement in the region next to its own."""
+        statements = replace(schedule, fuse="none", order={}).apply(self.request.program)
+        return (move.schedule for move in moves(statements, compiled.schedule))
 
     def reordered(self, schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
         """With another order of one region."""

@@ -8,8 +8,9 @@ from samhw.frontend import Capacity, Program
 from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.schedule import AUTO, Schedule
-from samhw.search.auto import Request, choose_schedule
+from samhw.search.auto import choose_schedule
 from samhw.search.compile import compile_given
+from samhw.search.request import Request
 
 __all__ = ["compile_chosen", "compile_program"]
 

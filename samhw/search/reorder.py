@@ -10,9 +10,10 @@ from dataclasses import replace
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program
 from samhw.schedule import Schedule
+from samhw.search.regroup import orders_of
 from samhw.search.spaces import OrderSpace, free_spaces
 
-__all__ = ["best_orders", "regroupings"]
+__all__ = ["best_orders"]
 
 Order = tuple[str, ...]
 
@@ -28,7 +29,7 @@ def best_orders(
         schedule: with its regions. Orders that it has stay.
         cycles: what is expected of a schedule; None if it cannot be, or if no more are to be tried.
     """
-    known = _orders(schedule)
+    known = orders_of(schedule)
     try:
         applied = replace(schedule, order={}).apply(program).bind({})
     except InputError:
@@ -57,34 +58,6 @@ def best_orders(
             if not waiting and least is not None:
                 waiting = [other for other in _swapped(spaces[label], best[label]) if other not in tried]
     return {} if least is None else best
-
-
-def regroupings(schedule: Schedule) -> Iterator[Schedule]:
-    """The schedule with two neighbouring regions as one, and with a region in two. What changes has no order.
-
-    Args:
-        schedule: with lists of its regions, and their orders.
-    """
-    regions = list(map(tuple, schedule.fuse))
-    known = _orders(schedule)
-    for n in range(len(regions) - 1):
-        merged = (*regions[:n], regions[n] + regions[n + 1], *regions[n + 2 :])
-        yield replace(schedule, fuse=merged, order=_kept(known, merged, regions))
-    for n, region in enumerate(regions):
-        for cut in range(1, len(region)):
-            parts = (*regions[:n], region[:cut], region[cut:], *regions[n + 1 :])
-            yield replace(schedule, fuse=parts, order=_kept(known, parts, regions))
-
-
-def _orders(schedule: Schedule) -> dict[str, Order]:
-    found = schedule.order if isinstance(schedule.order, Mapping) else {}
-    return {label: tuple(order) for label, order in found.items()}
-
-
-def _kept(orders: Mapping[str, Order], regions: Sequence[Order], before: Sequence[Order]) -> dict[str, Order]:
-    """The orders of the regions that are as before."""
-    labels = {region[-1] for region in regions if region in before}
-    return {label: order for label, order in orders.items() if label in labels}
 
 
 def _starts(spaces: Sequence[OrderSpace]) -> Iterator[Order]:

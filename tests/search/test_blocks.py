@@ -10,8 +10,8 @@ from samhw.frontend import load_kernel
 from samhw.graph import Arch
 from samhw.schedule import Schedule
 from samhw.search import Room, choose_schedule
-from samhw.search.auto import Request
 from samhw.search.blocks import larger_blocks, smaller_blocks
+from samhw.search.request import Request
 from samhw.workload import bind_program, request_for
 
 

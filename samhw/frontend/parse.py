@@ -398,7 +398,9 @@ class _Parser:
         match behind.text if behind.kind is LexemeKind.SYMBOL else "":
             case "[":
                 self.advance()
-                return Indirect(first.text, self.bracketed("[", lambda: self.name("an index").text, "]"))
+                names = self.bracketed("[", self.place_variable, "]")
+                self.check_place("+", "-", "*")
+                return Indirect(first.text, names)
             case "(" if first.text in OUTSIDE:
                 self.advance()
                 self.expect("(")
@@ -408,6 +410,21 @@ class _Parser:
             case "+" | "-" | "*":
                 return self.computed()
         return Name(self.advance().text)
+
+    def place_variable(self) -> str:
+        """A variable under which an index tensor stands."""
+        name = self.name("a variable").text
+        self.check_place("[", "+", "-", "*")
+        return name
+
+    def check_place(self, *symbols: str) -> None:
+        """Fails at symbols with which places would be computed of those that an index tensor names."""
+        if any(self.at(symbol) for symbol in symbols):
+            self.fail(
+                self.token,
+                "an index tensor stands alone in its mode, under variables, as in E[src[e], f]; work out any "
+                "other places before the run, and give them as an index tensor",
+            )
 
     def computed(self) -> ComputedIndex:
         terms: list[tuple[str, int]] = []
@@ -426,9 +443,12 @@ class _Parser:
         """A variable, or None, and a number of times."""
         if self.token.kind is not LexemeKind.NUMBER:
             name = self.name("an index").text
+            self.check_place("[")
             return name, self.whole_number() if self.accept("*") else 1
         number = self.whole_number()
-        return (self.name("an index").text if self.accept("*") else None), number
+        scaled = self.name("an index").text if self.accept("*") else None
+        self.check_place("[")
+        return scaled, number
 
     def whole_number(self) -> int:
         number = self.advance()

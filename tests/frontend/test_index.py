@@ -82,6 +82,9 @@ def test_python_makes_gathers():
     assert p.program().statements == parse(GATHER).statements
 
 
+COMPUTED = ["s[u[e]]", "s[e + 1]", "2*s[e]", "s[e] + 1", "wrap(s[e])"]
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -93,7 +96,10 @@ def test_python_makes_gathers():
         ("tensor Y[n=3]\nY[s[e]] = cumsum(e, x[e])", "takes nothing but a sum on the right"),
         ("Y[e] = concat(e, x[s[e]], x[e])", "moves whole tensors, and takes nothing but names"),
         ("Y[e] = x[s[e, f]]", "'s[e, f]' does not fit tensor 's' of rank 1"),
-        ("Y[e] = x[s[u[e]]]", "expected ',' or ']'"),
+        *(
+            (f"Y[e] = x[{index}]", "an index tensor stands alone in its mode, under variables")
+            for index in COMPUTED
+        ),
     ],
 )
 def test_index_tensors_that_are_refused(text, told):

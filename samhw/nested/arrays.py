@@ -33,7 +33,7 @@ class ArrayList(NestedTensor):
     def __repr__(self) -> str:
         return f"<NestedTensor {self.type}>"
 
-    def _item(self, position: Any) -> Item:
+    def _item(self, position: int) -> Item:
         return self._of(self.array[position], self.depth - 1)
 
     @staticmethod

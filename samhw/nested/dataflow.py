@@ -56,12 +56,13 @@ class ElementRead:
     buffer: str
     indices: "tuple[Index, ...]" = ()
 
-    def substituted(self, values: "Mapping[str, Index]") -> "ElementRead":
+    def substituted(self, values: "Mapping[str, Index]", *, roughly: bool = False) -> "ElementRead":
         """The read with indices in place of variables, all at once; one that `values` lacks stays.
 
-        Raises ValueError where a read would be part of an affine index.
+        Where a read would be part of an affine index, that raises ValueError; or the read alone stands there,
+        `roughly`, for those who ask only whether a place is known.
         """
-        return replace(self, indices=tuple(_placed(index, values) for index in self.indices))
+        return replace(self, indices=tuple(_placed(index, values, roughly) for index in self.indices))
 
     @property
     def variables(self) -> frozenset[str]:
@@ -72,14 +73,17 @@ class ElementRead:
 Index = Affine | ElementRead
 
 
-def _placed(index: Index, values: Mapping[str, Index]) -> Index:
+def _placed(index: Index, values: Mapping[str, Index], roughly: bool) -> Index:
     if isinstance(index, ElementRead):
-        return index.substituted(values)
+        return index.substituted(values, roughly=roughly)
     whole = values.get(index.variables[0]) if index.variables else None
     if isinstance(whole, ElementRead) and index == variable(index.variables[0]):
         return whole
     affine = {name: value for name, value in values.items() if isinstance(value, Affine)}
-    if not affine.keys() >= values.keys() & set(index.variables):
+    given = [values[name] for name in index.variables if name in values.keys() - affine.keys()]
+    if given and roughly:
+        return given[0]
+    if given:
         raise ValueError(f"{index} of a coordinate that a list gives")
     return substituted(index, affine)
 

@@ -75,16 +75,20 @@ def _sources(
     buffer = function.buffers[read.buffer]
     values = {dim.name: index for dim, index in zip(buffer.dims, read.indices, strict=True)}
     if isinstance(buffer, ListView):
-        yield from _sources(function, buffer.source.substituted(values), extents, guards)
+        yield from _sources(function, buffer.source.substituted(values, roughly=True), extents, guards)
     elif isinstance(buffer, Pieces):
         coordinate = read.indices[buffer.axis]
-        assert isinstance(coordinate, Affine)
+        if not isinstance(coordinate, Affine):  # It may be of any piece.
+            for piece in buffer.pieces:
+                yield from _sources(function, piece.read.substituted(values, roughly=True), extents, guards)
+            return
         least, greatest = span(coordinate, extents)
         for piece in buffer.pieces:
             if piece.start <= greatest and least < piece.stop:
                 inside = piece.start <= least and greatest < piece.stop
                 more = () if inside else ((coordinate, piece.start, piece.stop),)
-                yield from _sources(function, piece.read.substituted(values), extents, (*guards, *more))
+                source = piece.read.substituted(values, roughly=True)
+                yield from _sources(function, source, extents, (*guards, *more))
     else:
         yield read, guards
 

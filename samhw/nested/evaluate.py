@@ -30,7 +30,7 @@ from samhw.nested.function import NestedFunction
 from samhw.nested.indices import value_of
 from samhw.nested.lists import NestedTensor
 
-__all__ = ["IterationOrder", "evaluate"]
+__all__ = ["FunctionRun", "IterationOrder", "arrays_of", "evaluate"]
 
 Array = npt.NDArray[Any]
 
@@ -58,13 +58,14 @@ def evaluate(function: NestedFunction, *arguments: Any, schedules: Sequence[Iter
         InputError: for an argument that is not of its parameter's type.
         RunError: if a schedule breaks a dependence.
     """
-    run = _Run(function, _arrays(function, arguments), schedules)
+    run = FunctionRun(function, arrays_of(function, arguments), schedules)
     run.items(function.body, {})
     results = tuple(run.result(function.buffers[name]) for name in function.results)
     return results[0] if function.one else results
 
 
-def _arrays(function: NestedFunction, arguments: Sequence[Any]) -> dict[str, Array]:
+def arrays_of(function: NestedFunction, arguments: Sequence[Any]) -> dict[str, Array]:
+    """The arrays of a function's parameters, by name. Raises InputError for wrong shapes."""
     found = {}
     for name, value in zip(function.parameters, arguments, strict=True):
         array = value.array if isinstance(value, ArrayList) else np.asarray(value)
@@ -77,7 +78,7 @@ def _arrays(function: NestedFunction, arguments: Sequence[Any]) -> dict[str, Arr
     return found
 
 
-class _Run:
+class FunctionRun:
     """A run: the arrays of parameters, and what has been computed so far."""
 
     def __init__(
@@ -122,10 +123,17 @@ class _Run:
     def element(self, read: ElementRead, values: Mapping[str, int]) -> Any:
         """The element of a read."""
         place = tuple(
-            int(self.element(index, values)) if isinstance(index, ElementRead) else value_of(index, values)
+            self.place(index, values) if isinstance(index, ElementRead) else value_of(index, values)
             for index in read.indices
         )
         return self.at(self.function.buffers[read.buffer], place)
+
+    def place(self, read: ElementRead, values: Mapping[str, int]) -> int:
+        """The place that a read names. Raises InputError for what is no whole number."""
+        found = self.element(read, values)
+        if found != int(found):
+            raise InputError(f"{read.buffer} names the place {found}; places are whole numbers")
+        return int(found)
 
     def at(self, buffer: Buffer, place: tuple[int, ...]) -> Any:
         """The element of a buffer at a place."""

@@ -1,6 +1,6 @@
 """Traced functions: values that print, are rewritten, scheduled and run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -62,15 +62,24 @@ class NestedFunction:
 
     def without_unused(self) -> "NestedFunction":
         """The function without the buffers that no result depends on."""
+        used = self._used(_named)
+        kept = {n: b for n, b in self.buffers.items() if n in used or n in self.parameters}
+        return replace(self, buffers=kept, body=_pruned(self.body, used))
+
+    def with_values_only(self) -> "NestedFunction":
+        """The function with a body that does not compute what only names places."""
+        return replace(self, body=_pruned(self.body, self._used(lambda read: iter([read.buffer]))))
+
+    def _used(self, named: Callable[[ElementRead], Iterator[str]]) -> set[str]:
+        """The buffers that results depend on, where a read names these."""
         used: set[str] = set()
         waiting = list(self.results)
         while waiting:
             name = waiting.pop()
             if name not in used:
                 used.add(name)
-                waiting += [inner for read in reads_of(self.buffers[name]) for inner in _named(read)]
-        kept = {n: b for n, b in self.buffers.items() if n in used or n in self.parameters}
-        return replace(self, buffers=kept, body=_pruned(self.body, used))
+                waiting += [inner for read in reads_of(self.buffers[name]) for inner in named(read)]
+        return used
 
 
 def _named(read: ElementRead) -> Iterator[str]:

@@ -23,6 +23,8 @@ def inlined(function: NestedFunction) -> frozenset[str]:
     for buffer in function.buffers.values():
         if not isinstance(buffer, Equation) or buffer.operation.name in _APART:
             continue
+        if buffer.name not in function.scope:  # It only names places.
+            continue
         for read in buffer.arguments:
             other = function.buffers[read.buffer]
             if (

@@ -15,6 +15,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from samhw.nested.place import user_error
 
 __all__ = ["LIFT", "OPERATORS", "ListType", "NestedTensor", "Zipped", "join", "product", "zip_lists"]
@@ -99,20 +101,27 @@ class Operators(ABC):
 
     def __getitem__(self, key: Any) -> Any:
         """An item (``xs[0]``, ``xs[-1]``), a part (``xs[2:-2]``, ``xs[1::3]``), or the items that a list of
-        whole numbers names (``xs[ids]``)."""
+        whole numbers names (``xs[ids]``); lists of such lists give lists of items."""
         if isinstance(key, slice):
-            start, stop, step = key.indices(len(self))
+            try:
+                start, stop, step = key.indices(len(self))
+            except (TypeError, ValueError) as error:
+                raise user_error(f"{error}; a part of a list is as in xs[1:-1] or xs[::2]") from None
             count = len(range(start, stop, step))
             if count == 0:
                 raise user_error(f"the part [{_slice(key)}] of a list of {len(self)} items is empty")
             return self._access(lambda xs: xs._strided(start, count, step))
-        if isinstance(key, NestedTensor) or hasattr(key, "__len__"):
+        if isinstance(key, np.ndarray) and key.ndim == 0:
+            key = key[()]
+        if isinstance(key, NestedTensor) and key.depth > 1:
+            return key.map(lambda inner: self[inner])
+        if isinstance(key, NestedTensor | list | np.ndarray):
             return self._access(lambda xs: xs._picked(key))
-        if isinstance(key, int):
+        if isinstance(key, int | np.integer):
             if not -len(self) <= key < len(self):
                 raise user_error(f"there is no item {key} in a list of {len(self)}")
-            return self._access(lambda xs: xs._item(key % len(xs)))
-        return self._access(lambda xs: xs._item(key))
+            return self._access(lambda xs: xs._item(int(key) % len(xs)))
+        return self._access(lambda xs: xs._item_of(key))
 
     def slide(
         self,
@@ -208,7 +217,11 @@ class NestedTensor(Operators):
         return (self,)
 
     @abstractmethod
-    def _item(self, position: Any) -> Item: ...
+    def _item(self, position: int) -> Item: ...
+
+    def _item_of(self, key: Any) -> Item:
+        """The item that something other than a number names."""
+        raise user_error("a list is indexed by a number, a slice, or a list of whole numbers")
 
     @abstractmethod
     def _strided(self, start: int, count: int, step: int) -> "NestedTensor":
@@ -222,7 +235,7 @@ class NestedTensor(Operators):
         step). Outside of the list there is `fill`, or where that is None the other end."""
 
     @abstractmethod
-    def _picked(self, positions: Any) -> "NestedTensor": ...
+    def _picked(self, positions: Any) -> Any: ...
 
     @abstractmethod
     def _positions(self) -> "NestedTensor":

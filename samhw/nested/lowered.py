@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from samhw.errors import InputError
 from samhw.frontend import Program
 from samhw.nested.arrays import ArrayList
+from samhw.nested.evaluate import arrays_of
 from samhw.nested.function import NestedFunction
 from samhw.nested.lists import NestedTensor
+from samhw.nested.picked import PickedPlaces
 
 __all__ = ["LoweredFunction", "ParameterPart"]
 
@@ -50,29 +51,28 @@ class LoweredFunction:
         constants: the program's inputs that are no parameters: constants of the function, masks, and
             matrices that pick rows.
         parts: the inputs that are parts of parameters.
+        picked: the inputs that are places.
     """
 
     function: NestedFunction
     program: Program
     constants: dict[str, Array]
     parts: dict[str, ParameterPart]
+    picked: dict[str, PickedPlaces]
 
     def inputs(self, *arguments: Any) -> dict[str, Array]:
-        """The program's inputs for arguments of the function. Raises InputError for wrong shapes."""
+        """The program's inputs for arguments of the function. Raises InputError for wrong shapes, and for
+        places that are no whole numbers."""
         found = dict(self.constants)
+        arrays = arrays_of(self.function, arguments)
         operands = {decl.name for decl in self.program.operands}
-        for name, value in zip(self.function.parameters, arguments, strict=True):
-            array = value.array if isinstance(value, ArrayList) else np.asarray(value)
+        for name, whole in arrays.items():
             kind = self.function.buffers[name].type
-            if array.shape != (*kind.extents, *kind.shape):
-                raise InputError(
-                    f"parameter '{name}' is {kind}; give an array of shape {[*kind.extents, *kind.shape]}"
-                )
-            array = array.reshape((*kind.extents, *(e for e in kind.shape if e > 1)))
+            array = whole.reshape((*kind.extents, *(e for e in kind.shape if e > 1)))
             if name in operands:
                 found[name] = array
             found |= {part: p.of(array) for part, p in self.parts.items() if p.parameter == name}
-        return found
+        return found | {name: picked.of(self.function, arrays) for name, picked in self.picked.items()}
 
     def results(self, outputs: Any) -> Any:
         """The function's results from those of the program, by name."""

@@ -31,10 +31,14 @@ from samhw.nested.stacks import Stack, stacks
 __all__ = ["lowered"]
 
 _FUNCTIONS = {
-    **{name: name for name in ("exp", "log", "sqrt", "tanh", "sigmoid")},
+    **{name: name for name in ("exp", "log", "sqrt", "tanh", "sigmoid", "rint", "sin", "cos")},
     "maximum": "max",
     "minimum": "min",
     "absolute": "abs",
+    "less": "lt",
+    "less_equal": "le",
+    "equal": "eq",
+    "where": "select",
 }
 """Operations by what the functions of programs are called."""
 
@@ -50,10 +54,10 @@ def lowered(function: NestedFunction, copies: bool = False) -> LoweredFunction:
             (`side_by_side`); else cells are rows of the same statements, one after the other.
 
     Raises InputError for what statements cannot say: a scan in a scan that is more than a nest, a state that
-    is read in another order, list items that a number picks in a scan.
+    is read in another order, items that a list of numbers picks of what a scan computes.
     """
     function = side_by_side(function) if copies else perfect_nests(fuse_access_maps(function))
-    return _Lowering(items_apart(function)).lowered()
+    return _Lowering(items_apart(function).with_values_only()).lowered()
 
 
 class _Lowering:
@@ -75,7 +79,8 @@ class _Lowering:
         program = parse(text, self.function.name)
         constants = {n: array for n, array in self.operands.constants.items() if n in program.tensors}
         parts = {n: part for n, part in self.operands.parts.items() if n in program.tensors}
-        return LoweredFunction(self.function, program, constants, parts)
+        picked = {n: places for n, places in self.operands.picked.items() if n in program.tensors}
+        return LoweredFunction(self.function, program, constants, parts, picked)
 
     def body(self, items: Sequence[Item], place: CellPlace, lines: list[str]) -> None:
         """What an iteration computes."""

@@ -11,12 +11,14 @@ from samhw.frontend import Access, Add, Expr, Literal, Mul, Statement
 from samhw.frontend.expr import free_indices
 from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, Name
 from samhw.nested.dataflow import (
+    Buffer,
     Constants,
     Dim,
     ElementRead,
     Equation,
     Given,
     Index,
+    ListView,
     Pieces,
     Positions,
     Stretch,
@@ -24,6 +26,7 @@ from samhw.nested.dataflow import (
 )
 from samhw.nested.fuse_maps import through
 from samhw.nested.indices import Affine, value_of, variable
+from samhw.nested.picked import is_of_numbers
 from samhw.nested.places import STEP, CellPlace
 from samhw.nested.stored import StoredBuffer, StoredTensors
 
@@ -50,6 +53,11 @@ class TensorOperands(StoredTensors):
             values = {dim.name: index for dim, index in zip(buffer.dims, read.indices, strict=True)}
             return self.of(buffer.arguments[0].substituted(values), fitting[::-1], place, lines)
         if read.buffer in place.inside:
+            if any(isinstance(index, ElementRead) for index in read.indices):
+                raise InputError(
+                    f"{read.buffer} is computed by a scan that picks items of it by a list of numbers; pick "
+                    "them of a list that is there before the scan"
+                )
             if isinstance(buffer, Equation):
                 return self._inside(read, axes, place, lines)
             if isinstance(buffer, Pieces) and buffer.role == "state":
@@ -64,7 +72,7 @@ class TensorOperands(StoredTensors):
         """The tensor of what is there before the present block; None for one number."""
         buffer = self.function.buffers[read.buffer]
         match buffer:
-            case Constants(value=value) if np.ptp(value) == 0 and np.isfinite(value).all():
+            case Constants(value=value) if np.isfinite(value).all() and np.ptp(value) == 0:
                 return None
             case Given() | Constants() | Positions():
                 return self.input(read.buffer)
@@ -72,10 +80,7 @@ class TensorOperands(StoredTensors):
                 return self.stored[name]
             case Pieces():
                 return self._in_pieces(buffer, place)
-        raise InputError(
-            f"{buffer.name} is of places that a list gives, behind other accesses; take them from the list "
-            "as it is stored"
-        )
+        return self._listed(buffer, place)
 
     def _outside(
         self,
@@ -89,6 +94,8 @@ class TensorOperands(StoredTensors):
         """An access of what is there before the present block."""
         if place.wavefront is not None and isinstance(self.function.buffers[read.buffer], Given | Constants):
             stored, read = self.part(read, place)
+        if stored.stepped and any(isinstance(index, ElementRead) for index in read.indices):
+            stored = self._listed(self.function.buffers[read.buffer], place)
         if stored.stepped and self._is_discordant(stored, read.indices, place):
             stored = self._with_step_inside(stored, read.indices)
         indices = [
@@ -185,15 +192,27 @@ class TensorOperands(StoredTensors):
 
     def _indirect(self, read: ElementRead, place: CellPlace) -> Indirect:
         """An index that a list of numbers gives."""
-        places = [place.index(i) for i in read.indices if isinstance(i, Affine)]
-        names = [i.terms[0][0] for i in places if len(i.terms) == 1 and i.terms[0][1] == 1 and not i.offset]
         buffer = self.function.buffers[read.buffer]
-        if len(names) < len(buffer.dims) or not isinstance(buffer, Given | Constants) or place.wavefront:
+        if not is_of_numbers(self.function.buffers, read):
             raise InputError(
-                f"{read.buffer} picks items in a way that a program cannot say; pick them with a whole list "
-                "of numbers, outside of scans"
+                f"{read.buffer} names items, and is computed by more than sums and products of lists of "
+                "numbers; compute it before the run, and give it as a list"
             )
-        return Indirect(self.input(read.buffer).tensor, tuple(names))
+        if not read.variables:
+            raise InputError(
+                f"{read.buffer} names a single item, and programs take lists of them; take a list of one, "
+                "as in xs[ids[:1]]"
+            )
+        names = [
+            self._index(place.index(i), d.extent)
+            for i, d in zip(read.indices, buffer.dims, strict=True)
+            if isinstance(i, Affine)
+        ]
+        whole = [name.variable for name in names if isinstance(name, Name)]
+        is_input = isinstance(buffer, Given | Constants) and place.wavefront is None
+        if is_input and len(whole) == len(buffer.dims):
+            return Indirect(self.input(read.buffer).tensor, tuple(whole))
+        return self.places(read, place)
 
     def _inside(self, read: ElementRead, axes: tuple[str, ...], place: CellPlace, lines: list[str]) -> Access:
         """An access of what the present scan computes, in this step or an earlier one."""
@@ -324,7 +343,7 @@ class TensorOperands(StoredTensors):
         """Lists that are joined or padded, as a tensor: a sum of what is zero outside of its piece."""
         if buffer.name in self.stored:
             return self.stored[buffer.name]
-        if any(read.buffer in place.inside for read in reads_of(buffer)):
+        if self._is_inside(buffer.name, place):
             raise InputError(f"{buffer.name} is made of what a scan computes, in the scan; make it outside")
         own = self.own_place(buffer.dims)
         axes = self.axes(buffer.shape)
@@ -343,6 +362,32 @@ class TensorOperands(StoredTensors):
         left = Access.of(stored.tensor, (*own.rows, *(x for x in axes if x is not None)))
         self.lines.append(str(Statement(left, reduce(Add, terms))))
         return stored
+
+    def _listed(self, buffer: Buffer, place: CellPlace) -> StoredBuffer:
+        """A view, or what a scan has stored skewed, in the order of its dimensions: items at places that are
+        not affine are taken from there."""
+        if buffer.name not in self.listed:
+            if self._is_inside(buffer.name, place):
+                raise InputError(
+                    f"{buffer.name} is made of what a scan computes, in the scan; make it outside"
+                )
+            own, axes = self.own_place(buffer.dims), self.axes(buffer.shape)
+            here = ElementRead(buffer.name, tuple(variable(dim.name) for dim in buffer.dims))
+            right = self.of(buffer.source if isinstance(buffer, ListView) else here, axes, own, self.lines)
+            indices = [*own.rows, *(x for x in axes if x is not None)]
+            tensor = self.fresh_names.fresh(f"{buffer.name}_list")
+            shape = tuple(self.indices.extents[i] for i in indices)
+            self.declare(tensor, indices, shape)
+            self.lines.append(str(Statement(Access.of(tensor, indices), self.spread(right, indices))))
+            dims = tuple(dim.name for dim in buffer.dims)
+            self.listed[buffer.name] = StoredBuffer(tensor, shape, dims, dims, {}, False)
+        return self.listed[buffer.name]
+
+    def _is_inside(self, name: str, place: CellPlace) -> bool:
+        """Whether a scan computes a buffer, or what it is a view of."""
+        buffer = self.function.buffers[name]
+        reads = reads_of(buffer) if isinstance(buffer, ListView | Pieces) else ()
+        return name in place.inside or any(self._is_inside(read.buffer, place) for read in reads)
 
     def _ends_with(self, piece: Stretch, dim: Dim) -> bool:
         """Whether what a piece reads is zero outside of it, since it ends there."""

@@ -8,14 +8,18 @@ import numpy as np
 
 from samhw.nested.arrays import sigmoid
 
-__all__ = ["ELEMENTWISE", "REDUCTIONS", "ElementOperation"]
+__all__ = ["ELEMENTWISE", "REDUCTIONS", "TRUTHS", "ElementOperation"]
+
+TRUTHS = ("less", "less_equal", "equal")
+"""Comparisons, which give 1 or 0."""
 
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("add", "subtract", "multiply", "divide", "negative")},
     **{name: getattr(np, name) for name in ("maximum", "minimum", "exp", "log", "sqrt", "tanh", "absolute")},
+    **{name: getattr(np, name) for name in ("rint", "sin", "cos", *TRUTHS, "where")},
     "sigmoid": sigmoid,
 }
-"""What is computed of each number, or of pairs, which NumPy broadcasts. All but `sigmoid` are ufuncs."""
+"""What is computed of each number, or of several, which NumPy broadcasts."""
 
 REDUCTIONS = ("sum", "max", "min")
 """Methods of arrays that reduce an axis, or all."""

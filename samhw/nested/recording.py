@@ -26,10 +26,11 @@ from samhw.nested.dataflow import (
     Positions,
     Stretch,
 )
-from samhw.nested.elements import TracedElement, shape_of
-from samhw.nested.indices import Affine, constant, variable
+from samhw.nested.elements import TracedCondition, TracedElement, shape_of
+from samhw.nested.indices import Affine, constant, span, variable
 from samhw.nested.lists import ListType, NestedTensor, State
 from samhw.nested.operations import ElementOperation
+from samhw.nested.picked import affine_place
 from samhw.nested.place import user_error, user_place
 
 __all__ = ["LOOPS", "OWN", "TracedList", "Tracer", "along", "parts_of"]
@@ -105,11 +106,15 @@ class Tracer:
         if isinstance(value, TracedElement):
             self.check_scope(value)
             return value.read
-        if isinstance(value, NestedTensor) or not isinstance(value, int | float | np.ndarray | np.number):
+        if isinstance(value, TracedCondition):
+            raise user_error(f"a comparison is no number; {value.offered}")
+        if isinstance(value, NestedTensor) or not isinstance(value, int | float | np.ndarray | np.generic):
             raise user_error(
                 f"an operand is of type {type(value).__name__}; elements are computed with, lists are mapped"
             )
         array = np.asarray(value)
+        if array.dtype == bool:
+            array = array.astype(int)
         name = str(array.item()) if array.ndim == 0 else self._names.fresh("constant")
         self.buffers.setdefault(name, Constants(name, (), array.shape, array))
         return ElementRead(name)
@@ -126,12 +131,12 @@ class Tracer:
 
     def record(self, operation: ElementOperation, arguments: Sequence[Any]) -> TracedElement:
         """What an operation gives, in each iteration of the loops."""
+        reads = tuple(map(self.read, arguments))
         try:
             shape = operation.shape(*map(shape_of, arguments))
         except ValueError as error:
             shapes = " and ".join(str(list(shape_of(a))) for a in arguments)
             raise user_error(f"{operation} of elements of shapes {shapes}: {error}") from None
-        reads = tuple(map(self.read, arguments))
         dims = tuple(Dim(loop.name, loop.extent) for loop in self.loops)
         return self.element(
             self._defined(Equation(self._names.fresh("t"), dims, shape, operation, reads)), shape
@@ -254,13 +259,31 @@ class TracedList(NestedTensor):
         down = {dim.name: variable(new.name) for dim, new in zip(self.own[1:], inner, strict=True)}
         return self.tracer.of(_placed(self.read, self.own[0].name, position, down), inner, self.shape)
 
-    def _item(self, position: Any) -> Any:
+    def _item(self, position: int) -> Any:
         self._check_whole()
-        if isinstance(position, TracedElement):
-            source = self.tracer.buffers[position.read.buffer]
-            self.tracer.check_scope(position)
-            return self.item_at(position.read.indices[0] if isinstance(source, Positions) else position.read)
-        return self.item_at(constant(int(position)))
+        return self.item_at(constant(position))
+
+    def _item_of(self, key: Any) -> Any:
+        self._check_whole()
+        if not isinstance(key, TracedElement) or key.shape:
+            return super()._item_of(key)
+        self.tracer.check_scope(key)
+        return self.item_at(self._known_place(key.read, ()))
+
+    def _known_place(self, read: ElementRead, more: tuple[Dim, ...]) -> Index:
+        """A place in this list, as an affine index where it is one. Raises InputError if that leaves the
+        list."""
+        found = affine_place(self.tracer.buffers, read)
+        if found is None:
+            return read
+        extents = {dim.name: dim.extent for dim in (*self.tracer.loops, *more)}
+        least, greatest = span(found, extents)
+        if least < 0 or greatest >= len(self):
+            raise user_error(
+                f"the places {found} go from {least} to {greatest}, and the list has {len(self)} items; take "
+                "fewer steps, or pad it with nested.join"
+            )
+        return found
 
     def _viewed(self, first: tuple[int, ...], position: Index) -> "TracedList":
         """Other outermost dimensions in place of the outermost one: their extents, and the position in this
@@ -313,17 +336,20 @@ class TracedList(NestedTensor):
         """The read of this list where its first item stands at a coordinate `distance`."""
         return self.read.substituted({OWN[0]: variable(OWN[0]) - distance})
 
-    def _picked(self, positions: Any) -> NestedTensor:
-        if not isinstance(positions, NestedTensor) or positions.depth != 1 or positions.type.shape:
-            raise user_error("a list is indexed by a number, a slice, or a list of whole numbers")
+    def _picked(self, positions: Any) -> Any:
+        if not isinstance(positions, NestedTensor):
+            array = np.asarray(positions)
+            if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+                return super()._item_of(positions)
+            positions = ArrayList(array, 1)
+        if positions.depth != 1 or positions.type.shape:
+            return super()._item_of(positions)
         if isinstance(positions, ArrayList):
             wrong = positions.array[(positions.array < 0) | (positions.array >= len(self))]
             if wrong.size:
                 raise user_error(f"there is no item {wrong[0]} in a list of {len(self)}")
         named = self.tracer.lifted(positions)
-        source = self.tracer.buffers[named.read.buffer]
-        place = named.read.indices[0] if isinstance(source, Positions) else named.read
-        return self._viewed((len(named),), place)
+        return self._viewed((len(named),), self._known_place(named.read, named.own))
 
     def _positions(self) -> NestedTensor:
         return self.tracer.places(len(self))

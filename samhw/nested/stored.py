@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from samhw.frontend import Access, Expr, Mul
 from samhw.frontend.expr import free_indices
+from samhw.frontend.index import Indirect
 from samhw.names import Names
 from samhw.nested.dataflow import (
     Buffer,
@@ -28,6 +29,7 @@ from samhw.nested.dataflow import (
 from samhw.nested.function import NestedFunction
 from samhw.nested.indices import Affine, variable
 from samhw.nested.lowered import ParameterPart
+from samhw.nested.picked import PickedPlaces
 from samhw.nested.places import STEP, CellPlace, IndexNames
 
 __all__ = ["StoredBuffer", "StoredTensors"]
@@ -79,8 +81,10 @@ class StoredTensors:
         indices: its indices.
         constants: the inputs that are no parameters.
         parts: the inputs that are parts of parameters.
+        picked: the inputs that are places.
         fresh_names: those of tensors.
         stored: where buffers are, by name.
+        listed: views, and what is stored skewed, in the order of their dimensions, by name.
         copies, made: parts and copies of these, and accesses of what statements have made, each once.
     """
 
@@ -89,9 +93,11 @@ class StoredTensors:
         self.indices = IndexNames()
         self.constants: dict[str, npt.NDArray[np.generic]] = {}
         self.parts: dict[str, ParameterPart] = {}
+        self.picked: dict[str, PickedPlaces] = {}
         self.fresh_names = Names((*function.parameters, *function.results))
         self._declared: dict[str, str] = {}
         self.stored: dict[str, StoredBuffer] = {}
+        self.listed: dict[str, StoredBuffer] = {}
         self.copies: dict[tuple[object, ...], StoredBuffer] = {}
         self.made: dict[tuple[object, ...], Access] = {}
 
@@ -168,7 +174,9 @@ class StoredTensors:
             extents = [dim.extent for dim in buffer.dims]
             shape = [*extents, *(extent for extent in buffer.shape if extent > 1)]
             is_given = isinstance(buffer, Given)
-            tensor = self.fresh_names.own(name) if is_given else self.fresh_names.fresh(name)
+            # One number has its digits as the name of its buffer.
+            wish = name if name.isidentifier() else "constant"
+            tensor = self.fresh_names.own(name) if is_given else self.fresh_names.fresh(wish)
             if isinstance(buffer, Constants):
                 self.constants[tensor] = np.broadcast_to(buffer.value, (*extents, *buffer.shape)).reshape(
                     shape
@@ -218,6 +226,29 @@ class StoredTensors:
             dims = tuple(buffer.dims[n].name for n in kept)
             self.copies[key] = StoredBuffer(tensor, shape, dims, dims, {}, False)
         return self.copies[key], replace(read, indices=tuple(read.indices[n] for n in kept))
+
+    def places(self, read: ElementRead, place: CellPlace) -> Indirect:
+        """An input that has what a read names in all iterations, as an index. It uses one loop at least."""
+        moves = bool(place.coefficients.keys() & read.variables)
+        loops = self._loops(place, read.variables)
+        if not moves:
+            loops = [loop for loop in loops if loop.name in read.variables]
+        rows = [loop for loop in loops if loop.name in place.names]
+        indices = (*([STEP] if moves else []), *(place.names[loop.name] for loop in rows))
+        found = PickedPlaces(
+            read,
+            tuple(loops),
+            tuple(loop.name for loop in rows),
+            place.coefficients if moves else {},
+            place.offset,
+            tuple(self.indices.extents[index] for index in indices),
+        )
+        known = next((name for name, other in self.picked.items() if other == found), None)
+        tensor = known or self.fresh_names.fresh(f"{read.buffer}_places")
+        if known is None:
+            self.picked[tensor] = found
+            self.declare(tensor, [f"c{n}" for n in range(len(indices))], found.shape)
+        return Indirect(tensor, indices)
 
     def constant(self, wish: str, array: npt.NDArray[np.generic], indices: Sequence[str]) -> Access:
         """An input of zeros and ones under indices."""

@@ -29,7 +29,10 @@ def trace(function: Callable[..., Any], *arguments: Any, **named: Any) -> Nested
     Raises:
         InputError: where the function does what cannot be traced, with the line.
     """
-    bound = inspect.signature(function).bind(*arguments, **named)
+    try:
+        bound = inspect.signature(function).bind(*arguments, **named)
+    except TypeError as error:
+        raise InputError(f"the arguments of {function.__name__}: {error}; give a type for each") from None
     tracer = Tracer(traced_fold)
     parameters = tuple(bound.arguments)
     for name in parameters:

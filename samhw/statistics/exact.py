@@ -146,17 +146,16 @@ class DataStatistics(TensorStatistics):
 
     def _sampled(self, support: Support) -> float:
         """The estimate from a sample that is as large as may be."""
-        index = self._index_to_sample(support)
-        coordinates, occurrences = self._occurrences(support, index)
-        size = min(len(coordinates), 1 << 12)
-        while True:
-            values, weights = _systematic(coordinates, occurrences, size)
-            try:
-                return self._within(lambda: self._weighted(support, index, values, weights))  # noqa: B023
-            except TooManyError:
-                if size <= 1:
-                    return self._assumed(support)
-                size //= 2
+        for index in self._indices_to_sample(support):
+            coordinates, occurrences = self._occurrences(support, index)
+            size = min(len(coordinates), 1 << 12)
+            while size:
+                values, weights = _systematic(coordinates, occurrences, size)
+                try:
+                    return self._within(lambda: self._weighted(support, index, values, weights))  # noqa: B023
+                except TooManyError:
+                    size //= 2
+        return self._assumed(support)
 
     def _weighted(self, support: Support, index: str, values: Column, weights: NDArray[np.float64]) -> float:
         found = self._evaluated(support, support.indices, {index: values})
@@ -165,13 +164,15 @@ class DataStatistics(TensorStatistics):
         share = float(weights[np.searchsorted(values, found.columns[index])].sum())
         return share * found.count / found.rows
 
-    def _index_to_sample(self, support: Support) -> str:
-        """The index that the largest of the stored tensors has."""
+    def _indices_to_sample(self, support: Support) -> list[str]:
+        """The indices, those first that the largest tensor has of those that do not store everything: what
+        does is not gone through."""
         sizes = dict.fromkeys(sorted(support.indices), 0.0)
         for part in _stored_parts(support):
-            for index in part.indices.intersection(sizes):
+            columns = self._stored(part).columns
+            for index in columns.keys() & sizes.keys():
                 sizes[index] = max(sizes[index], self.stocks[part.tensor].entries)
-        return max(sizes, key=sizes.__getitem__)
+        return sorted(sizes, key=lambda index: -sizes[index])
 
     def _occurrences(self, support: Support, index: str) -> tuple[Column, NDArray[np.int64]]:
         """The coordinates that an index may have, and how often each occurs in the largest tensor."""

@@ -136,6 +136,15 @@ def test_a_sample_comes_close(density: float) -> None:
         assert few.count(PRODUCT, indices) == pytest.approx(exact.count(PRODUCT, indices), rel=0.1)
 
 
+def test_what_stores_everything_is_not_sampled() -> None:
+    """One coordinate of the second index of X has more pairs than a count may look at."""
+    rng = np.random.default_rng(7)
+    a = (rng.random((300, 200)) < 0.1) * 1
+    tensors = {"A": Tensor.from_dense(a, "csr"), "X": Tensor.from_dense(np.ones((200, 90)), "csr")}
+    known = DataStatistics(tensors, most=4000)
+    assert known.count(PRODUCT, "ikj") == pytest.approx(90 * a.sum(), rel=0.1)
+
+
 @st.composite
 def supports(draw: st.DrawFn) -> tuple[Support, str, np.ndarray, dict[str, np.ndarray]]:
     """A support over i, k and j, the indices that are asked for, where it is by NumPy, and what is stored."""

@@ -1,8 +1,8 @@
 """Choices against the best of all: small random programs whose decisions are enumerated in full.
 
 Half of the programs follow one order of their indices, and the storage and the orders of the others are
-random. The decisions are every way to group neighbouring statements into regions, each bracket that there is
-or none, every order of each region, and what uses share; each different design is simulated. `auto` is what
+random. The decisions are every way to group statements into regions, each bracket that there is or none,
+every order of each region, and what uses share; each different design is simulated. `auto` is what
 `--schedule auto` chooses, `tuned` what `samhw tune` finds in `--budget` seconds, and `worst` the slowest.
 
 Usage, from the repository's root: python -m benchmarks.enumerated [--programs N] [--budget SECONDS]
@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import islice, product
 from typing import Any
 
+import networkx as nx
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,13 +67,31 @@ def _drawn_programs(concordant: bool) -> st.SearchStrategy[Program]:
     return chained_programs(integers=False, max_extent=MOST_EXTENT, max_statements=4, concordant=concordant)
 
 
-def groupings(names: Sequence[str]) -> Iterator[tuple[tuple[str, ...], ...]]:
-    """All ways to cut a sequence into parts."""
+def groupings(program: Program) -> Iterator[tuple[tuple[str, ...], ...]]:
+    """All ways to put statements into regions that can run one after the other, neighbours or not."""
+    place = {statement.lhs.tensor: n for n, statement in enumerate(program.statements)}
+    for parts in _partitions(list(place)):
+        home = {name: n for n, part in enumerate(parts) for name in part}
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        graph.add_nodes_from(range(len(parts)))
+        for statement in program.statements:
+            reader = home[statement.lhs.tensor]
+            written = {home[access.tensor] for access in statement.reads if access.tensor in home}
+            graph.add_edges_from((writer, reader) for writer in written - {reader})
+        if nx.is_directed_acyclic_graph(graph):
+            sequence = nx.lexicographical_topological_sort(graph, key=lambda n: place[parts[n][0]])
+            yield tuple(parts[n] for n in sequence)
+
+
+def _partitions(names: Sequence[str]) -> Iterator[list[tuple[str, ...]]]:
+    """All ways to part some names, which keep their order."""
     if not names:
-        yield ()
-    for cut in range(1, len(names) + 1):
-        for rest in groupings(names[cut:]):
-            yield (tuple(names[:cut]), *rest)
+        yield []
+        return
+    for parts in _partitions(names[:-1]):
+        for n, part in enumerate(parts):
+            yield [*parts[:n], (*part, names[-1]), *parts[n + 1 :]]
+        yield [*parts, (names[-1],)]
 
 
 def decisions(workload: Workload) -> Iterator[Schedule]:
@@ -86,8 +105,7 @@ def decisions(workload: Workload) -> Iterator[Schedule]:
             bracketed = Schedule(brackets=brackets).apply(program)
         except InputError:
             continue
-        names = [statement.lhs.tensor for statement in bracketed.statements]
-        for fuse in groupings(names):
+        for fuse in groupings(bracketed):
             grouped = Schedule(fuse=fuse, brackets=brackets, permute=True)
             yield from (replace(grouped, share=share) for share in ("auto", "all", "none"))
             yield from ordered(workload, grouped)

@@ -135,9 +135,11 @@ class _Auto:
                 if self.has(patience):
                     self.tried(replace(best.schedule, brackets=texts, fuse=fuse))
             ways = (self.seen(replace(best.schedule, brackets=texts, fuse=fuse)) for fuse in FUSED)
-            found = min(filter(None, ways), key=lambda way: way.cycles, default=best)
+            plain = min(filter(None, ways), key=lambda way: way.cycles, default=best)
+            further: list[str] = []
+            found = self.moved(plain, further, below=best.cycles)
             if found.cycles < CLEARLY * best.cycles:
-                notes.append(_bracket_line(bracket, best.cycles, found.cycles))
+                notes += [_bracket_line(bracket, best.cycles, plain.cycles), *further]
                 best = found
         return best
 
@@ -215,13 +217,14 @@ class _Auto:
         found = self.tried(schedule) if self.has(PATIENCE_ORDERS) else self.seen(schedule)
         return None if found is None else found.cycles
 
-    def moved(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
+    def moved(self, best: AutoChoice, notes: list[str], below: float = inf) -> AutoChoice:
         """With statements that alone take long in a region in the one before or behind it, where something
-        else may take as long; of the best one, or of one that was nearly as good in other regions."""
+        else may take as long; of the best one, or of one that was nearly as good in other regions. Nothing is
+        tried that cannot take fewer cycles than `below`."""
         while not self.given.order:
             found = best
             ways = (way for start in self.grouped_otherwise(best) for way in self.moves_from(start))
-            likely = [way for way in ways if way[0] < CLEARLY * best.cycles]
+            likely = [way for way in ways if way[0] < CLEARLY * min(best.cycles, below)]
             for _, move, schedule in sorted(likely, key=lambda way: way[0])[:MOST_MOVES]:
                 other = self.tried(schedule)
                 if other is not None and other.cycles < CLEARLY * found.cycles:

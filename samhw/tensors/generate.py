@@ -5,7 +5,7 @@ Everything random is drawn from ``np.random.default_rng(seed)``: equal arguments
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import networkx as nx
@@ -18,6 +18,7 @@ from samhw.tensors.format import Format
 from samhw.tensors.levels import IntArray
 from samhw.tensors.storage import check_positions
 from samhw.tensors.tensor import Tensor
+from samhw.tensors.weighted_pairs import pairs_of_all, pairs_one_by_one
 
 __all__ = [
     "bigbird_mask",
@@ -121,64 +122,19 @@ def power_law_graph(
     if symmetric:
         if density > 0.5:
             raise InputError(f"density {density} is too much for a symmetric power-law graph: use 0 to 0.5")
-        pairs = _race(rng, weights, edges // 2, lambda row, column: row < column)
+        pairs = pairs_one_by_one(rng, weights, edges // 2, lambda row, column: row < column)
         row, column = np.divmod(pairs, n)
-        return _adjacency(n, np.concatenate([row, column]), np.concatenate([column, row]), format)
+        both = np.concatenate([pairs, column * n + row])
+        both.sort()
+        return _adjacency(n, *np.divmod(both, n), format)
     is_small = n * n <= max(_FEW_PLACES, _SPARSE * edges)
-    flat = _whole_race(rng, weights, edges) if is_small else _race(rng, weights, edges, None)
-    return _adjacency(n, flat // n, flat % n, format)
+    pairs = pairs_of_all(rng, weights, edges) if is_small else pairs_one_by_one(rng, weights, edges, None)
+    return _adjacency(n, *np.divmod(pairs, n), format)
 
 
 _SPARSE, _FEW_PLACES = 8, 1 << 20
 """Where edges are in fewer than one of so many places, and places are more than that, drawing edges one by
 one is cheaper than looking at all places."""
-
-
-def _whole_race(rng: np.random.Generator, weights: npt.NDArray[np.float64], count: int) -> IntArray:
-    """`count` distinct places of the square matrix, each draw likely in proportion to both weights."""
-    n = len(weights)
-    check_memory(4 * WORD * n * n, f"a power-law graph of {n:,} nodes", "use fewer nodes or a lower density")
-    # A race of exponential clocks draws without replacement: the edges that ring first, at rates in
-    # proportion to their weights, are the sample.
-    times = rng.exponential(size=(n, n)) / (weights[:, None] * weights)
-    return np.argsort(times, axis=None)[:count]
-
-
-def _race(
-    rng: np.random.Generator,
-    weights: npt.NDArray[np.float64],
-    count: int,
-    allowed: Callable[[IntArray, IntArray], npt.NDArray[np.bool_]] | None,
-) -> IntArray:
-    """The same without looking at all places: those that are drawn again are left out, which makes the first
-    of them a sample without replacement.
-
-    Raises
-    ------
-    InputError
-        When a few places have nearly all of the weight, so that others are hardly ever drawn.
-    """
-    n = len(weights)
-    check_memory(8 * WORD * count, f"a power-law graph of {count:,} edges", "use fewer edges")
-    ends = np.cumsum(weights)
-    found = np.zeros(0, np.int64)
-    for _ in range(_ROUNDS):
-        if len(found) >= count:
-            return found[:count]
-        draws = 2 * (count - len(found)) + 64
-        row, column = (
-            np.minimum(np.searchsorted(ends, rng.random(draws) * ends[-1], "right"), n - 1) for _ in range(2)
-        )
-        if allowed is not None:
-            keep = allowed(row, column)
-            row, column = row[keep], column[keep]
-        both = np.concatenate([found, row * n + column])
-        _, first = np.unique(both, return_index=True)
-        found = both[np.sort(first)]
-    raise InputError(f"a power-law graph of so great a skew has no {count:,} edges: use a lower skew")
-
-
-_ROUNDS = 100
 
 
 def block_diagonal_graph(

@@ -85,6 +85,7 @@ _SETS: dict[str, _Graph | _Relations | _Weights | _Voxels | _Text | _Attention |
     "ppi": _Graph(44_906, 1_271_274, 50),
     "ogbn-arxiv": _Graph(169_343, 1_166_243, 128, symmetric=False),
     "ogbn-proteins": _Graph(132_534, 39_561_252, 8),
+    "reddit": _Graph(232_965, 114_615_892, 602),
     "collab": _Graph(235_868, 2_358_104, 128),
     "mag": _Graph(736_389, 5_416_271, 128, symmetric=False),
     "aifb": _Relations(7_262, 48_810, 45),

@@ -23,7 +23,11 @@ from tests.support.thorough import THOROUGH
         ),
         pytest.param(
             *("ogbn-proteins", 132534, 39561252, 8),
-            marks=[pytest.mark.slow, pytest.mark.skipif(not THOROUGH, reason="a minute, and gigabytes")],
+            marks=[pytest.mark.slow, pytest.mark.skipif(not THOROUGH, reason="gigabytes")],
+        ),
+        pytest.param(
+            *("reddit", 232965, 114615892, 602),
+            marks=[pytest.mark.slow, pytest.mark.skipif(not THOROUGH, reason="a minute, and ten gigabytes")],
         ),
     ],
 )
@@ -82,7 +86,7 @@ def test_weights_and_voxels() -> None:
 
 
 def test_names_and_seeds() -> None:
-    assert len(STAND_INS) == 23
+    assert len(STAND_INS) == 24
     with pytest.raises(InputError, match="no stand-in for a data set 'citeseer': use cora, cora_ml"):
         stand_in("citeseer")
     same, other = (stand_in("cora", seed=seed)["adjacency"].arrays()["crd1"] for seed in (0, 1))

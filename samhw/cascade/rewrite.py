@@ -188,12 +188,14 @@ class _Rewriter:
 
     # Whether
 
-    def _add(self, statement: Statement) -> None:
-        """Adds a statement, or those that compute it in one pass with others."""
+    def _add(self, statement: Statement) -> bool:
+        """Adds a statement, or those that compute it in one pass with others; says whether it is itself."""
         found = self.known.reduced(statement)
         ways = (self._commute, self._take_apart, self._rewrite)
-        if found is None or not found.earlier or not any(way(found) for way in ways):
-            self.statements.append(statement)
+        if found is not None and found.earlier and any(way(found) for way in ways):
+            return False
+        self.statements.append(statement)
+        return True
 
     def _say(self, reduced: Reduced, words: str, rewritten: bool) -> None:
         tensor = reduced.statement.lhs.tensor
@@ -355,8 +357,7 @@ class _Rewriter:
             lhs = Access(self._declare(f"{statement.lhs.tensor}_term", lhs, None), lhs.indices)
             order = statement.order and tuple(index for index in statement.order if index in used)
             term_sum = Statement(lhs, elements, order or None, mask=reduced.mask)
-            self._add(term_sum)
-            if term_sum in self.statements:
+            if self._add(term_sum):
                 self.reduced[lhs.tensor] = reduced.index
             product = _simplified(Mul(term.results, lhs))
             whole = product if whole is None else Add(whole, product)

@@ -80,6 +80,11 @@ __all__ = ["compare"]
     help="Rules that split A, with commas between what is compared; once for each tensor.",
 )
 @click.option(
+    "--partial-sums",
+    metavar="auto,none,T+U",
+    help="The results whose terms over parts are stored, as for run, with commas between what is compared.",
+)
+@click.option(
     "--permute-rows",
     "row_orders",
     multiple=True,
@@ -110,6 +115,7 @@ def compare(
     orders: Sequence[str],
     lanes: str | None,
     splits: Sequence[str],
+    partial_sums: str | None,
     row_orders: Sequence[str],
     share: str | None,
     permute: bool | None,
@@ -150,6 +156,7 @@ def compare(
         "lanes": lanes.split(",") if lanes else [],
         "share": share.split(",") if share else [],
         **_by_tensor("split", splits),
+        "partial_sums": partial_sums.split(",") if partial_sums else [],
         **_by_tensor("permute_rows", row_orders),
     }
     schedules = [schedule for base in bases for schedule in _combined(workload, base, axes)]
@@ -203,7 +210,7 @@ def _combined(workload: Workload, base: Schedule, axes: Mapping[str, Sequence[st
         program = apply_brackets(workload.program, schedule.brackets)
         regions = regions_of(program, scheduled(workload, schedule).fuse)
         fuses = any(len(region.statements) > 1 for region in regions)
-        matters = {"order": len(regions) == 1, "lanes": True, "share": fuses}
+        matters = {"order": len(regions) == 1, "lanes": True, "share": fuses, "partial_sums": True}
         by_tensor = [name for name in axes if "." in name]
         inside = _every(axes, *(name for name, does in matters.items() if does), *by_tensor)
         yield from (with_words(schedule, words) for words in inside)

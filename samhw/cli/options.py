@@ -130,6 +130,12 @@ _COMPILE = (
         "rules; several with semicolons.",
     ),
     click.option(
+        "--partial-sums",
+        metavar="T+U|none|auto",
+        help="The results whose terms over parts of what is split are stored before they are added; auto, "
+        "the default: where that is needed, or clearly faster.",
+    ),
+    click.option(
         "--permute-rows",
         metavar="A=ORDER",
         help="Store A with its rows in another order, such as A=by length, and put results back; "
@@ -370,6 +376,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         iteration: Iteration | None,
         cascade: str | None,
         split: str | None,
+        partial_sums: str | None,
         permute_rows: str | None,
         lanes: str | None,
         blocks: str | None,
@@ -403,6 +410,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
                 "order": order or None,
                 "brackets": brackets or None,
                 "split": split or None,
+                "partial_sums": partial_sums or None,
                 "permute_rows": permute_rows or None,
             },
         )

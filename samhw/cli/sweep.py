@@ -23,8 +23,13 @@ from samhw.workload import bind_program
 
 __all__ = ["sweep"]
 
-_FIELDS = ("fuse", "iteration", "order", "permute", "off_chip", "lanes", "share", "cascade")
-"""Fields of a schedule that --set takes by name."""
+_COUNTS = ("lanes", "blocks", "queues")
+"""Fields of a schedule that are numbers by name, in words in which 1 stands for none."""
+_FIELDS = (
+    *("fuse", "iteration", "order", "permute", "off_chip", *_COUNTS, "share", "cascade", "partial_sums"),
+    *("largest_copy", "attempts"),
+)
+"""Fields that --set takes by name."""
 _TABLES = ("order", "formats", "brackets", "split", "permute_rows")
 """Fields of which it takes each entry: order.T, formats.T, brackets.T, split.T, permute_rows.T."""
 
@@ -205,7 +210,7 @@ def _set(settings: Sequence[str]) -> dict[str, list[object]]:
             )
         # The commas of an order are its own.
         texts = [values] if name.partition(".")[0] == "order" else split_words(values)
-        found.setdefault(name, []).extend(texts if name == "lanes" else map(_value, texts))
+        found.setdefault(name, []).extend(texts if name in _COUNTS else map(_value, texts))
     return found
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "FUSION_RULES",
     "ITERATIONS",
     "MODULE",
+    "NO_RESULTS",
     "FusionLevel",
     "FusionRule",
     "Iteration",
@@ -73,6 +74,10 @@ def check_order(order: object) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
         return check_names("order", order) or {}
     table = _table("order", order, 'such as T = ["i", "k", "j"]')
     return {result: check_names(f"order.{result}", indices) for result, indices in table.items()}
+
+
+NO_RESULTS = "none"
+"""In words, of a field that names results."""
 
 
 def check_partial_sums(results: object) -> str | tuple[str, ...]:

@@ -18,6 +18,7 @@ from samhw.schedule.counts import counts_text
 from samhw.schedule.fields import (
     AUTO,
     ITERATIONS,
+    NO_RESULTS,
     FusionLevel,
     FusionRule,
     Iteration,
@@ -200,6 +201,8 @@ class Schedule:
         words += [f"{tensor} as {rule}" for tensor, rule in self.split.items()]
         if self.stored_terms:
             words.append(f"terms of {', '.join(self.stored_terms)} stored")
+        elif self.partial_sums != AUTO and self.split:
+            words.append("no terms stored")
         words += [f"rows of {tensor} {rows}" for tensor, rows in self.permute_rows.items()]
         if self.cascade != "off":
             words.append(f"cascade {cascade_text(self.cascade)}")
@@ -211,6 +214,10 @@ class Schedule:
     def stored_terms(self) -> tuple[str, ...]:
         """The results of `partial_sums`, as far as they are decided."""
         return () if isinstance(self.partial_sums, str) else tuple(self.partial_sums)
+
+    def partial_sums_text(self) -> str:
+        """`partial_sums` in a word, as an option takes it."""
+        return AUTO if self.partial_sums == AUTO else "+".join(self.stored_terms) or NO_RESULTS
 
     @property
     def cascade_form(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from samhw.errors import InputError
 from samhw.schedule.blocks import parse_blocks
 from samhw.schedule.cascade import parse_cascade
+from samhw.schedule.fields import AUTO, NO_RESULTS
 from samhw.schedule.lanes import parse_lanes
 from samhw.schedule.queues import parse_queues
 from samhw.schedule.schedule import Schedule
@@ -91,6 +92,13 @@ def parse_order(text: str) -> tuple[str, ...]:
     return tuple(index.strip() for index in text.split(","))
 
 
+def _parse_partial_sums(text: str) -> str | tuple[str, ...]:
+    """`auto`, `none`, or results with a + between them."""
+    if text == NO_RESULTS:
+        return ()
+    return AUTO if text == AUTO else tuple(result.strip() for result in text.split("+"))
+
+
 def _parse_share(text: str) -> str | dict[str, str]:
     """One word for all intermediates, or one for each of some: `T=buffer,U=store`, or with a + between."""
     if "=" not in text:
@@ -128,6 +136,7 @@ _READ: Mapping[str, Callable[[str], Any]] = {
     "split": _parse_split,
     "permute_rows": _parse_permute_rows,
     "queues": parse_queues,
+    "partial_sums": _parse_partial_sums,
     "off_chip": lambda text: tuple(text.split("+")) if text else None,
 }
 """Of the fields that are more than a word, how they are read."""

@@ -24,7 +24,8 @@ __all__ = ["COLUMNS", "Configuration", "version_digest"]
 
 COLUMNS = (
     *("program", "data", "value", "fuse", "iteration", "order", "permute", "depth", "memory"),
-    *("off_chip", "lanes", "share", "cascade"),
+    *("off_chip", "lanes", "share", "cascade", "blocks", "queues", "partial_sums"),
+    *("largest_copy", "attempts"),
 )
 """What every configuration has a value of, in the words of the command line."""
 
@@ -97,6 +98,11 @@ class Configuration:
             "lanes": counts_text(schedule.lanes),
             "share": schedule.share_text() or "auto",
             "cascade": cascade_text(schedule.cascade),
+            "blocks": counts_text(schedule.blocks),
+            "queues": counts_text(schedule.queues),
+            "partial_sums": schedule.partial_sums_text(),
+            "largest_copy": schedule.largest_copy,
+            "attempts": schedule.attempts,
         }
         orders = schedule.order if isinstance(schedule.order, Mapping) else {}
         return {

@@ -25,7 +25,7 @@ _TABLES = ("order", *_ONLY_TABLES)
 _CONFIGURED = ("program", "data", "value", "depth", "memory")
 """The axes that are fields of a configuration by themselves."""
 
-_KINDS: dict[str, type] = {"permute": bool, "depth": int}
+_KINDS: dict[str, type] = {"permute": bool, "depth": int, "largest_copy": int, "attempts": int}
 """What an axis holds, if not texts."""
 
 

@@ -22,7 +22,11 @@ _TYPES: dict[object, str] = {int: "int64", int | None: "int64", float: "float64"
 
 _MEASURED = {field.name: _TYPES[field.type] for field in fields(Measure) if field.name != "result"}
 """The types of the columns of a measure; its result is the `status`."""
-_FIXED = {"permute": "bool", "depth": "int64", **_MEASURED}
+_FIXED = {
+    "permute": "bool",
+    **dict.fromkeys(("depth", "largest_copy", "attempts"), "int64"),
+    **_MEASURED,
+}
 """The types of the columns that are neither text nor settings of `Arch`."""
 
 
@@ -64,7 +68,7 @@ def _columns(rows: Sequence[Row]) -> list[str]:
     """Axes first, then what was measured; the same for any rows but for orders, formats and settings."""
     tables = [
         name
-        for table in ("order.", "formats.", "brackets.", "split.", "arch.")
+        for table in ("order.", "formats.", "brackets.", "split.", "permute_rows.", "arch.")
         for name in dict.fromkeys(name for row in rows for name in row if name.startswith(table))
     ]
     return [*COLUMNS, *tables, "status", *_MEASURED, "error", "samhw", "key"]

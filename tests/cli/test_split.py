@@ -147,6 +147,22 @@ def test_rules_and_orders_are_compared() -> None:
     assert cycles[None, "even(4)"] < cycles[None, None]
 
 
+def test_partial_sums_as_typed() -> None:
+    """Terms in regions of their own and one that adds them, or all in one region; as a run and compared."""
+    given = ("spmm", "--data", "karate", "--split", "A=columns(2)")
+    apart = report("run", *given, "--partial-sums", "T")
+    assert apart["checked"]
+    assert apart["schedule"]["partial_sums"] == ["T"]
+    found = report(
+        "compare", *given[:3], "--split", "A=columns(2)", "--partial-sums", "none,T", "--fuse", "none"
+    )
+    rows = {tuple(row["schedule"]["partial_sums"]): row for row in found["outcomes"]}
+    assert {words: row["regions"] for words, row in rows.items()} == {(): 1, ("T",): 3}
+    assert rows["T",]["cycles"] == apart["cycles"] > rows[()]["cycles"]
+    message = "'partial_sums' names 'A', which no statement of 'spmm' computes"
+    assert message in refused("run", *given, "--partial-sums", "A")
+
+
 def test_an_order_as_typed(tmp_path: Path) -> None:
     found = report("run", "gcn", "--data", "karate", "--permute-rows", "A=reverse Cuthill-McKee")
     assert found["checked"]

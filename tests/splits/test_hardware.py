@@ -18,7 +18,7 @@ from samhw.frontend import Program
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.workload import Workload, compile_workload
-from tests.splits.test_random import row_orders, splits
+from tests.splits.test_random import partial_sums, row_orders, splits
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.drawn import drawn
 from tests.support.strategies.programs import programs
@@ -41,7 +41,10 @@ def test_random_splits_in_hardware(backend: str, kind: str) -> None:
     def agrees(data: st.DataObject, program: Program, seed: int) -> None:
         workload = Workload("random", program, random_tensors(program, np.random.default_rng(seed)))
         schedule = Schedule(
-            split=data.draw(splits(program)), permute_rows=data.draw(row_orders(program)), permute=True
+            split=data.draw(splits(program)),
+            partial_sums=data.draw(st.just("auto") | partial_sums(program)),
+            permute_rows=data.draw(row_orders(program)),
+            permute=True,
         )
         try:
             compiled = compile_workload(workload, schedule, value=value_type(kind))

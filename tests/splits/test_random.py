@@ -95,10 +95,16 @@ def row_orders(draw: st.DrawFn, program: Program) -> dict[str, str]:
     return orders
 
 
+def partial_sums(program: Program) -> st.SearchStrategy[list[str]]:
+    """Some of the results, whose terms over parts are stored."""
+    computed = list(dict.fromkeys(statement.lhs.tensor for statement in program.statements))
+    return st.lists(st.sampled_from(computed), unique=True)
+
+
 @given(data=st.data(), program=anything, seed=st.integers(0, 1 << 30))
 @COMMON
 def test_splits_keep_the_results(data: st.DataObject, program: Program, seed: int) -> None:
-    found = split_program(program, data.draw(splits(program)))
+    found = split_program(program, data.draw(splits(program)), stored=data.draw(partial_sums(program)))
     assert parse(dumps(found.program)) == found.program
     tensors = random_tensors(program, np.random.default_rng(seed))
     tensors |= found.derived(tensors)
@@ -118,6 +124,7 @@ def test_splits_run(data: st.DataObject, program: Program, seed: int) -> None:
     schedule = Schedule(
         fuse=data.draw(st.sampled_from(FUSION_LEVELS)),
         split=data.draw(splits(program)),
+        partial_sums=data.draw(st.just("auto") | partial_sums(program)),
         permute_rows=data.draw(row_orders(program)),
         permute=True,
     )

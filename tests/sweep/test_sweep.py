@@ -8,7 +8,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ from samhw.sweep import Configuration, State, local, product, read_description, 
 from samhw.sweep.execute import journal_of
 from samhw.sweep.journal import Journal
 from samhw.sweep.outcome import Outcome, outcome
+from samhw.sweep.table import write_table
 
 SMALL = "random:size=6"
 
@@ -88,6 +91,48 @@ arch.slack = 2
     assert ("spmv", value_type("i32"), "partial", (("slack", 0),)) in found
     assert ("gcn", value_type("f32"), "full", (("slack", 0), ("memory", 3))) in found
     assert ("gcn", value_type("f32"), "full", (("slack", 2), ("memory", 3))) not in found
+
+
+def test_every_field_of_a_schedule_has_a_column(tmp_path: Path) -> None:
+    others: dict[str, Any] = {
+        "fuse": "none",
+        "iteration": "global",
+        "permute": True,
+        "off_chip": ["A"],
+        "order": ["i", "k", "j"],
+        "formats": {"A": "dcsr"},
+        "largest_copy": 64,
+        "attempts": 3,
+        "lanes": {"i": 2},
+        "share": "none",
+        "brackets": {"T": "A * X"},
+        "split": {"A": "rows(2)"},
+        "partial_sums": [],
+        "blocks": {"i": 2},
+        "permute_rows": {"A": "by length"},
+        "cascade": "rescaled",
+        "queues": {"T": 4},
+    }
+    assert others.keys() == {field.name for field in fields(Schedule)}
+    rows = [Configuration("spmm", schedule=Schedule(), memory="ddr4").columns()]
+    for name, value in others.items():
+        schedule = Schedule.from_fields({name: value})
+        rows.append(Configuration("spmm", schedule=schedule, memory="ddr4").columns())
+    write_table(tmp_path / "table.csv", rows)
+    written = lines(tmp_path / "table.csv")
+    for name, row in zip(others, written[1:], strict=True):
+        assert {c.partition(".")[0] for c in row if row[c] != written[0][c]} == {name}
+
+
+def test_fields_in_words_are_axes(tmp_path: Path, here: None) -> None:
+    output = tmp_path / "table.csv"
+    words = ("--set", "blocks=1,i=4", "--set", "split.A=none,columns(2)", "--set", "partial_sums=none,T")
+    found = CliRunner().invoke(main, ["sweep", "spmm", *words, "-o", str(output)])
+    assert found.exit_code == 0, found.output
+    written = {(row["blocks"], row["split.A"], row["partial_sums"]): row for row in lines(output)}
+    assert len(written) == 8
+    assert int(written["i=4", "", "none"]["cycles"]) < int(written["1", "", "none"]["cycles"])
+    assert written["1", "columns(2)", "T"]["regions"] == "3"
 
 
 @pytest.mark.parametrize(

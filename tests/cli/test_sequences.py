@@ -1,7 +1,6 @@
 """The built-in programs with windows and recurrences, as a user types them, and what they compute."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,48 +11,12 @@ import samhw
 from samhw.errors import InputError
 from samhw.frontend import Program, load_program, load_sequence, sequence_description, sequence_names
 from tests.support.command import good, report
+from tests.support.plain_sequences import PLAIN
 from tests.support.thorough import sample
 
 Array = NDArray[np.float64]
 RNG = np.random.default_rng(0)
 PAGE = Path(__file__).parents[2] / "docs" / "sequences.md"
-
-
-def conv2d(X: Array, K: Array, b: Array) -> Array:
-    padded = np.pad(X, ((0, 0), (1, 1), (1, 1)))
-    rows, columns = (n // 2 for n in X.shape[1:])
-    found = np.zeros((len(b), rows, columns))
-    for i in range(rows):
-        for j in range(columns):
-            found[:, i, j] = np.einsum("cyx,fcyx->f", padded[:, 2 * i : 2 * i + 3, 2 * j : 2 * j + 3], K)
-    return np.maximum(found + b[:, None, None], 0)
-
-
-def sparse_conv3d(X: Array, M: Array, K: Array) -> Array:
-    padded = np.pad(X, (*[(1, 1)] * 3, (0, 0)))
-    found = np.zeros((*M.shape, K.shape[-1]))
-    for site in np.argwhere(M):
-        x, y, z = site
-        found[x, y, z] = np.einsum("abdc,abdcf->f", padded[x : x + 3, y : y + 3, z : z + 3], K)
-    return found
-
-
-def retention(Q: Array, K: Array, V: Array, rate: Array) -> Array:
-    decay = 1 / (1 + np.exp(-rate))
-    state, found = np.zeros((len(rate), Q.shape[2], V.shape[2])), []
-    for t in range(Q.shape[1]):
-        state = decay[:, None, None] * state + K[:, t, :, None] * V[:, t, None, :]
-        found.append(np.einsum("hk,hkv->hv", Q[:, t], state))
-    return np.stack(found, 1)
-
-
-def selective_scan(X: Array, step: Array, A: Array, B: Array, C: Array, D: Array) -> Array:
-    width = np.log1p(np.exp(step))
-    state, found = np.zeros(A.shape), []
-    for t in range(len(X)):
-        state = np.exp(-width[t][:, None] * np.exp(A)) * state + np.outer(width[t] * X[t], B[t])
-        found.append(state @ C[t] + D * X[t])
-    return np.stack(found)
 
 
 def drawn(*shapes: tuple[int, ...]) -> list[Array]:
@@ -70,20 +33,17 @@ def voxels(x: int, y: int, z: int, channels: int, features: int) -> list[Array]:
     return [dense * sites(x, y, z)[..., None], sites(x, y, z), kernel]
 
 
-CASES: dict[str, tuple[Callable[..., Array], list[list[Array]]]] = {
-    "conv2d": (conv2d, [drawn((2, 6, 4), (3, 2, 3, 3), (3,)), drawn((1, 2, 2), (1, 1, 3, 3), (1,))]),
-    "sparse_conv3d": (sparse_conv3d, [voxels(4, 3, 5, 2, 3), voxels(1, 2, 1, 1, 1)]),
-    "retention": (
-        retention,
-        [drawn((2, 5, 3), (2, 5, 3), (2, 5, 2), (2,)), drawn((1, 1, 2), (1, 1, 2), (1, 1, 1), (1,))],
-    ),
-    "selective_scan": (
-        selective_scan,
-        [
-            drawn((5, 3), (5, 3), (3, 4), (5, 4), (5, 4), (3,)),
-            drawn((1, 2), (1, 2), (2, 1), (1, 1), (1, 1), (2,)),
-        ],
-    ),
+CASES: dict[str, list[list[Array]]] = {
+    "conv2d": [drawn((2, 6, 4), (3, 2, 3, 3), (3,)), drawn((1, 2, 2), (1, 1, 3, 3), (1,))],
+    "sparse_conv3d": [voxels(4, 3, 5, 2, 3), voxels(1, 2, 1, 1, 1)],
+    "retention": [
+        drawn((2, 5, 3), (2, 5, 3), (2, 5, 2), (2,)),
+        drawn((1, 1, 2), (1, 1, 2), (1, 1, 1), (1,)),
+    ],
+    "selective_scan": [
+        drawn((5, 3), (5, 3), (3, 4), (5, 4), (5, 4), (3,)),
+        drawn((1, 2), (1, 2), (2, 1), (1, 1), (1, 1), (2,)),
+    ],
 }
 TEXTS = list(CASES)
 
@@ -95,14 +55,13 @@ def test_the_page_lists_them() -> None:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_against_numpy(name: str) -> None:
-    function, cases = CASES[name]
     program = load_program(name)
-    for arrays in cases:
+    for arrays in CASES[name]:
         named = dict(zip((decl.name for decl in program.operands), arrays, strict=True))
         result = samhw.compile(program, value="f32").run(named)
         assert result.check().verdict == "right"
         (found,) = result.tensors.values()
-        assert np.allclose(found.to_dense(), function(**named), atol=1e-4)
+        assert np.allclose(found.to_dense(), PLAIN[name](**named), atol=1e-4)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered")  # The first maximum of attention is -inf.

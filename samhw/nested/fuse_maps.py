@@ -8,7 +8,8 @@ section 5.1).
 from collections.abc import Mapping
 from dataclasses import replace
 
-from samhw.nested.dataflow import Buffer, ElementRead, ListView, Pieces, with_reads
+from samhw.nested.affine_places import affine_place
+from samhw.nested.dataflow import Buffer, ElementRead, Index, ListView, Pieces, with_reads
 from samhw.nested.function import NestedFunction
 from samhw.nested.indices import Affine, span
 
@@ -36,18 +37,20 @@ def through(buffers: Mapping[str, Buffer], read: ElementRead, extents: Mapping[s
         extents: of the variables in its indices.
     """
     while True:
-        inner = replace(
-            read,
-            indices=tuple(
-                through(buffers, index, extents) if isinstance(index, ElementRead) else index
-                for index in read.indices
-            ),
-        )
+        inner = replace(read, indices=tuple(_known(buffers, index, extents) for index in read.indices))
         buffer = buffers[inner.buffer]
         found = _behind(buffer, inner, extents)
         if found is None:
             return inner
         read = found
+
+
+def _known(buffers: Mapping[str, Buffer], index: Index, extents: Mapping[str, int]) -> Index:
+    """An index of what lies behind views; an affine one, if that is known."""
+    if not isinstance(index, ElementRead):
+        return index
+    found = through(buffers, index, extents)
+    return affine_place(buffers, found) or found
 
 
 def _behind(buffer: Buffer, read: ElementRead, extents: Mapping[str, int]) -> ElementRead | None:

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
+import numpy as np
+
 from samhw.errors import InputError
-from samhw.frontend import Access, Add, Call, Expr, Mul, Neg, Statement, parse
+from samhw.frontend import Access, Add, Call, Expr, Literal, Mul, Neg, Statement, parse
 from samhw.frontend.expr import Div, Sub
 from samhw.frontend.index import Name
 from samhw.nested.copies import items_apart, side_by_side
@@ -24,6 +26,7 @@ from samhw.nested.inlining import inlined
 from samhw.nested.lowered import LoweredFunction
 from samhw.nested.nesting import perfect_nests
 from samhw.nested.operands import TensorOperands
+from samhw.nested.operations import ElementOperation
 from samhw.nested.places import STEP, CellPlace
 from samhw.nested.reductions import FoldReduction, reduction_of
 from samhw.nested.stacks import Stack, stacks
@@ -123,10 +126,10 @@ class _Lowering:
         """The block of a scan."""
         if place.wavefront is not None:
             self.refuse(stack.blocks[0])
-        self.operands.indices.of(STEP, stack.rounds)
+        step = self.operands.indices.of(STEP, stack.rounds)
         inside = frozenset(name for block in stack.blocks for name in block.names)
         cells = [
-            self.cell(wavefront, offset, inside, place)
+            self.cell(wavefront, step, offset, inside, place)
             for wavefront, offset in zip(stack.wavefronts, stack.offsets, strict=True)
         ]
         for block, cell in zip(stack.blocks, cells, strict=True):
@@ -134,9 +137,11 @@ class _Lowering:
         inner_lines: list[str] = []
         for block, cell in zip(stack.blocks, cells, strict=True):
             self.body(block.body, cell, inner_lines)
-        lines += [f"scan {STEP} {{", *(f"  {line}" for line in inner_lines), "}"]
+        lines += [f"scan {step} {{", *(f"  {line}" for line in inner_lines), "}"]
 
-    def cell(self, wavefront: Wavefront, offset: int, inside: frozenset[str], place: CellPlace) -> CellPlace:
+    def cell(
+        self, wavefront: Wavefront, step: str, offset: int, inside: frozenset[str], place: CellPlace
+    ) -> CellPlace:
         """The place of a block's cells."""
         names = {
             loop.name: self.operands.indices.of(loop.name, loop.extent)
@@ -150,6 +155,7 @@ class _Lowering:
             len(place.loops),
             own=frozenset(wavefront.blocks[0].names),
             inside=inside,
+            step=step,
             offset=offset,
         )
         return replace(found, mask=self.operands.mask(found))
@@ -187,7 +193,10 @@ class _Lowering:
     ) -> None:
         """A statement that computes a buffer in all iterations, and where it stores it."""
         stored = self.operands.store(name, place, axes)
-        indices = [*([Name(STEP)] if stored.stepped else []), *map(Name, (*place.rows, *filter(None, axes)))]
+        indices = [
+            *([Name(place.step)] if stored.stepped else []),
+            *map(Name, (*place.rows, *filter(None, axes))),
+        ]
         mask = None if place.mask is None else self.operands.valid(place)
         rows = [n for n in place.rows if mask is None or n not in mask.variables]
         right = self.operands.spread(right, [*rows, *filter(None, axes)])
@@ -226,6 +235,9 @@ class _Lowering:
                     next(kept)
             return name, self.operands.spread(operand(0, at), [*filter(None, (inner[n] for n in gone))])
         values = [operand(n, axes[len(axes) - len(shape) :]) for n, shape in enumerate(shapes)]
+        number = _number(operation, values)
+        if number is not None:
+            return "sum", number
         if name == "negative":
             return "sum", Neg(values[0])
         if name in _OPERATORS:
@@ -249,3 +261,15 @@ class _Lowering:
         axes = self.operands.axes(buffer.shape)
         right = self.operands.of(buffer.source, axes, place, self.lines)
         self.statement(name, place, axes, "sum", right, self.lines)
+
+
+def _number(operation: ElementOperation, values: Sequence[Expr]) -> Literal | None:
+    """What an operation gives for numbers alone, which programs have worked out; None for other operands."""
+    numbers = [value.value for value in values if isinstance(value, Literal)]
+    if len(numbers) < len(values):
+        return None
+    with np.errstate(all="ignore"):
+        found = float(operation(*numbers))
+    if not np.isfinite(found):
+        return None
+    return Literal(int(found) if found.is_integer() else found)

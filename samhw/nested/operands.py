@@ -107,9 +107,9 @@ class TensorOperands(StoredTensors):
         if place.wavefront is None:
             return found
         used = [i for i in indices if isinstance(i, Affine) and i.terms]
-        steps = sum(i.terms == ((STEP, 1),) for i in used)
+        steps = sum(i.terms == ((place.step, 1),) for i in used)
         plain = all(
-            isinstance(n, Name) or (i.terms == ((STEP, 1),) and i.offset)
+            isinstance(n, Name) or (i.terms == ((place.step, 1),) and i.offset)
             for n, i in zip(names, used, strict=False)
         )
         if plain and len(used) == len(indices) and steps <= 1:
@@ -136,25 +136,26 @@ class TensorOperands(StoredTensors):
         }
         key = (stored.tensor, tuple(fixed.items()))
         if key not in self.copies:
-            step, *rest = stored.shape
+            rounds, *rest = stored.shape
+            step = self.indices.of(STEP, rounds)
             extents = dict(zip(stored.loops, rest, strict=False))
             modes = {loop: self.indices.of(loop, e) for loop, e in extents.items() if loop not in fixed}
             inner = [self.indices.of(f"x{n}", e) for n, e in enumerate(rest[len(extents) :])]
             source = stored.tensor
             if fixed:
                 rows = [fixed[loop] if loop in fixed else Name(modes[loop]) for loop in stored.loops]
-                right = Access(source, (Name(STEP), *rows, *map(Name, inner)))
-                source = self._copied([STEP, *modes.values(), *inner], right)
+                right = Access(source, (Name(step), *rows, *map(Name, inner)))
+                source = self._copied([step, *modes.values(), *inner], right)
             # A skewed step is computed of all rows; any other one is where its loop was.
             before = stored.dims[: stored.dims.index(next(iter(stored.coefficients)))]
             inside = len(modes) if len(stored.coefficients) > 1 else sum(loop in before for loop in modes)
             indices = [*modes.values()]
-            indices.insert(inside, STEP)
+            indices.insert(inside, step)
             if inside:
-                right = Access.of(source, (STEP, *modes.values(), *inner))
+                right = Access.of(source, (step, *modes.values(), *inner))
                 source = self._copied([*indices, *inner], right)
             sizes = [extents[loop] for loop in modes]
-            sizes.insert(inside, step)
+            sizes.insert(inside, rounds)
             shape = (*sizes, *rest[len(extents) :])
             self.copies[key] = replace(stored, tensor=source, shape=shape, loops=tuple(modes), inside=inside)
         return self.copies[key]
@@ -171,7 +172,7 @@ class TensorOperands(StoredTensors):
     ) -> Access:
         """What a scan reads at computed places, put in its place before the scan."""
         variables = {*found.variables, *(guard.variables if guard is not None else ())} - set(axes)
-        own = [name for name in (STEP, *place.rows) if name in variables]
+        own = [name for name in (place.step, *place.rows) if name in variables]
         key = (found, tuple(own), axes, guard)
         if key not in self.made:
             tensor = self.fresh_names.fresh(f"{found.tensor}_at")
@@ -243,7 +244,7 @@ class TensorOperands(StoredTensors):
             indices.append(other)
         first: list[IndexExpr] = []
         if stored.stepped:
-            first = [ComputedIndex(((STEP, 1),), -behind) if behind else Name(STEP)]
+            first = [ComputedIndex(((place.step, 1),), -behind) if behind else Name(place.step)]
         found = Access(stored.tensor, (*first, *map(Name, (*indices, *axes))))
         if not picks:
             return found

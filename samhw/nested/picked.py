@@ -1,7 +1,6 @@
-"""Places that are computed: affine ones, known while a function is traced, and those that lists of numbers
-name, which are worked out before a program runs."""
+"""Places that lists of numbers name: they are worked out before a program runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
@@ -22,9 +21,8 @@ from samhw.nested.dataflow import (
 )
 from samhw.nested.evaluate import FunctionRun
 from samhw.nested.function import NestedFunction
-from samhw.nested.indices import Affine, constant
 
-__all__ = ["PickedPlaces", "affine_place", "is_of_numbers"]
+__all__ = ["PickedPlaces", "is_of_numbers"]
 
 _OPERATIONS = ("add", "subtract", "multiply", "negative", "absolute", "maximum", "minimum")
 """By which places may be computed."""
@@ -90,40 +88,3 @@ def is_of_numbers(buffers: Mapping[str, Buffer], read: ElementRead) -> bool:
             is_known = False
     inner = [index for index in read.indices if isinstance(index, ElementRead)]
     return is_known and all(is_of_numbers(buffers, other) for other in (*inner, *reads_of(buffer)))
-
-
-def affine_place(buffers: Mapping[str, Buffer], read: ElementRead) -> Affine | None:
-    """The index that a whole number is, where sums, differences and multiples of positions make it, as in
-    ``xs[2 * i + 1]``; None for any other element."""
-    buffer = buffers[read.buffer]
-    indices = [i if isinstance(i, Affine) else affine_place(buffers, i) for i in read.indices]
-    values = {dim.name: index for dim, index in zip(buffer.dims, indices, strict=True) if index is not None}
-    if len(values) < len(indices):
-        return None
-    match buffer:
-        case Positions(dims=(dim,)):
-            return values[dim.name]
-        case Constants(dims=(), value=value) if value.ndim == 0 and value == np.rint(value):
-            return constant(int(value))
-        case ListView(source=source):
-            return affine_place(buffers, source.substituted(values))
-        case Equation(operation=operation, arguments=arguments):
-            return _combined(
-                operation.name, [affine_place(buffers, a.substituted(values)) for a in arguments]
-            )
-    return None
-
-
-def _combined(name: str, parts: Sequence[Affine | None]) -> Affine | None:
-    match name, parts:
-        case "negative", [Affine() as one]:
-            return one * -1
-        case "add", [Affine() as one, Affine() as other]:
-            return one + other
-        case "subtract", [Affine() as one, Affine() as other]:
-            return one - other
-        case "multiply", [Affine() as one, Affine() as other] if not other.terms:
-            return one * other.offset
-        case "multiply", [Affine() as one, Affine() as other] if not one.terms:
-            return other * one.offset
-    return None

@@ -10,7 +10,7 @@ from samhw.nested.indices import Affine, substituted, variable
 __all__ = ["STEP", "CellPlace", "IndexNames"]
 
 STEP = "step"
-"""The index of the sequential loop of a scan."""
+"""The index of the sequential loop of a scan; one with another number of rounds has another index."""
 
 
 class IndexNames:
@@ -37,6 +37,7 @@ class CellPlace:
         outer: how many loops are around the wavefront's.
         own: the buffers that the block computes.
         inside: those that the scan computes, which may have several blocks.
+        step: the index of the scan.
         offset: the step in which the block has its first cell.
         mask: the input that is 1 where the block has cells; none if that is everywhere.
     """
@@ -47,6 +48,7 @@ class CellPlace:
     outer: int = 0
     own: frozenset[str] = field(default=frozenset())
     inside: frozenset[str] = field(default=frozenset())
+    step: str = STEP
     offset: int = 0
     mask: str | None = None
 
@@ -78,7 +80,7 @@ class CellPlace:
         """Each loop's variable by indices and the step."""
         found = {loop: variable(name) for loop, name in self.names.items()}
         if self.follows is not None:
-            rest = variable(STEP) - self.offset
+            rest = variable(self.step) - self.offset
             for loop, a in self.coefficients.items():
                 if loop != self.follows:
                     rest = rest - found[loop] * a

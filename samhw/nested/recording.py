@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from samhw.names import Names
+from samhw.nested.affine_places import affine_place
 from samhw.nested.arrays import ArrayList
 from samhw.nested.dataflow import (
     BlockNode,
@@ -30,7 +31,6 @@ from samhw.nested.elements import TracedCondition, TracedElement, shape_of
 from samhw.nested.indices import Affine, constant, span, variable
 from samhw.nested.lists import ListType, NestedTensor, State
 from samhw.nested.operations import ElementOperation
-from samhw.nested.picked import affine_place
 from samhw.nested.place import user_error, user_place
 
 __all__ = ["LOOPS", "OWN", "TracedList", "Tracer", "along", "parts_of"]
@@ -257,7 +257,7 @@ class TracedList(NestedTensor):
         """The item at a position that loops, or a list of numbers, give."""
         inner = _own_dims(self.type.extents[1:])
         down = {dim.name: variable(new.name) for dim, new in zip(self.own[1:], inner, strict=True)}
-        return self.tracer.of(_placed(self.read, self.own[0].name, position, down), inner, self.shape)
+        return self.tracer.of(self._placed(position, down), inner, self.shape)
 
     def _item(self, position: int) -> Any:
         self._check_whole()
@@ -293,7 +293,18 @@ class TracedList(NestedTensor):
         down = {
             dim.name: variable(new.name) for dim, new in zip(self.own[1:], own[len(first) :], strict=True)
         }
-        return self.tracer.view(_placed(self.read, self.own[0].name, position, down), own, self.shape)
+        return self.tracer.view(self._placed(position, down), own, self.shape)
+
+    def _placed(self, position: Index, others: Mapping[str, Affine]) -> ElementRead:
+        """The read of an element, with a position in place of the outermost coordinate, and indices in place
+        of the others."""
+        values = {**others, self.own[0].name: position}
+        try:
+            return self.read.substituted(values)
+        except (
+            ValueError
+        ):  # A list of numbers picks from what is seen in another order: that is a list first.
+            return self.tracer.view(self.read, self.own, self.shape).read.substituted(values)
 
     def _check_whole(self) -> None:
         if self.dilation > 1:
@@ -390,16 +401,6 @@ class TracedList(NestedTensor):
     def dilated(self, dilation: int) -> "TracedList":
         """The same list as so many sequences."""
         return TracedList(self.tracer, self.read, self.own, self.shape, dilation)
-
-
-def _placed(read: ElementRead, name: str, position: Index, others: Mapping[str, Affine]) -> ElementRead:
-    """A read with a position in place of a variable, and other indices in place of others."""
-    try:
-        return read.substituted({**others, name: position})
-    except ValueError:
-        raise user_error(
-            "a list of numbers picks from a list as it is stored; pick before other accesses"
-        ) from None
 
 
 def _mapped(tracer: Tracer, lists: Sequence[TracedList], function: Callable[..., Any]) -> Any:

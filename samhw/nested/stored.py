@@ -30,7 +30,7 @@ from samhw.nested.function import NestedFunction
 from samhw.nested.indices import Affine, variable
 from samhw.nested.lowered import ParameterPart
 from samhw.nested.picked import PickedPlaces
-from samhw.nested.places import STEP, CellPlace, IndexNames
+from samhw.nested.places import CellPlace, IndexNames
 
 __all__ = ["StoredBuffer", "StoredTensors"]
 
@@ -134,8 +134,8 @@ class StoredTensors:
         tensor = self.fresh_names.own(name) if name in self.function.results else self.fresh_names.fresh(name)
         shape = [loop.extent for loop in loops] + [self.indices.extents[x] for x in axes if x is not None]
         if stepped:
-            shape.insert(0, self.indices.extents[STEP])
-        indices = [*([STEP] if stepped else []), *place.rows, *(x for x in axes if x is not None)]
+            shape.insert(0, self.indices.extents[place.step])
+        indices = [*([place.step] if stepped else []), *place.rows, *(x for x in axes if x is not None)]
         self.declare(tensor, indices, shape)
         rows, dims = (tuple(loop.name for loop in some) for some in (loops, place.loops))
         self.stored[name] = StoredBuffer(
@@ -203,12 +203,12 @@ class StoredTensors:
             number if number is not None and 0 <= number < dim.extent else None
             for number, dim in zip(numbers, buffer.dims, strict=True)
         )
-        steps = self.indices.extents[STEP]
+        steps = self.indices.extents[place.step]
         kept = [n for n, item in enumerate(items) if item is None]
         extents = []
         for n in kept:
             index = read.indices[n]
-            goes_along = isinstance(index, Affine) and place.index(index) == variable(STEP)
+            goes_along = isinstance(index, Affine) and place.index(index) == variable(place.step)
             extents.append(max(buffer.dims[n].extent, steps if goes_along else 0))
         shape = (*extents, *whole.shape[len(items) :])
         if shape == whole.shape:
@@ -234,7 +234,7 @@ class StoredTensors:
         if not moves:
             loops = [loop for loop in loops if loop.name in read.variables]
         rows = [loop for loop in loops if loop.name in place.names]
-        indices = (*([STEP] if moves else []), *(place.names[loop.name] for loop in rows))
+        indices = (*([place.step] if moves else []), *(place.names[loop.name] for loop in rows))
         found = PickedPlaces(
             read,
             tuple(loops),
@@ -285,7 +285,7 @@ class StoredTensors:
         """An input that is 1 at those cells of a scan that are chosen."""
         rows = [loop.name for loop in self._loops(place, more) if loop.name in place.names]
         found = self._where(place, chosen, more)
-        return self.constant("mask", found, [STEP, *(place.names[name] for name in rows)])
+        return self.constant("mask", found, [place.step, *(place.names[name] for name in rows)])
 
     def _loops(self, place: CellPlace, more: frozenset[str]) -> list[Loop]:
         return [loop for loop in place.loops if loop.name in place.coefficients or loop.name in more]
@@ -299,7 +299,7 @@ class StoredTensors:
         """A 1 for each step and the rows of each cell that is chosen."""
         loops = self._loops(place, more)
         rows = [loop for loop in loops if loop.name in place.names]
-        found = np.zeros([self.indices.extents[STEP], *(loop.extent for loop in rows)], int)
+        found = np.zeros([self.indices.extents[place.step], *(loop.extent for loop in rows)], int)
         for iteration in product(*(range(loop.extent) for loop in loops)):
             at = {loop.name: t for loop, t in zip(loops, iteration, strict=True)}
             if chosen(at):

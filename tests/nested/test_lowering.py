@@ -263,3 +263,18 @@ CONSTANTS: list[tuple[Callable[[Any], Any], Any]] = [
 def test_constants(number: int) -> None:
     function, shape = CONSTANTS[number]
     run(function, listed(1, *shape))
+
+
+def test_scans_of_different_lengths() -> None:
+    def function(xs: Any, ys: Any) -> Any:
+        first = xs.scanl(lambda s, x: np.maximum(s, x) - 1, 0)
+        return first, ys.scanl(lambda s, y: np.minimum(s, y) + first[0], first[-1])
+
+    found = run(function, listed(1, 3, 2), listed(1, 5, 2))
+    assert [line for line in statements(found) if "scan" in line] == ["scan step {", "scan step5 {"]
+
+
+def test_numbers_alone_are_worked_out() -> None:
+    """Functions of programs take none."""
+    found = run(lambda xs: xs.scanl(lambda s, x: x + np.maximum(s, np.exp(s)), 0), listed(1, 1, 2))
+    assert "t_3[i, x0] = xs[i, x0] + 1" in statements(found)

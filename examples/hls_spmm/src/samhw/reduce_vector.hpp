@@ -10,15 +10,16 @@
 
 namespace samhw {
 
-/// The number of the lowest bit that is set.
-inline ap_uint<5> lowest_bit(ap_uint<32> word) {
+/// The number of the lowest bit that is set, each of whose bits is an OR of half of the word.
+inline ap_uint<5> lowest_bit(const ap_uint<32> &word) {
 #pragma HLS INLINE
+    const ap_uint<32> only = word & ~ap_uint<32>(word - 1);
     ap_uint<5> result = 0;
-    for (int bit = 31; bit >= 0; --bit) {
-#pragma HLS UNROLL
-        if (word[bit])
-            result = bit;
-    }
+    result[0] = (only & 0xaaaaaaaau) != 0;
+    result[1] = (only & 0xccccccccu) != 0;
+    result[2] = (only & 0xf0f0f0f0u) != 0;
+    result[3] = (only & 0xff00ff00u) != 0;
+    result[4] = (only & 0xffff0000u) != 0;
     return result;
 }
 
@@ -38,6 +39,7 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
     const unsigned K = A <= 5 ? 1 : (A + 4) / 5; // Levels of bitmaps.
     const unsigned WORDS = A <= 5 ? 1 : 1u << (A - 5);
     const unsigned FAR = SPACING + 2; // So many iterations later a sum is found in the memory.
+    const unsigned NEAR = 3;          // And so many iterations later a word of a bitmap.
     T values[1u << A];
     // Bit a % 32 of word a / 32 in bitmap 0 says that entry a is there; each further bitmap sums up the one below.
     ap_uint<32> bitmap[K][WORDS];
@@ -57,9 +59,12 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
         T sums[FAR];
         unsigned entries[FAR];
         bool valid[FAR];
+        // The words of the bitmaps that the last iterations have written.
+        ap_uint<32> marks[NEAR][K];
 #pragma HLS ARRAY_PARTITION variable=sums complete
 #pragma HLS ARRAY_PARTITION variable=entries complete
 #pragma HLS ARRAY_PARTITION variable=valid complete
+#pragma HLS ARRAY_PARTITION variable=marks complete dim=0
         for (unsigned k = 0; k < FAR; ++k) {
 #pragma HLS UNROLL
             valid[k] = false;
@@ -68,6 +73,7 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
         while (running && !flush) {
 #pragma HLS PIPELINE II=1 style=flp
 #pragma HLS DEPENDENCE variable=values type=inter direction=RAW distance=FAR dependent=true
+#pragma HLS DEPENDENCE variable=bitmap type=inter direction=RAW distance=NEAR dependent=true
             if (next) {
                 c0 = crd0.read();
                 x = val.read();
@@ -79,21 +85,36 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
             bool adds = false;
             unsigned wanted = 0;
             T total = traits<T>::from_word(0);
+            ap_uint<32> words[K];
+#pragma HLS ARRAY_PARTITION variable=words complete
             if (running && payloads) {
                 if (c0.payload >> B0 != 0)
                     error = first(error, fault<NODE>(CAUSE_RANGE));
                 wanted = below<B0>(c0.payload);
                 T old = values[wanted];
-                for (unsigned k = FAR; k-- > 0;) {
+                for (unsigned k = FAR; k-- > SPACING - 1;) {
 #pragma HLS UNROLL
-                    if (valid[k] && entries[k] == wanted) {
+                    if (valid[k] && entries[k] == wanted)
                         old = sums[k];
-                        next = k + 1 >= SPACING; // Else this sum is still in the adder, and the element waits.
-                    }
+                }
+                // A younger sum is still in the adder, and the element waits.
+                for (unsigned k = 0; k + 1 < SPACING; ++k) {
+#pragma HLS UNROLL
+                    if (valid[k] && entries[k] == wanted)
+                        next = false;
                 }
                 adds = next;
+                for (unsigned k = 0; k < K; ++k) {
+#pragma HLS UNROLL
+                    words[k] = bitmap[k][wanted >> (5 * k + 5)];
+                    for (unsigned age = NEAR; age-- > 0;) {
+#pragma HLS UNROLL
+                        if (valid[age] && entries[age] >> (5 * k + 5) == wanted >> (5 * k + 5))
+                            words[k] = marks[age][k];
+                    }
+                }
                 if (adds) {
-                    const bool present = bitmap[0][wanted >> 5][wanted & 31];
+                    const bool present = words[0][wanted & 31];
                     bool overflow = false;
                     total = OP::apply(old, x.value(), overflow);
                     if (!present)
@@ -101,8 +122,11 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
                     else if (overflow)
                         error = first(error, fault<NODE>(CAUSE_OVERFLOW));
                     values[wanted] = total;
-                    for (unsigned k = 0; k < K; ++k)
-                        bitmap[k][wanted >> (5 * k + 5)][(wanted >> (5 * k)) & 31] = true;
+                    for (unsigned k = 0; k < K; ++k) {
+#pragma HLS UNROLL
+                        words[k][(wanted >> (5 * k)) & 31] = true;
+                        bitmap[k][wanted >> (5 * k + 5)] = words[k];
+                    }
                 }
             } else if (running && x.hi() >= 1) {
                 flush = x.lo() <= 1;
@@ -116,6 +140,14 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
                 sums[k] = sums[k - 1];
                 entries[k] = entries[k - 1];
                 valid[k] = valid[k - 1];
+            }
+            for (unsigned k = 0; k < K; ++k) {
+#pragma HLS UNROLL
+                for (unsigned age = NEAR; --age > 0;) {
+#pragma HLS UNROLL
+                    marks[age][k] = marks[age - 1][k];
+                }
+                marks[0][k] = words[k];
             }
             sums[0] = total;
             entries[0] = wanted;

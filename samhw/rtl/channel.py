@@ -1,6 +1,6 @@
 """Channels: FIFOs whose slots are counted at the push, so that ready and valid are both registered."""
 
-from amaranth.hdl import Const, Elaboratable, Module, Mux, Shape, ShapeLike, Signal, Value, ValueLike
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Shape, ShapeLike, Signal, Value, ValueLike
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,6 +11,10 @@ __all__ = ["Fifo", "PushSignature"]
 
 _SHALLOW = 32
 """Channels up to this depth are made of memory that is read without a clock, deeper ones of block memory."""
+
+
+_WITHOUT_CARRY = 4
+"""Counters up to this width are cheaper without a chain of carries: each bit is a table of its own."""
 
 
 class PushSignature(wiring.Signature):
@@ -51,8 +55,7 @@ class Fifo(Shared):
         m = Module()
         front = Signal(self.shape, reset_less=True)
         valid = Signal()
-        taken = Signal(range(self.depth + 1))
-        stored = Signal(range(self.depth + 1))
+        taken = Signal(range(self.depth))  # slots, modulo a power of two: `full` tells none from all
         pop = Signal()
         advance = Signal()
         m.d.comb += [
@@ -63,21 +66,18 @@ class Fifo(Shared):
             pop.eq(valid & self.o.ready),
             advance.eq(pop | ~valid),
         ]
-        m.d.sync += [
-            taken.eq(taken + self.i.push - pop),
-            self.full.eq(~pop & (self.full | (self.i.push & (taken == self.depth - 1)))),
-            stored.eq(stored + self.i.strobe - pop),
-        ]
-        if self.depth == 1:
-            more, following = Const(0), self.i.token
-        else:
-            more, following = stored > 1, self._following(m, advance & (self.i.strobe | (stored > 1)))
+        with m.If(self.i.push ^ pop):
+            m.d.sync += [
+                taken.eq(_stepped(taken, down=pop)),
+                self.full.eq(~pop & (taken == self.depth - 1)),
+            ]
+        more, following = (Const(0), self.i.token) if self.depth == 1 else self._behind(m, advance)
         with m.If(advance):
             m.d.sync += [valid.eq(more | self.i.strobe), front.eq(Mux(more, following, self.i.token))]
         return m
 
-    def _following(self, m: Module, advance: ValueLike) -> Value:
-        """The token behind the front, from a memory that every token passes.
+    def _behind(self, m: Module, advance: Value) -> tuple[Value, Value]:
+        """Whether there is a token behind the front, and which: from a memory that every token passes.
 
         The front is a register of its own, so that a head costs the actor neither the memory's delay nor a
         multiplexer.
@@ -87,14 +87,19 @@ class Fifo(Shared):
         write = storage.write_port()
         head = Signal(range(depth))
         tail = Signal(range(depth))
-        next_head = Signal(range(depth))
+        more = Signal()
+        passes = Signal()  # a token leaves the memory for the front, or goes there past it
         m.d.comb += [
-            next_head.eq(Mux(advance, _successor(head, depth), head)),
+            passes.eq(advance & (self.i.strobe | more)),
             write.addr.eq(tail),
             write.data.eq(self.i.token),
             write.en.eq(self.i.strobe),
         ]
-        m.d.sync += head.eq(next_head)
+        one = _successor(head, depth) == tail
+        with m.If(advance ^ self.i.strobe):
+            m.d.sync += more.eq(self.i.strobe | (more & ~one))
+        with m.If(passes):
+            m.d.sync += head.eq(_successor(head, depth))
         with m.If(self.i.strobe):
             m.d.sync += tail.eq(_successor(tail, depth))
         if self.depth <= _SHALLOW:
@@ -102,9 +107,18 @@ class Fifo(Shared):
             m.d.comb += read.addr.eq(head)
         else:
             read = storage.read_port(transparent_for=(write,))
-            m.d.comb += [read.addr.eq(next_head), read.en.eq(1)]
-        return read.data
+            m.d.comb += [read.addr.eq(Mux(passes, _successor(head, depth), head)), read.en.eq(1)]
+        return more, read.data
 
 
 def _successor(pointer: Signal, depth: int) -> Value:
-    return Mux(pointer == depth - 1, 0, pointer + 1)
+    following = _stepped(pointer)
+    return following if depth == 1 << len(pointer) else Mux(pointer == depth - 1, 0, following)
+
+
+def _stepped(count: Signal, *, down: ValueLike = 0) -> Value:
+    """One more, or one less; around the power of two."""
+    if len(count) > _WITHOUT_CARRY:
+        return (count + Mux(down, -1, 1))[: len(count)]
+    flips = [Mux(down, ~count[:bit].any(), count[:bit].all()) for bit in range(len(count))]
+    return count ^ Cat(flips)

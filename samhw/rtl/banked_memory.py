@@ -40,7 +40,8 @@ class BankedMemory(wiring.Component):
     apart, so that the second finds the result of the first. One that comes L or L + 1 cycles behind another
     reads too early to find it in the memory, and takes it from registers.
 
-    A drain in cycle t gives the word in t + 1 (only then) and clears it in t + 1.
+    A drain in cycle t gives the word in t + 1 (only then) and clears it in t + 1. It clears only the topmost
+    bits, if the others do not count while these are zero.
 
     Members:
         bank (In), drain_bank (In): the banks that updates and drains work on, never the same in a cycle with
@@ -56,6 +57,7 @@ class BankedMemory(wiring.Component):
         banks: 2 or more.
         addr_width, width, operand_width: in bits.
         latency: L.
+        cleared: how many bits of a word a drain or a sweep clears; all of them, if not given.
     """
 
     bank: Signal
@@ -67,9 +69,19 @@ class BankedMemory(wiring.Component):
     sweep: Signal
     sweep_addr: Signal
 
-    def __init__(self, *, banks: int, addr_width: int, width: int, operand_width: int, latency: int):
+    def __init__(
+        self,
+        *,
+        banks: int,
+        addr_width: int,
+        width: int,
+        operand_width: int,
+        latency: int,
+        cleared: int | None = None,
+    ):
         self.banks = banks
         self.latency = latency
+        self.kept = 0 if cleared is None else width - cleared
         super().__init__(
             {
                 "bank": In(range(banks)),
@@ -141,6 +153,7 @@ class BankedMemory(wiring.Component):
         m.d.comb += cleared_addr.eq(Mux(self.sweep, self.sweep_addr, drained_addr))
 
         data = []
+        result = self.combine.result
         for index in range(self.banks):
             m.submodules[f"bank{index}"] = bank = memory.Memory(
                 shape=len(word), depth=1 << addr_width, init=[]
@@ -157,7 +170,7 @@ class BankedMemory(wiring.Component):
                 write_update.eq(update & (place[addr_width:] == index)),
                 write.en.eq(write_update | (drained & (drained_bank == index)) | self.sweep),
                 write.addr.eq(Mux(write_update, place[:addr_width], cleared_addr)),
-                write.data.eq(Mux(write_update, self.combine.result, 0)),
+                write.data.eq(Cat(result[: self.kept], Mux(write_update, result[self.kept :], 0))),
             ]
             data.append(read.data)
         m.d.comb += [

@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch
 from samhw.rtl.banked_memory import BankedMemory, next_bank
+from samhw.rtl.banked_word import BankedWord
 from samhw.rtl.channel import Fifo, PushSignature
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
@@ -80,24 +81,14 @@ class BitmapWalker(wiring.Component):
         m = Module()
         bits = 1 << self._bit_index_width
         depth = self._arch.internal_depth(self._arch.memory)
-        m.submodules.bitmap = bitmap = BankedMemory(
-            banks=self._banks,
-            addr_width=max(self._word_addr_width, 1),
-            width=bits,
-            operand_width=self._bit_index_width,
-            latency=1,
-        )
+        m.submodules.bitmap = bitmap = self._word(bits) if self._top else self._memory(m, bits)
         m.submodules.addr = addr = Fifo(self.i.payload.shape(), depth)
         m.submodules.word = word = Fifo(token_layout(max(bits, _STOP_BITS)), depth)
-        bit_addr = self.mark_addr[self._low :]
         m.d.comb += [
             bitmap.bank.eq(self.bank),
             bitmap.update.en.eq(self.mark),
-            bitmap.update.addr.eq(bit_addr[INDEX_BITS:]),
-            bitmap.update.operand.eq(bit_addr[:INDEX_BITS]),
-            bitmap.combine.result.eq(bitmap.combine.word | (1 << bitmap.combine.operand)),
+            bitmap.update.operand.eq(self.mark_addr[self._low :][:INDEX_BITS]),
             bitmap.sweep.eq(self.sweep),
-            bitmap.sweep_addr.eq(self.sweep_addr[self._low + INDEX_BITS :]),
         ]
         fetch = self._fetch(m, bitmap, addr.i, word.i)
         iterate = self._iterate(m, addr.o, word.o, bits)
@@ -107,8 +98,31 @@ class BitmapWalker(wiring.Component):
         ]
         return m
 
+    def _word(self, bits: int) -> BankedWord:
+        return BankedWord(banks=self._banks, bits=bits, index_width=self._bit_index_width)
+
+    def _memory(self, m: Module, bits: int) -> BankedMemory:
+        bitmap = BankedMemory(
+            banks=self._banks,
+            addr_width=self._word_addr_width,
+            width=bits,
+            operand_width=self._bit_index_width,
+            latency=1,
+        )
+        high = self._low + INDEX_BITS
+        m.d.comb += [
+            bitmap.update.addr.eq(self.mark_addr[high:]),
+            bitmap.combine.result.eq(bitmap.combine.word | (1 << bitmap.combine.operand)),
+            bitmap.sweep_addr.eq(self.sweep_addr[high:]),
+        ]
+        return bitmap
+
     def _fetch(
-        self, m: Module, bitmap: BankedMemory, addr: wiring.PureInterface, word: wiring.PureInterface
+        self,
+        m: Module,
+        bitmap: BankedMemory | BankedWord,
+        addr: wiring.PureInterface,
+        word: wiring.PureInterface,
     ) -> FiringTable:
         """Reads and clears the words that the input asks for, bank after bank."""
         head, read, bank = self.i.payload, bitmap.drain, Signal.like(self.bank, name="drained")
@@ -121,7 +135,7 @@ class BitmapWalker(wiring.Component):
             addr_output.result.eq(head.payload),
             word_output.result.eq(read.data),
             bitmap.drain_bank.eq(bank),
-            read.addr.eq(0 if self._top else head.payload),
+            read.addr.eq(head.payload),
         ]
 
         table = FiringTable(m, [self.i])

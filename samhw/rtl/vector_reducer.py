@@ -86,6 +86,7 @@ class VectorReducer(Primitive):
             width=value_width + 1,
             operand_width=self.val_width * len(self.values),
             latency=latency,
+            cleared=1,  # `present`, without which the value does not count
         )
         walkers = [
             BitmapWalker(

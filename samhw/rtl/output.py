@@ -58,13 +58,21 @@ class Output(wiring.Component):
             strobe, control = _register(m, strobe, control, f"operation{stage}")
         # Comes from a register, since `result` may come late in its cycle, straight from a memory.
         is_val = delayed(m, before.kind == TokenKind.VAL, min(self.registers, 1))
+        result = Mux(is_val, self.result, 0)
+        levels = Mux(is_val, 0, control.payload)
+        m.d.comb += self.used.eq(strobe & is_val)
+        padding = self.latency - 1 - self.registers
+        if padding and self.registers:
+            # For the same reason it goes to the first register as it is.
+            padding -= 1
+            late_result = Signal(self.width, name="late_result", reset_less=True)
+            late_levels = Signal.like(control.payload, name="late_levels", reset_less=True)
+            m.d.sync += [late_result.eq(result), late_levels.eq(levels)]
+            strobe, control = _register(m, strobe, control, "late")
+            result, levels = late_result, late_levels
         token = Signal(token_layout(self.width))
-        m.d.comb += [
-            self.used.eq(strobe & is_val),
-            token.kind.eq(control.kind),
-            token.payload.eq(Mux(is_val, self.result, control.payload)),
-        ]
-        for stage in range(self.latency - 1 - self.registers):
+        m.d.comb += [token.kind.eq(control.kind), token.payload.eq(result | levels)]
+        for stage in range(padding):
             strobe, token = _register(m, strobe, token, f"padding{stage}")
         m.d.comb += [self.o.strobe.eq(strobe), self.o.token.eq(token)]
         return m

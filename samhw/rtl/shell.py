@@ -111,8 +111,9 @@ class Shell(wiring.Component):
     def _host_reads(
         self, m: Module, host: HostPort, memories: dict[str, TensorMemory], extents: dict[str, Signal]
     ) -> None:
-        """In the first cycle, addresses are decoded and memories read; in the second, each kind of word is
-        picked; in the third, one of them."""
+        """In the first cycle, addresses are decoded and memories read; in the second, one of the registers is
+        picked, and the word of each memory goes to a register of its own, since it comes late; in the third,
+        one of these words is picked."""
         registers = self._registers(extents)
         number = host.read_addr[2:]
         width = max(1, (len(registers) - 1).bit_length())
@@ -123,21 +124,24 @@ class Shell(wiring.Component):
         word_ok = Signal()
         m.d.sync += [word.eq(Mux(is_register, Array(registers)[chosen], 0)), word_ok.eq(is_register)]
 
-        found: list[Value] = []
-        data: list[Value] = []
+        found = [word_ok]
+        words = [word]
         for name, tensor in memories.items():
             window = self.map.windows[name]
             if window.memory.role is not MemoryRole.INPUT:
                 here, address = _within(window, host.read_addr)
-                hit = Signal(name=f"hit_{len(found)}")
+                hit = Signal(name=f"hit_{name}")
+                fetched = Signal(tensor.host.data.shape(), name=f"fetched_{name}")
+                fetched_ok = Signal(name=f"fetched_ok_{name}")
                 m.d.comb += [tensor.host.addr.eq(address), tensor.host.en.eq(host.read & here)]
-                m.d.sync += hit.eq(here & ~self.run.running)
-                found.append(hit)
-                data.append(Mux(hit, tensor.host.data, 0))
-        memory_word = Signal(32)
-        memory_ok = Signal()
-        m.d.sync += [memory_word.eq(any_of(data)), memory_ok.eq(any_of(found))]
-        m.d.sync += [host.read_data.eq(word | memory_word), host.read_ok.eq(word_ok | memory_ok)]
+                m.d.sync += [
+                    hit.eq(here & ~self.run.running),
+                    fetched.eq(Mux(hit, tensor.host.data, 0)),
+                    fetched_ok.eq(hit),
+                ]
+                words.append(fetched)
+                found.append(fetched_ok)
+        m.d.sync += [host.read_data.eq(any_of(words)), host.read_ok.eq(any_of(found))]
 
     def _registers(self, extents: dict[str, Signal]) -> list[Value]:
         """What each register reads, from address 0 on."""

@@ -2,9 +2,9 @@
 
 from amaranth.hdl import Elaboratable, Module, Mux, Signal, unsigned
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.crc import Processor
-from amaranth.lib.crc.catalog import CRC32_ETHERNET
 from amaranth.lib.wiring import In, Out
+
+from samhw.rtl.link.crc import Crc
 
 __all__ = ["CONTENT", "Deframer", "Framer"]
 
@@ -20,7 +20,7 @@ class Deframer(wiring.Component):
     """Takes bytes of the line apart.
 
     Members:
-        data, valid, broken: as of `Receiver`.
+        data, valid, broken: as of `Receiver`; bytes come more than eight cycles apart.
         content, take: in this cycle, a byte of a frame; those of its CRC come behind, as if they belonged to
             it.
         end: in this cycle, a flag.
@@ -50,7 +50,7 @@ class Deframer(wiring.Component):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        m.submodules.crc = crc = Processor(CRC32_ETHERNET(data_width=8))
+        m.submodules.crc = crc = Crc()
         escaped = Signal()
         damaged = Signal(init=1)
         """A byte was broken since the last flag, or there was none."""
@@ -60,7 +60,7 @@ class Deframer(wiring.Component):
             self.content.eq(Mux(escaped, self.data ^ _INVERTED, self.data)),
             self.take.eq(self.valid & ~flag & (escaped | ~escape)),
             self.end.eq(self.valid & flag),
-            self.good.eq(crc.match_detected & ~damaged & ~escaped),
+            self.good.eq(crc.matches & ~damaged & ~escaped),
             crc.start.eq(self.end),
             crc.data.eq(self.content),
             crc.valid.eq(self.take),
@@ -79,7 +79,7 @@ class Framer(wiring.Component):
 
     Members:
         i: the content, byte by byte, with the last one of each frame marked.
-        o: the bytes of the line.
+        o: the bytes of the line, each of which takes more than eight cycles.
         sent: in this cycle, the last byte of a frame goes out.
     """
 
@@ -88,7 +88,7 @@ class Framer(wiring.Component):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        m.submodules.crc = crc = Processor(CRC32_ETHERNET(data_width=8))
+        m.submodules.crc = crc = Crc()
         escaped = Signal()
         number = Signal(2)
         byte = Signal(8)
@@ -117,7 +117,7 @@ class Framer(wiring.Component):
                 with m.If(done & self.i.payload.last):
                     m.next = "CRC"
             with m.State("CRC"):
-                m.d.comb += [byte.eq(crc.crc.word_select(number, 8)), self.o.valid.eq(1)]
+                m.d.comb += [byte.eq(crc.crc.word_select(number, 8)), self.o.valid.eq(~crc.busy)]
                 send()
                 with m.If(done):
                     m.d.sync += number.eq(number + 1)

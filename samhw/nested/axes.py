@@ -56,7 +56,12 @@ def _fits(function: NestedFunction, block: BlockNode, at: int) -> bool:
     outer, inner = block.loops[at : at + 2]
     if (outer.operator, inner.operator) != ("map", "map"):
         return False
-    return all(_is_contiguous(function, name, outer, inner) for name in block.names)
+    inside = set(block.names)
+    return all(_is_contiguous(function, name, outer, inner) for name in inside) and not any(
+        read.buffer in inside and any(isinstance(index, ElementRead) for index in read.indices)
+        for buffer in function.buffers.values()
+        for read in reads_of(buffer)
+    )
 
 
 def _is_contiguous(function: NestedFunction, name: str, outer: Loop, inner: Loop) -> bool:

@@ -208,3 +208,12 @@ def test_a_graph_is_drawn() -> None:
     pytest.importorskip("pygraphviz")
     graph = nested.dependences(lambda xs: xs.map(lambda x: x + 1), ListType((4,))).graph
     assert b"<svg" in graph.draw("svg")
+
+
+def test_a_list_of_which_places_pick_keeps_its_loops() -> None:
+    def function(xss: Any, ids: Any) -> Any:
+        return xss.map(lambda xs: xs.map(lambda x: x + 1))[ids]
+
+    arguments = [nested.nested_tensor(np.arange(6).reshape(3, 2), 2), nested.nested_tensor(np.array([2, 0]))]
+    found = nested.coarsened(nested.trace(function, *arguments)).function
+    assert nested.evaluate(found, *arguments).array.tolist() == [[5, 6], [1, 2]]

@@ -122,6 +122,8 @@ class EinsumBuilder:
             if statement.rank is not None:
                 (index,) = reduced
                 e = self._sums.ranked(e, index, statement.reduction, instance.rename[statement.rank])
+                if restricted and self._lacks_places(instance, index):
+                    e = Apply(MASK, (e, self._mask(instance)))
             elif restricted and self._in_blocks(statement.mask):
                 e = self._reduced_in_blocks(instance, e, reduced)
             else:
@@ -131,6 +133,12 @@ class EinsumBuilder:
         if statement.mask is None or restricted:
             return e
         return Apply("select", (self._mask_values(instance), e, Number(0)))
+
+    def _lacks_places(self, instance: Instance, index: str) -> bool:
+        """Places along an index are asked for under a mask without it: where that is zero there are none, but
+        the row is one of zeros, which have some."""
+        places = instance.statement.reduction.startswith("arg")
+        return places and index not in self._mask(instance).free
 
     def _reduced_in_blocks(self, instance: Instance, e: Einsum, reduced: Collection[str]) -> Einsum:
         """The maximum, minimum or product of e under a mask that lies in blocks, some elements of which are

@@ -39,6 +39,18 @@ def test_a_mask_leaves_points_out() -> None:
     np.testing.assert_array_equal(run(text, S=SCORES, M=mask * 1), expected)
 
 
+@pytest.mark.parametrize("backend", ["sim", pytest.param("verilator", marks=pytest.mark.verilator)])
+@pytest.mark.parametrize("storage", ["dense", "csf"])
+def test_a_mask_of_rows_leaves_no_places(storage: str, backend: str) -> None:
+    """A row that is left out has no best values, though zeros are in order too."""
+    mask = np.arange(6) % 3
+    text = f"tensor M[i] : {storage}\n{TEXT}V[i, r] argtop= S[i, j] where M[i]"
+    _, places = in_order(SCORES, 4, True)
+    result = samhw.compile(text, value="i32").run(S=SCORES, M=mask, backend=backend)
+    np.testing.assert_array_equal(result["V"], places * (mask != 0)[:, None])
+    assert result.check().verdict == "right"
+
+
 def test_with_its_operand_and_its_readers_in_a_region() -> None:
     """Weights of a row's best three, by the softmax of the best alone; and a reader that sums over them."""
     text = "tensor A[i=6, k=9]\ntensor X[k, j=7]\ntensor T[i, r=3]\ntensor w[r]\n"

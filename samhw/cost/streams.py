@@ -57,6 +57,19 @@ class Carried:
         """Those of the payloads that are not EMPTY."""
         return self.all if self.present is None else self.present
 
+    def renamed(self, names: Mapping[str, str]) -> "Carried":
+        """Its coordinates under other indices; one that `names` lacks keeps its name."""
+
+        def of(support: Support) -> Support:
+            return relabelled(support, {index: names.get(index, index) for index in support.indices})
+
+        return replace(
+            self,
+            levels=tuple(map(of, self.levels)),
+            present=None if self.present is None else of(self.present),
+            nonzero=None if self.nonzero is None else of(self.nonzero),
+        )
+
 
 @dataclass(frozen=True)
 class ResultLevel:
@@ -121,9 +134,9 @@ class _Walk:
     def take(self, node: Node) -> None:
         """Adds what a node gives."""
         sources = {p.name: self._graph.fanin[Endpoint(node.name, p.name)].source for p in node.inputs}
-        taken = {port: self.found[source] for port, source in sources.items()}
         for port in node.outputs:
             end = Endpoint(node.name, port.name)
+            taken = {name: self._taken(node, port, name, sources) for name in sources}
             if not node.inputs:
                 self.found[end] = Carried()
             elif node.spec.scans:
@@ -138,6 +151,21 @@ class _Walk:
                 self.found[end] = self._dropped(node, port.name, taken)
             else:
                 self.found[end] = self._passed(node, port.name, taken)
+
+    def _taken(self, node: Node, port: Port, name: str, sources: Mapping[str, Endpoint]) -> Carried:
+        """What comes in at a port, under the indices of what it runs beside: an intermediate that is computed
+        once for several uses has those of one of them."""
+        own = sources[name]
+        if joins := node.spec.joins(node.params):
+            beside = next((sources[join.crd] for join in joins if join.payload == name), own)
+        elif node.spec.kept(node.params) is not None or node.spec.thins:
+            beside = next(iter(sources.values()))
+        else:
+            followed = node.spec.follows(port.name, node.params)
+            beside = own if followed is None else sources[followed]
+        pairs = zip(self._indices[own], self._indices[beside], strict=False)
+        names = {index: other for index, other in pairs if index != other}
+        return self.found[own].renamed(names) if names else self.found[own]
 
     def _scanned(self, node: Node, above: Carried) -> Carried:
         """One level more: of what is stored below the references, or all along the index."""
@@ -276,7 +304,8 @@ class _Walk:
             streams = streams[:1]
         if any(flow.nonzero is None for flow in streams):
             return None
-        return _among(like.all, any_of(all_of((like.all, _all(flow))) for flow in streams))
+        sides = (all_of((like.all, onto(_all(flow), like.all.indices))) for flow in streams)
+        return _among(like.all, any_of(sides))
 
     def _passed(self, node: Node, port: str, taken: Mapping[str, Carried]) -> Carried:
         """The levels of what the output follows, with payloads of another stream, or made of them."""

@@ -27,6 +27,8 @@ from tests.search.drawn import VALUES, Drawn, draw, draw_schedule
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_SCHEDULES", "240"))
 SHARDS = 8
 RTL_PROGRAMS = max(2, PROGRAMS // 200)
+CHOSEN = (71, 98, 5051)
+"""Programs that compute an intermediate once for uses under several indices."""
 EXTENDED = (1, 4)
 """Of the programs, how many are compiled for other data too, and by the schedule that was used."""
 
@@ -86,6 +88,28 @@ def test_results_are_those_of_the_generators(shard: int) -> None:
         assert check(work, design, outputs).good, f"{number}\n{work.program.text}"
         seen["run"] += 1
     assert seen["run"] > seen["refused"], seen
+
+
+@pytest.mark.slow
+def test_what_is_chosen_gives_the_same() -> None:
+    """Under `--schedule auto`, which looks at what each candidate's streams carry."""
+    seen = 0
+    for number in (*CHOSEN, *range(2_000_000, 2_000_000 + PROGRAMS // 10)):
+        drawn = draw(number)
+        if drawn is None:
+            continue
+        program = drawn.program.bind({name: tensor.shape for name, tensor in drawn.tensors.items()})
+        work = Workload(f"random {number}", program, drawn.tensors)
+        found = accepted(work, Schedule(fuse="auto"), drawn.value)
+        if isinstance(found, str):
+            assert isinstance(accepted(work, Schedule(fuse="none"), drawn.value), str), f"{number}: {found}"
+            continue
+        outputs = run(found, work.tensors, engine="plain").outputs
+        for name, tensor in outputs.items():
+            drawn.compare(name, tensor.to_dense())
+        assert check(work, found, outputs).good, f"{number}\n{program.text}"
+        seen += 1
+    assert seen > len(CHOSEN)
 
 
 @pytest.mark.slow

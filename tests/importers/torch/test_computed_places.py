@@ -1,6 +1,7 @@
 """Places that the module computes, as routers, memories and sparse attention have them."""
 
 from collections.abc import Callable
+from typing import cast
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import samhw.torch
+from samhw.checking.measure import measure_compiled
 from samhw.errors import InputError
 from tests.importers.torch.agree import agree
 
@@ -89,6 +91,25 @@ def test_experts_of_transformers() -> None:
     for seed in range(3):
         torch.manual_seed(seed)
         agree(Of(body), (torch.randn(5, 6), torch.randn(4, 6, 3)))
+
+
+def test_only_the_chosen_experts_compute() -> None:
+    """Sixteen experts take hardly more operations than four, and far fewer than if all of them computed."""
+
+    def operations(count: int) -> int:
+        def body(x: Tensor, experts: Tensor) -> Tensor:
+            best, order = x[:, :count].argmax(1).sort()
+            ends = torch.histc(best.float(), bins=count, min=0, max=count - 1).cumsum(0, dtype=torch.int32)
+            return cast("Tensor", torch.ops.transformers.grouped_mm_fallback(x[order], experts, ends))
+
+        torch.manual_seed(0)
+        design = samhw.torch.compile(Of(body), (torch.randn(4, 16), torch.randn(count, 16, 12)), value="f32")
+        result = design.run()
+        result.check()
+        return measure_compiled(result.result.workload, design.compiled).operations
+
+    rows = 4 * 16 * 12
+    assert operations(4) < operations(16) < 1.2 * operations(4) < 4 * rows
 
 
 @pytest.mark.parametrize("name", ["rows", "weighted bags", "the last of several"])

@@ -20,7 +20,8 @@ def import_embedding(importer: Importer, weight: Operand, ids: Operand, *_: obje
     weight = importer.value(weight)
     hot = importer.indices.one_hot(ids, importer.build.shape(weight)[0])
     places = letters(len(hot.modes) - 1, "A")
-    return contract(importer.tensors, f"{places}v,vd->{places}d", hot, weight)
+    computed = isinstance(ids, Value)
+    return contract(importer.tensors, f"{places}v,vd->{places}d", hot, weight, by_first=computed)
 
 
 @operator("_embedding_bag", "_embedding_bag_forward_only", "embedding_bag")
@@ -55,7 +56,8 @@ def import_index_select(importer: Importer, x: Operand, dim: int, ids: Operand) 
 
 def _gathered(importer: Importer, x: Value, dim: int, ids: Operand) -> Value:
     """The elements of a mode that an index tensor names."""
-    return importer.views.product_along(x, dim, importer.indices.one_hot(ids, importer.build.shape(x)[dim]))
+    hot = importer.indices.one_hot(ids, importer.build.shape(x)[dim])
+    return importer.views.product_along(x, dim, hot, by_matrix=isinstance(ids, Value))
 
 
 @operator("index", "_unsafe_index")

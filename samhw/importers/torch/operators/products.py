@@ -141,5 +141,6 @@ def import_grouped_mm(importer: Importer, x: Operand, weight: Operand, offs: Ope
     groups = importer.call("sum", passed, 1)
     assert isinstance(groups, Value)
     hot = importer.indices.one_hot(importer.materialized(groups), count)
-    chosen = contract(importer.tensors, "se,ekn->skn", hot, importer.value(weight))
-    return contract(importer.tensors, "sk,skn->sn", importer.value(x), chosen)
+    return contract(
+        importer.tensors, "se,sk,ekn->sn", hot, importer.value(x), importer.value(weight), by_first=True
+    )

@@ -72,7 +72,7 @@ def test_a_program_that_is_another_function_is_found(file: str, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("compared", "nested_functions.py:21: TypeError"),
+        ("compared", "nested_functions.py:21: what a function computes is not known while it is traced"),
         ("between", "scanl, line 25 is inside of another scan"),
         ("empty", "parameter 'xs' is a list without items; give it one or more"),
         ("neither", "is to give a torch.nn.Module, or a function of nested lists"),

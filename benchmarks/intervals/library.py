@@ -157,7 +157,5 @@ def _variants(kind: str, params: dict[str, Any], operations: Sequence[str]) -> I
             yield params | {"op": "sum", "bits": [3, 5]}
         case "recur_vector":
             yield params | {"bits": [10]}
-        case "scatter" | "gather":
-            yield params
         case _:
             yield params

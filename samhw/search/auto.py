@@ -14,6 +14,7 @@ from math import inf
 
 from samhw.compiler import Compiled, add_queues
 from samhw.errors import InputError
+from samhw.frontend import Program
 from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule, counts_text
 from samhw.search.blocks import larger_blocks
 from samhw.search.brackets import WORTH, BracketChoice, bracket_choices
@@ -221,42 +222,39 @@ class _Auto:
         """With statements that alone take long in a region in the one before or behind it, where something
         else may take as long; of the best one, or of one that was nearly as good in other regions. Nothing is
         tried that cannot take fewer cycles than `below`."""
-        while not self.given.order:
+        if self.given.order:
+            return best
+        program = replace(best.schedule, fuse="none", order={}).apply(self.program).bind({})
+        points = work_of(program, self.request.sizes()).points
+        while True:
             found = best
-            ways = (way for start in self.grouped_otherwise(best) for way in self.moves_from(start))
+            starts = self.grouped_otherwise(best)
+            ways = (way for start in starts for way in _moves_from(start, program, points))
             likely = [way for way in ways if way[0] < CLEARLY * min(best.cycles, below)]
             for _, move, schedule in sorted(likely, key=lambda way: way[0])[:MOST_MOVES]:
                 other = self.tried(schedule)
                 if other is not None and other.cycles < CLEARLY * found.cycles:
                     found, moved = other, move
             if found is best:
-                break
+                return best
             notes.append(
                 f"moved: {moved.result} beside {moved.beside} (about {found.cycles:,.0f} cycles in place of "
                 f"{best.cycles:,.0f})"
             )
             best = found
-        return best
-
-    def moves_from(self, start: AutoChoice) -> Iterator[tuple[float, Move, Schedule]]:
-        """What differs in the place of one statement, with the fewest cycles that it may take: a region takes
-        at least as long as what stays in it."""
-        program = replace(start.schedule, fuse="none", order={}).apply(self.program).bind({})
-        points = work_of(program, self.request.sizes()).points
-        for move in moves(program, start.compiled.schedule):
-            gain = points[move.result] - max(points[other] for other in move.others)
-            schedule = replace(start.schedule, fuse=move.schedule.fuse, order=move.schedule.order)
-            yield start.cycles - WITH_STOPS * gain, move, schedule
 
     def grouped_otherwise(self, best: AutoChoice) -> list[AutoChoice]:
         """The best one, and the next ones that differ from it in their regions alone."""
-        found = {
-            way.compiled.schedule.fuse: way
-            for way in sorted(self.known.values(), key=_cycles, reverse=True)
-            if isinstance(way, AutoChoice)
-            and replace(way.schedule, fuse=best.schedule.fuse, order=best.schedule.order) == best.schedule
-        }
-        return sorted(found.values(), key=_cycles)[:MOST_STARTS]
+        found: dict[object, AutoChoice] = {}
+        for way in self.fastest_first():
+            if replace(way.schedule, fuse=best.schedule.fuse, order=best.schedule.order) == best.schedule:
+                found.setdefault(way.compiled.schedule.fuse, way)
+        return list(found.values())[:MOST_STARTS]
+
+    def fastest_first(self) -> list[AutoChoice]:
+        """All that was tried and can be."""
+        found = (way for way in self.known.values() if isinstance(way, AutoChoice))
+        return sorted(found, key=lambda way: way.cycles)
 
     def with_formats(self, best: AutoChoice) -> AutoChoice:
         """The same with dense levels for intermediates that are nearly full."""
@@ -279,10 +277,9 @@ class _Auto:
         room = self.request.room
         if self.has_room(best):
             return best
-        found = [one for one in self.known.values() if isinstance(one, AutoChoice)]
-        fitting = [one for one in found if self.has_room(one)]
-        if fitting:
-            least = min(fitting, key=lambda one: one.cycles)
+        found = self.fastest_first()
+        least = next(filter(self.has_room, found), None)
+        if least is not None:
             notes.append(f"area: about {least.luts:,.0f} LUTs; what is faster takes more than {room.luts:,}")
             return least
         least = min(found, key=lambda one: one.luts)
@@ -351,8 +348,7 @@ class _Auto:
                 f"queues: {counts_text(found.schedule.queues)}, as rows take unequal times (about "
                 f"{found.cycles:,.0f} cycles in place of {self.coupled(best).cycles:,.0f})"
             )
-        others = [way for way in self.known.values() if isinstance(way, AutoChoice)]
-        for way in sorted(others, key=lambda way: way.cycles):
+        for way in self.fastest_first():
             if way.cycles >= LARGER * found.cycles:
                 break
             if self.has_room(way) and self.coupled(way).cycles < LARGER * found.cycles:
@@ -435,8 +431,15 @@ class _Auto:
         return expected_cycles(compiled, self.request.statistics(schedule), rows_wait=rows_wait)
 
 
-def _cycles(way: AutoChoice | InputError) -> float:
-    return way.cycles if isinstance(way, AutoChoice) else inf
+def _moves_from(
+    start: AutoChoice, program: Program, points: Mapping[str, float]
+) -> Iterator[tuple[float, Move, Schedule]]:
+    """What differs in the place of one statement, with the fewest cycles that it may take: a region takes at
+    least as long as what stays in it."""
+    for move in moves(program, start.compiled.schedule):
+        gain = points[move.result] - max(points[other] for other in move.others)
+        schedule = replace(start.schedule, fuse=move.schedule.fuse, order=move.schedule.order)
+        yield start.cycles - WITH_STOPS * gain, move, schedule
 
 
 def _bracket_line(choice: BracketChoice, before: float, after: float) -> str:

@@ -66,10 +66,10 @@ def test_values_and_bounds(program, seed, piece, rounding):
         np.testing.assert_allclose(
             value, expected[name], rtol=1e-9, atol=1e-12, err_msg=name + dumps(program)
         )
-        # The dense one charges an addition of two zeros that are not stored.
         if has_zero:  # What is multiplied by it stores nothing, and rounds nothing.
             assert (bound <= full[name].bound * (1 + 1e-9) + 1e-35).all(), name + dumps(program)
             continue
+        # The dense one charges an addition of two zeros that are not stored.
         np.testing.assert_allclose(
             bound, full[name].bound, rtol=1e-9, atol=1e-35, err_msg=name + dumps(program)
         )

@@ -9,7 +9,7 @@ from samhw.backends import run
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.schedule import Schedule
-from samhw.search import Request, choose_schedule
+from samhw.search import choose_schedule
 from samhw.search.regroup import moves
 from samhw.tensors.generate import random_tensor
 from samhw.workload import Workload, compile_workload, request_for
@@ -92,7 +92,7 @@ def test_work_is_moved_to_where_something_takes_as_long() -> None:
 def test_a_given_order_holds_the_regions() -> None:
     workload = layer()
     schedule = Schedule(fuse="auto", order={"Y": ["i", "f", "k", "h"]})
-    request: Request = request_for(workload, schedule)
+    request = request_for(workload, schedule)
     assert not any(line.startswith("moved: ") for line in choose_schedule(request).why)
 
 

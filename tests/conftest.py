@@ -1,5 +1,6 @@
-"""What all tests have: Ctrl-C, no limit on the time of an example, which depends on the machine, Python's
-collector out of the way, and a word now and then on how far they are, since some dots take minutes."""
+"""What all tests have: Ctrl-C, random examples that are the same in every run, without a limit on their time,
+which depends on the machine, Python's collector out of the way, and a word now and then on how far they are,
+since some dots take minutes."""
 
 import gc
 import os
@@ -11,7 +12,8 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import WorkStealingScheduling
 
-settings.register_profile("samhw", deadline=None)
+settings.register_profile("samhw", deadline=None, derandomize=True)
+settings.register_profile("anew", deadline=None, derandomize=False)
 settings.load_profile("samhw")
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and with them all that they start.

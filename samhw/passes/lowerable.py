@@ -86,7 +86,7 @@ class Lowerable:
         lanes: by index, as a schedule has them.
         split: by input, the rule by which it is split into parts that are still to be made.
         partial_sums: the results whose terms over parts are stored first.
-        added: those that are sums of several terms over parts.
+        added: those that are sums of several terms over parts, each with the results that these sums are.
         cascade: what is done about reductions that depend on each other.
         tile: of how many coordinates a cascade rescales once.
         row_orders: the orders in which the host stores data, and puts results back from.
@@ -109,7 +109,7 @@ class Lowerable:
     lanes: Mapping[str, int] = field(default_factory=dict)
     split: Mapping[str, str] = field(default_factory=dict)
     partial_sums: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
+    added: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cascade: str = "off"
     tile: int = 1
     row_orders: RowOrders = field(default_factory=RowOrders)

@@ -1,6 +1,6 @@
 """What is open of a program and a schedule is decided, and what was decided is lowered."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from samhw.compiler import Compiled, choose_value, lower_program
@@ -75,18 +75,20 @@ def _with_partial_sums(
 ) -> tuple[Lowerable, Choice | Refusal]:
     """What was chosen for a program over parts, or for the one that stores the terms of some results before
     they are added: where streams cannot add them in one region, and where it takes clearly fewer cycles."""
-    for result in best[0].added:
+    for result, sums in best[0].added.items():
         partial_sums = (*best[0].partial_sums, result)
         found = _choose(replace(first, partial_sums=partial_sums), schedule, value, arch)
-        if _is_better(found[1], best[1], result):
+        if _is_better(found[1], best[1], sums):
             best = found
     return best
 
 
-def _is_better(found: Choice | Refusal, other: Choice | Refusal, result: str) -> bool:
+def _is_better(found: Choice | Refusal, other: Choice | Refusal, sums: Sequence[str]) -> bool:
     if isinstance(other, Refusal):
         # With several results, what is refused behind it may come to be stored too.
-        return not isinstance(found, Refusal) or (result in other.place and result not in found.place)
+        return not isinstance(found, Refusal) or (
+            not set(sums).isdisjoint(other.place) and set(sums).isdisjoint(found.place)
+        )
     return not isinstance(found, Refusal) and found.cycles < BETTER * other.cycles
 
 

@@ -41,8 +41,9 @@ class SplitProgram:
     apart: tuple[Apart, ...] = ()
     sums: Mapping[str, str] = field(default_factory=dict)
     """For each partial sum that is stored, the result that it is a part of."""
-    added: tuple[str, ...] = ()
-    """The results that are sums of several terms over parts: each term may be stored first."""
+    added: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The results that are sums of several terms over parts, each of which may be stored first; of each what
+    these sums are: the result itself, or what is computed of it part by part."""
 
     def like(self) -> dict[str, str]:
         """For each further tensor the one of the program that was split that has its shape."""
@@ -131,13 +132,20 @@ def split_program(
         for statement in apart.statements:
             name = statement.lhs.tensor
             tensors[name] = apart.part_result(decl, name)
-    over = StatementsOverParts(tensors, partitions, names, stored)
+    # Others speak of what is computed part by part as one result.
+    result_of = {name: apart.result for apart in found.values() for name in apart.results.values()}
+    stored_here = {*stored, *(name for name, result in result_of.items() if result in stored)}
+    over = StatementsOverParts(tensors, partitions, names, stored_here)
     for region in program.regions:
         regions += _region(_with_parts(region, found), over)
     regions += [Region((apart.whole,)) for apart in found.values()]
     made = replace(program, tensors=tensors, regions=tuple(regions))
     check_program(made)
-    return SplitProgram(made, partitions, tuple(found.values()), over.sums, tuple(over.added))
+    added: dict[str, tuple[str, ...]] = {}
+    for name in over.added:
+        result = result_of.get(name, name)
+        added[result] = (*added.get(result, ()), name)
+    return SplitProgram(made, partitions, tuple(found.values()), over.sums, added)
 
 
 def _put_apart(

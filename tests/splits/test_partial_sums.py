@@ -16,6 +16,7 @@ from samhw.schedule import Schedule
 from samhw.splits import split_program
 from samhw.tensors.generate import random_tensor
 from samhw.workload import Workload, compile_workload
+from tests.support.program_cases import random_tensors
 
 RELATIONS = (
     "tensor A[r, i, k] : csf\ntensor X[k, j] : dense\ntensor Y[i, j] : {}\nY[i, j] = A[r, i, k] * X[k, j]\n"
@@ -42,7 +43,7 @@ def test_each_term_has_a_region() -> None:
         "Y[i, j] = Y_sum[i, j] + Y_sum_2[i, j]",
     ]
     assert len(found.program.regions) == 3
-    assert found.added == split_program(program, {"A": "rows(2)"}).added == ("Y",)
+    assert found.added == split_program(program, {"A": "rows(2)"}).added == {"Y": ("Y",)}
     assert str(found.program.tensors["Y_sum"].format) == "dcsr"  # A part has some of the rows alone.
 
 
@@ -134,6 +135,22 @@ def test_a_schedule_decides() -> None:
     assert whole < several
     with pytest.raises(InputError, match="choose an order in which r comes after i"):
         compile_workload(relations(), Schedule(split={"A": "rows(2)"}, partial_sums=[]))
+
+
+@pytest.mark.parametrize("value", ["i32", "f32"])
+def test_of_what_is_computed_part_by_part(value: str) -> None:
+    """The rows of C tell the part of X, and what each part of X is computed as is a sum over parts of B: a
+    schedule speaks of X, which the program has."""
+    program = parse(
+        "tensor B[i=5, k=4] : csr\ntensor C[l=6, j=5] : csr\ntensor X[i=5, k=4, l=6] : csf\n"
+        "X[i, k, l] = B[i, k] * C[l, j]    order i, j, k, l\n"
+    )
+    workload = Workload("given", program, random_tensors(program, np.random.default_rng(1)))
+    split = {"B": "diagonal + csr", "C": "rows(2)"}
+    assert split_program(program, split).added == {"X": ("X_0", "X_1")}
+    compiled = compile_workload(workload, Schedule(split=split, permute=True), value=value_type(value))
+    assert compiled.schedule.partial_sums == ("X",)
+    assert check(workload, compiled, run(compiled, workload.tensors).outputs).good
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from samhw.compiler.einsum import Apply, Einsum, Number, Segment, View
+from samhw.compiler.einsum import MUL, Apply, Einsum, Number, Segment, View, vanishes
 from samhw.compiler.lowering.joiners import StreamJoiner
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting, OperandStream, Payloads
 from samhw.compiler.lowering.roles import Roles, Rule, roles
@@ -39,8 +39,15 @@ class Bundles:
             case Number():
                 return None
             case Apply():
-                found = roles(e, [self.of(operand) for operand in e.operands])
-                return None if found is None else self._apply(e, found)
+                parts = [self.of(operand) for operand in e.operands]
+                found = roles(e, parts)
+                if found is None:
+                    return None
+                bundle = self._apply(e, found)
+                if e.op == MUL and not self._lacking(e.operands, parts) <= bundle.empty:
+                    # The other factors have coordinates where this one lacks those of a row outside.
+                    self._row.builder.makes_zeros = True
+                return bundle
             case _:
                 return self.of(e.operand)
 
@@ -71,6 +78,22 @@ class Bundles:
                 bundle = _everywhere(leaders)
         return bundle.led(found.optional)
 
+    def _lacking(self, factors: Iterable[Einsum], parts: Iterable[Bundle | None]) -> frozenset[str]:
+        """The rows outside at which a factor that has no such row may be missing."""
+        missing = (self._missing(o) for o, part in zip(factors, parts, strict=True) if part is None)
+        return frozenset[str]().union(*missing)
+
+    def _missing(self, e: Einsum) -> frozenset[str]:
+        """The rows at which an expression may be missing."""
+        if isinstance(e, View) or e in self._row.space.streams:
+            return self._row.space.missing(e)
+        if not isinstance(e, Apply):
+            return frozenset() if isinstance(e, Number) else self._missing(e.operand)
+        found = [self._missing(operand) for operand in e.operands if not isinstance(operand, Number)]
+        if e.op == MUL:
+            return frozenset[str]().union(*found)
+        return frozenset.intersection(*found) if found and vanishes(e) else frozenset()
+
     def intersection(self, parts: Sequence[Bundle]) -> Bundle:
         """The coordinates that all parts have, but for those that are everywhere."""
         bounded = [part for part in parts if not part.everywhere]
@@ -78,26 +101,29 @@ class Bundles:
         optional = (*_optional(parts), *(Bundle(located=p.located) for p in parts if p.everywhere))
         streams = [part.stream for part in bounded if part.stream is not None]
         located = _located(bounded)
+        empty = frozenset[str]().union(*(part.empty for part in bounded))
         if any(map(self._row.is_missing, located)) and len(located) + len(streams) > 1:
             # Where a union above has brought in a coordinate, the operand that lacks it counts as zero.
             self._row.builder.makes_zeros = True
         if not streams:
             located = tuple(sorted(located, key=self._row.is_missing))
-            return Bundle(located=located, complete=any(p.full for p in bounded), optional=optional)
-        return self._joined(Meeting.INTERSECTION, bounded, located, optional)
+            complete = any(p.full for p in bounded)
+            return Bundle(located=located, complete=complete, optional=optional, empty=empty)
+        return replace(self._joined(Meeting.INTERSECTION, bounded, located, optional), empty=empty)
 
     def union(self, parts: Sequence[Bundle]) -> Bundle:
         """The coordinates that any part has; none is everywhere."""
         optional = _optional(parts)
         full = any(part.full for part in parts)
+        empty = frozenset.intersection(*(part.empty for part in parts))
         unscanned = sorted((p for p in parts if p.stream is None), key=lambda p: not p.full)
         if len(unscanned) == len(parts) and full:
-            return Bundle(located=_located(unscanned), complete=True, optional=optional)
+            return Bundle(located=_located(unscanned), complete=True, optional=optional, empty=empty)
         # One operand with every coordinate locates the others; without one, each gives those that it has.
         if not any(part.full for part in parts if part.stream is not None):
             for part in unscanned[:1] if full else unscanned:
                 self._scanner.dense(part)
-        return self._joined(Meeting.UNION, parts, _located(parts), optional)
+        return replace(self._joined(Meeting.UNION, parts, _located(parts), optional), empty=empty)
 
     def _concatenation(self, e: Apply, parts: Sequence[Bundle]) -> Bundle:
         """The coordinates of all parts of a concatenation. At the rows other than that along which it goes,

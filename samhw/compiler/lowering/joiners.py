@@ -58,7 +58,11 @@ class StreamJoiner:
         if not optional.payloads.streams and optional.nested is None:
             return leader
         space = self._row.space
-        missing = {operand: operand in better or space.is_missing(operand) for operand in mine.operands}
+        here = frozenset([self._row.index])
+        missing = {
+            operand: space.missing(operand) | (here if operand in better else frozenset())
+            for operand in mine.operands
+        }
         joined = self.join(Meeting.UNION, [replace(leader, payloads=mine.without(better)), optional])
         streams = joined.payloads.streams
         if not leader.full:
@@ -86,9 +90,10 @@ class StreamJoiner:
         # Of several payloads of one operand the first is taken further.
         entering.sort(key=lambda stream: stream[1].operand in stream[0].payloads.partial)
         outputs = self._node(meeting, entering)
+        space = self._row.space
         for (part, (operand, _)), output in zip(entering, outputs, strict=True):
             if meeting is Meeting.UNION and operand is not None and not part.full:
-                self._row.space.set_missing(operand, True)
+                space.set_missing(operand, space.missing(operand) | {self._row.index})
             self._move(meeting, operand, output)
         leaving = [
             OperandStream(payload.operand, output)

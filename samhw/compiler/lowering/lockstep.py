@@ -166,6 +166,8 @@ class Bundle:
     """There are values at coordinates that no operand stores: all operands are optional."""
     zeros: bool = False
     """What a dense level stores is among the values, and not every coordinate is there."""
+    empty: frozenset[str] = frozenset()
+    """The rows outside of this one at which the expression may be missing, so that there is no coordinate."""
 
     @property
     def full(self) -> bool:

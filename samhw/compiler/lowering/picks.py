@@ -31,4 +31,4 @@ def _pick(builder: TableBuilder, space: Space, view: View, picked: PickedLevel, 
     label = f"Pick({builder.text(at.ref)}, {builder.text(cursor.ref)})"
     cursor.ref = builder.table.fill(index, view.name, node.output("ref"), label)
     cursor.level += 1
-    cursor.missing = cursor.missing or at.missing
+    cursor.missing |= at.missing

@@ -51,7 +51,7 @@ class OpenRow:
 
     def is_missing(self, view: View) -> bool:
         """References of the view may be EMPTY."""
-        return self.space.cursor(view).missing
+        return bool(self.space.cursor(view).missing)
 
     def is_last(self, view: View) -> bool:
         """The row is the last one of the view."""

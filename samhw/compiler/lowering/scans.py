@@ -23,23 +23,23 @@ class Scanner:
         row = self._row
         if row.index not in view.indices:
             return None
-        level = row.cursor(view).level
+        level, missing = row.cursor(view).level, row.cursor(view).missing
         if view.indices[level] != row.index:
             raise self._discordant(view, view.indices[level])
         if view.part is not None and view.part.index == row.index:
             return Bundle(self._part(view, view.part))
         is_sieve = view.sieve and row.is_last(view)
         if view.levels[level] is LevelType.dense:
-            bundle = Bundle(located=(view,), complete=not row.is_missing(view))
-            return Bundle(self._sieve(view, self.dense(bundle))) if is_sieve else bundle
+            bundle = Bundle(located=(view,), complete=not missing, empty=missing)
+            return Bundle(self._sieve(view, self.dense(bundle)), empty=missing) if is_sieve else bundle
         stream = self._stored(view)
-        return Bundle(self._sieve(view, stream) if is_sieve else stream)
+        return Bundle(self._sieve(view, stream) if is_sieve else stream, empty=missing)
 
     def dense(self, bundle: Bundle) -> Lockstep:
         """Scans the first of the operands that could have been located: it gives all the coordinates."""
         view, *located = bundle.located
         cursor = self._row.cursor(view)
-        cursor.missing = False
+        cursor.missing = frozenset()
         scan = self._scan_dense(view.name, cursor.ref, self._row.extent)
         self._fill(view, scan, cursor.ref)
         stream = _stream_of(view, scan, FULL if bundle.complete else None)
@@ -60,7 +60,7 @@ class Scanner:
         domain: CrdDomain | None = (view.tensor, cursor.level, *view.indices[: cursor.level + 1])
         if cursor.missing or view.picks:
             # What has been looked up may be any fiber.
-            domain, cursor.missing = None, False
+            domain, cursor.missing = None, frozenset()
         scan = self._scan_stored(view, self._row.extent)
         self._fill(view, scan, cursor.ref)
         return _stream_of(view, scan, domain)
@@ -74,7 +74,7 @@ class Scanner:
             domain = None if cursor.missing else ("part", view.name)
         else:
             scan = self._scan_stored(view, part.extent)
-        cursor.missing = False
+        cursor.missing = frozenset()
         self._fill(view, scan, cursor.ref, part.before)
         crd = scan.output("crd")
         for extent in part.before:

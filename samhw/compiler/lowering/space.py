@@ -37,22 +37,23 @@ class RowStream:
 
 @dataclass
 class Cursor:
-    """How far the levels of a view are done: the ref stream, the level that comes next, and whether refs are
-    `missing`: some may be EMPTY, so that a dense level below has no coordinates there."""
+    """How far the levels of a view are done: the ref stream, the level that comes next, and the rows at whose
+    coordinates refs may be `missing`: EMPTY, so that a dense level below has no coordinates there."""
 
     ref: Feed
     level: int = 0
-    missing: bool = False
+    missing: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class ValueStream:
     """Values that have been computed, and their rows that the space has not taken up yet, outermost first.
-    `missing` if some may be EMPTY, where a union has brought in coordinates of other operands."""
+    They may be `missing` (EMPTY) at the coordinates of the rows at which a union has brought in those of
+    other operands."""
 
     val: Feed
     pending: tuple[RowStream, ...] = ()
-    missing: bool = False
+    missing: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -76,17 +77,16 @@ class Space:
         """Where a view stands; at the root, or at its step, if the space has not met it."""
         if view not in self.cursors:
             step = view.step
-            self.cursors[view] = (
-                Cursor(self.root) if step is None else Cursor(self.steps[step], missing=step.may_miss)
-            )
+            missing = frozenset([step.repeat] if step is not None and step.may_miss else [])
+            self.cursors[view] = Cursor(self.root if step is None else self.steps[step], missing=missing)
         return self.cursors[view]
 
-    def is_missing(self, operand: Einsum) -> bool:
-        """References or values of an operand may be EMPTY."""
+    def missing(self, operand: Einsum) -> frozenset[str]:
+        """The rows at whose coordinates references or values of an operand may be EMPTY."""
         return self.cursor(operand).missing if isinstance(operand, View) else self.streams[operand].missing
 
-    def set_missing(self, operand: Einsum, missing: bool) -> None:
-        """Says whether they may."""
+    def set_missing(self, operand: Einsum, missing: frozenset[str]) -> None:
+        """Says at which they may."""
         if isinstance(operand, View):
             self.cursor(operand).missing = missing
         else:

@@ -125,7 +125,7 @@ class ValueRow:
                 f"end the fused region behind {mask.tensor}",
             )
         blocked = isinstance(mask, View | Sieve) and mask.blocked
-        if not blocked and not self._space.is_missing(mask):
+        if not blocked and not self._space.missing(mask):
             return source
         return self._alu("select", {"a": self.of(mask), "b": source}, {"c": number})
 

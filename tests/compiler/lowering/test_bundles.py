@@ -20,8 +20,8 @@ def meet(operation: str, levels: str, beside: str) -> Bundle:
     """The bundle of an operation on the dense levels E and D and what is beside them. Of the two, D may be
     complete."""
     row = Row()
-    row.space.cursor(E).missing = True
-    row.space.cursor(D).missing = levels == "none is complete"
+    row.space.cursor(E).missing = frozenset("i")
+    row.space.cursor(D).missing = frozenset("i" if levels == "none is complete" else "")
     if operation == "concatenation along another row":
         return row.bundle(Apply(CONCAT, (E, D)))
     if levels == "of a factor that is everywhere":
@@ -125,7 +125,7 @@ def test_zeros_go_where_a_joiner_takes_the_coordinates_further() -> None:
 
 def test_a_product_with_what_is_missing_makes_zeros() -> None:
     row = Row()
-    row.space.cursor(d := view("D", DENSE)).missing = True
+    row.space.cursor(d := view("D", DENSE)).missing = frozenset("i")
     row.bundle(Apply(MUL, (A, d)))
     assert row.builder.makes_zeros
 
@@ -138,6 +138,6 @@ def test_a_product_with_what_is_there_makes_none() -> None:
 
 def test_a_factor_that_is_missing_makes_none_by_itself() -> None:
     row = Row()
-    row.space.cursor(d := view("D", DENSE)).missing = True
+    row.space.cursor(d := view("D", DENSE)).missing = frozenset("i")
     row.bundle(Apply(MUL, (d, Number(2))))
     assert not row.builder.makes_zeros

@@ -27,14 +27,14 @@ def dense_levels(row: Row, missing: int) -> Bundle:
     """Two dense levels, of which as many as said, from the left, have references that may be missing."""
     levels = view("D", DENSE), view("E", DENSE)
     for level in levels[:missing]:
-        row.space.cursor(level).missing = True
+        row.space.cursor(level).missing = frozenset("i")
     return Bundle(located=levels, complete=missing < len(levels))
 
 
 def everywhere(row: Row) -> Bundle:
     """A function that is not zero where the operand stores nothing."""
     d = view("D", DENSE)
-    row.space.cursor(d).missing = True
+    row.space.cursor(d).missing = frozenset("i")
     return row.bundle(Apply("exp", (d,)))
 
 

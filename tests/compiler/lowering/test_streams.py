@@ -35,20 +35,20 @@ def leader(row: Row) -> bool:
 def leader_with_better(row: Row) -> bool:
     leader = partial_leader(row)
     whole = row.scan(X)
-    row.space.cursor(X).missing = False
+    row.space.cursor(X).missing = frozenset()
     row.joiner.lead(leader, whole)
     return row.open.is_missing(X)
 
 
 def scanned(row: Row) -> bool:
-    row.space.cursor(A).missing = True
+    row.space.cursor(A).missing = frozenset("i")
     assert row.scan(A).domain is None
     return row.open.is_missing(A)
 
 
 def located(row: Row) -> bool:
     d = view("D", DENSE)
-    row.space.cursor(d).missing = True
+    row.space.cursor(d).missing = frozenset("i")
     bundle = row.bundle(d)
     assert bundle.located == (d,)
     assert not bundle.full

@@ -47,14 +47,16 @@ class ScanEll(Primitive):
         fiber = self.i.ref.payload
         is_fiber = self.i.ref.valid & (fiber.kind == TokenKind.VAL)
         late, start, count = (Signal(self.arch.index_bits, reset_less=True) for _ in range(3))
-        beyond, read, too_many = Signal(), Signal(), Signal()
+        beyond, asked, counted, too_many = (Signal() for _ in range(4))
         m.d.sync += [
             late.eq(fiber.payload),
             start.eq(late * self.width),
             count.eq(self.mem_cnt.data),
             beyond.eq(is_fiber & (fiber.payload >= self.cnt_capacity)),
-            read.eq(is_fiber),
-            too_many.eq(read & (self.mem_cnt.data > self.width)),
+            asked.eq(is_fiber),
+            counted.eq(asked),
+            # Of the register, as no comparison lies behind the memory.
+            too_many.eq(counted & (count > self.width)),
         ]
         walk = walk_stored(m, self, pair.firsts, pair.seconds, self.arch, self.crd_capacity)
         m.d.comb += [

@@ -21,6 +21,7 @@ from samhw.frontend import (
     Sub,
     TensorDecl,
     accesses,
+    free_indices,
     with_accesses,
 )
 from samhw.frontend.expr import signed_terms
@@ -80,16 +81,21 @@ class StatementsOverParts:
             )
         over_parts = [term for term in terms if any(a.tensor in self._whole_of for a in accesses(term[1]))]
         found: list[Statement] = []
-        if len(over_parts) > 1 and given.scan is None:
+        if len(over_parts) > 1 and given.scan is None and (alone := _storable(given, terms, over_parts)):
             self.added.append(given.lhs.tensor)
             if given.lhs.tensor in self.stored:
-                alone = terms if _sums_mask(given) else over_parts
                 stored = {term: self._partial(given, [(1, term)], alone=True) for _, term in alone}
                 found = [*stored.values()]
                 terms = [(sign, stored[term].lhs if term in stored else term) for sign, term in terms]
                 given = _behind_sums(given)
         while len(terms) > (most := self._most_together(terms)):
-            partial = [self._partial(given, terms[n : n + most]) for n in range(0, len(terms), most)]
+            groups = [terms[n : n + most] for n in range(0, len(terms), most)]
+            if not all(_has_all(given, group) for group in groups):
+                raise InputError(
+                    f"'{given.lhs}' would be a sum of {len(terms)} terms, of which {most} can meet in one "
+                    "place, and some of them lack an index of it; split into fewer parts."
+                )
+            partial = [self._partial(given, group) for group in groups]
             found += partial
             terms = [(1, one.lhs) for one in partial]
             given = _behind_sums(given)
@@ -163,6 +169,20 @@ class StatementsOverParts:
 def _sums_mask(given: Statement) -> bool:
     """The mask has an index that the result lacks, so that its ones are added up with the terms."""
     return given.mask is not None and not set(given.mask.variables) <= set(given.lhs.variables)
+
+
+def _storable(given: Statement, terms: Sequence[_Term], over_parts: Sequence[_Term]) -> Sequence[_Term]:
+    """The terms that can be stored each: those over parts, or all where they meet a mask that is summed over.
+    What lacks an index of the result is no result by itself."""
+    if _sums_mask(given):
+        return terms if all(_has_all(given, [term]) for term in terms) else ()
+    return [term for term in over_parts if _has_all(given, [term])]
+
+
+def _has_all(given: Statement, terms: Sequence[_Term]) -> bool:
+    """Some terms, or the statement's mask, have all indices of the result."""
+    found = {index for _, term in terms for index in free_indices(term)}
+    return found.union(given.mask.variables if given.mask else ()).issuperset(given.lhs.variables)
 
 
 def _behind_sums(given: Statement) -> Statement:

@@ -56,6 +56,21 @@ def test_terms_keep_their_signs_and_others_their_place() -> None:
     assert str(found.statements[-1]) == "T[i] = B[i] - T_sum[i] - T_sum_2[i]"
 
 
+def test_a_term_that_lacks_an_index_stays_in_the_sum() -> None:
+    text = "tensor A[i, k] : csr\ntensor B[k, j] : csr\nT[i, k, j] = A[i, k] + {}B[k, j]\n"
+    alone = split_program(parse(text.format("")), {"A": "rows(2)"}, stored=["T"])
+    assert [str(one) for one in alone.program.statements] == ["T[i, k, j] = A_0[i, k] + A_1[i, k] + B[k, j]"]
+    assert not alone.added
+    partly = split_program(parse(text.format("A[i, k] * ")), {"A": "rows(2)"}, joined=[], stored=["T"])
+    assert [str(one) for one in partly.program.statements] == [
+        "T_sum[i, k, j] = A_0[i, k] * B[k, j]",
+        "T_sum_2[i, k, j] = A_1[i, k] * B[k, j]",
+        "T[i, k, j] = A_0[i, k] + A_1[i, k] + T_sum[i, k, j] + T_sum_2[i, k, j]",
+    ]
+    with pytest.raises(InputError, match=r"a sum of 13 terms, .* some of them lack an index of it"):
+        split_program(parse(text.format("")), {"A": "rows(12)"})
+
+
 @pytest.mark.parametrize(("rule", "stored"), [("columns(2)", ["Y"]), ("columns(12)", []), ("rows(2)", ["Y"])])
 @pytest.mark.parametrize("term", ["A[i, k]", "A[i, k] * x[k] - B[i, k]", "x[k] - B[i, l] * A[l, k]"])
 def test_a_mask_that_is_summed_over_is_met_before_terms_are_added(

@@ -63,6 +63,49 @@ def test_an_operand_that_a_union_has_left_behind_gives_no_coordinates() -> None:
     assert np.array_equal(pattern(outputs["Y"]), shapes["A"] @ shapes["B"] + shapes["C"] != 0)
 
 
+BESIDE = {
+    "A": "tensor A[i=6, k=5] : csf",
+    "B": "tensor B[i=6, l=4, k=5] : csf",
+    "C": "tensor C[k=5] : csf",
+    "D": "tensor D[l=4, k=5] : csf",
+    "E": "tensor E[i=6] : csf",
+    "F": "tensor F[i=6] : csf",
+    "G": "tensor G[i=6, l=4] : csf",
+    "M": "tensor M[i=6] : csf",
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Y[i,k] = A[i,k] + C[k] * E[i]",
+        "Y[i,k] = A[i,k] - relu(E[i]) * C[k]",
+        "Y[i,k] = max(A[i,k], C[k] * E[i])",
+        "Y[i,k] = A[i,k] + D[l,k] * E[i]    order i,l,k",
+        "Y[i,k] = A[i,k] + D[l,k] * G[i,l]    order i,l,k",
+        "Y[i,k] = A[i,k] + C[k] * (E[i] + F[i])",
+        "Y[i,k] = A[i,k] + (C[k] * E[i] + C[k] * F[i])",
+        "Y[i,k] = C[k] * E[i] where M[i]",
+        "fuse { T[i,k] = C[k] * E[i]\n Y[i,k] = A[i,k] + T[i,k] }",
+        "fuse { T[i,k] = C[k] where E[i]\n Y[i,k] = A[i,k] + T[i,k] }",
+        "fuse { T[i,k] = A[i,k] - E[i] * C[k]\n Y[i,k] = T[i,k] * F[i] + C[k] * F[i] }",
+        "Z[i,l,k] = B[i,l,k] + D[l,k] * E[i]",
+        "Z[i,l,k] = B[i,l,k] + G[i,l] * C[k]",
+    ],
+)
+def test_a_factor_goes_on_where_another_one_is_missing(text: str) -> None:
+    """Below a row of A where E has nothing, C still has coordinates, and the product zeros."""
+    used = [line for name, line in BESIDE.items() if f"{name}[" in text]
+    result = "Z[i=6, l=4, k=5]" if "Z[" in text else "Y[i=6, k=5]"
+    inner = ["tensor T[i=6, k=5] : csf"] if "T[" in text else []
+    program = parse("\n".join([*used, *inner, f"tensor {result} : csf", text]))
+    for number in range(12):
+        tensors = random_tensors(program, np.random.default_rng(number), -1, 1)
+        expected = result_patterns(program, tensors)[result[0]]
+        found = run(compile_workload(Workload("random", program, tensors)), tensors).outputs[result[0]]
+        assert len(found.vals) <= expected.count({"i": 6, "l": 4, "k": 5})
+
+
 def pattern(tensor) -> np.ndarray:
     """Where a tensor stores something, be it zero."""
     found = np.zeros(tensor.shape, bool)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from samhw.compiler.einsum import MUL, Apply, Einsum, Number, Segment, View, vanishes
+from samhw.compiler.einsum import MUL, Apply, Einsum, Number, Segment, View
 from samhw.compiler.lowering.joiners import StreamJoiner
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting, OperandStream, Payloads
 from samhw.compiler.lowering.roles import Roles, Rule, roles
@@ -80,19 +80,9 @@ class Bundles:
 
     def _lacking(self, factors: Iterable[Einsum], parts: Iterable[Bundle | None]) -> frozenset[str]:
         """The rows outside at which a factor that has no such row may be missing."""
-        missing = (self._missing(o) for o, part in zip(factors, parts, strict=True) if part is None)
+        space = self._row.space
+        missing = (space.missing(o) for o, part in zip(factors, parts, strict=True) if part is None)
         return frozenset[str]().union(*missing)
-
-    def _missing(self, e: Einsum) -> frozenset[str]:
-        """The rows at which an expression may be missing."""
-        if isinstance(e, View) or e in self._row.space.streams:
-            return self._row.space.missing(e)
-        if not isinstance(e, Apply):
-            return frozenset() if isinstance(e, Number) else self._missing(e.operand)
-        found = [self._missing(operand) for operand in e.operands if not isinstance(operand, Number)]
-        if e.op == MUL:
-            return frozenset[str]().union(*found)
-        return frozenset.intersection(*found) if found and vanishes(e) else frozenset()
 
     def intersection(self, parts: Sequence[Bundle]) -> Bundle:
         """The coordinates that all parts have, but for those that are everywhere."""

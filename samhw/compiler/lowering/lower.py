@@ -211,7 +211,9 @@ class _Lowering:
         for operand in e.operands:
             done = operand.free <= space.bound and not closed(space, operand)
             if done and operand not in space.streams and isinstance(operand, Apply | Intermediate):
-                space.streams[operand] = ValueStream(ValueRow(self.builder, space).of(operand))
+                missing = space.missing(operand)
+                val = ValueRow(self.builder, space).of(operand)
+                space.streams[operand] = ValueStream(val, missing=missing)
             else:
                 self._settle(space, operand, seen)
 

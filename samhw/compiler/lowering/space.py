@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from samhw.compiler.einsum import Einsum, StepPlace, View
+from samhw.compiler.einsum import MUL, Apply, Einsum, Number, StepPlace, View, vanishes
 from samhw.compiler.table import Feed
 
 __all__ = ["FULL", "CrdDomain", "Cursor", "RowStream", "Space", "ValueStream"]
@@ -48,8 +48,8 @@ class Cursor:
 @dataclass(frozen=True)
 class ValueStream:
     """Values that have been computed, and their rows that the space has not taken up yet, outermost first.
-    They may be `missing` (EMPTY) at the coordinates of the rows at which a union has brought in those of
-    other operands."""
+    They may be `missing` (EMPTY, or made of what is) at the coordinates of the rows at which a union has
+    brought in those of other operands."""
 
     val: Feed
     pending: tuple[RowStream, ...] = ()
@@ -82,8 +82,15 @@ class Space:
         return self.cursors[view]
 
     def missing(self, operand: Einsum) -> frozenset[str]:
-        """The rows at whose coordinates references or values of an operand may be EMPTY."""
-        return self.cursor(operand).missing if isinstance(operand, View) else self.streams[operand].missing
+        """The rows at whose coordinates references or values of an operand may be EMPTY, or made of those."""
+        if isinstance(operand, View):
+            return self.cursor(operand).missing
+        if operand in self.streams:
+            return self.streams[operand].missing
+        found = [self.missing(below) for below in operand.operands if not isinstance(below, Number)]
+        if not isinstance(operand, Apply) or operand.op == MUL:
+            return frozenset[str]().union(*found)
+        return frozenset.intersection(*found) if found and vanishes(operand) else frozenset()
 
     def set_missing(self, operand: Einsum, missing: frozenset[str]) -> None:
         """Says at which they may."""

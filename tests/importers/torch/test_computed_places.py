@@ -50,6 +50,8 @@ READ: dict[str, Body] = {
     "index_select": lambda x, t: t.index_select(0, x.argmax(1)),
     "by a condition as a number": lambda x, t: t[(x > 0).long()],
     "beside a known place": lambda x, t: x[torch.arange(4), x.argmax(1)],
+    "two places": lambda x, t: t[x.argmax(1), (x > 0).sum(1) % 3],
+    "two places around a slice": lambda x, t: x.reshape(4, 3, 2)[(x > 0).sum(1) % 4, :, (x > 1).sum(1) % 2],
     "one_hot": lambda x, t: F.one_hot(x.argmax(1), 6).float() @ t,
     "repeated along rows": lambda x, t: t.expand(4, 6, 3).gather(1, _best(x)[..., None].expand(-1, -1, 3)),
     "places of places": lambda x, t: t[_best(x, 3).gather(1, (x[:, :2] > 0).long())],
@@ -110,6 +112,19 @@ def test_only_the_chosen_experts_compute() -> None:
 
     rows = 4 * 16 * 12
     assert operations(4) < operations(16) < 1.2 * operations(4) < 4 * rows
+
+
+def test_only_what_two_places_pick_is_read() -> None:
+    def operations(size: int) -> int:
+        torch.manual_seed(0)
+        example = torch.randn(4, 6), torch.randn(size, 40, size)
+        body = Of(lambda x, table: table[x[:, :size].argmax(1), :, x[:, :size].argmin(1)])
+        design = samhw.torch.compile(body, example, value="f32")
+        result = design.run()
+        result.check()
+        return measure_compiled(result.result.workload, design.compiled).operations
+
+    assert operations(6) < 2 * operations(2)
 
 
 @pytest.mark.parametrize("name", ["rows", "weighted bags", "the last of several"])

@@ -80,6 +80,9 @@ def import_index(importer: Importer, x: Operand, indices: Sequence[Operand | Non
     if given != list(range(given[0], given[-1] + 1)):
         # The places of dimensions that are apart stand in front.
         out = places + "".join(letter for letter in own if letter not in picked)
+    if any(isinstance(index, Value) for index in tensors):
+        # Of a matrix of comparisons, which the program itself computes, the ones alone are gone through.
+        return contract(importer.tensors, f"{places}{picked},{own}->{out}", hot, x, by_first=True)
     return contract(importer.tensors, f"{own},{places}{picked}->{out}", x, hot)
 
 

@@ -20,6 +20,7 @@ from samhw.rtl.locate import Locate
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.matmul import Matmul
 from samhw.rtl.pick import Pick
+from samhw.rtl.recur import Recur
 from samhw.rtl.recur_vector import RecurVector
 from samhw.rtl.reduce_scalar import ReduceScalar
 from samhw.rtl.reduce_vector import ReduceVector
@@ -36,6 +37,7 @@ from samhw.rtl.shift import Shift
 from samhw.rtl.token import TokenKind
 from samhw.rtl.top_k import TopK
 from samhw.rtl.union import Union
+from tests.formal.cut import SHORT, with_cut_steps
 from tests.formal.grammar import Grammar, Reader
 from tests.formal.streams import Case, Invariant
 
@@ -43,6 +45,7 @@ __all__ = ["CASES"]
 
 _ARCH = Arch(index_bits=8)
 _I8 = value_type("i8")
+_F8 = value_type("f8e4m3")
 _CRD = Grammar(2, ascends=True)
 _REF = Grammar(2)
 _MAYBE = Grammar(2, empty=True)
@@ -146,6 +149,13 @@ CASES = {
             {"val": Grammar(1)},
             quick=11,
             deep=14,
+        ),
+        Case(
+            "reduce_scalar, a sum in blocks",
+            with_cut_steps(lambda: ReduceScalar(arch=SHORT, value_type=_F8, op="sum")),
+            {"val": _MAYBE},
+            {"val": Grammar(1)},
+            deep=13,
         ),
         Case(
             "scan_singleton",
@@ -260,6 +270,22 @@ CASES = {
             {"val": _MAYBE},
             {"val": _REF},
         ),
+        Case(
+            "running, a sum in blocks",
+            with_cut_steps(lambda: Running(arch=SHORT, value_type=_F8, op="sum")),
+            {"val": _MAYBE},
+            {"val": _REF},
+            quick=10,
+            deep=14,
+        ),
+        Case(
+            "recur",
+            with_cut_steps(lambda: Recur(arch=SHORT, value_type=_F8)),
+            {"factor": _MAYBE, "val": _MAYBE},
+            {"val": _REF},
+            quick=11,
+            deep=15,
+        ),
         Case("last", lambda: Last(arch=_ARCH, value_type=_I8), {"val": _MAYBE}, {"val": Grammar(1)}),
         Case(
             "arg",
@@ -279,6 +305,14 @@ CASES = {
             {"crd0": _CRD, "val": _MAYBE},
             _REDUCED,
             quick=14,
+        ),
+        Case(
+            "reduce_vector, two indices",
+            lambda: ReduceVector(arch=_ARCH, value_type=_I8, op="max", bits=[1, 1]),
+            {"crd0": Grammar(3, ascends=True), "crd1": Grammar(3), "val": Grammar(3, empty=True)},
+            {"crd0": Grammar(2, ascends=True), "val": _REF, "crd1": Grammar(1, ascends=True)},
+            quick=11,
+            deep=15,
         ),
         Case(
             "recur_vector",

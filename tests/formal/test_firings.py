@@ -1,0 +1,141 @@
+"""Actors fire exactly when the page says, and do what it says: by induction."""
+
+import pytest
+
+from tests.formal.actors import ACTORS, BY_FILE
+from tests.formal.mutants import Mutant
+from tests.formal.prover import Mode, check, check_all, needs_prover
+from tests.support.thorough import sample
+
+pytestmark = needs_prover
+
+SOON = 5
+"""Cycles until a wrong row is seen."""
+
+
+@pytest.mark.parametrize("file", BY_FILE)
+def test_every_row_of_the_page(file: str) -> None:
+    actors = BY_FILE[file]
+    for latency in {actor.latency for actor in actors}:
+        contracts = {a.name: a.contract() for a in actors if a.latency == latency}
+        broken = check_all(contracts, Mode.INDUCTION, latency)
+        assert not broken, "\n".join(f"{name}: {outcome}" for name, outcome in broken.items())
+
+
+def test_rows_are_read_from_the_page() -> None:
+    counted = {name: len(actor.rows) for name, actor in ACTORS.items()}
+    assert counted["hold of repeat"] == 8
+    assert counted["chain of reduce_scalar"] == 8
+    assert counted["write_compressed"] == 4
+    assert counted["root"] == 2
+
+
+ROWS = [(name, row) for name, actor in ACTORS.items() for row in range(len(actor.rows))]
+FEW = [("hold of repeat", 4), ("union", 0), ("chain of recur", 1), ("write_val", 0)]
+
+
+@pytest.mark.parametrize(("name", "row"), sample(ROWS, FEW))
+def test_another_page_is_not_proved(name: str, row: int) -> None:
+    """The page is what the RTL is held against: each row of it counts."""
+    rows = ACTORS[name].rows
+    outcome = check(ACTORS[name].contract(rows[:row] + rows[row + 1 :]), Mode.BOUNDED, SOON)
+    assert outcome.answer == "broken", outcome
+
+
+MUTANTS = {
+    "hold of repeat": [
+        Mutant(
+            "it waits for a head that it does not examine",
+            "hold",
+            "with m.If(held):\n                    table.row(takes=[self.inner],",
+            "with m.If(held):\n                    table.row(needs=[self.outer], takes=[self.inner],",
+        ),
+        Mutant(
+            "the held payload is forgotten", "hold", "Mux(held, h.payload, outer.payload)", "outer.payload"
+        ),
+        Mutant("a firing without room", "firing", "port.ready | ~condition", "port.ready | 1"),
+    ],
+    "mark of reduce_scalar": [
+        Mutant(
+            "an element is forgotten",
+            "block_sum",
+            "dict.fromkeys(pushes, have)):\n                    m.d.sync += [x.eq(head.payload), have.eq(1)]",
+            "dict.fromkeys(pushes, 0)):\n                    m.d.sync += [x.eq(head.payload), have.eq(1)]",
+        )
+    ],
+    "pair of reduce_scalar": [
+        Mutant("no element has a partner", "block_sum", "have.eq(~have)", "have.eq(1)"),
+    ],
+    "chain of reduce_scalar": [
+        Mutant("the first block twice", "block_sum", "step.alone.eq(~others)", "step.alone.eq(looped)"),
+    ],
+    "add of running": [
+        Mutant(
+            "a block has seven elements",
+            "block_actors",
+            "with m.If(place.all()):",
+            "with m.If(place == 6):",
+        ),
+    ],
+    "chain of running": [
+        Mutant(
+            "blocks of two fibers are one",
+            "block_actors",
+            "m.d.sync += looped.eq(0)",
+            "m.d.sync += looped.eq(looped)",
+        ),
+    ],
+    "spread1 of running": [
+        Mutant(
+            "the place is kept across a stop",
+            "running_blocks",
+            "m.d.sync += place.eq(0)",
+            "m.d.sync += place.eq(place)",
+        ),
+    ],
+    "spread3 of recur": [
+        Mutant(
+            "a factor from the wrong half",
+            "recur",
+            "step.alone.eq(~place[self.k])",
+            "step.alone.eq(place[self.k])",
+        ),
+    ],
+    "root": [
+        Mutant(
+            "the end of all comes first",
+            "root",
+            "with m.If(value_due), table",
+            "with m.If(value_due & ~done_due), table",
+        )
+    ],
+    "step_ref, up": [Mutant("one place too many", "step_ref", "place < limit", "place <= limit")],
+    "write_val": [
+        Mutant("a place is written twice", "write_val", "m.d.sync += values.eq(values + 1)", "pass")
+    ],
+    "write_at": [Mutant("a write beyond the memory", "write_at", "en.eq(~beyond)", "en.eq(1)")],
+    "write_compressed": [
+        Mutant("fibers that are not there end", "write_compressed", "stop_lo(head) != 0", "stop_lo(head) > 1")
+    ],
+    "write_dense": [
+        Mutant(
+            "a fiber may end early",
+            "write_dense",
+            "range_error.eq(expected != self.extent)",
+            "range_error.eq(expected > self.extent)",
+        )
+    ],
+}
+
+CYCLES = {"add of running": 12}
+"""Until a mutant is seen, where that takes more than some."""
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant"),
+    [pytest.param(name, mutant, id=f"{name}-{mutant.name}") for name in MUTANTS for mutant in MUTANTS[name]],
+)
+def test_mutants_break_it(name: str, mutant: Mutant) -> None:
+    with mutant.applied():
+        outcome = check(ACTORS[name].contract(), Mode.BOUNDED, CYCLES.get(name, SOON))
+    assert outcome.answer == "broken", outcome

@@ -26,7 +26,7 @@ class Requests(wiring.Component):
     Members:
         data, valid, broken: as of `Receiver`.
         busy: a request is under way, from the cycle behind `arrived` on.
-        arrived: in this cycle, a whole request has come; `header`, `words` and the memory keep it while
+        arrived: a whole request came in the last cycle; `header`, `words` and the memory keep it while
             `busy`.
         header: its header.
         words: how many words it has; all ones if that is no whole number.
@@ -58,7 +58,8 @@ class Requests(wiring.Component):
         word = Signal(32)
         dropped = Signal(init=1)
         """A part of this frame was dropped."""
-        take = deframer.take & ~self.busy
+        held = self.busy | self.arrived
+        take = deframer.take & ~held
         m.d.comb += [
             deframer.data.eq(self.data),
             deframer.valid.eq(self.valid),
@@ -75,13 +76,14 @@ class Requests(wiring.Component):
                 m.d.sync += self.header.eq(Cat(self.header.as_value()[8:], deframer.content))
             with m.If(length != _TOO_LONG):
                 m.d.sync += length.eq(length + 1)
-        with m.If(self.busy):
+        with m.If(held):
             m.d.sync += dropped.eq(1)
         with m.If(deframer.end):
-            m.d.sync += [length.eq(0), dropped.eq(self.busy)]
+            m.d.sync += [length.eq(0), dropped.eq(held)]
         whole = (length >= _HEADER + _CRC) & (length != _TOO_LONG)
-        m.d.comb += self.arrived.eq(deframer.end & deframer.good & whole & ~dropped & ~self.busy)
-        with m.If(self.arrived):
+        # What a request begins waits for the next cycle: the check of the CRC takes most of this one.
+        m.d.sync += self.arrived.eq(deframer.end & deframer.good & whole & ~dropped & ~held)
+        with m.If(deframer.end & ~held):
             m.d.sync += self.words.eq((length - _HEADER - _CRC) >> 2)
             with m.If(length[:2] != 0):
                 m.d.sync += self.words.eq(-1)

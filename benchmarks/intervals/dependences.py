@@ -145,6 +145,8 @@ class Dependences:
             if place.in_registers:
                 return Timing(0, MULTIPLEXER)
             return Timing(1, RAM) if i.opcode == "load" else Timing(0, RAM)
+        if i.opcode == "or" and " disjoint " in i.text and self.bits(i.name) > 1:
+            return Timing()  # One behind the other, such as the kind and the payload of a token.
         operation = re.sub(r"(\.v?[ifp]\d+)+$", "", i.callee) or i.opcode
         constant = any(i.constants)
         if i.opcode == "icmp":

@@ -48,25 +48,25 @@ def _scan_compressed(to: RegionBuilder, node: Node) -> None:
 def _scan_ell(to: RegionBuilder, node: Node) -> None:
     ref, cnt = to.input(node, "ref"), to.memory(node, "cnt")
     depth = to.arch.internal_depth(to.arch.memory + to.arch.step)
-    start, end = to.internal(node, "start", INDEX, depth), to.internal(node, "end", INDEX, depth)
+    start, last = to.internal(node, "start", INDEX, depth), to.internal(node, "last", INDEX, depth)
     to.process(
         "scan_ell_fetch",
-        *(ref, start, end, cnt),
+        *(ref, start, last, cnt),
         reads=(ref,),
-        writes=(start, end),
+        writes=(start, last),
         template=(to.number(node), str(node.params["width"]), cnt.words),
     )
-    _stored_walk(to, node, start, end)
+    _stored_walk(to, node, start, last)
 
 
 def _scan_ragged(to: RegionBuilder, node: Node) -> None:
-    start, end = _fetched_ends(to, node)
+    start, last = _fetched_ends(to, node)
     crd, out = to.output(node, "crd"), to.output(node, "ref")
     to.process(
         "scan_ragged_walk",
-        *(start, end, crd, out),
+        *(start, last, crd, out),
         *to.extents_of(node),
-        reads=(start, end),
+        reads=(start, last),
         writes=(crd, out),
         template=(to.number(node),),
     )
@@ -74,29 +74,29 @@ def _scan_ragged(to: RegionBuilder, node: Node) -> None:
 
 
 def _fetched_ends(to: RegionBuilder, node: Node) -> tuple[HlsStream, HlsStream]:
-    """Where each fiber starts and ends, by `pos`."""
+    """Where each fiber starts, and the number of its last coordinate, by `pos`."""
     ref, pos = to.input(node, "ref"), to.memory(node, "pos")
     depth = to.arch.internal_depth(to.arch.memory)
-    start, end = to.internal(node, "start", INDEX, depth), to.internal(node, "end", INDEX, depth)
+    start, last = to.internal(node, "start", INDEX, depth), to.internal(node, "last", INDEX, depth)
     to.process(
         "scan_compressed_fetch",
-        *(ref, start, end, pos),
+        *(ref, start, last, pos),
         reads=(ref,),
-        writes=(start, end),
+        writes=(start, last),
         template=(to.number(node), pos.words),
     )
-    return start, end
+    return start, last
 
 
-def _stored_walk(to: RegionBuilder, node: Node, start: HlsStream, end: HlsStream) -> None:
-    """The stored coordinates from the start of each fiber to its end."""
+def _stored_walk(to: RegionBuilder, node: Node, start: HlsStream, last: HlsStream) -> None:
+    """The stored coordinates from the start of each fiber to its last one."""
     crd, out = to.output(node, "crd"), to.output(node, "ref")
     coordinates = to.memory(node, "crd")
     to.process(
         "scan_compressed_walk",
-        *(start, end, crd, out, coordinates),
+        *(start, last, crd, out, coordinates),
         *to.extents_of(node),
-        reads=(start, end),
+        reads=(start, last),
         writes=(crd, out),
         template=(to.number(node), coordinates.words),
     )
@@ -106,12 +106,12 @@ def _stored_walk(to: RegionBuilder, node: Node, start: HlsStream, end: HlsStream
 def _scan_dia(to: RegionBuilder, node: Node) -> None:
     ref, cnt, off = to.input(node, "ref"), to.memory(node, "cnt"), to.memory(node, "off")
     depth, later = to.arch.internal_depth(to.arch.memory), to.arch.memory + to.arch.step
-    row, count = to.internal(node, "row", INDEX, depth), to.internal(node, "count", INDEX, depth)
+    row, last = to.internal(node, "row", INDEX, depth), to.internal(node, "last", INDEX, depth)
     to.process(
         "scan_dia_fetch",
-        *(ref, row, count, cnt),
+        *(ref, row, last, cnt),
         reads=(ref,),
-        writes=(row, count),
+        writes=(row, last),
         template=(cnt.words,),
     )
     depth = to.arch.internal_depth(later)
@@ -119,8 +119,8 @@ def _scan_dia(to: RegionBuilder, node: Node) -> None:
     rows, extent = to.extents_of(node)
     to.process(
         "scan_dia_walk",
-        *(row, count, at, place, off, rows),
-        reads=(row, count),
+        *(row, last, at, place, off, rows),
+        reads=(row, last),
         writes=(at, place),
         template=(to.number(node), off.words),
     )

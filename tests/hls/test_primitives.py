@@ -153,6 +153,22 @@ def draw_cases(kind: str) -> list[Case]:
     return cases
 
 
+ENDING = ("repeat", "crd_hold", "locate", "pick", "intersect", "union", "alu", "arg", "top_k", "drop_crd")
+"""Kinds whose loops hear of their end late."""
+
+
+@dataclass
+class EndsEarly(Case):
+    """A case whose first stream has nothing but DONE, with an error from above or, with 0, none."""
+
+    error: int = 0
+
+    def streams(self) -> dict[str, list[Token]]:
+        streams = super().streams()
+        first = next(iter(streams))
+        return {**streams, first: [Token(streams[first][-1].kind, self.error)]}
+
+
 def text(tokens: list[Token]) -> str:
     return "".join(f"{int(t.kind)}:{t.payload} " for t in tokens)
 
@@ -171,3 +187,22 @@ def test_tokens(kind: str) -> None:
     for words in chain.from_iterable(case.written.values() for case in bench.cases):
         assert next(lines).split() == [str(np.uint32(word)) for word in words]
     assert next(lines, None) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("error", [0, 0x123 << 4 | 1])
+def test_an_early_end_is_an_error(error: int) -> None:
+    """Each output ends with it, and no stream is read behind its DONE."""
+    cases = (
+        next(case for case in draw_cases(kind) if all(len(tokens) > 1 for tokens in case.streams().values()))
+        for kind in ENDING
+    )
+    bench = Bench([EndsEarly(**vars(case), error=error) for case in cases])
+    done = subprocess.run(
+        [compile_cpp(bench.sources(), ["main.cpp"])], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stderr == ""
+    lines = iter(done.stdout.splitlines())
+    for k, case in enumerate(bench.cases):
+        for port in case.node.outputs:
+            assert next(lines).split()[-1] == f"3:{error or k << 4 | 4}", f"{case.node} {port.name}"

@@ -115,14 +115,14 @@ void spmm_kernel(
     // k, A: LS(<A_i>)
     stream<index_t> A_k_start("A_k_start");
 #pragma HLS STREAM variable=A_k_start depth=5
-    stream<index_t> A_k_end("A_k_end");
-#pragma HLS STREAM variable=A_k_end depth=5
+    stream<index_t> A_k_last("A_k_last");
+#pragma HLS STREAM variable=A_k_last depth=5
     stream<index_t> A_k_crd("A_k_crd");
 #pragma HLS STREAM variable=A_k_crd depth=6
     stream<index_t> A_k_ref("A_k_ref");
 #pragma HLS STREAM variable=A_k_ref depth=20
-    samhw::scan_compressed_fetch<node_scan_compressed_A_k, A_pos1_words>(A_i_ref, A_k_start, A_k_end, A_pos1_chip);
-    samhw::scan_compressed_walk<node_scan_compressed_A_k, A_crd1_words>(A_k_start, A_k_end, A_k_crd, A_k_ref, A_crd1_chip, k_extent);
+    samhw::scan_compressed_fetch<node_scan_compressed_A_k, A_pos1_words>(A_i_ref, A_k_start, A_k_last, A_pos1_chip);
+    samhw::scan_compressed_walk<node_scan_compressed_A_k, A_crd1_words>(A_k_start, A_k_last, A_k_crd, A_k_ref, A_crd1_chip, k_extent);
 
     // k, X: Locate(<X_i>)
     stream<index_t> X_k_ref("X_k_ref");

@@ -46,7 +46,7 @@ static const std::vector<samhw::link> streams = {
     {"A_i_crd_to_X_i", 7, 4, 6},
     {"X_i_ref", 7, 6, 9},
     {"A_k_start", 5, 7, 8},
-    {"A_k_end", 5, 7, 8},
+    {"A_k_last", 5, 7, 8},
     {"A_k_crd", 6, 8, 9},
     {"A_k_ref", 20, 8, 13},
     {"X_k_ref", 8, 9, 10},

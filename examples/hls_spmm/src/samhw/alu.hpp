@@ -20,25 +20,25 @@ void alu(stream<A> &a, stream<B> &b, stream<R> &val) {
     error_code error = 0;
     token<A> head_a;
     token<B> head_b;
-    bool running = true, fits = true;
-    while (running) {
+    ending end;
+    while (!end.heard) {
 #pragma HLS PIPELINE II=1 style=flp
-        head_a = a.read();
-        head_b = b.read();
+        if (head_a.kind != DONE)
+            head_a = a.read();
+        if (head_b.kind != DONE)
+            head_b = b.read();
         const bool payloads = head_a.is_payload() && head_b.is_payload();
-        fits = payloads || (same_end(head_a, head_b));
-        running = fits && head_a.kind != DONE;
-        if (running && payloads) {
+        const bool fits = payloads || (same_end(head_a, head_b));
+        const error_code above = first(head_a.error(), head_b.error());
+        if (end.goes_on(fits, head_a.kind == DONE, above)) {
             bool overflow = false;
-            val.write(token<R>::val(OP::apply(head_a.value(), head_b.value(), overflow)));
-            if (overflow)
+            const R result = OP::apply(head_a.value(), head_b.value(), overflow);
+            val.write(payloads ? token<R>::val(result) : token<R>::stop(head_a.lo(), head_a.hi()));
+            if (payloads && overflow)
                 error = first(error, fault<NODE>(CAUSE_OVERFLOW));
-        } else if (running) {
-            val.write(token<R>::stop(head_a.lo(), head_a.hi()));
         }
     }
-    const error_code above = first(head_a.error(), head_b.error());
-    val.write(token<R>::done(first(above, fits ? error : fault<NODE>(CAUSE_PROTOCOL))));
+    val.write(token<R>::done(first(end.error, end.fits ? error : fault<NODE>(CAUSE_PROTOCOL))));
     while (!(drained(a, head_a) & drained(b, head_b))) {
     }
 }

@@ -6,57 +6,61 @@
 
 namespace samhw {
 
-/// The outer payload that is held.
-template <typename T>
-struct hold_state {
-    token<T> payload;
-    bool held;
-};
-
-/// Whether the outer head is looked at; if not, the firing follows from what is held.
-template <typename T>
-bool hold_looks(const hold_state<T> &s, const token<index_t> &inner) {
-#pragma HLS INLINE
-    const bool inside = inner.kind == VAL || (inner.kind == STOP && inner.payload == 0);
-    return !inside || !s.held;
-}
-
-/// What a hold does next. It always takes the outer head if it looks at it.
+/// What a hold does next. It takes the outer head if it looks at it.
 struct hold_firing {
-    bool take;    // The inner head is used up.
     bool payload; // Push what the held payload and the inner coordinate give.
-    bool fits;    // The heads are covered by the rule.
+    bool stop;    // Push the inner head.
+    bool goes_on; // The firing is one of the rule, and not the last one.
 };
 
+/// The heads, and the outer payload that is held. Whether the next inner head is read depends on the inner stream alone,
+/// so that an outer head may come a cycle later.
 template <typename T>
-hold_firing hold(hold_state<T> &s, const token<T> &outer, const token<index_t> &inner) {
+struct hold {
+    token<T> outer, payload;
+    token<index_t> inner;
+    bool held;
+    bool ends, alone; // The inner head ends a list; nothing was held when it came. With both it stays for a second firing.
+    ending end;
+
+    hold() : held(false), ends(false), alone(false) {}
+
+    bool over() const { return inner.kind == DONE || end.heard; }
+
+    hold_firing step(stream<T> &outer_in, stream<index_t> &inner_in) {
 #pragma HLS INLINE
-    hold_firing f = {true, false, true};
-    if (inner.kind == VAL) {
-        f.fits = s.held || outer.is_payload();
-        f.payload = true;
-        if (!s.held)
-            s.payload = outer;
-        s.held = true;
-    } else if (inner.kind == STOP && inner.payload == 0) {
-        f.fits = s.held || outer.is_payload();
-        s.held = false;
-    } else if (inner.kind == STOP && inner.lo() == 0 && !s.held) {
+        if (!(ends & alone))
+            inner = inner_in.read();
+        const bool value = inner.kind == VAL, stop = inner.kind == STOP;
+        const bool bare = stop && inner.lo() == 0; // It ends the innermost fiber.
+        const bool inside = value || (bare && inner.hi() == 0);
+        if (!(inside && held) && outer.kind != DONE)
+            outer = outer_in.read();
         // An empty fiber, the last of its list: its outer payload comes first.
-        f.fits = outer.is_payload();
-        f.take = false;
-        s.payload = outer;
-        s.held = true;
-    } else if (inner.kind == STOP && inner.lo() == 0) {
-        f.fits = outer.is_stop(0, inner.hi() - 1);
-        s.held = false;
-    } else if (inner.kind == STOP) {
-        f.fits = !s.held && outer.is_stop(inner.lo() - 1, inner.hi() - 1);
-    } else {
-        f.fits = !s.held && inner.kind == DONE && outer.kind == DONE;
+        ends = (inner.lo() == 0) & (inner.hi() != 0);
+        alone = stop & !held;
+        const bool begins = ends & alone;
+        bool fits = (held & inside) | outer.is_payload();
+        if (!inside && !begins) {
+            const ap_uint<4> lo = bare ? ap_uint<4>(0) : ap_uint<4>(inner.lo() - 1);
+            fits = stop ? (bare || !held) && outer.is_stop(lo, inner.hi() - 1) : !held && inner.kind == DONE && outer.kind == DONE;
+        }
+        if (!held)
+            payload = outer;
+        held = value | begins;
+        hold_firing f;
+        f.goes_on = end.goes_on(fits, inner.kind == DONE, first(outer.error(), inner.error()));
+        f.payload = f.goes_on && value;
+        f.stop = f.goes_on && stop && !begins;
+        return f;
     }
-    return f;
-}
+
+    /// The error of the end, where the node has met `own`.
+    template <unsigned NODE>
+    error_code error(error_code own) const {
+        return first(end.error, end.fits ? own : fault<NODE>(CAUSE_PROTOCOL));
+    }
+};
 
 } // namespace samhw
 

@@ -10,32 +10,21 @@ template <unsigned NODE, typename T>
 void locate(stream<T> &ref, stream<index_t> &crd, stream<T> &out, index_t extent) {
 #pragma HLS INLINE off
     error_code error = 0;
-    hold_state<T> state = {token<T>(), false};
-    token<T> outer;
-    token<index_t> inner;
-    bool next = true, running = true, fits = true;
-    while (running) {
+    hold<T> state;
+    while (!state.over()) {
 #pragma HLS PIPELINE II=1 style=flp
-        if (next)
-            inner = crd.read();
-        if (hold_looks(state, inner))
-            outer = ref.read();
-        const hold_firing f = hold(state, outer, inner);
-        next = f.take;
-        fits = f.fits;
-        running = fits && inner.kind != DONE;
-        if (f.fits && f.payload) {
-            if (inner.value() >= extent)
+        const hold_firing f = state.step(ref, crd);
+        if (f.payload) {
+            if (state.inner.value() >= extent)
                 error = first(error, fault<NODE>(CAUSE_RANGE));
-            const T located = state.payload.value() * extent + inner.value();
+            const T located = state.payload.value() * extent + state.inner.value();
             out.write(state.payload.kind == VAL ? token<T>::val(located) : state.payload);
-        } else if (f.fits && f.take && inner.kind == STOP) {
-            out.write(token<T>::stop(inner.lo(), inner.hi()));
+        } else if (f.stop) {
+            out.write(token<T>::stop(state.inner.lo(), state.inner.hi()));
         }
     }
-    error = fits ? first(first(outer.error(), inner.error()), error) : mismatch<NODE>(outer, inner);
-    out.write(token<T>::done(error));
-    while (!(drained(ref, outer) & drained(crd, inner))) {
+    out.write(token<T>::done(state.template error<NODE>(error)));
+    while (!(drained(ref, state.outer) & drained(crd, state.inner))) {
     }
 }
 

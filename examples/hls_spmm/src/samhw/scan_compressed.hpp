@@ -6,9 +6,12 @@
 
 namespace samhw {
 
-/// Start and end of each fiber.
+/// Whether a fiber ends before it starts: EMPTY, with a one in place of a coordinate.
+inline bool is_backward(const token<index_t> &last) { return last.kind == EMPTY && last.payload != 0; }
+
+/// The start of each fiber, and the number of its last coordinate.
 template <unsigned NODE, unsigned POS>
-void scan_compressed_fetch(stream<index_t> &ref, stream<index_t> &start, stream<index_t> &end,
+void scan_compressed_fetch(stream<index_t> &ref, stream<index_t> &start, stream<index_t> &last,
                            const traits<index_t>::memory pos[POS]) {
 #pragma HLS INLINE off
     error_code error = 0;
@@ -16,63 +19,58 @@ void scan_compressed_fetch(stream<index_t> &ref, stream<index_t> &start, stream<
     do {
 #pragma HLS PIPELINE II=1 style=flp
         r = ref.read();
-        token<index_t> s = r, e = r;
+        token<index_t> s = r, l = r;
         if (r.kind == VAL) {
             const bool inside = r.payload < POS - 1;
             const unsigned n = inside ? r.payload.to_uint() : 0;
+            const index_t from = pos[n], to = pos[n + 1];
             if (!inside)
                 error = first(error, fault<NODE>(CAUSE_RANGE));
-            s = token<index_t>::val(pos[n]);
-            e = token<index_t>::val(pos[n + 1]);
+            s = token<index_t>::val(from);
+            l = from > to ? token<index_t>(EMPTY, 1) : last_of(to - from);
         } else if (r.kind == DONE) {
-            s = e = token<index_t>::done(first(r.error(), error));
+            s = l = token<index_t>::done(first(r.error(), error));
         }
         start.write(s);
-        end.write(e);
+        last.write(l);
     } while (r.kind != DONE);
 }
 
 template <unsigned NODE, unsigned CRD>
-void scan_compressed_walk(stream<index_t> &start, stream<index_t> &end, stream<index_t> &crd, stream<index_t> &ref,
+void scan_compressed_walk(stream<index_t> &start, stream<index_t> &last, stream<index_t> &crd, stream<index_t> &ref,
                           const traits<index_t>::memory coordinates[CRD], index_t extent) {
 #pragma HLS INLINE off
     error_code error = 0;
-    walk_state state = {0, false};
-    index_t last = 0;
-    token<index_t> s, e;
-    bool next = true, running = true;
-    while (running) {
+    walk_state state = {0, false, false};
+    index_t before = 0;
+    token<index_t> s, l;
+    walk_firing f;
+    do {
 #pragma HLS PIPELINE II=1 style=flp
-        if (next) {
+        if (!state.waits) {
             s = start.read();
-            e = end.read();
+            l = last.read();
         }
-        const bool ordered = s.payload <= e.payload;
-        if (s.kind == VAL && !ordered)
+        if (is_backward(l))
             error = first(error, fault<NODE>(CAUSE_PROTOCOL));
-        const walk_firing f = walk(state, s, s.kind == VAL && ordered ? index_t(e.value() - s.value()) : index_t(0));
-        next = f.take;
-        running = s.kind != DONE || !f.take;
+        f = walk(state, s, l);
         if (f.point) {
             const index_t r = s.value() + f.c;
-            if (r >= CRD)
-                error = first(error, fault<NODE>(CAUSE_RANGE));
             const index_t x = coordinates[r < CRD ? r.to_uint() : 0];
-            if (x >= extent)
-                error = first(error, fault<NODE>(CAUSE_RANGE));
-            if (f.c != 0 && x <= last)
-                error = first(error, fault<NODE>(CAUSE_PROTOCOL));
-            last = x;
+            const bool outside = r >= CRD || x >= extent, unordered = f.c != 0 && x <= before;
+            if (outside || unordered)
+                error = first(error, fault<NODE>(outside ? CAUSE_RANGE : CAUSE_PROTOCOL));
+            before = x;
             crd.write(token<index_t>::val(x));
             ref.write(token<index_t>::val(r));
         } else if (f.stop) {
             crd.write(token<index_t>::stop(f.lo, f.hi));
             ref.write(token<index_t>::stop(f.lo, f.hi));
-        } else if (!running) {
+        } else if (f.done) {
             crd.write(token<index_t>::done(first(s.error(), error)));
             ref.write(token<index_t>::done(first(s.error(), error)));
         }
-    }
+    } while (!f.done);
 }
 
 } // namespace samhw

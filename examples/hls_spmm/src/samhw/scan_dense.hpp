@@ -19,27 +19,21 @@ inline void scan_dense_scale(stream<index_t> &ref, stream<index_t> &base, index_
 
 inline void scan_dense_walk(stream<index_t> &base, stream<index_t> &crd, stream<index_t> &ref, index_t extent) {
 #pragma HLS INLINE off
-    walk_state state = {0, false};
+    const token<index_t> last = last_of(extent);
+    walk_state state = {0, false, false};
     token<index_t> b;
-    bool next = true, running = true;
-    while (running) {
+    walk_firing f;
+    do {
 #pragma HLS PIPELINE II=1 style=flp
-        if (next)
+        if (!state.waits)
             b = base.read();
-        const walk_firing f = walk(state, b, b.kind == VAL ? extent : index_t(0));
-        next = f.take;
-        running = b.kind != DONE || !f.take;
-        if (f.point) {
-            crd.write(token<index_t>::val(f.c));
-            ref.write(token<index_t>::val(b.value() + f.c));
-        } else if (f.stop) {
-            crd.write(token<index_t>::stop(f.lo, f.hi));
-            ref.write(token<index_t>::stop(f.lo, f.hi));
-        } else if (!running) {
-            crd.write(b);
-            ref.write(b);
+        f = walk(state, b, last);
+        if (f.point || f.stop || f.done) {
+            const token<index_t> end = f.done ? b : token<index_t>::stop(f.lo, f.hi);
+            crd.write(f.point ? token<index_t>::val(f.c) : end);
+            ref.write(f.point ? token<index_t>::val(b.value() + f.c) : end);
         }
-    }
+    } while (!f.done);
 }
 
 } // namespace samhw

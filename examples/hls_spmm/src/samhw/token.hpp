@@ -56,6 +56,11 @@ struct token {
     ap_uint<4> lo() const { return payload; }
     ap_uint<4> hi() const { return payload >> 4; }
     error_code error() const { return kind == DONE ? error_code(payload) : error_code(0); }
+    /// Whether its coordinate is less than another one; every STOP and DONE is behind all coordinates.
+    bool before(const token &other) const {
+        const ap_uint<width + 2> here = (kind, payload), there = (other.kind, other.payload);
+        return here < there;
+    }
     bool is_stop(ap_uint<4> l, ap_uint<4> h) const { return kind == STOP && lo() == l && hi() == h; }
 };
 
@@ -95,6 +100,29 @@ template <unsigned NODE, typename A, typename B>
 error_code mismatch(const token<A> &a, const token<B> &b) {
     return first(a.error(), mismatch<NODE>(b));
 }
+
+/// The end of a node's loop: a DONE, or heads that its rule does not cover. The loop hears of it two iterations later, so
+/// that no read has to wait for it. Nothing is written in these two, and no stream is read behind its DONE.
+struct ending {
+    error_code error; // What the heads said that ended it.
+    bool fits;        // Whether the rule covers these.
+    bool over, late, heard;
+
+    ending() : error(0), fits(true), over(false), late(false), heard(false) {}
+
+    /// Whether the iteration counts and is not the last one. `above` is the error that its heads bring.
+    bool goes_on(bool heads_fit, bool done, error_code above) {
+#pragma HLS INLINE
+        heard = late;
+        late = over;
+        if (!over) {
+            fits = heads_fit;
+            error = above;
+        }
+        over = over || !heads_fit || done;
+        return !over;
+    }
+};
 
 /// Reads a token, unless the last one was DONE; says whether it was. A node that has failed empties its inputs
 /// with it, so that the nodes above can end.

@@ -6,48 +6,47 @@
 
 namespace samhw {
 
-/// Where a walk stands: the next coordinate, and whether a fiber has been enumerated whose stop is still owed.
+/// Where a walk stands: the next coordinate, whether a fiber has been enumerated whose stop is still owed, and whether
+/// the head stays for a further firing.
 struct walk_state {
     index_t c;
-    bool open;
+    bool open, waits;
 };
 
 /// What a walk does next with the token at the head of its input.
 struct walk_firing {
-    bool take;  // The head is used up.
     bool point; // Push coordinate number c.
     bool stop;  // Push STOP(lo, hi).
+    bool done;  // Push DONE.
     index_t c;
     ap_uint<4> lo, hi;
 };
 
-/// The firing for a head that stands for a fiber of n coordinates, or for a STOP or DONE.
-template <typename T>
-walk_firing walk(walk_state &s, const token<T> &head, index_t n) {
+/// The number of the last coordinate of a fiber of n, or EMPTY if it has none. So that a walk need only compare.
+inline token<index_t> last_of(index_t n) {
 #pragma HLS INLINE
-    walk_firing f = {true, false, false, s.c, 0, 0};
-    if (head.is_payload() && s.open && s.c == 0) {
-        f.take = n == 0;
-        f.stop = true;
-        s.open = n == 0;
-    } else if (head.is_payload() && n == 0) {
-        s.open = true;
-    } else if (head.is_payload()) {
-        f.take = s.c == n - 1;
-        f.point = true;
-        s.c = f.take ? index_t(0) : index_t(s.c + 1);
-        s.open = f.take;
+    return n == 0 ? token<index_t>::empty() : token<index_t>::val(n - 1);
+}
+
+/// The firing for a head that stands for a fiber up to the coordinate number `last`, or for a STOP or DONE.
+template <typename T>
+walk_firing walk(walk_state &s, const token<T> &head, const token<index_t> &last) {
+#pragma HLS INLINE
+    const bool some = (head.kind == VAL) & (last.kind == VAL), done = head.kind == DONE;
+    const bool owed = s.open & (some | done);
+    const bool more = some & (s.c != last.payload);
+    walk_firing f = {some && !s.open, owed, done && !s.open, s.c, 0, 0};
+    if (head.is_payload()) {
+        f.stop = s.open;
+        s.c = f.point && more ? index_t(s.c + 1) : index_t(0);
     } else if (head.kind == STOP) {
         f.stop = true;
         const ap_uint<4> bare = s.open ? 0 : 1; // A list without fibers ends with lo = 1.
         f.lo = head.lo() != 0 ? ap_uint<4>(head.lo() + 1) : bare;
         f.hi = head.hi() + 1;
-        s.open = false;
-    } else if (s.open) { // DONE, but a stop is owed.
-        f.take = false;
-        f.stop = true;
-        s.open = false;
     }
+    s.waits = owed | more;
+    s.open = head.is_payload() && (some ? f.point && !more : true);
     return f;
 }
 

@@ -11,38 +11,45 @@ import json
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
+from benchmarks.apart import use_of_cells
 from benchmarks.common import follow, parser, report
-from benchmarks.components import use_of_cells
 from benchmarks.synthesis import design_text, run_tool, synthesise
 from samhw.compiler import Compiled
 from samhw.cost import FAMILIES, Use, estimate_area
 from samhw.numerics import value_type
 from samhw.rtl.top import Top
-from samhw.schedule import Schedule, parse_lanes
+from samhw.schedule import Schedule, with_words
 from samhw.workload import bind_program, compile_workload
 
-DESIGNS = {
-    "spmm": ("spmm", "karate", "i32", "1"),
-    "spmm, 4 lanes": ("spmm", "karate", "i32", "i=4"),
-    "spmm, f32": ("spmm", "karate", "f32", "1"),
-    "sddmm": ("sddmm", "karate", "i32", "1"),
-    "sddmm, f32": ("sddmm", "karate", "f32", "1"),
-    "gcn": ("gcn", "karate", "i32", "1"),
-    "gcn, f32": ("gcn", "karate", "f32", "1"),
+DESIGNS: Mapping[str, tuple[str, Sequence[str], str, Mapping[str, str]]] = {
+    "spmm": ("spmm", ["karate"], "i32", {}),
+    "spmm, f32": ("spmm", ["karate"], "f32", {}),
+    "spmm, 4 lanes": ("spmm", ["karate"], "i32", {"lanes": "i=4"}),
+    "spmm, 2 lanes, bf16": ("spmm", ["karate"], "bf16", {"lanes": "i=2"}),
+    "spmm, split": ("spmm", ["karate"], "i32", {"split": "A=hyb(1,2)"}),
+    "sddmm": ("sddmm", ["karate"], "i32", {}),
+    "sddmm, f32": ("sddmm", ["karate"], "f32", {}),
+    "mttkrp, f32": ("mttkrp", ["random:seed=1"], "f32", {}),
+    "gcn": ("gcn", ["karate"], "i32", {}),
+    "gcn, f32": ("gcn", ["karate"], "f32", {}),
+    "attention, f32": ("bigbird_attention", [], "f32", {}),
+    "graphsage, f32": ("graphsage", ["karate"], "f32", {}),
+    "sae, f32": ("sae", [], "f32", {}),
 }
-"""By name: a program, its data, value type and lanes."""
+"""By name: a program, its data, value type and what its schedule has in place of the program's own."""
 
 
 def design(name: str) -> Compiled:
     """One of `DESIGNS`, compiled."""
-    program, data, value, lanes = DESIGNS[name]
-    schedule = Schedule(lanes=parse_lanes(lanes))
-    return compile_workload(bind_program(program, [data]), schedule, value=value_type(value))
+    program, data, value, words = DESIGNS[name]
+    return compile_workload(
+        bind_program(program, data), with_words(Schedule(), words), value=value_type(value)
+    )
 
 
 def synthesised(compiled: Compiled, family: str) -> Use:

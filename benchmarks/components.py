@@ -5,33 +5,31 @@ Each node is synthesised with the channels at its inputs, since synthesis leaves
 token. Memories are what a shell with one of them takes more than one without. All components of one run are
 modules of one design, each of which is made flat and kept apart from the others.
 
-Hours of one core for the ECP5, of which all are measured. Of the other families a sample is (`--sample`, some
-minutes): each kind of node at one size, with the arithmetic that differs most, and channels and memories at
-several sizes. What they take of the rest follows from both.
+All are measured for the ECP5, some twenty minutes of one core for the 391 of the package. Of the other
+families a sample is (`--sample`, some minutes): each kind of node at one size, with the arithmetic that
+differs most, and channels and memories at several sizes. What they take of the rest follows from both.
+
+With each component stands a digest of its netlist before synthesis, so that `--stale` measures only those
+that have changed since, and those that the table lacks.
 
 Usage, from the repository's root: python -m benchmarks.components [--family FAMILY] [--sample]
-[--value TYPE ..] [--only KIND ..] [--missing] [-o FILE]
+[--value TYPE ..] [--only KIND ..] [--stale] [-o FILE]
 """
 
 import argparse
 import csv
-import json
 import re
-import tempfile
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from amaranth.hdl import Elaboratable, Module, Signal, Value
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In
 
+from benchmarks.apart import AtRoot, Unit, measured, netlist
 from benchmarks.common import follow
-from benchmarks.synthesis import SYNTHESIS, design_text, synthesise
-from samhw.building.boards.size import use_of
+from benchmarks.synthesis import SYNTHESIS
 from samhw.cost.components import (
     DEPTH,
     FIGURES,
@@ -49,7 +47,6 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Run, make
 from samhw.graph.address_map import AddressMap
 from samhw.numerics import ALL_OPERATIONS, REDUCTIONS, ValueType, value_type
-from samhw.rtl.actor import Primitive
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
 from samhw.rtl.interface import MemorySignature
@@ -77,64 +74,22 @@ AT_ROOTS = ("array", "repeat", "scan_compressed", "scan_dense")
 """The kinds that are measured behind a root, too."""
 
 
-class AtRoot(NamedTuple):
-    """A node's component whose references come from a root, which are 0."""
-
-    unit: Primitive
-
-
 class Case(NamedTuple):
     """A component, and the hardware that is measured for it; what `less` takes is no part of it."""
 
     component: Component
-    unit: wiring.Component | AtRoot
+    unit: Unit
     less: wiring.Component | None = None
 
+    @property
+    def units(self) -> Sequence[Unit]:
+        """What is synthesised."""
+        return (self.unit,) if self.less is None else (self.unit, self.less)
 
-class Apart(Elaboratable):
-    """A unit whose members are ports; of a node's component the inputs have channels."""
-
-    def __init__(self, unit: wiring.Component | AtRoot):
-        self.at_root = isinstance(unit, AtRoot)
-        self.unit = unit = unit.unit if isinstance(unit, AtRoot) else unit
-        self.heads = dict(unit.i.signature.members) if isinstance(unit, Primitive) else {}
-        self.channels = {name: Fifo(getattr(unit.i, name).payload.shape(), DEPTH) for name in self.heads}
-        ends: list[tuple[Value, bool]] = []
-        for of in (unit, *self.channels.values()):
-            for path, member, end in of.signature.flatten(of):
-                inside = path[0] == "i" if of is unit and self.heads else path[0] == "o" and of is not unit
-                zero = self.at_root and of is self.channels.get("ref") and path == ("i", "token")
-                if not inside and not zero:
-                    ends.append((Value.cast(end), member.flow is In))
-        self.kind = Signal(2, name="kind")
-        self.ends = [(end, Signal(len(end), name=f"port{n}"), into) for n, (end, into) in enumerate(ends)]
-
-    def elaborate(self, platform: object) -> Elaboratable:
-        m = Module()
-        m.submodules.unit = self.unit
-        for name, channel in self.channels.items():
-            m.submodules[f"i_{name}"] = channel
-            wiring.connect(m, channel.o, getattr(self.unit.i, name))
-        m.d.comb += [end.eq(port) if into else port.eq(end) for end, port, into in self.ends]
-        if self.at_root:
-            token = self.channels["ref"].i.token
-            m.d.comb += [Value.cast(token.kind).eq(self.kind), token.payload.eq(0)]
-        return m
-
-
-class Together(Elaboratable):
-    """Many units, each a module `top.part<n>`."""
-
-    def __init__(self, units: Sequence[wiring.Component | AtRoot]):
-        self.units = [Apart(unit) for unit in units]
-        self.ports = [port for unit in self.units for _, port, _ in unit.ends]
-        self.ports += [unit.kind for unit in self.units if unit.at_root]
-
-    def elaborate(self, platform: object) -> Elaboratable:
-        m = Module()
-        for number, unit in enumerate(self.units):
-            m.submodules[f"part{number}"] = unit
-        return m
+    @property
+    def netlist(self) -> str:
+        """A digest of it."""
+        return "-".join(map(netlist, self.units))
 
 
 # Which components
@@ -305,99 +260,60 @@ def _holding(memories: Sequence[Memory], extents: int = 4, channels: int = 16, r
 # Measuring
 
 
-def measured(units: Sequence[wiring.Component | AtRoot], family: str) -> list[Use]:
-    """What each of some units takes."""
-    together = Together(units)
-    text, memories = design_text(together, together.ports)
-    keep = "setattr -mod -set keep_hierarchy 1 top.part* top.part*.* %d"
-    with tempfile.TemporaryDirectory() as folder:
-        synthesise(folder, text, memories, "-json top.json", before=keep, family=family)
-        modules = json.loads(Path(folder, "top.json").read_text())["modules"]
-    found = []
-    for number in range(len(units)):
-        cells = Counter(cell["type"] for cell in modules[f"top.part{number}"]["cells"].values())
-        found.append(use_of_cells(cells, family))
-    return found
-
-
-def use_of_cells(cells: Mapping[str, int], family: str) -> Use:
-    """What Yosys' cells take, by their types. A `KeyError` names a type of which nothing is known."""
-    if family == "ecp5":
-        return Use(*astuple(use_of(cells)))
-    return sum((_CELLS[kind].times(n) for kind, n in cells.items()), Use())
-
-
-_CELLS = {
-    "$scopeinfo": Use(),
-    # Xilinx. Carries, multiplexers of LUTs and inverters come with the LUTs.
-    **dict.fromkeys(("CARRY4", "CARRY8", "MUXF7", "MUXF8", "MUXF9", "INV"), Use()),
-    **{f"LUT{n}": Use(luts=1) for n in range(1, 7)},
-    **dict.fromkeys(("FDRE", "FDSE", "FDCE", "FDPE"), Use(registers=1)),
-    "RAM32M": Use(luts=4),
-    "RAM64M": Use(luts=4),
-    "RAM32M16": Use(luts=8),
-    "RAM64M8": Use(luts=8),
-    "RAM32X1D": Use(luts=2),
-    "RAM64X1D": Use(luts=2),
-    "RAM128X1D": Use(luts=4),
-    "RAM256X1D": Use(luts=8),
-    "SRL16E": Use(luts=1),
-    "SRLC32E": Use(luts=1),
-    **dict.fromkeys(("RAMB18E1", "RAMB18E2"), Use(block_rams=0.5)),
-    **dict.fromkeys(("RAMB36E1", "RAMB36E2"), Use(block_rams=1)),
-    **dict.fromkeys(("DSP48E1", "DSP48E2"), Use(multipliers=1)),
-    # iCE40. A carry lies beside the LUT that adds.
-    "SB_CARRY": Use(),
-    "SB_LUT4": Use(luts=1),
-    **{
-        f"SB_DFF{edge}{rest}": Use(registers=1)
-        for edge in ("", "N")
-        for rest in ("", "E", "SR", "R", "SS", "S", "ESR", "ER", "ESS", "ES")
-    },
-    **{f"SB_RAM40_4K{edges}": Use(block_rams=1) for edges in ("", "NR", "NW", "NRNW")},
-    "SB_MAC16": Use(multipliers=1),
-}
-"""What Yosys' cells take of other FPGAs than an ECP5."""
-
-
 AT_A_TIME = 20
 """Units of a run of Yosys, which takes a minute or two for them."""
 
 
-def table(todo: Sequence[Case], family: str) -> Iterator[tuple[Component, Use]]:
-    """What all cases take, as far as they have been measured."""
+def table(todo: Sequence[Case], family: str) -> Iterator["Row"]:
+    """The lines of all cases, as far as they have been measured."""
     known: dict[int, Use] = {}
     for start in range(0, len(todo), AT_A_TIME):
         some = todo[start : start + AT_A_TIME]
-        units = {id(unit): unit for case in some for unit in (case.unit, case.less) if unit is not None}
+        units = {id(unit): unit for case in some for unit in case.units}
         new = [unit for key, unit in units.items() if key not in known]
         known |= dict(zip(map(id, new), measured(new, family), strict=True))
         for case in some:
             less = Use() if case.less is None else known[id(case.less)]
-            yield case.component, known[id(case.unit)] - less
+            yield row(case, known[id(case.unit)] - less)
 
 
 Row = dict[str, str]
 
 
-def row(component: Component, use: Use) -> Row:
+def row(case: Case, use: Use) -> Row:
     """A line of the file."""
-    sizes = "; ".join(f"{name}={size:g}" for name, size in component.sizes.items())
     figures = {name: f"{figure:g}" for name, figure in zip(FIGURES, astuple(use), strict=True)}
-    return {"kind": component.kind, "variant": component.variant, "sizes": sizes, **figures}
+    kind, variant, sizes = key(case.component)
+    return {"kind": kind, "variant": variant, "sizes": sizes, **figures, NETLIST: case.netlist}
+
+
+def key(component: Component) -> tuple[str, ...]:
+    """What a line of the file begins with."""
+    sizes = "; ".join(f"{name}={size:g}" for name, size in component.sizes.items())
+    return component.kind, component.variant, sizes
+
+
+NETLIST = "netlist"
+"""The column with the digests."""
+
+
+def is_stale(case: Case, known: Mapping[tuple[str, ...], Row]) -> bool:
+    """Whether a file lacks a case, or has it as it was before its netlist changed."""
+    line = known.get(key(case.component))
+    return line is None or line.get(NETLIST) != case.netlist
 
 
 def write(path: Path, rows: Sequence[Row]) -> None:
     """Writes rows in place of those of the same components, or beside what else a file has."""
-    known = _known(path) | {_key(new): new for new in rows}
+    known = lines(path) | {_key(new): new for new in rows}
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer = csv.DictWriter(file, list(rows[0]), restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(known[key] for key in sorted(known, key=_natural))
 
 
-def _known(path: Path) -> dict[tuple[str, ...], Row]:
-    """The rows of a file; none where there is no file."""
+def lines(path: Path) -> dict[tuple[str, ...], Row]:
+    """The lines of a file, by what they begin with; none where there is no file."""
     if not path.exists():
         return {}
     with path.open(encoding="utf-8", newline="") as file:
@@ -422,7 +338,7 @@ def main() -> None:
     parser.add_argument("--sample", action="store_true", help="the components of a sample alone")
     parser.add_argument("--value", action="append", metavar="TYPE", help=f"by default {', '.join(VALUES)}")
     parser.add_argument("--only", nargs="+", metavar="KIND", help="of components")
-    parser.add_argument("--missing", action="store_true", help="leave out those that the file has")
+    parser.add_argument("--stale", action="store_true", help="leave out those that the file has as they are")
     parser.add_argument("-o", "--output", metavar="FILE", help="by default the package's own")
     given = parser.parse_args()
     values = [value_type(name) for name in given.value or VALUES]
@@ -430,12 +346,12 @@ def main() -> None:
     if given.only:
         todo = [case for case in todo if case.component.kind in given.only]
     path = Path(given.output) if given.output else MEASURED / f"{given.family}.csv"
-    if given.missing:
-        known = _known(path)
-        todo = [case for case in todo if _key(row(case.component, Use())) not in known]
+    if given.stale:
+        known = lines(path)
+        todo = [case for case in follow(todo) if is_stale(case, known)]
     rows = []
-    for found in follow(table(todo, given.family), len(todo)):
-        rows.append(row(*found))
+    for line in follow(table(todo, given.family), len(todo)):
+        rows.append(line)
         if len(rows) % AT_A_TIME == 0 or len(rows) == len(todo):
             write(path, rows)
 

@@ -325,7 +325,7 @@ def parts(design: Elaboratable) -> dict[str, Counter[str]]:
 def design_text(design: Elaboratable, ports: Sequence[Signal] | None) -> tuple[str, VerilogMemories]:
     """RTLIL, and the platform that has the text of its memories: those of a build."""
     platform = VerilogMemories("top_memory")
-    return rtlil.convert(design, name="top", ports=ports, platform=platform), platform
+    return rtlil.convert(design, name="top", ports=ports, platform=platform, emit_src=False), platform
 
 
 def synthesise(

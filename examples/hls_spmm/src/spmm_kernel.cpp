@@ -43,6 +43,7 @@ void spmm_kernel(
 #pragma HLS INTERFACE m_axi port=T_pos1 offset=slave bundle=gmem4 depth=65
 #pragma HLS INTERFACE m_axi port=T_crd1 offset=slave bundle=gmem5 depth=1024
 #pragma HLS INTERFACE m_axi port=T_vals offset=slave bundle=gmem6 depth=1024
+#pragma HLS INTERFACE m_axi port=status offset=slave bundle=gmem_status depth=1
 #pragma HLS INTERFACE s_axilite port=i_extent
 #pragma HLS INTERFACE s_axilite port=k_extent
 #pragma HLS INTERFACE s_axilite port=j_extent

@@ -136,9 +136,8 @@ class Format:
 
         ``text`` is a name (``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf``, ``ragged``,
         ``ell(4)``, ``dia``, ``scalar``, and with blocks ``bcsr(4)``, ``dbsr(4,2)``, ``bdense(4,4)``,
-        ``bcsf(4)``) or a list of levels such as ``(dense, compressed, singleton)``. Either may be followed by
-        a mode order, ``csf @ (2, 0, 1)``, which
-        replaces the order that the name implies.
+        ``bcsf(4)``, ``srbcrs(8,32)``) or a list of levels such as ``(dense, compressed, singleton)``. Either
+        may be followed by a mode order, ``csf @ (2, 0, 1)``, which replaces the order that the name implies.
 
         Raises
         ------
@@ -263,6 +262,7 @@ class Format:
 
 _BLOCKED = re.compile(r"(\w+)\(\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*\)")
 _ELL = re.compile(r"ell\(\s*(\d{1,9})\s*\)")
+_SRBCRS = re.compile(r"srbcrs\(\s*(\d{1,9})\s*,\s*[1-9]\d{0,8}\s*\)")
 
 
 @lru_cache
@@ -306,9 +306,13 @@ def _parse_levels(text: str, rank: int) -> Format:
         outer = _blocked_formats(rank)[blocked[1]]
         levels = (*outer, *(LevelType.dense,) * rank)
         return Format(levels, tuple(range(rank)), sizes * rank if len(sizes) == 1 else sizes)
+    if rank == 2 and (tiles := _SRBCRS.fullmatch(text)):
+        # No tensor core takes so many columns at once.
+        return _parse_levels(f"bcsr({tiles[1]},1)", rank)
     items = _tuple_items(text)
     if items is None:
-        names = [*named, *["ell(w)"] * (rank == 2), *(f"{name}(b)" for name in _blocked_formats(rank))]
+        of_matrices = ["ell(w)", "srbcrs(t,g)"] if rank == 2 else []
+        names = [*named, *of_matrices, *(f"{name}(b)" for name in _blocked_formats(rank))]
         raise InputError(
             f"unknown format {text!r} for a tensor of rank {rank}: use {', '.join(names)} "
             "or a list of levels such as '(dense, compressed)'"

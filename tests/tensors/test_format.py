@@ -58,6 +58,8 @@ def test_parse_blocked():
         ("(dense, compressed, dense)", 3, "(dense, compressed, dense)"),
         ("(dense, compressed, dense) @ (1, 0, 2)", 3, "(dense, compressed, dense) @ (1, 0, 2)"),
         ("bcsr( 2 )", 2, "bcsr(2)"),
+        ("srbcrs(8, 32)", 2, "bcsr(8,1)"),
+        ("srbcrs(1,4)", 2, "bcsr(1)"),
         ("bcsr(2) @ (1,0)", 2, "bcsr(2) @ (1, 0)"),
     ],
 )
@@ -78,6 +80,9 @@ def test_names_are_one_to_one(format):
         ("csf", 0, "unknown format 'csf' for a tensor of rank 0"),
         ("bcsr(2)", 3, "unknown format"),
         ("bcsr(0)", 2, "block size 0 is impossible"),
+        ("srbcrs(0,8)", 2, "block size 0 is impossible"),
+        ("srbcrs(8,0)", 2, "unknown format"),
+        ("srbcrs(8)", 2, "unknown format"),
         ("(dense, sparse)", 2, "unknown level type 'sparse': use dense, compressed, singleton"),
         ("(dense)", 2, "has 1 levels but the tensor has rank 2"),
         ("(singleton, dense)", 2, "singleton level must follow"),

@@ -30,9 +30,10 @@ class HlsBackend(Backend):
     settings = frozenset(field.name for field in fields(Options))
     key_files: ClassVar[dict[str, str]] = {
         "README.md": "how to simulate and synthesise it",
-        "Makefile": "make csim",
+        "Makefile": "make csim; by Vitis make xclbin, by XRT make run",
         "regions.json": "the order of the kernels, and where their inputs come from",
         "src/*_kernel.cpp": "the kernel",
+        "host/*_host.cpp": "what runs it on a card",
     }
 
     def execute(self, compiled: Compiled, inputs: Inputs, **settings: Any) -> Execution:

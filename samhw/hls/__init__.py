@@ -1,6 +1,6 @@
 """From a SAMML graph to a Vitis HLS project: C++ that an engineer would keep (docs/hls.md)."""
 
-from samhw.hls.emit import Options, emit, vectors
+from samhw.hls.emit import Options, emit, simulated, vectors
 from samhw.hls.lower import lower
 from samhw.hls.program import HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
 from samhw.hls.regions import emit_order
@@ -17,5 +17,6 @@ __all__ = [
     "emit_order",
     "emit_together",
     "lower",
+    "simulated",
     "vectors",
 ]

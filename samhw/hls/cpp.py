@@ -2,11 +2,20 @@
 
 from hashlib import sha256
 
-from samhw.graph import Payload
+from samhw.graph import Arch, Payload
 from samhw.names import comment_text, plain
 from samhw.numerics import Fixed, Float, Integer, ValueType
 
-__all__ = ["INDEX", "comment", "memory_word", "payload_class", "project_name", "top_name", "value_class"]
+__all__ = [
+    "INDEX",
+    "comment",
+    "memory_word",
+    "payload_class",
+    "plain_word",
+    "project_name",
+    "top_name",
+    "value_class",
+]
 
 INDEX = "index_t"
 
@@ -42,7 +51,17 @@ def memory_word(stored: Payload) -> str:
     """The C++ type of a memory's words: the next of 8, 16 and 32 bits for values."""
     if stored.element is None:
         return "index_word"
-    return f"ap_uint<{next(w for w in (8, 16, 32) if stored.element.width <= w)}>"
+    return f"ap_uint<{_word_width(stored.element.width)}>"
+
+
+def plain_word(stored: Payload, arch: Arch) -> str:
+    """The same for a host, which need not know the types of HLS."""
+    width = arch.index_bits if stored.element is None else stored.element.width
+    return f"std::uint{_word_width(width)}_t"
+
+
+def _word_width(width: int) -> int:
+    return next(word for word in (8, 16, 32) if width <= word)
 
 
 def project_name(program: str) -> str:

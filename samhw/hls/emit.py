@@ -12,7 +12,7 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph
 from samhw.hls.cards import CARDS, memory_of, part_of
 from samhw.hls.check import check
-from samhw.hls.cpp import comment
+from samhw.hls.cpp import comment, plain_word
 from samhw.hls.interface import PointerArgument, kernel_ports, sequence_extents, sequencer
 from samhw.hls.ip import float_operators
 from samhw.hls.library import library
@@ -21,7 +21,7 @@ from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, Memory
 from samhw.hls.templates import render
 from samhw.names import identifiers
 
-__all__ = ["Options", "emit", "vectors"]
+__all__ = ["Options", "emit", "simulated", "vectors"]
 
 _HEADERLESS = {"csim.hpp", "walk.hpp", "hold.hpp", "values.hpp", "token.hpp"}
 _NUMBERS = {"convert.hpp", "fixed.hpp", "float.hpp", "functions.hpp", "operations.hpp"}
@@ -92,10 +92,16 @@ def emit(
         units = [name for name in files if name.endswith(".cpp")]
         files |= {path: render(f"project/{path}.j2", **context, units=units)}
     files[f"tb/{program.top}_test.cpp"] = render("project/test.cpp.j2", **context)
+    files[f"host/{program.top}_host.cpp"] = render("project/host.cpp.j2", **context)
     files[".clang-format"] = render("project/clang-format.j2", **context)
     files |= {f"src/samhw/{name}": text for name, text in headers.items()}
     check(program, {path: text for path, text in files.items() if path.startswith("src/")})
     return files
+
+
+def simulated(files: Mapping[str, str]) -> dict[str, str]:
+    """The C++ of a project's C simulation, by path: all but the host."""
+    return {path: text for path, text in files.items() if path.startswith(("src/", "tb/"))}
 
 
 def _sources(
@@ -162,6 +168,8 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
         "extents": design.extents,
         "arguments": order.extents if order else program.regions[0].extents,
         "ports": ports,
+        "positions": {port.name: number for number, port in enumerate(ports)},
+        "plain_words": {port.name: plain_word(design.stored(port.memory), arch) for port in ports},
         "bundles": _bundles(ports, shared=several and options.on_chip),
         "memories": {f"{name}_words": design.memory[m] for m, name in identifiers(design.memory).items()},
         "files": identifiers(design.memory),

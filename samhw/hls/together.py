@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from samhw.graph import Arch, Design
-from samhw.hls.emit import Options, emit
+from samhw.hls.emit import Options, emit, simulated
 from samhw.hls.library import library
 from samhw.hls.lower import lower
 from samhw.hls.templates import render
@@ -19,7 +19,7 @@ def emit_together(designs: Sequence[Design], arch: Arch, options: Options | None
     argument of its program is the name of a top function, whose testbench gets the rest.
 
     A compiler spends most of its time on the library's templates, which it meets only once here. The designs'
-    own files are those that `emit` gives.
+    own files are those that `emit` gives, but for the hosts.
 
     Raises:
         ValueError: for designs of several value types, or of one name.
@@ -37,8 +37,8 @@ def emit_together(designs: Sequence[Design], arch: Arch, options: Options | None
     for program, design in zip(programs, designs, strict=True):
         own = {
             path: text
-            for path, text in emit(design, arch, options).items()
-            if path.endswith("pp") and not path.startswith("src/samhw/")
+            for path, text in simulated(emit(design, arch, options)).items()
+            if not path.startswith("src/samhw/")
         }
         if own.keys() & files.keys():
             raise ValueError(f"two designs have files of the name {min(own.keys() & files.keys())}")

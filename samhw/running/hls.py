@@ -16,7 +16,7 @@ from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.graph import Arch, Design, Graph, Kind, MemoryRole, Repeat, Token
 from samhw.graph.deadlock import DeadlockError
-from samhw.hls import Options, emit, emit_order, emit_together, lower, vectors
+from samhw.hls import Options, emit, emit_order, emit_together, lower, simulated, vectors
 from samhw.hls.cpp import project_name
 from samhw.names import identifiers
 from samhw.numerics import Words
@@ -103,7 +103,7 @@ class HlsDesign:
         Args:
             optimise: build for speed: takes twice as long to compile, and runs five times as fast.
         """
-        files = {path: text for path, text in emit(design, arch, options).items() if path.endswith("pp")}
+        files = simulated(emit(design, arch, options))
         # As one unit, since most of the compiler's work is the library.
         files["all.cpp"] = "".join(f'#include "{path}"\n' for path in files if path.endswith(".cpp"))
         flags = (*FLAGS, *(OPTIMISED if optimise else ()), "-DSAMHW_CSIM")

@@ -14,7 +14,7 @@ import samhw
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.graph import Arch, Channel, Design, Endpoint
-from samhw.hls import Options, emit, emit_together, lower
+from samhw.hls import Options, emit, emit_together, lower, simulated
 from samhw.hls.check import check
 from samhw.hls.cpp import comment, top_name
 from samhw.workload import compile_workload, make_workload
@@ -65,7 +65,7 @@ def test_designs_together_keep_their_files() -> None:
     files = emit_together(designs, Arch())
     for design in designs:
         alone = emit(design, Arch())
-        own = {p for p in alone if p.endswith("pp") and not p.startswith("src/samhw/")}
+        own = {path for path in simulated(alone) if not path.startswith("src/samhw/")}
         assert {path: files[path] for path in own} == {path: alone[path] for path in own}
         assert {p for p in alone if p.startswith("src/samhw/")} <= files.keys()
     assert "struct mul {" in files["src/samhw/alu.hpp"]

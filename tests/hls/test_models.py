@@ -15,7 +15,7 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.frontend import model_names, parse
 from samhw.graph import Arch
-from samhw.hls import Options
+from samhw.hls import Options, simulated
 from samhw.hls.cpp import top_name
 from samhw.numerics import value_type
 from samhw.running.hls import HlsDesign, project_files
@@ -57,7 +57,7 @@ def write(files: dict[str, str], folder: Path) -> None:
 def csim(folder: Path) -> str:
     """What the testbench of a project prints. Without its Makefile, since `make` need not be there."""
     sources = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.?pp")}
-    units = [path for path in sources if path.endswith(".cpp")]
+    units = [path for path in simulated(sources) if path.endswith(".cpp")]
     program = compile_cpp(sources, units, (*FLAGS, "-DSAMHW_CSIM"))
     done = subprocess.run([program, "tb_data"], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

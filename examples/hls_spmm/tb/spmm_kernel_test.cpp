@@ -32,6 +32,15 @@ static const char *const spmm_kernel_names[] = {
 
 /// The names of the nodes, in the order of their numbers.
 static const char *const *const node_names[] = {spmm_kernel_names};
+
+/// The error that the word `status` tells of: its cause, as samhw/token.hpp numbers them, and the node that met it.
+static std::string error_text(unsigned status) {
+    const unsigned cause = status & 15, node = status >> 4 & 0xfff, region = status >> 16;
+    const std::string what = cause == 1 ? "overflow" : cause == 2 ? "capacity"
+                                                   : cause == 8   ? "range"
+                                                                  : "protocol";
+    return what + " error at node " + node_names[region][node];
+}
 #ifdef SAMHW_CSIM
 
 /// The streams in the order of their declaration: depth, number of the writing process, number of the reading one.
@@ -159,12 +168,7 @@ int main(int argc, char **argv) {
         save(results + "/T_vals.bin", T_vals);
     }
     if (status != 0) {
-        const unsigned cause = status.to_uint() & 15, node = status.to_uint() >> 4 & 0xfff, region = status.to_uint() >> 16;
-        const char *what = cause == samhw::CAUSE_OVERFLOW   ? "overflow"
-                           : cause == samhw::CAUSE_CAPACITY ? "capacity"
-                           : cause == samhw::CAUSE_RANGE    ? "range"
-                                                            : "protocol";
-        std::cerr << what << " error at node " << node_names[region][node] << "\n";
+        std::cerr << error_text(status.to_uint()) << "\n";
         return 1;
     }
     bool good = true;

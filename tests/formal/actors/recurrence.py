@@ -8,7 +8,7 @@ from amaranth.hdl import Const, Mux, Signal
 from samhw.numerics import value_type
 from samhw.rtl.recur import Recur
 from samhw.rtl.token import TokenKind, is_payload, same_token
-from tests.formal.actors.words import DONE, changes, computed, looped_alone, push, take, value
+from tests.formal.actors.words import DONE, changes, computed, inside_block, looped_alone, push, take, value
 from tests.formal.cut import SHORT, with_cut_steps
 from tests.formal.firings import Actor, Bench, Does, Reading, kinds
 from tests.formal.page import table
@@ -111,9 +111,7 @@ def _recur_add(at: Bench) -> Reading:
             "n := (n + 1) mod 16": changes(n.eq(n + 1)),
             "n := 0": changes(n.eq(0)),
         },
-        same=(at.state["place"] == n)
-        & (at.state["behind"] == behind)
-        & (~behind | (n == 0) | (at.state["kept"] == z)),
+        same=inside_block(at, n, behind, z),
     )
 
 

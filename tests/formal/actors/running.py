@@ -9,7 +9,7 @@ from samhw.numerics import value_type
 from samhw.rtl.running import Running, _Delay
 from samhw.rtl.running_blocks import RunningBlocks
 from samhw.rtl.token import is_payload
-from tests.formal.actors.words import DONE, changes, computed, looped_alone, push, take, value
+from tests.formal.actors.words import DONE, changes, computed, inside_block, looped_alone, push, take, value
 from tests.formal.cut import SHORT, with_cut_steps
 from tests.formal.firings import Actor, Bench, Does, Reading, kinds
 from tests.formal.page import table
@@ -146,9 +146,7 @@ def _running_add(at: Bench) -> Reading:
             "n := 1": changes(n.eq(1)),
             "n := 0": changes(n.eq(0)),
         },
-        same=(at.state["place"] == n)
-        & (at.state["behind"] == behind)
-        & (~behind | (n == 0) | (at.state["kept"] == z)),
+        same=inside_block(at, n, behind, z),
     )
 
 

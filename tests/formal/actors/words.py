@@ -17,6 +17,7 @@ __all__ = [
     "below",
     "changes",
     "computed",
+    "inside_block",
     "looped_alone",
     "push",
     "take",
@@ -79,4 +80,14 @@ def looped_alone(at: Bench, looped: Signal, z: Signal) -> Value:
         & ~partial["full"]
         & ~partial["more"]
         & (~looped | (partial["front"] == value(z)))
+    )
+
+
+def inside_block(at: Bench, n: Signal, behind: Signal, z: Signal) -> Value:
+    """The place n in a block, whether another one lies before it, and, from the second place on, what that
+    one has given."""
+    return (
+        (at.state["place"] == n)
+        & (at.state["behind"] == behind)
+        & (~behind | (n == 0) | (at.state["kept"] == z))
     )

@@ -76,14 +76,14 @@ static const std::vector<samhw::link> streams = {
 #endif
 
 /// The numbers of a text file.
-static std::vector<unsigned> numbers(const std::string &path) {
+static std::vector<std::uint32_t> numbers(const std::string &path) {
     std::ifstream file(path);
     if (!file) {
         std::cerr << path << " cannot be read\n";
         std::exit(2);
     }
-    std::vector<unsigned> result;
-    for (unsigned number; file >> number;)
+    std::vector<std::uint32_t> result;
+    for (std::uint32_t number; file >> number;)
         result.push_back(number);
     return result;
 }
@@ -91,7 +91,7 @@ static std::vector<unsigned> numbers(const std::string &path) {
 /// A memory of that many words that begins with the words of a file.
 template <typename W>
 static std::vector<W> memory(const std::string &path, unsigned words) {
-    std::vector<unsigned> content = numbers(path);
+    std::vector<std::uint32_t> content = numbers(path);
     content.resize(words);
     return std::vector<W>(content.begin(), content.end());
 }
@@ -99,7 +99,7 @@ static std::vector<W> memory(const std::string &path, unsigned words) {
 /// Counts the words that differ from the golden ones, and those behind them that were touched.
 template <typename W>
 static unsigned differences(const std::string &name, const std::vector<W> &words, const std::string &path) {
-    const std::vector<unsigned> golden = numbers(path);
+    const std::vector<std::uint32_t> golden = numbers(path);
     unsigned wrong = 0;
     for (std::size_t n = 0; n < words.size(); ++n) {
         const W expected = n < golden.size() ? W(golden[n]) : W(~0u);
@@ -143,7 +143,7 @@ static bool depths_suffice(const std::string &results) {
 int main(int argc, char **argv) {
     const std::string data = argc > 1 ? argv[1] : "tb_data";
     const std::string results = argc > 2 ? argv[2] : "";
-    const std::vector<unsigned> extents = numbers(data + "/extents.txt");
+    const std::vector<std::uint32_t> extents = numbers(data + "/extents.txt");
     if (extents.size() != 3) {
         std::cerr << data << "/extents.txt must hold 3 numbers (i, k, j)\n";
         return 2;

@@ -1,10 +1,8 @@
 """alu: one operation on values."""
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from itertools import product
 from math import prod
-from operator import and_
 
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Value
 from amaranth.lib import wiring
@@ -14,9 +12,17 @@ from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
-from samhw.rtl.logic import any_of
+from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.output import Output
-from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout, token_width
+from samhw.rtl.token import (
+    TokenKind,
+    all_end,
+    is_payload,
+    make_token,
+    same_token,
+    token_layout,
+    token_width,
+)
 from samhw.rtl.units import alu_unit
 
 __all__ = ["Alu"]
@@ -82,13 +88,12 @@ class Alu(Primitive):
 
         inputs = {name: getattr(self.i, name) for name in self.i.signature.members}
         heads = [port.payload for port in inputs.values()]
-        first = heads[0]
         table = FiringTable(m, inputs.values())
-        with m.If(reduce(and_, map(is_payload, heads))):
+        with m.If(all_of(map(is_payload, heads))):
             table.row(takes=inputs.values(), pushes={val.i: make_token(TokenKind.VAL)})
-        with m.Elif(reduce(and_, [~is_payload(first), *(same_token(first, head) for head in heads[1:])])):
-            end = make_token(first.kind, first.payload[:8])
-            table.row(takes=inputs.values(), pushes={val.i: end})
+        with m.Elif(all_end(*heads)):
+            end = make_token(heads[0].kind, heads[0].payload[:8])
+            table.row(agree=same_token(*heads), takes=inputs.values(), pushes={val.i: end})
 
         for number, (unit, place) in enumerate(
             zip(self.units, product(*map(range, self.shape)), strict=True)

@@ -10,6 +10,7 @@ from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.token import (
     TokenKind,
+    all_end,
     is_payload,
     make_token,
     same_token,
@@ -57,19 +58,22 @@ class Arg(Primitive):
         both = [self.i.crd, self.i.val]
         table = FiringTable(m, both)
         found, below = make_token(TokenKind.VAL), stop_token(lo - (lo != 0), hi - 1)
-        same, is_stop = same_token(coordinate, value), coordinate.kind == TokenKind.STOP
+        agree, ends = same_token(coordinate, value), all_end(coordinate, value)
+        stops = ends & (coordinate.kind == TokenKind.STOP)
         over = [at.eq(0), first.eq(1)]
         with m.If((coordinate.kind == TokenKind.VAL) & is_payload(value)), table.row(takes=both):
             with m.If(wins):
                 m.d.sync += [best.eq(value.payload), at.eq(coordinate.payload), first.eq(0)]
-        with m.Elif(same & is_stop & (lo == 0) & (hi == 0)), table.row(takes=both, pushes={val.i: found}):
-            m.d.sync += over
-        with m.Elif(same & is_stop & (lo == 0) & ~half), table.row(needs=both, pushes={val.i: found}):
-            m.d.sync += [*over, half.eq(1)]
-        with m.Elif(same & is_stop), table.row(takes=both, pushes={val.i: below}):
+        with m.Elif(stops & (hi == 0)):
+            with table.row(agree=agree, takes=both, pushes={val.i: found}):
+                m.d.sync += over
+        with m.Elif(stops & (lo == 0) & ~half):
+            with table.row(agree=agree, needs=both, pushes={val.i: found}):
+                m.d.sync += [*over, half.eq(1)]
+        with m.Elif(stops), table.row(agree=agree, takes=both, pushes={val.i: below}):
             m.d.sync += half.eq(0)
-        with m.Elif(same & (coordinate.kind == TokenKind.DONE)):
-            table.row(takes=both, pushes={val.i: make_token(TokenKind.DONE)})
+        with m.Elif(ends):
+            table.row(agree=agree, takes=both, pushes={val.i: make_token(TokenKind.DONE)})
         m.d.comb += [
             val.result.eq(at),
             self.fired.eq(table.fired),

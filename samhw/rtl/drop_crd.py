@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from amaranth.hdl import Elaboratable, Module, Mux, Signal, Value
+from amaranth.hdl import Elaboratable, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import wiring
 
 from samhw.graph import Arch
@@ -12,6 +12,7 @@ from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.token import (
     TokenKind,
+    is_s0,
     make_token,
     outer_is_stop_below,
     stop_hi,
@@ -46,8 +47,8 @@ class DropCrd(Primitive):
         pend = Signal(token_layout(width), reset_less=True)
         emitted = Signal(token_layout(width))
         leaving = Signal(token_layout(width))
-        emitted_is_s0 = (emitted.kind == TokenKind.STOP) & (emitted.payload[:8] == 0)
-        pend_is_s0 = pending & (pend.kind == TokenKind.STOP) & (pend.payload[:8] == 0)
+        emitted_is_s0 = is_s0(emitted)
+        pend_is_s0 = pending & is_s0(pend)
         m.d.comb += [
             emitted.eq(inner),
             leaving.eq(Mux(pending, pend, emitted)),
@@ -60,22 +61,21 @@ class DropCrd(Primitive):
 
         @contextmanager
         def emitting(
-            takes: Sequence[wiring.PureInterface], pushes: Mapping[wiring.PureInterface, Value] = {}
+            takes: Sequence[wiring.PureInterface],
+            pushes: Mapping[wiring.PureInterface, Value] = {},
+            agree: ValueLike = 1,
         ) -> Iterator[None]:
             """A row that emits on inner: S0 is held back until it is known what follows it."""
             token = make_token(leaving.kind, leaving.payload[:8])
-            with table.row(
-                takes=takes,
-                pushes={**pushes, inner_out.i: token},
-                pushes_if={inner_out.i: pending | ~emitted_is_s0},
-            ):
+            pushes, when = {**pushes, inner_out.i: token}, {inner_out.i: pending | ~emitted_is_s0}
+            with table.row(agree=agree, takes=takes, pushes=pushes, pushes_if=when):
                 with m.If(pending | emitted_is_s0):
                     m.d.sync += [pending.eq(1), pend.eq(emitted)]
                 yield
 
         outer_push = {outer_out.i: make_token(outer.kind, outer.payload[:8])}
         outer_is_val = outer.kind == TokenKind.VAL
-        outer_ends = outer_is_stop_below(outer, inner)
+        outer_ends, agree = outer.kind == TokenKind.STOP, outer_is_stop_below(outer, inner)
         with m.Switch(inner.kind):
             with m.Case(TokenKind.VAL):
                 with m.If(have), emitting([self.i.inner]):
@@ -83,7 +83,7 @@ class DropCrd(Primitive):
                 with m.Elif(outer_is_val), emitting(both, outer_push):
                     m.d.sync += have.eq(1)
             with m.Case(TokenKind.STOP):
-                with m.If(inner.payload[:8] == 0):
+                with m.If(is_s0(inner)):
                     with m.If(have), emitting([self.i.inner]):
                         m.d.sync += have.eq(0)
                     with m.Elif(outer_is_val):
@@ -92,13 +92,14 @@ class DropCrd(Primitive):
                     with m.If(~gone):
                         with m.If(outer_is_val), table.row(needs=[self.i.inner], takes=[self.i.outer]):
                             m.d.sync += gone.eq(1)
-                    with m.Elif(outer_ends & pend_is_s0), table.row(takes=both, pushes=outer_push):
-                        m.d.sync += [pend.eq(inner), gone.eq(0)]
+                    with m.Elif(outer_ends & pend_is_s0):
+                        with table.row(agree=agree, takes=both, pushes=outer_push):
+                            m.d.sync += [pend.eq(inner), gone.eq(0)]
                     with m.Elif(outer_ends):
                         m.d.comb += emitted.eq(stop_token(1, stop_hi(inner)))
-                        with emitting(both, outer_push):
+                        with emitting(both, outer_push, agree):
                             m.d.sync += gone.eq(0)
-                with m.Elif(outer_ends), emitting(both, outer_push):
+                with m.Elif(outer_ends), emitting(both, outer_push, agree):
                     m.d.sync += have.eq(0)
             with m.Case(TokenKind.DONE):
                 token = make_token(leaving.kind, leaving.payload[:8])

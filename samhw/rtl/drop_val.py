@@ -9,7 +9,7 @@ from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.logic import any_of
 from samhw.rtl.output import Output
-from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout, token_width
+from samhw.rtl.token import TokenKind, all_end, is_payload, make_token, same_token, token_layout, token_width
 
 __all__ = ["DropVal"]
 
@@ -48,9 +48,10 @@ class DropVal(Primitive):
                 table.row(takes=both, pushes={crd.i: token, val.i: token})
             with m.Else():
                 table.row(takes=both)
-        with m.Elif(~is_payload(coordinate) & same_token(coordinate, value)):
+        with m.Elif(all_end(coordinate, value)):
             token = make_token(coordinate.kind, coordinate.payload[:8])
-            table.row(takes=both, pushes={crd.i: token, val.i: token})
+            agree = same_token(coordinate, value)
+            table.row(agree=agree, takes=both, pushes={crd.i: token, val.i: token})
         m.d.comb += [self.fired.eq(table.fired), self.error.eq(error_bits(protocol=table.protocol))]
         return m
 

@@ -19,6 +19,8 @@ _NONE: Mapping[PureInterface, ValueLike] = MappingProxyType({})
 class _Row:
     here: Signal
     """The row's condition holds."""
+    agree: Value
+    """The heads are what the row needs."""
     go: Signal
     """Its firing happens in this cycle."""
     needs: Iterable[PureInterface]
@@ -37,6 +39,9 @@ class FiringTable(Elaboratable):
     them in `needs` or `takes`. Rows exclude each other, so that each handshake is one flat disjunction,
     whatever the nesting of conditions.
 
+    What a row needs of its heads beyond that, as equal levels of two stops, goes to `agree`. It is checked
+    beside the handshakes and not on the way to them: heads that do not agree leave with the error.
+
     Args:
         m: where the actor's logic goes; the table becomes a submodule.
         heads: every input that the conditions look at. All available and no row open is the `protocol` error.
@@ -44,7 +49,7 @@ class FiringTable(Elaboratable):
 
     Attributes:
         fired: a firing happens in this cycle.
-        protocol: a combination of heads that no row covers.
+        protocol: a combination of heads that no row covers, or that do not agree in the row that does.
     """
 
     def __init__(self, m: Module, heads: Iterable[PureInterface], *, stall: ValueLike = 0):
@@ -59,6 +64,7 @@ class FiringTable(Elaboratable):
     def row(
         self,
         *,
+        agree: ValueLike = 1,
         needs: Iterable[PureInterface] = (),
         takes: Iterable[PureInterface] = (),
         takes_if: Mapping[PureInterface, ValueLike] = _NONE,
@@ -68,6 +74,7 @@ class FiringTable(Elaboratable):
         """A row of the table. State that changes with the firing is assigned in the context that it returns.
 
         Args:
+            agree: what has to hold of the heads, or else it is the `protocol` error.
             needs: inputs whose heads the conditions up to this row look at (those taken need not be
                 repeated).
             takes: inputs that lose their head.
@@ -77,7 +84,7 @@ class FiringTable(Elaboratable):
         """
         taken = dict.fromkeys(takes, Const(1)) | dict(takes_if)
         pushed = dict.fromkeys(pushes, Const(1)) | dict(pushes_if)
-        row = _Row(Signal(), Signal(), tuple(needs), taken, pushed, pushes)
+        row = _Row(Signal(), Value.cast(agree), Signal(), tuple(needs), taken, pushed, pushes)
         self._rows.append(row)
         self._m.d.comb += row.here.eq(1)
         opened: AbstractContextManager[None] = self._m.If(row.go)
@@ -108,7 +115,8 @@ class FiringTable(Elaboratable):
         m.d.comb += [
             self.fired.eq(any_of(row.go for row in self._rows)),
             self.protocol.eq(
-                all_of(head.valid for head in self._heads) & ~any_of(row.here for row in self._rows)
+                all_of(head.valid for head in self._heads)
+                & ~any_of(row.here & row.agree for row in self._rows)
             ),
         ]
         return m

@@ -6,7 +6,15 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import ControlSignature
-from samhw.rtl.token import TokenKind, is_payload, make_token, outer_is_stop_below, stop_lo, token_layout
+from samhw.rtl.token import (
+    TokenKind,
+    is_payload,
+    is_s0,
+    make_token,
+    outer_is_stop_below,
+    stop_lo,
+    token_layout,
+)
 
 __all__ = ["Hold"]
 
@@ -61,7 +69,7 @@ class Hold(wiring.Component):
                     with table.row(takes=both, pushes={self.o: make_token(outer.kind)}):
                         m.d.sync += [held.eq(1), h.eq(outer)]
             with m.Case(TokenKind.STOP):
-                with m.If(inner.payload[:8] == 0):
+                with m.If(is_s0(inner)):
                     with m.If(held), table.row(takes=[self.inner], pushes={self.o: inner_token}):
                         m.d.sync += held.eq(0)
                     with m.Elif(is_payload(outer)):
@@ -69,8 +77,9 @@ class Hold(wiring.Component):
                 with m.Elif((stop_lo(inner) == 0) & ~held):
                     with m.If(is_payload(outer)), table.row(needs=[self.inner], takes=[self.outer]):
                         m.d.sync += [held.eq(1), h.eq(outer)]
-                with m.Elif(((stop_lo(inner) == 0) == held) & outer_is_stop_below(outer, inner)):
-                    with table.row(takes=both, pushes={self.o: inner_token}):
+                with m.Elif(outer.kind == TokenKind.STOP):
+                    agree = ((stop_lo(inner) == 0) == held) & outer_is_stop_below(outer, inner)
+                    with table.row(agree=agree, takes=both, pushes={self.o: inner_token}):
                         m.d.sync += held.eq(0)
             with m.Case(TokenKind.DONE), m.If(~held & (outer.kind == TokenKind.DONE)):
                 table.row(takes=both, pushes={self.o: inner_token})

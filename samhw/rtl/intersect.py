@@ -3,10 +3,10 @@
 from amaranth.hdl import Module
 
 from samhw.rtl.firing import FiringTable
-from samhw.rtl.joiner import Coordinates, Joiner, Refs, all_ends
+from samhw.rtl.joiner import Coordinates, Joiner, Refs
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.output import Output
-from samhw.rtl.token import make_token
+from samhw.rtl.token import all_end, make_token, same_token
 
 __all__ = ["Intersect"]
 
@@ -22,9 +22,10 @@ class Intersect(Joiner):
         behind = [v & (~all_val | below) for v, below in zip(is_val, late, strict=True)]
         m.d.comb += crd.result.eq(heads[0].payload)
 
-        with m.If(all_ends(heads) | (all_val & ~any_of(late))):
+        with m.If(all_end(*heads) | (all_val & ~any_of(late))):
             copied = zip([crd, *refs], [heads[0], *(head.payload for head in self._refs)], strict=True)
             table.row(
+                agree=all_val | same_token(*heads),
                 takes=[*self._crds, *self._refs],
                 pushes={out.i: make_token(head.kind, head.payload[:8]) for out, head in copied},
             )

@@ -14,7 +14,7 @@ from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.output import Output
 from samhw.rtl.token import TokenKind, is_payload, same_token, token_layout
 
-__all__ = ["Coordinates", "Joiner", "Refs", "all_ends"]
+__all__ = ["Coordinates", "Joiner", "Refs"]
 
 
 Refs = Sequence[Output]
@@ -37,11 +37,11 @@ class Coordinates:
     less: Sequence[Sequence[Value]]
 
     @classmethod
-    def of(cls, m: Module, heads: Sequence[data.View]) -> "Coordinates":
-        """Every pair of coordinates is compared once, side by side."""
+    def of(cls, m: Module, heads: Sequence[data.View], bits: int) -> "Coordinates":
+        """Every pair of coordinates is compared once, side by side, in so many bits."""
         is_val = [head.kind == TokenKind.VAL for head in heads]
         val_or_stop = all_of(v | (head.kind == TokenKind.STOP) for v, head in zip(is_val, heads, strict=True))
-        return cls(heads, is_val, val_or_stop, _less(m, [head.payload for head in heads]))
+        return cls(heads, is_val, val_or_stop, _less(m, [head.payload[:bits] for head in heads]))
 
 
 class Joiner(Primitive):
@@ -49,10 +49,13 @@ class Joiner(Primitive):
 
     Args:
         payload_widths: bits of the payload of each `ref<i>`: references, values or coordinates.
+        coordinate_bits: those of a coordinate that tell it from others; all of `arch.index_bits`, if not
+            given.
     """
 
-    def __init__(self, *, arch: Arch, payload_widths: Sequence[int]):
+    def __init__(self, *, arch: Arch, payload_widths: Sequence[int], coordinate_bits: int | None = None):
         self.arch = arch
+        self.coordinate_bits = arch.index_bits if coordinate_bits is None else coordinate_bits
         self.payload_widths = tuple(payload_widths)
         index = token_layout(arch.index_bits)
         refs = {f"ref{i}": token_layout(width) for i, width in enumerate(payload_widths)}
@@ -82,7 +85,7 @@ class Joiner(Primitive):
             refs.append(ref)
 
         table = FiringTable(m, self._crds)
-        crds = Coordinates.of(m, [head.payload for head in self._crds])
+        crds = Coordinates.of(m, [head.payload for head in self._crds], self.coordinate_bits)
         self._join(m, table, crds, crd, refs)
         astray = any_of(
             crd.valid & ref.valid & ~_in_lockstep(crd.payload, ref.payload)
@@ -106,8 +109,3 @@ def _less(m: Module, coordinates: Sequence[Value]) -> list[list[Value]]:
 
 def _in_lockstep(crd: data.View, ref: data.View) -> Value:
     return (is_payload(crd) & is_payload(ref)) | (~is_payload(crd) & same_token(crd, ref))
-
-
-def all_ends(heads: Sequence[data.View]) -> Value:
-    """All heads are the same STOP, or all are DONE."""
-    return ~is_payload(heads[0]) & all_of(same_token(heads[0], head) for head in heads[1:])

@@ -37,7 +37,7 @@ class Last(Primitive):
             with m.Case(TokenKind.VAL, TokenKind.EMPTY), table.row(takes=[self.i.val]):
                 m.d.sync += last.eq(head.payload)
             with m.Case(TokenKind.STOP):
-                with m.If((lo == 0) & (hi == 0)), table.row(takes=[self.i.val], pushes={val.i: value}):
+                with m.If(hi == 0), table.row(takes=[self.i.val], pushes={val.i: value}):
                     m.d.sync += last.eq(0)
                 with m.Elif((lo == 0) & ~half), table.row(needs=[self.i.val], pushes={val.i: value}):
                     m.d.sync += [last.eq(0), half.eq(1)]

@@ -14,7 +14,7 @@ from samhw.rtl.firing import FiringTable
 from samhw.rtl.logic import any_of
 from samhw.rtl.output import Output
 from samhw.rtl.pairwise import Word, computed, pairwise, rounds
-from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout, token_width
+from samhw.rtl.token import TokenKind, all_end, is_payload, make_token, same_token, token_layout, token_width
 from samhw.rtl.units import Unit, alu_unit
 
 __all__ = ["Matmul"]
@@ -74,8 +74,9 @@ class Matmul(Primitive):
         table = FiringTable(m, inputs)
         with m.If(is_payload(a) & is_payload(b)):
             table.row(takes=inputs, pushes={val.i: make_token(TokenKind.VAL)})
-        with m.Elif(~is_payload(a) & same_token(a, b)):
-            table.row(takes=inputs, pushes={val.i: make_token(a.kind, a.payload[:8])})
+        with m.Elif(all_end(a, b)):
+            end = make_token(a.kind, a.payload[:8])
+            table.row(agree=same_token(a, b), takes=inputs, pushes={val.i: end})
 
         def adder() -> Unit:
             return self._unit("add")

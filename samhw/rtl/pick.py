@@ -9,7 +9,7 @@ from samhw.graph import Arch
 from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout
+from samhw.rtl.token import TokenKind, all_end, is_payload, make_token, same_token, token_layout
 from samhw.rtl.units import MultiplyAdd
 
 __all__ = ["Pick"]
@@ -51,8 +51,9 @@ class Pick(Primitive):
             table.row(takes=both, pushes={ref.i: make_token(TokenKind.VAL)})
         with m.Elif(is_payload(at) & is_payload(base)):
             table.row(takes=both, pushes={ref.i: make_token(TokenKind.EMPTY)})
-        with m.Elif(~is_payload(at) & same_token(at, base)):
-            table.row(takes=both, pushes={ref.i: make_token(at.kind, at.payload[:8])})
+        with m.Elif(all_end(at, base)):
+            end = make_token(at.kind, at.payload[:8])
+            table.row(agree=same_token(at, base), takes=both, pushes={ref.i: end})
 
         late_base = Signal(width, reset_less=True)
         read = Signal()

@@ -15,7 +15,7 @@ from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.rescale_step import RescaleStep
 from samhw.rtl.running_actor import RunningActor
-from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout, token_width
+from samhw.rtl.token import TokenKind, all_end, is_payload, make_token, same_token, token_layout, token_width
 
 __all__ = ["Recur"]
 
@@ -127,9 +127,10 @@ class _Spread(RunningActor):
                 m.d.sync += place.eq(place + 1)
                 with m.If((place[: self.k].all() if self.k else 1) & ~place[self.k]):
                     m.d.sync += [p.eq(factor.payload), x.eq(head.payload)]
-        with m.Elif(same_token(factor, head)):
+        with m.Elif(all_end(factor, head)):
             end = make_token(head.kind, head.payload[:8])
-            with table.row(takes=inputs, pushes=dict.fromkeys((o.i for o in outputs.values()), end)):
+            pushes = dict.fromkeys((output.i for output in outputs.values()), end)
+            with table.row(agree=same_token(factor, head), takes=inputs, pushes=pushes):
                 m.d.sync += place.eq(0)
         m.d.comb += [self.fired.eq(table.fired), self.protocol.eq(table.protocol)]
         return m

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Graph, Node
+from samhw.graph import Arch, Endpoint, Graph, Node
+from samhw.graph.widths import greatest_indices
 from samhw.numerics import ValueType
 from samhw.rtl.actor import Primitive
 from samhw.rtl.alu import Alu
@@ -85,6 +86,15 @@ class Site:
         """The width of an input's payloads."""
         return token_width(self.graph.taken(self.node, port).width(self.arch.index_bits))
 
+    def coordinate_bits(self) -> int:
+        """The bits that the coordinates at the inputs of a joiner have."""
+        greatest = greatest_indices(self.graph)
+        ports = [Endpoint(self.node.name, f"crd{i}") for i in range(self.params["inputs"])]
+        if not all(port in self.graph.fanin for port in ports):
+            return self.arch.index_bits
+        most = max(greatest[self.graph.fanin[port].source] for port in ports)
+        return min(self.arch.index_bits, max(most.bit_length(), 1))
+
     def widths(self) -> list[int]:
         """The widths of the payloads that a joiner joins."""
         return [self.width(f"ref{i}") for i in range(self.params["inputs"])]
@@ -126,8 +136,10 @@ COMPONENTS: Mapping[str, Callable[[Site], Primitive]] = {
         levels=at.params["levels"],
         payload_width=at.width("ref0"),
     ),
-    "intersect": lambda at: Intersect(arch=at.arch, payload_widths=at.widths()),
-    "union": lambda at: Union(arch=at.arch, payload_widths=at.widths()),
+    "intersect": lambda at: Intersect(
+        arch=at.arch, payload_widths=at.widths(), coordinate_bits=at.coordinate_bits()
+    ),
+    "union": lambda at: Union(arch=at.arch, payload_widths=at.widths(), coordinate_bits=at.coordinate_bits()),
     "array": lambda at: Array(
         arch=at.arch, stored_width=at.stored_width("vals"), vals_capacity=at.capacity("vals")
     ),

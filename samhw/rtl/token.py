@@ -3,10 +3,14 @@
 from amaranth.hdl import Cat, Const, Value, ValueLike
 from amaranth.lib import data, enum
 
+from samhw.rtl.logic import all_of
+
 __all__ = [
     "CONTROL",
     "TokenKind",
+    "all_end",
     "is_payload",
+    "is_s0",
     "make_token",
     "outer_is_stop_below",
     "same_token",
@@ -72,9 +76,24 @@ def is_payload(token: data.View) -> Value:
     return ~Value.cast(token.kind)[0]
 
 
-def same_token(a: data.View, b: data.View) -> Value:
-    """Both are the same STOP, or both DONE, or both EMPTY; payloads wider than a stop's are not compared."""
-    return (Value.cast(a.kind) == Value.cast(b.kind)) & (a.payload[:8] == b.payload[:8])
+def is_s0(token: data.View) -> Value:
+    """STOP(0, 0), which ends a fiber and nothing else. `hi` tells, since `lo` is never above it."""
+    return (token.kind == TokenKind.STOP) & (stop_hi(token) == 0)
+
+
+def all_end(first: data.View, *others: data.View) -> Value:
+    """All are STOPs, or all are DONE. The levels of the STOPs are left to `same_token`, which a row of a
+    `FiringTable` takes as what its heads have to `agree` in."""
+    kind = Value.cast(first.kind)
+    return ~is_payload(first) & all_of(kind == Value.cast(other.kind) for other in others)
+
+
+def same_token(first: data.View, *others: data.View) -> Value:
+    """All are the same STOP, or all DONE, or all EMPTY; payloads wider than a stop's are not compared."""
+    return all_of(
+        (Value.cast(first.kind) == Value.cast(other.kind)) & (first.payload[:8] == other.payload[:8])
+        for other in others
+    )
 
 
 def outer_is_stop_below(outer: data.View, inner: data.View) -> Value:

@@ -10,6 +10,7 @@ from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.token import (
     TokenKind,
+    all_end,
     is_payload,
     make_token,
     same_token,
@@ -56,17 +57,17 @@ class TopK(Primitive):
 
         both, three = [self.i.crd, self.i.val], [self.i.crd, self.i.val, self.i.rank]
         table = FiringTable(m, three)
-        same, is_stop = same_token(coordinate, value), coordinate.kind == TokenKind.STOP
-        given = make_token(TokenKind.VAL)
+        stops = all_end(coordinate, value) & (coordinate.kind == TokenKind.STOP)
         with m.If((coordinate.kind == TokenKind.VAL) & is_payload(value)), table.row(takes=both):
             m.d.comb += insert.eq(1)
-        with m.Elif(same & is_stop & (stop_lo(coordinate) == 0) & (rank.kind == TokenKind.VAL)):
-            table.row(needs=both, takes=[self.i.rank], pushes={val.i: given})
-        with (
-            m.Elif(same & ~is_payload(coordinate) & same_token(coordinate, rank)),
-            table.row(takes=three, pushes={val.i: make_token(coordinate.kind, coordinate.payload[:8])}),
-        ):
-            m.d.comb += clear.eq(1)
+        with m.Elif(stops & (stop_lo(coordinate) == 0) & (rank.kind == TokenKind.VAL)):
+            agree, given = same_token(coordinate, value), make_token(TokenKind.VAL)
+            table.row(agree=agree, needs=both, takes=[self.i.rank], pushes={val.i: given})
+        with m.Elif(all_end(coordinate, value, rank)):
+            end = make_token(coordinate.kind, coordinate.payload[:8])
+            agree = same_token(coordinate, value, rank)
+            with table.row(agree=agree, takes=three, pushes={val.i: end}):
+                m.d.comb += clear.eq(1)
         place = rank.payload[: (self.k - 1).bit_length() or 1]
         filled = (rank.payload < self.k) & Array(used)[place]
         m.d.comb += [

@@ -3,10 +3,10 @@
 from amaranth.hdl import Module, Mux
 
 from samhw.rtl.firing import FiringTable
-from samhw.rtl.joiner import Coordinates, Joiner, Refs, all_ends
+from samhw.rtl.joiner import Coordinates, Joiner, Refs
 from samhw.rtl.logic import any_of
 from samhw.rtl.output import Output
-from samhw.rtl.token import TokenKind, make_token
+from samhw.rtl.token import TokenKind, all_end, make_token, same_token
 
 __all__ = ["Union"]
 
@@ -21,7 +21,7 @@ class Union(Joiner):
             is_val[i] & ~any_of(is_val[j] & crds.less[j][i] for j in range(len(heads)) if j != i)
             for i in range(len(heads))
         ]
-        ends = all_ends(heads)
+        ends = all_end(*heads)
         m.d.comb += crd.result.eq(
             any_of(Mux(here, head.payload, 0) for here, head in zip(least, heads, strict=True))
         )
@@ -34,4 +34,5 @@ class Union(Joiner):
             )
         with m.If(ends | (any_val & crds.val_or_stop)):
             taken = dict(zip([*self._crds, *self._refs], [ends | here for here in least] * 2, strict=True))
-            table.row(needs=self._crds, takes_if=taken, pushes=tokens)
+            agree = any_val | same_token(*heads)
+            table.row(agree=agree, needs=self._crds, takes_if=taken, pushes=tokens)

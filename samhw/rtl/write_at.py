@@ -6,7 +6,7 @@ from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
 from samhw.rtl.actor import MemoryWriteSignature, error_bits
-from samhw.rtl.token import TokenKind, is_payload, same_token, token_layout, token_width
+from samhw.rtl.token import TokenKind, all_end, is_payload, same_token, token_layout, token_width
 from samhw.rtl.writer import Writer
 
 __all__ = ["WriteAt"]
@@ -38,7 +38,7 @@ class WriteAt(Writer):
         beyond = stores & (ref.payload >= self.vals_capacity)
         with m.If(stores), table.row(takes=both):
             m.d.comb += self.mem_vals.en.eq(~beyond)
-        with m.Elif(~is_payload(ref) & same_token(ref, val)), table.row(takes=both):
+        with m.Elif(all_end(ref, val)), table.row(agree=same_token(ref, val), takes=both):
             m.d.comb += self.committed.eq(ref.kind == TokenKind.DONE)
         m.d.comb += [
             self.fired.eq(table.fired),

@@ -114,8 +114,8 @@ MUTANTS = {
         Mutant(
             "a stop is doubled",
             "pick",
-            "takes=both, pushes={ref.i: make_token(at.kind, ",
-            "needs=both, pushes={ref.i: make_token(at.kind, ",
+            "takes=both, pushes={ref.i: end}",
+            "needs=both, pushes={ref.i: end}",
         )
     ],
     "shift": [Mutant("a stop without its levels", "shift", ", head.payload[:8])", ")")],

@@ -8,10 +8,18 @@ from tests.rtl.bench import ARCH, Offer, run
 from tests.support.streams import timed, tokens
 
 
-def union(crds, refs, *, widths=None, **options):
-    component = Union(arch=ARCH, payload_widths=widths or [32] * len(crds))
+def union(crds, refs, *, widths=None, coordinate_bits=None, **options):
+    component = Union(arch=ARCH, payload_widths=widths or [32] * len(crds), coordinate_bits=coordinate_bits)
     offers = {f"crd{i}": crd for i, crd in enumerate(crds)} | {f"ref{i}": ref for i, ref in enumerate(refs)}
     return run(component, offers, **options)
+
+
+def test_compares_the_bits_that_coordinates_have():
+    """Above them there may stand anything."""
+    crds, refs = ["9 3 S0 D", "2 11 S0 D"], ["10 11 S0 D", "20 21 S0 D"]
+    result = union(crds, refs, coordinate_bits=3)
+    assert result.pops["ref0"] == timed("10@1 N@2 11@3 S0@4 D@5")
+    assert result.pops["ref1"] == timed("N@1 20@2 21@3 S0@4 D@5")
 
 
 @pytest.mark.parametrize(

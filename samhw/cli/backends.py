@@ -1,6 +1,7 @@
 """What runs or builds a design, and the options that belong to some of them alone."""
 
 import functools
+import re
 from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
@@ -16,13 +17,14 @@ __all__ = [
     "CLOCK",
     "REGIONS",
     "REGIONS_HELP",
+    "ROOM",
     "board_options",
     "check_settings",
     "say_backends",
     "say_targets",
 ]
 
-OPTION_NAMES = {"on_chip": "--memories", "one_top": "--regions"}
+OPTION_NAMES = {"on_chip_bytes": "--memories", "one_top": "--regions"}
 """The options that are not called as the settings that they make."""
 
 REGIONS = ("kernels", "top")
@@ -43,6 +45,26 @@ class _Clock(click.types.FloatParamType):
 
 CLOCK = _Clock()
 """The type of --clock."""
+
+
+class _Room(click.ParamType[int]):
+    """How much may lie on the chip: all (`on-chip`), nothing (`m_axi`), or so much, as 512KB. Gives bytes."""
+
+    name = "on-chip|m_axi|SIZE"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value)
+        if found := re.fullmatch(r"(\d{1,9})(KB|MB)", text):
+            return int(found[1]) << (10 if found[2] == "KB" else 20)
+        if text not in _ROOMS:
+            self.fail(f"{text!r} is neither 'on-chip' nor 'm_axi' nor a size, such as 512KB or 8MB.")
+        return _ROOMS[text]
+
+
+_ROOMS = {"on-chip": 1 << 62, "m_axi": 0}
+
+ROOM = _Room()
+"""The type of --memories."""
 
 
 class _BackendName(click.Choice[str]):

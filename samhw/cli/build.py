@@ -10,7 +10,7 @@ import click
 from samhw.backends import DERIVED, Target, find_target, run, targets
 from samhw.backends import build as write_build
 from samhw.checking import check
-from samhw.cli.backends import CLOCK, REGIONS, REGIONS_HELP, check_settings
+from samhw.cli.backends import CLOCK, REGIONS, REGIONS_HELP, ROOM, check_settings
 from samhw.cli.memory import check_on_chip
 from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.output import OUTPUT, print_json
@@ -55,7 +55,10 @@ __all__ = ["build"]
 )
 @click.option("--baud", type=int, help="Speed of a board's link; by default what it can.")
 @click.option(
-    "--memories", type=click.Choice(["on-chip", "m_axi"]), help="Where its tensors lie; by default on-chip."
+    "--memories",
+    type=ROOM,
+    metavar="on-chip|m_axi|SIZE",
+    help="What lies on the chip: all, nothing, or what fits into, say, 8MB; by default half of a card's RAM.",
 )
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the summary as JSON.")
@@ -71,7 +74,7 @@ def build(
     part: str | None,
     clock: float | None,
     baud: int | None,
-    memories: str | None,
+    memories: int | None,
     regions: str | None,
     json_target: str | None,
     report: str | None,
@@ -87,7 +90,7 @@ def build(
         "part": part,
         "clock": clock,
         "baud": baud,
-        "on_chip": memories and memories == "on-chip",
+        "on_chip_bytes": memories,
         "one_top": regions and regions == "top",
         "name": name,
     }

@@ -56,8 +56,12 @@ def memory_word(stored: Payload) -> str:
 
 def plain_word(stored: Payload, arch: Arch) -> str:
     """The same for a host, which need not know the types of HLS."""
-    width = arch.index_bits if stored.element is None else stored.element.width
-    return f"std::uint{_word_width(width)}_t"
+    return f"std::uint{word_width(stored, arch)}_t"
+
+
+def word_width(stored: Payload, arch: Arch) -> int:
+    """The bits of a memory's words."""
+    return _word_width(arch.index_bits if stored.element is None else stored.element.width)
 
 
 def _word_width(width: int) -> int:

@@ -10,20 +10,21 @@ from numpy.typing import NDArray
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph
-from samhw.hls.cards import CARDS, memory_of, part_of
+from samhw.hls.cards import CARDS, memory_of, part_of, ram_of
 from samhw.hls.check import check
-from samhw.hls.cpp import comment, plain_word
+from samhw.hls.cpp import comment, plain_word, word_width
 from samhw.hls.interface import PointerArgument, kernel_ports, sequence_extents, sequencer
 from samhw.hls.ip import float_operators
 from samhw.hls.library import library
 from samhw.hls.lower import lower
+from samhw.hls.off_chip import BURST, LINE_BYTES, OUTSTANDING, memories_off_chip
 from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
 from samhw.hls.templates import render
 from samhw.names import identifiers
 
 __all__ = ["Options", "emit", "simulated", "vectors"]
 
-_HEADERLESS = {"csim.hpp", "walk.hpp", "hold.hpp", "values.hpp", "token.hpp"}
+_HEADERLESS = {"csim.hpp", "bursts_csim.hpp", "walk.hpp", "hold.hpp", "values.hpp", "token.hpp"}
 _NUMBERS = {"convert.hpp", "fixed.hpp", "float.hpp", "functions.hpp", "operations.hpp"}
 
 
@@ -39,7 +40,9 @@ class Options:
         part: the device, or the name of a card (`CARDS`), which becomes that of its device; by default the
             VU9P of AWS F1.
         clock: clock period in nanoseconds.
-        on_chip: copy the memories to arrays on the chip; else every access goes through m_axi.
+        on_chip_bytes: what memories may take on the chip, bytes. The smallest are copied to arrays there, as
+            far as they fit; the lines of the others come and go through m_axi by bursts. By default half of
+            what the card's device has, and no limit for a device of no card.
         one_top: one top function that runs all regions of a program; else each region is a kernel of its own.
 
     Raises:
@@ -48,7 +51,7 @@ class Options:
 
     part: str = CARDS["f1"].part
     clock: float = 4.0
-    on_chip: bool = True
+    on_chip_bytes: int | None = None
     one_top: bool = False
 
     def __post_init__(self) -> None:
@@ -62,6 +65,12 @@ class Options:
             raise InputError(
                 f"A clock cannot have a period of {self.clock:g} ns; give {SHORTEST:g} to {LONGEST:g}."
             )
+
+    def off_chip(self, design: Design, arch: Arch) -> frozenset[str]:
+        """The names of the memories that do not lie on the chip."""
+        device = ram_of(self.part)
+        room = device // 2 if self.on_chip_bytes is None and device else self.on_chip_bytes
+        return memories_off_chip(design, arch, room)
 
 
 def emit(
@@ -81,13 +90,13 @@ def emit(
         InputError: for a design that `lower` does not take.
     """
     options = options or Options()
-    program = lower(design, arch)
-    headers = library([program], design.runs, on_chip=options.on_chip)
+    program = lower(design, arch, options.off_chip(design, arch))
+    headers = library([program], design.runs, on_chip=program.copies)
     context = _context(program, design, arch, options)
     context["statements"] = [
         [comment(s) for s in lines] for lines in statements or [()] * len(program.regions)
     ]
-    files = _sources(program, design, options, context)
+    files = _sources(program, design, context)
     for path in ("hls_config.cfg", "link.cfg", "run_hls.tcl", "Makefile", "README.md"):
         units = [name for name in files if name.endswith(".cpp")]
         files |= {path: render(f"project/{path}.j2", **context, units=units)}
@@ -104,14 +113,12 @@ def simulated(files: Mapping[str, str]) -> dict[str, str]:
     return {path: text for path, text in files.items() if path.startswith(("src/", "tb/"))}
 
 
-def _sources(
-    program: HlsProgram, design: Design, options: Options, context: dict[str, Any]
-) -> dict[str, str]:
+def _sources(program: HlsProgram, design: Design, context: dict[str, Any]) -> dict[str, str]:
     """The texts of the top function and, if there are several, of the regions that it runs."""
     top = program.top
     if not program.is_sequence:
         (region,) = program.regions
-        whole = context | _body(region, program, design.runs[0], options)
+        whole = context | _body(region, program, design.runs[0], arrays=True)
         return {
             f"src/{top}.hpp": render("project/kernel.hpp.j2", **whole),
             f"src/{top}.cpp": render("project/kernel.cpp.j2", **whole),
@@ -120,10 +127,10 @@ def _sources(
         f"src/{top}.hpp": render("project/kernel.hpp.j2", **context),
         f"src/{top}.cpp": render("project/sequencer.cpp.j2", **context),
     }
-    inside = replace(options, on_chip=False)  # What a region gets lies on the chip already, or nowhere else.
     for number, (call, part) in enumerate(zip(context["sequencer"].calls, design.runs, strict=True)):
-        whole = context | _body(call.region, program, part, inside)
-        whole |= {"call": call, "number": number, "on_chip": False}
+        # What a region gets lies on the chip already, or nowhere else.
+        whole = context | _body(call.region, program, part, arrays=False)
+        whole |= {"call": call, "number": number}
         files[f"src/{call.region.name}.hpp"] = render("project/region.hpp.j2", **whole)
         files[f"src/{call.region.name}.cpp"] = render("project/region.cpp.j2", **whole)
     return files
@@ -152,8 +159,9 @@ def _lines(numbers: list[int]) -> str:
 def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) -> dict[str, object]:
     """What all files of a project are rendered for."""
     several = program.is_sequence
-    order = sequencer(program, design, on_chip=options.on_chip) if several else None
+    order = sequencer(program, design) if several else None
     ports = order.ports if order else kernel_ports(program.regions[0])
+    lines = {port.name: _lines_of(port, design, arch) for port in ports if port.off_chip}
     return {
         "program": program,
         "sequencer": order,
@@ -161,7 +169,12 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
         "title": comment(f"{design.name} on {design.value}"),
         "value": design.value.name,
         "options": options,
-        "on_chip": options.on_chip,
+        "on_chip": program.copies,
+        "off_chip": bool(lines),
+        "lines": {port.name: lines.get(port.name, 0) for port in ports},
+        "room": {port.name: _words_of(port, lines, design, arch) for port in ports},
+        "burst": BURST,
+        "outstanding": OUTSTANDING,
         "clock": f"{options.clock:g}",
         "frequency": round(1e9 / options.clock),
         "memory": memory_of(options.part),
@@ -170,7 +183,7 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
         "ports": ports,
         "positions": {port.name: number for number, port in enumerate(ports)},
         "plain_words": {port.name: plain_word(design.stored(port.memory), arch) for port in ports},
-        "bundles": _bundles(ports, shared=several and options.on_chip),
+        "bundles": _bundles(ports, shared=several),
         "memories": {f"{name}_words": design.memory[m] for m, name in identifiers(design.memory).items()},
         "files": identifiers(design.memory),
         "links": _links(program),
@@ -181,9 +194,24 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
 def _bundles(ports: tuple[PointerArgument, ...], *, shared: bool) -> dict[str, str]:
     """The AXI port of each pointer: one of its own, or one for indices and one for values where they are only
     copied, one after another."""
-    if shared:
-        return {port.name: f"gmem_{'values' if port.memory.is_value else 'indices'}" for port in ports}
-    return {port.name: f"gmem{number}" for number, port in enumerate(ports)}
+    return {
+        port.name: f"gmem_{'values' if port.memory.is_value else 'indices'}"
+        if shared and not port.off_chip
+        else f"gmem{number}"
+        for number, port in enumerate(ports)
+    }
+
+
+def _lines_of(port: PointerArgument, design: Design, arch: Arch) -> int:
+    """The lines of a memory off the chip."""
+    return -(-port.memory.words * word_width(design.stored(port.memory), arch) // (8 * LINE_BYTES))
+
+
+def _words_of(port: PointerArgument, lines: Mapping[str, int], design: Design, arch: Arch) -> int:
+    """The words that a host makes room for: whole lines, where it has lines."""
+    if port.name not in lines:
+        return port.memory.words
+    return lines[port.name] * 8 * LINE_BYTES // word_width(design.stored(port.memory), arch)
 
 
 def _links(program: HlsProgram) -> list[tuple[str, int, int, int]]:
@@ -199,17 +227,20 @@ def _links(program: HlsProgram) -> list[tuple[str, int, int, int]]:
     return links
 
 
-def _body(region: HlsRegion, program: HlsProgram, graph: Graph, options: Options) -> dict[str, object]:
-    """What a region's own file is rendered for."""
-    alone = library([replace(program, regions=(region,))], [graph], on_chip=options.on_chip)
+def _body(region: HlsRegion, program: HlsProgram, graph: Graph, *, arrays: bool) -> dict[str, object]:
+    """What a region's own file is rendered for; `arrays`: it copies memories to the chip itself."""
+    only = replace(program, regions=(region,))
+    copies = arrays and only.copies
+    alone = library([only], [graph], on_chip=copies)
     return {
         "region": region,
-        "blocks": _blocks(region, options),
+        "on_chip": copies,
+        "blocks": _blocks(region, arrays=arrays),
         "headers": sorted(alone.keys() - _HEADERLESS - _NUMBERS),
     }
 
 
-def _blocks(region: HlsRegion, options: Options) -> list[dict[str, Any]]:
+def _blocks(region: HlsRegion, *, arrays: bool) -> list[dict[str, Any]]:
     """The calls of a node, and before them the streams and scalars that they write."""
     blocks: list[dict[str, Any]] = []
     for process in region.processes:
@@ -222,20 +253,20 @@ def _blocks(region: HlsRegion, options: Options) -> list[dict[str, Any]]:
             for name in process.arguments
             if isinstance(name, str) and name in (*region.errors, *region.counts.values())
         ]
-        block["calls"].append(_call(process, options))
+        block["calls"].append(_call(process, arrays=arrays))
     return blocks
 
 
-def _call(process: Process, options: Options) -> str:
+def _call(process: Process, *, arrays: bool) -> str:
     template = f"<{', '.join(process.template)}>" if process.template else ""
-    arguments = ", ".join(_argument(argument, options) for argument in process.arguments)
+    arguments = ", ".join(_argument(argument, arrays=arrays) for argument in process.arguments)
     return f"samhw::{process.function}{template}({arguments})"
 
 
-def _argument(argument: Argument, options: Options) -> str:
+def _argument(argument: Argument, *, arrays: bool) -> str:
     match argument:
         case MemoryPort():
-            return argument.array if options.on_chip else argument.name
+            return argument.array if arrays and not argument.off_chip else argument.name
         case HlsStream(name=name):
             return name
         case str():

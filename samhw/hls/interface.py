@@ -39,6 +39,13 @@ class PointerArgument:
     first: str
     array: str
     """The array on the chip that stands for it."""
+    off_chip: bool
+    """It gives and takes lines by bursts, and there is no array."""
+
+    @property
+    def place(self) -> str:
+        """What a region of several gets for it."""
+        return self.name if self.off_chip else self.array
 
     @property
     def read_only(self) -> bool:
@@ -97,7 +104,7 @@ class Sequencer:
 
     Attributes:
         extents: the argument for each index's extent, by the index.
-        arrays: memories on the chip, if they are to lie there.
+        arrays: the memories on the chip.
         counts: the scalars for the numbers of words written, by memory, where they are needed.
     """
 
@@ -124,24 +131,26 @@ def kernel_ports(region: HlsRegion) -> tuple[PointerArgument, ...]:
     """The ports of a region that is a top function itself."""
     first: dict[str, str] = {}
     return tuple(
-        PointerArgument(p.name, p.memory, p.word, p.words, first.setdefault(p.memory.name, p.name), p.array)
+        PointerArgument(
+            *(p.name, p.memory, p.word, p.words, first.setdefault(p.memory.name, p.name), p.array, p.off_chip)
+        )
         for p in (*region.inputs, *region.outputs)
     )
 
 
-def sequencer(program: HlsProgram, design: Design, *, on_chip: bool) -> Sequencer:
+def sequencer(program: HlsProgram, design: Design) -> Sequencer:
     """The top function of a design of several regions.
 
     On the chip, the host's memories have a pointer and an array, and those between regions an array; there
-    are as many arrays as a region has processes that read the memory. Else all of them are pointers.
+    are as many arrays as a region has processes that read the memory. Off the chip all of them are ports.
     """
     places = _places(program, design)
     everything = [port for ports in places.values() for port in ports]
-    host = [ports[0] for ports in places.values() if ports[0].memory.role is not MemoryRole.BUFFER]
+    host = [port for port in everything if port.off_chip or _is_given(port)]
     counts = {
         name: f"{first.name}_count"
         for name, (first, *others) in places.items()
-        if on_chip and (first.memory.role is MemoryRole.OUTPUT or _is_copied(first, others))
+        if not first.off_chip and (first.memory.role is MemoryRole.OUTPUT or _is_copied(first, others))
     }
     extents = sequence_extents(design)
     steps = step_arguments(node for _, node in design.nodes)
@@ -154,11 +163,11 @@ def sequencer(program: HlsProgram, design: Design, *, on_chip: bool) -> Sequence
     streams = [0, *accumulate(len(region.streams) for region in program.regions)]
     return Sequencer(
         extents=extents,
-        ports=tuple(host if on_chip else everything),
-        arrays=tuple(everything if on_chip else ()),
+        ports=tuple(host),
+        arrays=tuple(port for port in everything if not port.off_chip),
         counts=counts,
         calls=tuple(
-            _call(region, part, places, counts, extents, counters, on_chip, first)
+            _call(region, part, places, counts, extents, counters, first)
             for region, part, first in zip(program.regions, design.runs, streams, strict=False)
         ),
         lines=tuple(_lines(design.sequence, numbers, counters, extents)),
@@ -192,6 +201,11 @@ def _lines(
             yield SequenceLine(depth)
 
 
+def _is_given(port: PointerArgument) -> bool:
+    """Whether an array on the chip has a pointer, from which or to which it is copied."""
+    return port.name == port.first and port.memory.role is not MemoryRole.BUFFER
+
+
 def _is_copied(first: PointerArgument, others: list[PointerArgument]) -> bool:
     """Whether what a region writes has to be copied for others."""
     return first.memory.role is not MemoryRole.INPUT and bool(others)
@@ -200,6 +214,8 @@ def _is_copied(first: PointerArgument, others: list[PointerArgument]) -> bool:
 def _places(program: HlsProgram, design: Design) -> dict[str, list[PointerArgument]]:
     """The ports or arrays of each memory of the design, by its name."""
     most = Counter(dict.fromkeys(design.memory, 1))
+    used = (port for region in program.regions for port in (*region.inputs, *region.outputs))
+    off_chip = {port.memory.name for port in used if port.off_chip}
     for region in program.regions:
         reads = Counter(port.memory.name for port in region.inputs)
         # What a region reads and writes it reads from another array than the one that it writes.
@@ -218,6 +234,7 @@ def _places(program: HlsProgram, design: Design) -> dict[str, list[PointerArgume
             words=f"{words[name]}_words",
             first=names[name],
             array=f"{names[name if k == 0 else f'{name} {k + 1}']}_chip",
+            off_chip=name in off_chip,
         )
         places[name].append(port)
     return places
@@ -230,18 +247,14 @@ def _call(
     counts: Mapping[str, str],
     extents: Mapping[str, str],
     counters: Mapping[str, str],
-    on_chip: bool,
     first: int,
 ) -> RegionCall:
-    def text(port: PointerArgument) -> str:
-        return port.array if on_chip else port.name
-
     readers = Counter(port.memory.name for port in region.outputs)
     memories = []
     for port in region.inputs:
-        memories.append(text(places[port.memory.name][readers[port.memory.name]]))
+        memories.append(places[port.memory.name][readers[port.memory.name]].place)
         readers[port.memory.name] += 1
-    memories += [text(places[port.memory.name][0]) for port in region.outputs]
+    memories += [places[port.memory.name][0].place for port in region.outputs]
     given = [port for port in region.outputs if port.memory.name in counts]
     return RegionCall(
         region=region,

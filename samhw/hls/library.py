@@ -7,6 +7,7 @@ from typing import Any
 
 from samhw.graph import Graph, Node
 from samhw.hls.factors import Elementwise, Factors, FoldedParts
+from samhw.hls.off_chip import BURST, OUTSTANDING
 from samhw.hls.program import HlsProgram
 from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
 from samhw.hls.templates import render
@@ -16,6 +17,13 @@ from samhw.numerics.float_format import F32
 __all__ = ["Operator", "library", "operation_headers"]
 
 _HEADERS = {
+    **{f"line_{part}": "lines" for part in ("ask", "read", "word", "gather", "write")},
+    **{f"scan_stored_{part}": "scan_stored" for part in ("refs", "check")},
+    "scan_compressed_ends": "scan_compressed",
+    "scan_singleton_refs": "scan_singleton",
+    "scan_ell_ends": "scan_ell",
+    "pick_found": "pick",
+    **{f"write_{what}_places": f"write_{what}" for what in ("compressed", "val", "at")},
     "scan_dense_scale": "scan_dense",
     "scan_dense_walk": "scan_dense",
     "scan_compressed_fetch": "scan_compressed",
@@ -44,6 +52,8 @@ _SHARED = {
     "scan_ell": ["scan_compressed"],
     "scan_ragged": ["scan_compressed"],
     "scan_dia": ["walk"],
+    "scan_stored": ["scan_compressed", "walk"],
+    "lines": ["bursts_csim"],
     "repeat": ["hold"],
     "crd_hold": ["hold"],
     "locate": ["hold"],
@@ -98,7 +108,7 @@ def library(programs: Sequence[HlsProgram], graphs: Sequence[Graph], *, on_chip:
     headers |= {"csim", "status", "token", "values"}
     if on_chip:
         headers.add("memory")
-    context = _context(programs, graphs)
+    context = _context(programs, graphs) | _line_context(programs)
     if context["blocks"]:
         headers.add("block")
     if headers & {
@@ -210,6 +220,12 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         "word_tables": [word_tables(kind, sorted(ops)) for kind, ops in sorted(looked_up.items(), key=str)],
         "tables": [format_tables(f, functions) for f in sorted(formats, key=attrgetter("width"))],
     }
+
+
+def _line_context(programs: Sequence[HlsProgram]) -> dict[str, Any]:
+    """The functions that are called, of which some are only for memories off the chip, and bursts."""
+    functions = {process.function for program in programs for process in program.processes}
+    return {"functions": functions, "burst": BURST, "outstanding": OUTSTANDING}
 
 
 def _block_context(by_kind: Mapping[str, Sequence[tuple[Graph, Node]]]) -> dict[str, Any]:

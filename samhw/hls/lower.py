@@ -1,5 +1,6 @@
 """From a design to an HLS program: streams for channels, copies for fan-outs, processes for actors."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import networkx as nx
@@ -21,13 +22,17 @@ MOST_STREAMS = 1 << 15
 """The C simulation records an operation, read or write of a stream, in sixteen bits."""
 
 
-def lower(design: Design, arch: Arch) -> HlsProgram:
+def lower(design: Design, arch: Arch, off_chip: Collection[str] = ()) -> HlsProgram:
     """The HLS program of a design: its regions in the order in which they run.
 
-    Raises `InputError` for a design that is not sound or too large, or has a primitive without an HLS form.
+    Args:
+        off_chip: the names of the memories whose lines come and go by bursts.
+
+    Raises:
+        InputError: for a design that is not sound or too large, or has a primitive without an HLS form.
     """
     validate_design(design)
-    regions = tuple(_region(graph, arch) for graph in design.runs)
+    regions = tuple(_region(graph, arch, off_chip) for graph in design.runs)
     streams = sum(len(region.streams) for region in regions)
     if streams > MOST_STREAMS:
         raise InputError(
@@ -42,13 +47,13 @@ def lower(design: Design, arch: Arch) -> HlsProgram:
     return HlsProgram(top_name(design.name), arch.index_bits, regions, repeats)
 
 
-def _region(graph: Graph, arch: Arch) -> HlsRegion:
+def _region(graph: Graph, arch: Arch, off_chip: Collection[str]) -> HlsRegion:
     if len(graph.nodes) > MOST_NODES:
         raise InputError(
             f"{graph.name} has {len(graph.nodes):,} nodes, and the HLS status can name {MOST_NODES:,}; "
             "split the program."
         )
-    to = RegionBuilder(graph, arch)
+    to = RegionBuilder(graph, arch, off_chip)
     for node in _along_the_flow(graph):
         if node.kind not in LOWERINGS:
             raise InputError(

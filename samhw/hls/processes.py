@@ -9,6 +9,14 @@ from collections.abc import Callable
 from samhw.graph import Node
 from samhw.hls.cpp import INDEX, payload_class, value_class
 from samhw.hls.factors import Elementwise, Factors, FoldedParts
+from samhw.hls.off_chip import (
+    counts_of,
+    ends_of,
+    places_and_words,
+    read_words,
+    stored_coordinates,
+    write_words,
+)
 from samhw.hls.program import HlsStream
 from samhw.hls.region_builder import RegionBuilder
 from samhw.numerics import start_word
@@ -47,6 +55,9 @@ def _scan_compressed(to: RegionBuilder, node: Node) -> None:
 
 def _scan_ell(to: RegionBuilder, node: Node) -> None:
     ref, cnt = to.input(node, "ref"), to.memory(node, "cnt")
+    if cnt.off_chip:
+        _stored_walk(to, node, *counts_of(to, node, cnt))
+        return
     depth = to.arch.internal_depth(to.arch.memory + to.arch.step)
     start, last = to.internal(node, "start", INDEX, depth), to.internal(node, "last", INDEX, depth)
     to.process(
@@ -76,6 +87,8 @@ def _scan_ragged(to: RegionBuilder, node: Node) -> None:
 def _fetched_ends(to: RegionBuilder, node: Node) -> tuple[HlsStream, HlsStream]:
     """Where each fiber starts, and the number of its last coordinate, by `pos`."""
     ref, pos = to.input(node, "ref"), to.memory(node, "pos")
+    if pos.off_chip:
+        return ends_of(to, node, pos)
     depth = to.arch.internal_depth(to.arch.memory)
     start, last = to.internal(node, "start", INDEX, depth), to.internal(node, "last", INDEX, depth)
     to.process(
@@ -90,8 +103,14 @@ def _fetched_ends(to: RegionBuilder, node: Node) -> tuple[HlsStream, HlsStream]:
 
 def _stored_walk(to: RegionBuilder, node: Node, start: HlsStream, last: HlsStream) -> None:
     """The stored coordinates from the start of each fiber to its last one."""
-    crd, out = to.output(node, "crd"), to.output(node, "ref")
     coordinates = to.memory(node, "crd")
+    if coordinates.off_chip:
+        refs = to.internal(node, "refs", INDEX, to.arch.internal_depth(to.arch.step))
+        reads, template = (start, last), (to.number(node),)
+        to.process("scan_stored_refs", *reads, refs, reads=reads, writes=(refs,), template=template)
+        stored_coordinates(to, node, refs, coordinates)
+        return
+    crd, out = to.output(node, "crd"), to.output(node, "ref")
     to.process(
         "scan_compressed_walk",
         *(start, last, crd, out, coordinates),
@@ -137,8 +156,13 @@ def _scan_dia(to: RegionBuilder, node: Node) -> None:
 
 def _scan_singleton(to: RegionBuilder, node: Node) -> None:
     ref = to.input(node, "ref")
-    crd, out = to.output(node, "crd"), to.output(node, "ref")
     coordinates = to.memory(node, "crd")
+    if coordinates.off_chip:
+        refs = to.internal(node, "refs", INDEX, to.arch.internal_depth(to.arch.step))
+        to.process("scan_singleton_refs", ref, refs, reads=(ref,), writes=(refs,))
+        stored_coordinates(to, node, refs, coordinates)
+        return
+    crd, out = to.output(node, "crd"), to.output(node, "ref")
     to.process(
         "scan_singleton",
         ref,
@@ -154,8 +178,27 @@ def _scan_singleton(to: RegionBuilder, node: Node) -> None:
 
 
 def _pick(to: RegionBuilder, node: Node) -> None:
-    inputs, out = (to.input(node, "at"), to.input(node, "ref")), to.output(node, "ref")
-    coordinates = to.memory(node, "crd")
+    inputs, coordinates = (to.input(node, "at"), to.input(node, "ref")), to.memory(node, "crd")
+    if coordinates.off_chip:
+        depth = to.arch.internal_depth(to.arch.memory)
+        crd = read_words(
+            *(to, node, inputs[0], coordinates, lambda: to.internal(node, "found", INDEX, depth)),
+            places=coordinates.words,
+        )
+        out = to.output(node, "ref")
+        to.process(
+            "pick_found",
+            crd,
+            inputs[1],
+            out,
+            *to.extents_of(node),
+            reads=(crd, inputs[1]),
+            writes=(out,),
+            template=(to.number(node),),
+        )
+        to.spread(node, {"ref": out})
+        return
+    out = to.output(node, "ref")
     to.process(
         "pick",
         *(*inputs, out, coordinates),
@@ -192,7 +235,20 @@ def _plain(
 
 
 def _array(to: RegionBuilder, node: Node) -> None:
-    ref, val, vals = to.input(node, "ref"), to.output(node, "val"), to.memory(node, "vals")
+    ref, vals = to.input(node, "ref"), to.memory(node, "vals")
+    if vals.off_chip:
+        n = to.graph.given(node, "val").words
+        places = f"{vals.words} / {n}" if n > 1 else vals.words
+        val = read_words(
+            *(to, node, ref, vals, lambda: to.output(node, "val")),
+            places=places,
+            stride=n,
+            words=n,
+            missing_is_zero=True,
+        )
+        to.spread(node, {"val": val})
+        return
+    val = to.output(node, "val")
     to.process("array", ref, val, vals, reads=(ref,), writes=(val,), template=(to.number(node), vals.words))
     to.spread(node, {"val": val})
 
@@ -382,12 +438,21 @@ def _vector(to: RegionBuilder, node: Node, function: str, op: str, *functor: str
 
 def _write_compressed(to: RegionBuilder, node: Node) -> None:
     crd, pos, coordinates = to.input(node, "crd"), to.memory(node, "pos"), to.memory(node, "crd")
+    scalars = (to.count(pos), to.count(coordinates), to.error(node))
+    template = (to.number(node), pos.words, coordinates.words)
+    if not pos.off_chip:
+        to.process("write_compressed", crd, pos, coordinates, *scalars, reads=(crd,), template=template)
+        return
+    positions, words = places_and_words(to, node, pos), places_and_words(to, node, coordinates)
     to.process(
-        "write_compressed",
-        *(crd, pos, coordinates, to.count(pos), to.count(coordinates), to.error(node)),
+        "write_compressed_places",
+        *(crd, *positions, *words, *scalars),
         reads=(crd,),
-        template=(to.number(node), pos.words, coordinates.words),
+        writes=(*positions, *words),
+        template=template,
     )
+    write_words(to, node, *positions, pos)
+    write_words(to, node, *words, coordinates)
 
 
 def _write_dense(to: RegionBuilder, node: Node) -> None:
@@ -403,23 +468,22 @@ def _write_dense(to: RegionBuilder, node: Node) -> None:
 
 
 def _write_val(to: RegionBuilder, node: Node) -> None:
-    val, vals = to.input(node, "val"), to.memory(node, "vals")
-    to.process(
-        "write_val",
-        *(val, vals, to.count(vals), to.error(node)),
-        reads=(val,),
-        template=(to.number(node), vals.words),
-    )
+    _written_values(to, node, "write_val", to.input(node, "val"))
 
 
 def _write_at(to: RegionBuilder, node: Node) -> None:
-    ref, val, vals = to.input(node, "ref"), to.input(node, "val"), to.memory(node, "vals")
-    to.process(
-        "write_at",
-        *(ref, val, vals, to.count(vals), to.error(node)),
-        reads=(ref, val),
-        template=(to.number(node), vals.words),
-    )
+    _written_values(to, node, "write_at", to.input(node, "ref"), to.input(node, "val"))
+
+
+def _written_values(to: RegionBuilder, node: Node, function: str, *reads: HlsStream) -> None:
+    vals = to.memory(node, "vals")
+    scalars, template = (to.count(vals), to.error(node)), (to.number(node), vals.words)
+    if not vals.off_chip:
+        to.process(function, *reads, vals, *scalars, reads=reads, template=template)
+        return
+    places = places_and_words(to, node, vals, payload_class(to.graph.taken(node, "val")))
+    to.process(f"{function}_places", *reads, *places, *scalars, reads=reads, writes=places, template=template)
+    write_words(to, node, *places, vals)
 
 
 LOWERINGS: dict[str, Callable[[RegionBuilder, Node], None]] = {

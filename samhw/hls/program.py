@@ -35,6 +35,8 @@ class MemoryPort:
     """Name of the constant that says how many words there are."""
     array: str
     """Name of the array on the chip that stands for it."""
+    off_chip: bool = False
+    """It gives and takes lines of a memory off the chip, by bursts, and there is no array."""
 
 
 Argument = HlsStream | MemoryPort | str
@@ -99,6 +101,12 @@ class HlsProgram:
     def is_sequence(self) -> bool:
         """The top function runs regions that are functions of their own."""
         return len(self.regions) > 1 or self.repeats
+
+    @property
+    def copies(self) -> bool:
+        """Some memories are copied to arrays on the chip, or lie there between regions."""
+        ports = (port for region in self.regions for port in (*region.inputs, *region.outputs))
+        return any(not port.off_chip for port in ports)
 
     @property
     def processes(self) -> tuple[Process, ...]:

@@ -1,6 +1,6 @@
 """What the lowering of a graph works with: names, streams, memory ports and the calls made so far."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from samhw.graph import Arch, Endpoint, Graph, Node
 from samhw.hls.cpp import memory_word, payload_class, top_name
@@ -16,9 +16,11 @@ FANOUT_DEPTH = 2
 class RegionBuilder:
     """An HLS program in the making: what the nodes' lowerings (processes.py) add to."""
 
-    def __init__(self, graph: Graph, arch: Arch):
+    def __init__(self, graph: Graph, arch: Arch, off_chip: Collection[str] = ()):
         self.graph = graph
         self.arch = arch
+        self.off_chip = off_chip
+        """The names of memories."""
         self.streams: list[HlsStream] = []
         self.processes: list[Process] = []
         self.inputs: list[MemoryPort] = []
@@ -115,7 +117,8 @@ class RegionBuilder:
         memory = self.graph.memory[node.params[param]]
         name = self.name(memory.name)
         word = memory_word(self.graph.stored(memory))
-        port = MemoryPort(name, memory, word, self.words[memory.name], self.name(f"{name}_chip"))
+        array, words = self.name(f"{name}_chip"), self.words[memory.name]
+        port = MemoryPort(name, memory, word, words, array, memory.name in self.off_chip)
         # Of what a repeated region writes, it may read earlier steps.
         (self.outputs if node.spec.memories[param].written else self.inputs).append(port)
         return port

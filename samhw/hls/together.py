@@ -28,11 +28,11 @@ def emit_together(designs: Sequence[Design], arch: Arch, options: Options | None
     options = options or Options()
     if len({design.value for design in designs}) != 1:
         raise ValueError("designs that share a library must have one value type")
-    programs = [lower(design, arch) for design in designs]
+    programs = [lower(design, arch, options.off_chip(design, arch)) for design in designs]
     graphs = [graph for design in designs for graph in design.runs]
-    headers_of_all = library(programs, graphs, on_chip=options.on_chip)
+    headers_of_all = library(programs, graphs, on_chip=any(p.copies for p in programs))
     files = {f"src/samhw/{name}": text for name, text in headers_of_all.items()}
-    headers = sorted(path.removeprefix("src/") for path in files if not path.endswith("/csim.hpp"))
+    headers = sorted(path.removeprefix("src/") for path in files if not path.endswith("csim.hpp"))
     units = {}
     for program, design in zip(programs, designs, strict=True):
         own = {

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from samhw.numerics import Words
 from samhw.running.inputs import Inputs
 from samhw.sim import Result, joined, simulated_regions
 
-__all__ = ["HlsDesign", "HlsResult", "compare", "golden", "project_files", "whole_if_repeated"]
+__all__ = ["Bursts", "HlsDesign", "HlsResult", "compare", "golden", "project_files", "whole_if_repeated"]
 
 
 def project_files(
@@ -81,13 +82,32 @@ class HlsResult:
     high_water: dict[str, tuple[int, int]]
     """For each stream of the program, by its name: the depth, and the most tokens that were in it."""
     seconds: float
+    bursts: dict[str, "Bursts"] = field(default_factory=dict)
+    """What has gone through m_axi, of each memory off the chip."""
+
+
+class Bursts(NamedTuple):
+    """Bursts and lines that a design has read from a memory, and those that it has written."""
+
+    read: int
+    lines_read: int
+    written: int
+    lines_written: int
 
 
 class HlsDesign:
     """The HLS program of a design, built for C simulation. Use `build` or `build_together`."""
 
-    def __init__(self, design: Design, arch: Arch, program: Path, *, shared: bool = False):
-        lowered = lower(design, arch)
+    def __init__(
+        self,
+        design: Design,
+        arch: Arch,
+        program: Path,
+        options: Options | None = None,
+        *,
+        shared: bool = False,
+    ):
+        lowered = lower(design, arch, (options or Options()).off_chip(design, arch))
         self.design = design
         self.program = program
         self.regions = lowered.regions
@@ -107,7 +127,7 @@ class HlsDesign:
         # As one unit, since most of the compiler's work is the library.
         files["all.cpp"] = "".join(f'#include "{path}"\n' for path in files if path.endswith(".cpp"))
         flags = (*FLAGS, *(OPTIMISED if optimise else ()), "-DSAMHW_CSIM")
-        return cls(design, arch, compile_cpp(files, ["all.cpp"], flags))
+        return cls(design, arch, compile_cpp(files, ["all.cpp"], flags), options)
 
     @classmethod
     def build_together(
@@ -119,7 +139,7 @@ class HlsDesign:
             return [cls.build(designs[0], arch, options)]
         files = emit_together(designs, arch, options)
         program = compile_cpp(files, ["all.cpp"], (*FLAGS, "-DSAMHW_CSIM"))
-        return [cls(design, arch, program, shared=True) for design in designs]
+        return [cls(design, arch, program, options, shared=True) for design in designs]
 
     def run(
         self,
@@ -167,6 +187,7 @@ class HlsDesign:
             tokens=self._tokens(results) if trace else (),
             high_water={name: (int(depth), int(high)) for name, depth, high in marks},
             seconds=seconds,
+            bursts=_bursts(results / "bursts.txt", names),
         )
 
     def _tokens(self, results: Path) -> tuple[dict[str, list[Token]], ...]:
@@ -214,6 +235,13 @@ def _read_tokens(path: Path, parts: int) -> list[Token]:
         payload = sum(part << 32 * n for n, part in enumerate(more, 1))
         tokens.append(Token(Kind(first >> 32), payload + (first & 0xFFFF_FFFF)))
     return tokens
+
+
+def _bursts(path: Path, names: Mapping[str, str]) -> dict[str, Bursts]:
+    """Those in a file of the testbench, by the names of memories; `names` has their identifiers."""
+    counted = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
+    called = {identifier: name for name, identifier in names.items()}
+    return {called[name]: Bursts(*map(int, counts)) for name, *counts in counted}
 
 
 def _words(path: Path) -> NDArray[np.int64]:

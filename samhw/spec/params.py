@@ -69,6 +69,11 @@ class MemoryUse(NamedTuple):
         """The node writes the memory."""
         return self.reads == 0
 
+    @property
+    def may_lie_off_chip(self) -> bool:
+        """It is more than a few words."""
+        return self.each is not Each.HELD
+
 
 class Role(Enum):
     """What a parameter is for, where others than the kind itself have to know."""

@@ -100,7 +100,7 @@ GOOD = {
     "part": ("xcu280-fsvh2892-2L-e",),
     "clock": ("4ns", "3.3ns", "80MHz", "1GHz", "-4"),
     "extents": ("i=9", "i=200,j=200", "x=2", "i=0"),
-    "memories": ("on-chip", "m_axi"),
+    "memories": ("on-chip", "m_axi", "1KB", "2MB"),
     "suite": ("kernels", "models"),
     "report": ("out",),
     "jobs": ("1", "2"),

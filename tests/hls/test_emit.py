@@ -98,7 +98,7 @@ def test_pragmas_have_the_depths_of_the_channels() -> None:
 def test_pragmas() -> None:
     program, _ = compiled("spmm", "i32")
     on_chip = emit(program.design, program.arch)
-    direct = emit(program.design, program.arch, Options(on_chip=False))
+    direct = emit(program.design, program.arch, Options(on_chip_bytes=0))
     assert "#pragma HLS DATAFLOW" in on_chip["src/spmm_kernel.cpp"]
     assert "type=pipo" in on_chip["src/spmm_kernel.cpp"]
     assert "_chip" not in direct["src/spmm_kernel.cpp"]

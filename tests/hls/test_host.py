@@ -14,6 +14,7 @@ from samhw.running.hls import project_files
 from samhw.running.inputs import inputs_of
 from samhw.schedule import Schedule
 from samhw.workload import compile_workload, make_workload
+from tests.hls.vitis_in_software import BURSTS
 
 XRT = Path(__file__).parent / "xrt_in_software" / "xrt"
 
@@ -39,6 +40,7 @@ def host(folder: Path, program: str, value: str, options: Options | None = None)
     (top,) = (Path(path).name.removesuffix("_host.cpp") for path in files if path.startswith("host/"))
     sources = {path: text for path, text in files.items() if path.endswith((".cpp", ".hpp"))}
     sources |= {f"src/xrt/{path.name}": path.read_text() for path in XRT.iterdir()}
+    sources |= BURSTS
     units = [f"host/{top}_host.cpp", *(p for p in files if p.startswith("src/") and p.endswith(".cpp"))]
     sources["all.cpp"] = "".join(f'#include "{path}"\n' for path in units)
     flags = (*FLAGS, f"-DTOP={top}", f'-DHEADER="{top}.hpp"')
@@ -61,7 +63,7 @@ def run(command: list[str]) -> tuple[int, str]:
 )
 def test_a_host(tmp_path: Path, program: str, value: str, on_chip: bool) -> None:
     """Words of 16 and 8 bits, one region whose memories have several readers, and several regions."""
-    command = host(tmp_path, program, value, Options(one_top=True, on_chip=on_chip))
+    command = host(tmp_path, program, value, Options(one_top=True, on_chip_bytes=None if on_chip else 0))
     code, text = run(command)
     assert (code, text.split(",")[0]) == (0, f"{program}_kernel: PASS")
 

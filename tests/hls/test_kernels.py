@@ -71,10 +71,11 @@ def test_sums_of_other_latencies(latency: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("on_chip", [True, False])
-def test_memories(on_chip: bool) -> None:
+@pytest.mark.parametrize("room", [None, 700])
+def test_memories(room: int | None) -> None:
+    """All on the chip, and some."""
     program, workload = compiled("spmm", "i16")
-    run_hls(program, *run_model(program, workload.tensors), options=Options(on_chip=on_chip))
+    run_hls(program, *run_model(program, workload.tensors), options=Options(on_chip_bytes=room))
 
 
 @pytest.mark.slow

@@ -44,7 +44,9 @@ def test_every_word(on_chip: bool) -> None:
         workload = make_workload(parse(SCALE.format(tensor, index), f"{tensor}.ein"), ["random:density=0.6"])
         compiled = compile_workload(workload)
         samples.append((compiled.design, run_model(compiled, workload.tensors)))
-    designs = HlsDesign.build_together([design for design, _ in samples], Arch(), Options(on_chip=on_chip))
+    designs = HlsDesign.build_together(
+        [design for design, _ in samples], Arch(), Options(on_chip_bytes=None if on_chip else 0)
+    )
     for design, (_, (inputs, model)) in zip(designs, samples, strict=True):
         run_design(design, inputs, model)
 
@@ -90,7 +92,7 @@ T_error[i] = T_vals[i] + T_vals_count[i]
     ("name", "options"),
     [
         ("A_vals", {"one_top": True}),
-        ("node_root", {"one_top": True, "on_chip": False}),
+        ("node_root", {"one_top": True, "on_chip_bytes": 0}),
         ("a\\", {}),
     ],
 )

@@ -10,12 +10,14 @@ from hypothesis import given
 
 from samhw.building.hls_tools import compile_cpp
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, StreamKind, Token
-from samhw.hls import HlsProgram, HlsStream
+from samhw.hls import HlsProgram, HlsStream, MemoryPort
 from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.library import library
 from samhw.hls.processes import LOWERINGS
+from samhw.hls.program import Argument
 from samhw.hls.region_builder import RegionBuilder
 from samhw.numerics import value_type
+from tests.hls.vitis_in_software import BURSTS
 from tests.support.nested import to_stream
 from tests.support.strategies.drawn import drawn
 from tests.support.stream_cases import CASES, Case
@@ -30,6 +32,8 @@ class Bench:
     """Cases side by side in one design, each node with streams and memories of its own."""
 
     cases: list[Case]
+    off_chip: bool = False
+    """Words come and go in lines."""
 
     def __post_init__(self) -> None:
         self.nodes = [self.rename(k, case) for k, case in enumerate(self.cases)]
@@ -60,7 +64,9 @@ class Bench:
             (),
             {f"{index}_{k}": n for k, case in enumerate(self.cases) for index, n in case.extents.items()},
         )
-        self.to = RegionBuilder(self.graph, ARCH)
+        uses = [(name, n.spec.memories[p]) for n in self.nodes for p, name in n.memories.items()]
+        off_chip = [name for name, use in uses if self.off_chip and use.may_lie_off_chip]
+        self.to = RegionBuilder(self.graph, ARCH, off_chip)
         for node in self.nodes:
             for port in node.inputs:
                 type = (
@@ -89,6 +95,7 @@ class Bench:
         program = HlsProgram("bench", ARCH.index_bits, (to.region(),))
         headers = library([program], [self.graph], on_chip=False)
         del headers["status.hpp"]  # It is for a whole design, with writers.
+        headers.pop("bursts_csim.hpp", None)
         lines = [f'#include "{name}"' for name in headers]
         lines += ["#include <cstdio>", "using namespace samhw;"]
         lines += ["typedef traits<index_t>::memory index_word;"]
@@ -116,8 +123,8 @@ class Bench:
         }
         for p in to.inputs:
             words = [int(w) for w in contents[p.memory.name]] or [0]
-            lines.append(f"    {p.word} {p.name}[] = {{{', '.join(f'{w}u' for w in words)}}};")
-        lines += [f"    static {p.word} {p.name}[{p.memory.capacity}];" for p in to.outputs]
+            lines.append(f"    alignas(64) {of_lines(p)} = {{{', '.join(f'{w}u' for w in words)}}};")
+        lines += [f"    alignas(64) static {of_lines(p)};" for p in to.outputs]
         lines += [f"    index_t {name} = {self.graph.extents[index]};" for index, name in to.extents.items()]
         lines += [f"    index_t {name} = {self.graph.extents[repeat]};" for repeat, name in to.steps.items()]
         lines += [f'    stream<{s.type}> {s.name}("{s.name}");' for s in to.streams]
@@ -125,7 +132,7 @@ class Bench:
         lines += [f"    unsigned {name} = 0;" for name in to.counts.values()]
         for process in to.processes:
             template = f"<{', '.join(process.template)}>" if process.template else ""
-            arguments = ", ".join(a if isinstance(a, str) else a.name for a in process.arguments)
+            arguments = ", ".join(map(argument_text, process.arguments))
             lines.append(f"    {process.function}{template}({arguments});")
         lines += [
             f"    put({self.output(k, p.name).name});"
@@ -137,7 +144,19 @@ class Bench:
             lines.append(f'        std::printf("%u ", {p.name}[n].to_uint());')
             lines.append('    std::printf("\\n");')
         lines += [f"    if ({name} != 0) return 1;" for name in to.errors]
-        return {**headers, "main.cpp": "\n".join([*lines, "}"]) + "\n"}
+        return {**headers, **BURSTS, "main.cpp": "\n".join([*lines, "}"]) + "\n"}
+
+
+def of_lines(port: MemoryPort) -> str:
+    """The declaration of the words of a memory, which fill whole lines."""
+    return f"{port.word} {port.name}[{-(-port.memory.capacity // 64) * 64}]"
+
+
+def argument_text(argument: Argument) -> str:
+    if isinstance(argument, str):
+        return argument
+    lines = isinstance(argument, MemoryPort) and argument.off_chip
+    return f"reinterpret_cast<line_t *>({argument.name})" if lines else argument.name
 
 
 def draw_cases(kind: str) -> list[Case]:
@@ -176,7 +195,17 @@ def text(tokens: list[Token]) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CASES)
 def test_tokens(kind: str) -> None:
-    bench = Bench(draw_cases(kind))
+    assert_tokens(Bench(draw_cases(kind)))
+
+
+@pytest.mark.slow
+def test_tokens_off_chip() -> None:
+    """All that read and write words, by lines."""
+    cases = chain.from_iterable(draw_cases(kind)[: EXAMPLES // 3] for kind in CASES)
+    assert_tokens(Bench([case for case in cases if case.node.memories], off_chip=True))
+
+
+def assert_tokens(bench: Bench) -> None:
     program = compile_cpp(bench.sources(), ["main.cpp"])
     done = subprocess.run([program], capture_output=True, text=True, check=True)
     lines = iter(done.stdout.splitlines())

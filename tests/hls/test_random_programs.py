@@ -70,7 +70,8 @@ def draw_samples(start: int, value: str) -> list[Sample]:
 )
 def test_random_programs(value: str, on_chip: bool) -> None:
     samples = draw_samples(2 * VALUES.index(value) + on_chip, value)
-    designs = HlsDesign.build_together([s.design for s in samples], Arch(), Options(on_chip=on_chip))
+    options = Options(on_chip_bytes=None if on_chip else 0)
+    designs = HlsDesign.build_together([s.design for s in samples], Arch(), options)
     for design, one in zip(designs, samples, strict=True):
         for run in one.runs:
             run_design(design, *run)

@@ -21,7 +21,8 @@ from samhw.workload import Workload, compile_workload, make_workload
 from tests.hls.test_emit import CLANG_FORMAT, assert_laid_out
 
 ON_CHIP = Options(one_top=True)
-IN_MEMORY = Options(one_top=True, on_chip=False)
+IN_MEMORY = Options(one_top=True, on_chip_bytes=0)
+SOME = Options(one_top=True, on_chip_bytes=1500)
 
 # T is read twice by the second region.
 SQUARE = """
@@ -66,23 +67,26 @@ def results(program: Compiled, words: tuple[dict[str, Words], dict[str, int]]) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [ON_CHIP, IN_MEMORY])
+@pytest.mark.parametrize("options", [ON_CHIP, IN_MEMORY, SOME])
 def test_a_buffer_with_two_readers(options: Options) -> None:
     """On the chip it has a copy; in memory both ports get one pointer, and the host can read it."""
     program, workload = compiled()
+    off_chip = options.off_chip(program.design, program.arch)
+    assert (0 < len(off_chip) < len(program.design.memory)) == (options is SOME)
     words = inputs(program, workload)
     written = results(program, words)
     golden = {n: w for n, w in written.items() if program.design.memory[n].role is MemoryRole.OUTPUT}
     result = HlsDesign.build(program.design, program.arch, options).run(*words, golden)
-    seen = set(golden) if options.on_chip else set(written)
+    seen = set(golden) | (set(written) & off_chip)
     assert result.memories.keys() == seen
     for name in seen:
         assert list(result.memories[name][: len(written[name])]) == list(written[name])
     text = emit(program.design, program.arch, options)["src/square_kernel.cpp"]
     copies = text.count("samhw::store<T_vals_words>(T_vals_chip, T_vals_2_chip, T_vals_count);")
-    assert copies == (1 if options.on_chip else 0)
-    assert ("ap_uint<32> *T_vals,\n" in text) == (not options.on_chip)
-    assert ("const ap_uint<32> *T_vals_2,\n" in text) == (not options.on_chip)
+    in_memory = "T.vals" in off_chip
+    assert copies == (0 if in_memory else 1)
+    assert ("burst_port T_vals,\n" in text) == in_memory
+    assert ("burst_port T_vals_2,\n" in text) == in_memory
 
 
 def test_status_names_region_and_node() -> None:

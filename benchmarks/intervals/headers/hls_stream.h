@@ -10,7 +10,9 @@ extern "C" {
 unsigned long hls_read(const void *stream);
 unsigned long hls_part(unsigned long token, unsigned part) __attribute__((const));
 void hls_write(const void *stream, unsigned long kind, unsigned long a, unsigned long b, unsigned long c,
-               unsigned long d);
+               unsigned long d, unsigned long e, unsigned long f, unsigned long g, unsigned long h);
+/// Whether nothing is at the head of a stream.
+bool hls_empty(const void *stream);
 /// What stands for the pragmas PIPELINE and DEPENDENCE of a loop.
 void hls_pipeline();
 void hls_dependence(const void *array, unsigned distance);
@@ -20,8 +22,8 @@ namespace hls {
 
 template <typename T>
 class stream {
-    static_assert(T::width <= 256, "the analysis has room for payloads of 256 bits");
-    typedef ap_uint<256> widest;
+    static_assert(T::width <= 512, "the analysis has room for payloads of 512 bits");
+    typedef ap_uint<512> widest;
 
   public:
     T read() {
@@ -34,6 +36,7 @@ class stream {
         head.payload = payload;
         return head;
     }
+    bool empty() { return hls_empty(this); }
     bool read_nb(T &head) {
         head = read();
         return true;
@@ -41,7 +44,8 @@ class stream {
     void write(const T &token) {
         const widest p = token.payload;
         hls_write(this, token.kind.to_uint64(), p.to_uint64(), (p >> 64).to_uint64(), (p >> 128).to_uint64(),
-                  (p >> 192).to_uint64());
+                  (p >> 192).to_uint64(), (p >> 256).to_uint64(), (p >> 320).to_uint64(), (p >> 384).to_uint64(),
+                  (p >> 448).to_uint64());
     }
 
   private:

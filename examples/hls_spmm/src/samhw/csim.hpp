@@ -75,13 +75,16 @@ class recorded_stream : public hls::stream<token<T>> {
     explicit recorded_stream(const char *name) : base(name), number(recorder::instance().declare()) {}
 
     token<T> read() {
-        if (this->empty()) {
+        if (base::empty()) {
             std::fprintf(stderr, "%s is read while empty\n", recorder::instance().links[number].name);
             std::exit(2);
         }
         recorder::instance().read(number);
         return base::read();
     }
+
+    /// What a process would do early, it does late here: what is recorded must be possible whatever the others do.
+    bool empty() { return true; }
 
     bool read_nb(token<T> &head) {
         head = read();

@@ -9,6 +9,12 @@ namespace samhw {
 /// Whether a fiber ends before it starts: EMPTY, with a one in place of a coordinate.
 inline bool is_backward(const token<index_t> &last) { return last.kind == EMPTY && last.payload != 0; }
 
+/// The number of the last coordinate of a fiber between two positions, for is_backward.
+inline token<index_t> last_between(const index_t &from, const index_t &to) {
+#pragma HLS INLINE
+    return from > to ? token<index_t>(EMPTY, 1) : last_of(to - from);
+}
+
 /// The start of each fiber, and the number of its last coordinate.
 template <unsigned NODE, unsigned POS>
 void scan_compressed_fetch(stream<index_t> &ref, stream<index_t> &start, stream<index_t> &last,
@@ -27,7 +33,7 @@ void scan_compressed_fetch(stream<index_t> &ref, stream<index_t> &start, stream<
             if (!inside)
                 error = first(error, fault<NODE>(CAUSE_RANGE));
             s = token<index_t>::val(from);
-            l = from > to ? token<index_t>(EMPTY, 1) : last_of(to - from);
+            l = last_between(from, to);
         } else if (r.kind == DONE) {
             s = l = token<index_t>::done(first(r.error(), error));
         }

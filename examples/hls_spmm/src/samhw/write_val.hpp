@@ -16,10 +16,11 @@ void write_val(stream<T> &val, typename traits<T>::memory vals[VALS], unsigned &
     do {
 #pragma HLS PIPELINE II=1 style=flp
         x = val.read();
-        if (x.is_payload() && n < VALS)
+        if (x.is_payload() && n < VALS) {
             vals[n++] = traits<T>::to_word(x.value());
-        else if (x.is_payload())
+        } else if (x.is_payload()) {
             mine = first(mine, fault<NODE>(CAUSE_CAPACITY));
+        }
     } while (x.kind != DONE);
     entries = n;
     error = first(x.error(), mine);

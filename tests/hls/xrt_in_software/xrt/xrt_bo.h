@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "hls_burst_maxi.h"
 #include "xrt_device.h"
 
 enum xclBOSyncDirection { XCL_BO_SYNC_BO_TO_DEVICE, XCL_BO_SYNC_BO_FROM_DEVICE };
@@ -28,6 +29,10 @@ class bo {
     /// A pointer argument of the kernel.
     template <typename T>
     operator T *() const {
+        return reinterpret_cast<T *>(sides->card.data());
+    }
+    template <typename T>
+    operator hls::burst_maxi<T>() const {
         return reinterpret_cast<T *>(sides->card.data());
     }
     const memory_group group;

@@ -1,0 +1,202 @@
+"""Memories off the chip: which ones, and the processes between a node and their lines."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from samhw.graph import Arch, Design, Node
+from samhw.hls.cpp import INDEX, payload_class, word_width
+from samhw.hls.program import HlsStream, MemoryPort
+from samhw.hls.region_builder import RegionBuilder
+
+__all__ = [
+    "BURST",
+    "LINE_BYTES",
+    "OUTSTANDING",
+    "counts_of",
+    "ends_of",
+    "memories_off_chip",
+    "places_and_words",
+    "read_words",
+    "stored_coordinates",
+    "write_words",
+]
+
+LINE_BYTES = 64
+"""The most that m_axi moves in a cycle (UG1399: 512 bits)."""
+
+BURST = 16
+"""Lines, at most, in a burst: 1 KB, so that none crosses a border of 4 KB."""
+
+OUTSTANDING = 16
+"""Bursts on their way to a port."""
+
+AHEAD = 128
+"""Tokens that the places of words may be ahead of the words: a memory's latency at one token a cycle."""
+
+LINE, MASK = "samhw::line_t", "samhw::line_mask"
+
+
+def memories_off_chip(design: Design, arch: Arch, room: int | None) -> frozenset[str]:
+    """The memories for which there is no room on the chip: the smallest lie there, as far as they fit.
+
+    What one node writes lies in one place. What may not lie off the chip is on it, too.
+
+    Args:
+        room: bytes; None if there is no end of it.
+    """
+    if room is None:
+        return frozenset()
+    together: dict[str, set[str]] = {name: {name} for name in design.memory}
+    arrays: Counter[str] = Counter()
+    held = set()
+    for graph in design.runs:
+        readers: Counter[str] = Counter()
+        for node in graph.nodes:
+            uses = {name: node.spec.memories[param] for param, name in node.memories.items()}
+            held |= {name for name, use in uses.items() if not use.may_lie_off_chip}
+            readers.update(uses.keys())
+            written = set().union(*(together[name] for name, use in uses.items() if use.written))
+            together |= dict.fromkeys(written, written)
+        arrays |= readers
+    groups = {frozenset(group) for group in together.values() if not group & held}
+
+    def size(group: frozenset[str]) -> int:
+        return sum(_bytes(design, arch, name) * arrays[name] for name in group)
+
+    off: set[str] = set()
+    for group in sorted(groups, key=lambda group: (size(group), sorted(group))):
+        room -= size(group)
+        if room < 0:
+            off |= group
+    return frozenset(off)
+
+
+def _bytes(design: Design, arch: Arch, name: str) -> int:
+    memory = design.memory[name]
+    return memory.words * word_width(design.stored(memory), arch) // 8
+
+
+def read_words(
+    to: RegionBuilder,
+    node: Node,
+    ref: HlsStream,
+    port: MemoryPort,
+    out: Callable[[], HlsStream],
+    *,
+    places: str,
+    stride: int = 1,
+    words: int = 1,
+    missing_is_zero: bool = False,
+) -> HlsStream:
+    """The words that references stand for, in a stream that `out` makes.
+
+    Args:
+        places: how many references there are, in C++.
+        stride: words from where one reference's words begin to where the next one's do.
+        words: of a reference.
+    """
+    at, first, length = _named(to, node, port, at=(INDEX, AHEAD), first=(INDEX, 2), length=(INDEX, 2))
+    type = payload_class(to.graph.stored(port.memory))
+    to.process(
+        "line_ask",
+        *(ref, at, first, length),
+        reads=(ref,),
+        writes=(at, first, length),
+        template=(type, to.number(node), places, str(stride), str(words)),
+    )
+    (lines,) = _named(to, node, port, lines=(LINE, 2))
+    to.process("line_read", first, length, lines, port, reads=(first, length), writes=(lines,))
+    found = out()
+    zero = str(missing_is_zero).lower()
+    to.process("line_word", at, lines, found, reads=(at, lines), writes=(found,), template=(zero,))
+    return found
+
+
+def ends_of(to: RegionBuilder, node: Node, pos: MemoryPort) -> tuple[HlsStream, HlsStream]:
+    """Where each fiber starts, and the number of its last coordinate, by `pos`: two words for a reference."""
+    ref, depth = to.input(node, "ref"), to.arch.internal_depth(to.arch.memory)
+
+    def words() -> HlsStream:
+        return to.internal(node, "ends", INDEX, depth)
+
+    found = read_words(to, node, ref, pos, words, places=f"{pos.words} - 1", words=2)
+    start, last = to.internal(node, "start", INDEX, depth), to.internal(node, "last", INDEX, depth)
+    to.process("scan_compressed_ends", found, start, last, reads=(found,), writes=(start, last))
+    return start, last
+
+
+def counts_of(to: RegionBuilder, node: Node, cnt: MemoryPort) -> tuple[HlsStream, HlsStream]:
+    """The same of an ell level, by the counts of its fibers."""
+    depth = to.arch.internal_depth(to.arch.memory)
+    asked, later = _twice(to, node, to.input(node, "ref"))
+    found = read_words(
+        to, node, asked, cnt, lambda: to.internal(node, "count", INDEX, depth), places=cnt.words
+    )
+    start, last = to.internal(node, "start", INDEX, depth), to.internal(node, "last", INDEX, depth)
+    to.process(
+        "scan_ell_ends",
+        *(later, found, start, last),
+        reads=(later, found),
+        writes=(start, last),
+        template=(to.number(node), str(node.params["width"])),
+    )
+    return start, last
+
+
+def stored_coordinates(to: RegionBuilder, node: Node, refs: HlsStream, crd: MemoryPort) -> None:
+    """The outputs of a level scanner, from its references and the coordinates that lie there."""
+    depth = to.arch.internal_depth(to.arch.memory)
+    asked, later = _twice(to, node, refs)
+    found = read_words(
+        to, node, asked, crd, lambda: to.internal(node, "found", INDEX, depth), places=crd.words
+    )
+    outputs = {"crd": to.output(node, "crd"), "ref": to.output(node, "ref")}
+    to.process(
+        "scan_stored_check",
+        later,
+        found,
+        *outputs.values(),
+        *to.extents_of(node),
+        reads=(later, found),
+        writes=tuple(outputs.values()),
+        template=(to.number(node),),
+    )
+    to.spread(node, outputs)
+
+
+def _twice(to: RegionBuilder, node: Node, stream: HlsStream) -> tuple[HlsStream, HlsStream]:
+    """A stream for those that ask, and again for those that have the words, as much later as they may be."""
+    asked, later = to.internal(node, "asked", INDEX, 2), to.internal(node, "later", INDEX, AHEAD)
+    to.process("copy", stream, asked, later, reads=(stream,), writes=(asked, later))
+    return asked, later
+
+
+def write_words(to: RegionBuilder, node: Node, at: HlsStream, words: HlsStream, port: MemoryPort) -> None:
+    """Writes words at their places."""
+    lines, masks, first, length = _named(
+        to,
+        node,
+        port,
+        # A burst is written when it is known how long it is: room for one, and for the next one meanwhile.
+        lines=(LINE, 2 * BURST),
+        masks=(MASK, 2 * BURST),
+        first=(INDEX, 2),
+        length=(INDEX, 2),
+    )
+    made = (lines, masks, first, length)
+    to.process("line_gather", at, words, *made, reads=(at, words), writes=made)
+    to.process("line_write", first, length, lines, masks, port, reads=(first, length, lines, masks))
+
+
+def places_and_words(
+    to: RegionBuilder, node: Node, port: MemoryPort, type: str = INDEX
+) -> tuple[HlsStream, HlsStream]:
+    """The streams of a writer."""
+    at, words = _named(to, node, port, at=(INDEX, 2), words=(type, 2))
+    return at, words
+
+
+def _named(to: RegionBuilder, node: Node, port: MemoryPort, **streams: tuple[str, int]) -> list[HlsStream]:
+    """Streams by what they carry for a memory, with type and depth."""
+    array = port.memory.array
+    return [to.internal(node, f"{array}_{name}", type, depth) for name, (type, depth) in streams.items()]

@@ -16,7 +16,6 @@ from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.output import Output
 from samhw.rtl.token import (
     TokenKind,
-    all_end,
     is_payload,
     make_token,
     same_token,
@@ -89,9 +88,10 @@ class Alu(Primitive):
         inputs = {name: getattr(self.i, name) for name in self.i.signature.members}
         heads = [port.payload for port in inputs.values()]
         table = FiringTable(m, inputs.values())
-        with m.If(all_of(map(is_payload, heads))):
-            table.row(takes=inputs.values(), pushes={val.i: make_token(TokenKind.VAL)})
-        with m.Elif(all_end(*heads)):
+        with m.If(is_payload(heads[0])):
+            agree, token = all_of(map(is_payload, heads[1:])), make_token(TokenKind.VAL)
+            table.row(agree=agree, takes=inputs.values(), pushes={val.i: token})
+        with m.Else():
             end = make_token(heads[0].kind, heads[0].payload[:8])
             table.row(agree=same_token(*heads), takes=inputs.values(), pushes={val.i: end})
 

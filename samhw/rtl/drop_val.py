@@ -9,7 +9,7 @@ from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.logic import any_of
 from samhw.rtl.output import Output
-from samhw.rtl.token import TokenKind, all_end, is_payload, make_token, same_token, token_layout, token_width
+from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout, token_width
 
 __all__ = ["DropVal"]
 
@@ -40,15 +40,16 @@ class DropVal(Primitive):
 
         both = [self.i.crd, self.i.val]
         table = FiringTable(m, both)
-        with m.If((coordinate.kind == TokenKind.VAL) & is_payload(value)):
+        with m.If(is_payload(coordinate)):
+            agree = (coordinate.kind == TokenKind.VAL) & is_payload(value)
             width = self.value_type.width
             words = [value.payload.word_select(n, width) for n in range(self.words)]
             with m.If(any_of(_is_nonzero(self.value_type, word) for word in words)):
                 token = make_token(TokenKind.VAL)
-                table.row(takes=both, pushes={crd.i: token, val.i: token})
+                table.row(agree=agree, takes=both, pushes={crd.i: token, val.i: token})
             with m.Else():
-                table.row(takes=both)
-        with m.Elif(all_end(coordinate, value)):
+                table.row(agree=agree, takes=both)
+        with m.Else():
             token = make_token(coordinate.kind, coordinate.payload[:8])
             agree = same_token(coordinate, value)
             table.row(agree=agree, takes=both, pushes={crd.i: token, val.i: token})

@@ -65,22 +65,24 @@ class Hold(wiring.Component):
             with m.Case(TokenKind.VAL):
                 with m.If(held):
                     table.row(takes=[self.inner], pushes={self.o: make_token(h.kind)})
-                with m.Elif(is_payload(outer)):
-                    with table.row(takes=both, pushes={self.o: make_token(outer.kind)}):
+                with m.Else():
+                    push = {self.o: make_token(outer.kind)}
+                    with table.row(agree=is_payload(outer), takes=both, pushes=push):
                         m.d.sync += [held.eq(1), h.eq(outer)]
             with m.Case(TokenKind.STOP):
                 with m.If(is_s0(inner)):
                     with m.If(held), table.row(takes=[self.inner], pushes={self.o: inner_token}):
                         m.d.sync += held.eq(0)
-                    with m.Elif(is_payload(outer)):
-                        table.row(takes=both, pushes={self.o: inner_token})
+                    with m.Else():
+                        table.row(agree=is_payload(outer), takes=both, pushes={self.o: inner_token})
                 with m.Elif((stop_lo(inner) == 0) & ~held):
-                    with m.If(is_payload(outer)), table.row(needs=[self.inner], takes=[self.outer]):
+                    with table.row(agree=is_payload(outer), needs=[self.inner], takes=[self.outer]):
                         m.d.sync += [held.eq(1), h.eq(outer)]
-                with m.Elif(outer.kind == TokenKind.STOP):
+                with m.Else():
                     agree = ((stop_lo(inner) == 0) == held) & outer_is_stop_below(outer, inner)
                     with table.row(agree=agree, takes=both, pushes={self.o: inner_token}):
                         m.d.sync += held.eq(0)
-            with m.Case(TokenKind.DONE), m.If(~held & (outer.kind == TokenKind.DONE)):
-                table.row(takes=both, pushes={self.o: inner_token})
+            with m.Case(TokenKind.DONE):
+                agree = ~held & (outer.kind == TokenKind.DONE)
+                table.row(agree=agree, takes=both, pushes={self.o: inner_token})
         return m

@@ -14,7 +14,7 @@ from samhw.rtl.firing import FiringTable
 from samhw.rtl.logic import any_of
 from samhw.rtl.output import Output
 from samhw.rtl.pairwise import Word, computed, pairwise, rounds
-from samhw.rtl.token import TokenKind, all_end, is_payload, make_token, same_token, token_layout, token_width
+from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout, token_width
 from samhw.rtl.units import Unit, alu_unit
 
 __all__ = ["Matmul"]
@@ -72,9 +72,9 @@ class Matmul(Primitive):
         inputs = [self.i.a, self.i.b]
         a, b = (port.payload for port in inputs)
         table = FiringTable(m, inputs)
-        with m.If(is_payload(a) & is_payload(b)):
-            table.row(takes=inputs, pushes={val.i: make_token(TokenKind.VAL)})
-        with m.Elif(all_end(a, b)):
+        with m.If(is_payload(a)):
+            table.row(agree=is_payload(b), takes=inputs, pushes={val.i: make_token(TokenKind.VAL)})
+        with m.Else():
             end = make_token(a.kind, a.payload[:8])
             table.row(agree=same_token(a, b), takes=inputs, pushes={val.i: end})
 

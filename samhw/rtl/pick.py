@@ -1,6 +1,6 @@
 """pick: the reference, in a dense level, of a coordinate that a memory holds."""
 
-from amaranth.hdl import Elaboratable, Module, Signal
+from amaranth.hdl import Elaboratable, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
@@ -9,7 +9,7 @@ from samhw.graph import Arch
 from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import TokenKind, all_end, is_payload, make_token, same_token, token_layout
+from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout
 from samhw.rtl.units import MultiplyAdd
 
 __all__ = ["Pick"]
@@ -47,11 +47,10 @@ class Pick(Primitive):
         at, base = self.i.at.payload, self.i.ref.payload
         table = FiringTable(m, both)
         reads, finds = at.kind == TokenKind.VAL, base.kind == TokenKind.VAL
-        with m.If(reads & finds):
-            table.row(takes=both, pushes={ref.i: make_token(TokenKind.VAL)})
-        with m.Elif(is_payload(at) & is_payload(base)):
-            table.row(takes=both, pushes={ref.i: make_token(TokenKind.EMPTY)})
-        with m.Elif(all_end(at, base)):
+        with m.If(is_payload(at)):
+            token = make_token(Mux(reads & finds, TokenKind.VAL, TokenKind.EMPTY))
+            table.row(agree=is_payload(base), takes=both, pushes={ref.i: token})
+        with m.Else():
             end = make_token(at.kind, at.payload[:8])
             table.row(agree=same_token(at, base), takes=both, pushes={ref.i: end})
 

@@ -15,7 +15,7 @@ from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.rescale_step import RescaleStep
 from samhw.rtl.running_actor import RunningActor
-from samhw.rtl.token import TokenKind, all_end, is_payload, make_token, same_token, token_layout, token_width
+from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout, token_width
 
 __all__ = ["Recur"]
 
@@ -120,14 +120,14 @@ class _Spread(RunningActor):
             m.d.comb += output.result.eq(step.factor if name in ("factor", "factors") else step.result)
         inputs = [self.i.factor, self.i.val]
         table = FiringTable(m, inputs)
-        with m.If(is_payload(factor) & is_payload(head)):
+        with m.If(is_payload(head)):
             pushes = dict.fromkeys((output.i for output in outputs.values()), make_token(TokenKind.VAL))
             whole = {outputs[name].i: place.all() for name in ("factors", "values") if name in outputs}
-            with table.row(takes=inputs, pushes=pushes, pushes_if=whole):
+            with table.row(agree=is_payload(factor), takes=inputs, pushes=pushes, pushes_if=whole):
                 m.d.sync += place.eq(place + 1)
                 with m.If((place[: self.k].all() if self.k else 1) & ~place[self.k]):
                     m.d.sync += [p.eq(factor.payload), x.eq(head.payload)]
-        with m.Elif(all_end(factor, head)):
+        with m.Else():
             end = make_token(head.kind, head.payload[:8])
             pushes = dict.fromkeys((output.i for output in outputs.values()), end)
             with table.row(agree=same_token(factor, head), takes=inputs, pushes=pushes):

@@ -17,4 +17,4 @@ def test_structures_that_disagree():
     assert run(CrdHold(arch=ARCH), {"outer": "N S0 D", "inner": "1 S1 D"}, cycles=20).error == Error.PROTOCOL
     result = run(CrdHold(arch=ARCH), {"outer": "7 S0 D", "inner": "1 S0 1 S1 D"}, cycles=20)
     assert result.error == Error.PROTOCOL
-    assert result.pops["crd"] == timed("7@1 S0@2")
+    assert result.pops["crd"][:2] == timed("7@1 S0@2")

@@ -63,19 +63,16 @@ def test_narrow_values():
 
 
 @pytest.mark.parametrize(
-    ("ref", "crd", "good"),
+    ("ref", "crd"),
     [
-        ("S0 D", "3 S1 D", 0),
-        ("7 D", "S1 D", 0),
-        ("7 8 S0 D", "3 S1 D", 1),
-        ("7 S0 D", "S1:1 D", 0),
-        ("7 S0 D", "1 S0 D", 2),
-        ("7 D", "N S0 D", 0),
-        ("7 S1 D", "1 S1 D", 3),
+        ("S0 D", "3 S1 D"),
+        ("7 D", "S1 D"),
+        ("7 8 S0 D", "3 S1 D"),
+        ("7 S0 D", "S1:1 D"),
+        ("7 S0 D", "1 S0 D"),
+        ("7 D", "N S0 D"),
+        ("7 S1 D", "1 S1 D"),
     ],
 )
-def test_structures_that_disagree(ref, crd, good):
-    """`good`: the tokens that come out. Ends of unequal levels leave with the error, others behind them."""
-    result = repeat(ref, crd, cycles=20)
-    assert result.error == Error.PROTOCOL
-    assert len(result.pops["ref"]) == good
+def test_structures_that_disagree(ref, crd):
+    assert repeat(ref, crd, cycles=20).error == Error.PROTOCOL

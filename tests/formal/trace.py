@@ -29,6 +29,7 @@ def read_trace(vcd: str, ports: Mapping[str, Callable[[int], str]]) -> dict[str,
             state[code] = bits
         if int(time) % _PERIOD == 0:
             cycles.append(dict(state))
+    del cycles[-1:]  # A time more, at which nothing changes, ends the last cycle.
     return {
         name: [_written(cycle.get(codes[name], "x"), write) for cycle in cycles]
         for name, write in ports.items()

@@ -1,13 +1,15 @@
 """What all tests have: Ctrl-C, random examples that are the same in every run, without a limit on their time,
 which depends on the machine, Python's collector out of the way, and a word now and then on how far they are,
-since some dots take minutes."""
+since some dots take minutes. `--arch` gives them other latencies than the default."""
 
 import gc
 import os
 import signal
 import time
+from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import settings
 from xdist.scheduler import WorkStealingScheduling
@@ -61,8 +63,41 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WorkStealing
     return WorkStealingScheduling(config, log)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--arch",
+        metavar="NAME",
+        help="the latencies of whatever names none: a profile, an arch.json, or a number that draws some",
+    )
+
+
+def set_arch(name: str) -> None:
+    """Has `Arch()` give these latencies, and with it all that names no others. A command in a process of its
+    own keeps the default."""
+    from samhw.graph import Arch
+    from tests.support.program_cases import random_arch
+
+    arch = random_arch(np.random.default_rng(int(name))) if name.isdecimal() else Arch.load(name)
+    given = {field.name: getattr(arch, field.name) for field in fields(Arch)}
+    make = Arch.__init__
+
+    def made(self: Arch, **chosen: Any) -> None:
+        make(self, **given | chosen)
+
+    Arch.__init__ = made  # type: ignore[method-assign, assignment]
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    return config.option.arch and f"arch: {config.option.arch}"
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The slow tests come first, so that no worker is left with a long one at the end."""
+    """Leaves out what only the default latencies give. The slow tests come first, so that no worker is left
+    with a long one at the end."""
+    if config.option.arch:
+        for item in items:
+            if item.get_closest_marker("default_arch"):
+                item.add_marker(pytest.mark.skip(reason="has the cycles of the default latencies in it"))
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
@@ -77,6 +112,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)  # Behind the plugin that reports.
 def pytest_configure(config: pytest.Config) -> None:
+    if config.option.arch:
+        set_arch(config.option.arch)
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter and config.option.verbose >= 0 and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Progress(reporter), "samhw-progress")

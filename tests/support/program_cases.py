@@ -58,6 +58,7 @@ def random_arch(rng: np.random.Generator) -> Arch:
     """Latencies around the defaults, none below what the units need."""
     default = Arch()
     return Arch(
+        step=default.step + int(rng.integers(3)),
         memory=default.memory + int(rng.integers(3)),
         locate=default.locate + int(rng.integers(3)),
         alu={

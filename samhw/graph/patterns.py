@@ -80,8 +80,9 @@ def offsets(graph: Graph) -> Mapping[Endpoint, tuple[str, ...]]:
         for port in node.outputs:
             followed = node.spec.follows(port.name, node.params)
             own = found[graph.fanin[Endpoint(node.name, followed)].source] if followed else ()
-            if node.spec.joins(node.params):
-                own = ()
+            if joins := node.spec.joins(node.params):
+                joined = {found[graph.fanin[Endpoint(node.name, join.crd)].source] for join in joins}
+                own = joined.pop() if len(joined) == 1 else ()
             elif node.spec.moves:
                 own = (*own, *node.extents.values())
             found[Endpoint(node.name, port.name)] = own

@@ -4,7 +4,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from samhw.graph.ir import Channel, Endpoint, Graph, Node
-from samhw.graph.patterns import Pattern, concatenates, offsets, pattern_of, patterns
+from samhw.graph.patterns import Pattern, concatenates, contained, offsets, pattern_of, patterns
+from samhw.spec.base import Joined
 
 __all__ = ["AT_END", "LATE", "NEVER", "Awaited", "Lag", "lag"]
 
@@ -112,8 +113,9 @@ def _lag_of_change(
         second = goes.token and goes.channel.sink.port != followed
         return LATE if first is not second else None
     if into:
-        in_step = not goes.token or _in_step(graph, node, came, goes)
-        return None if in_step else pattern
+        if not goes.token or _in_step(graph, node, came, goes):
+            return None
+        return LATE if _may_pass(graph, node, came, goes) else pattern
     if goes.token:
         return LATE
     return None if _depth(graph, came) == _depth(graph, goes) else LATE
@@ -146,20 +148,33 @@ def _joins_one_pattern(graph: Graph, node: Node) -> bool:
 
 
 def _in_step(graph: Graph, node: Node, came: Awaited, goes: Awaited) -> bool:
-    """The node takes a token of the input that it waits on with each one that comes before it there; a joiner
-    looks at the next coordinate of every input, which may be further."""
-    joins = node.spec.joins(node.params)
-    if not joins or _joins_one_pattern(graph, node):
+    """The node takes a token of the input that it waits on with each one that comes before it there, or has
+    not come as far: a joiner takes no coordinate of an input before that of another one, which has it too.
+
+    Else it looks at the next coordinate of every input, which may be further.
+    """
+    if not node.spec.joins(node.params) or _joins_one_pattern(graph, node):
         return True
-    if came.token:
-        return False
-    found = patterns(graph)
-    first, second = (
-        next(
-            found[graph.fanin[Endpoint(node.name, j.crd)].source]
-            for j in joins
-            if wait.channel.sink.port in j
-        )
-        for wait in (came, goes)
+    return not came.token and _joined(graph, node, came) in contained(graph)[_joined(graph, node, goes)]
+
+
+def _may_pass(graph: Graph, node: Node, came: Awaited, goes: Awaited) -> bool:
+    """An intersection may have taken any number of coordinates of the input that it waits on before that at
+    which the other one stands, to follow a third input that is further than both. One that has all
+    coordinates of one of the two never is."""
+    first, second = (_joined(graph, node, wait) for wait in (came, goes))
+    return any(
+        first not in inside and second not in inside
+        for join in node.spec.joins(node.params)
+        for inside in [contained(graph)[_pattern_of_join(graph, node, join)]]
     )
-    return first == second
+
+
+def _joined(graph: Graph, node: Node, wait: Awaited) -> Pattern:
+    """The pattern of the coordinates that come with an input of a joiner."""
+    (found,) = (j for j in node.spec.joins(node.params) if wait.channel.sink.port in j)
+    return _pattern_of_join(graph, node, found)
+
+
+def _pattern_of_join(graph: Graph, node: Node, join: Joined) -> Pattern:
+    return patterns(graph)[graph.fanin[Endpoint(node.name, join.crd)].source][-1]

@@ -3,7 +3,8 @@
 Where two paths meet, the tokens of the quicker one wait, and its channel must have room for them. Paths
 differ in two ways. A path may be longer by some cycles: its partner gets as many slots (slack matching). Or a
 path may lead through a reducer, which gives nothing until the fibers below some coordinates are complete: its
-partner must hold all tokens of one such fiber, however many the extents allow. So must a reducer's own tokens
+partner must hold all tokens of one such fiber, however many the extents allow. So must what an intersection
+takes slowly beside what it takes fast. So must a reducer's own tokens
 that meet a scanner below its outer coordinates: the scanner ends a fiber when it sees the next of these,
 which the reducer gives behind the tokens that wait.
 
@@ -285,6 +286,8 @@ def _held(
     they do, what they wait for, and how many fibers wait."""
     own = streams[channel.source]
     best = (parts[channel.name], "the parts before it", 1) if channel.name in parts else None
+    if best is None and (passed := _passed(graph, channel, streams)):
+        best = len(own.levels) - 1, str(passed), 1
     for port in graph.node[channel.sink.node].inputs:
         other = graph.fanin[Endpoint(channel.sink.node, port.name)].source
         late = [n for n, count in streams[other].waits.items() if count > own.waits.get(n, 0)]
@@ -299,6 +302,30 @@ def _held(
             n = min(late)
             best = (n, str(other), pace.fibers(channel.source, other, own.levels[:n]))
     return best
+
+
+def _passed(graph: Graph, channel: Channel, streams: Mapping[Endpoint, _Stream]) -> Endpoint | None:
+    """The input of an intersection that may be taken to the end of a fiber while the tokens of a channel to
+    another input wait, both from the same scanner. Each firing takes one coordinate of both, where a third
+    input is further; so the one with fewer of them comes first to the last one."""
+    sink = graph.node[channel.sink.node]
+    if not sink.spec.thins:
+        return None
+    heads = {join: graph.fanin[Endpoint(sink.name, join.crd)].source for join in sink.spec.joins(sink.params)}
+    sources = set(heads.values())
+    for join, source in heads.items():
+        if channel.sink.port not in join or len(sources) < 3:
+            continue
+        own = streams[source]
+        for other in sources - {source}:
+            shared = own.origins[-1] & streams[other].origins[-1]
+            # Nothing comes further than a union that has it, of which nothing was left out.
+            below = shared == own.origins[-1] and not any(
+                stream.delayed.get(origin) for stream in (own, streams[other]) for origin in shared
+            )
+            if shared and not below:
+                return other
+    return None
 
 
 def _lane_room(

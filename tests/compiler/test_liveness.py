@@ -123,6 +123,32 @@ def test_what_an_intersection_leaves_out_is_a_fiber_behind() -> None:
         assert not runs(shallow, B=last)
 
 
+OVERTAKEN = """
+tensor A[i=1000] : csf
+tensor B[i=1000] : csf
+tensor C[i=1000] : csf
+tensor Y[i] : csf
+fuse {
+  H[i] = abs(A[i])
+  T[i] = H[i] + B[i]
+  Y[i] = T[i] * H[i] * C[i]
+}
+"""
+
+
+def test_an_intersection_of_three_takes_one_input_to_its_end_before_another() -> None:
+    """To come to the only coordinate of C it takes those of H, which are few, in turn with those of T."""
+    graph, extents = compiled(OVERTAKEN)
+    assert not unproved_circles(graph, extents)
+    every = np.arange(1000)
+    data = {"A": every % 10 == 9, "B": every % 10 != 9, "C": every == 999}
+    assert runs(graph, **{name: where.astype(float) for name, where in data.items()})
+    for name in (c.name for c in graph.channels if "union" in c.source.node and "intersect" in c.sink.node):
+        shallow = with_depth(graph, name, 20)
+        assert any(not circle.bounded for circle in unproved_circles(shallow, extents))
+        assert not runs(shallow, **{name: where.astype(float) for name, where in data.items()})
+
+
 def test_done_needs_a_slot_too() -> None:
     """The root cannot end the scanner's stream while its reference waits for the scanner's coordinates."""
     graph, extents = compiled(

@@ -9,14 +9,14 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import inf, prod
 
 import networkx as nx
 
 from samhw.graph.ir import Channel, Endpoint, Graph
 from samhw.graph.levels import Levels, levels
-from samhw.graph.patterns import Pattern, contained, pattern_of
-from samhw.graph.waiting import AT_END, LATE, NEVER, Awaited, Lag, lag
+from samhw.graph.patterns import LevelPattern, contained, pattern_of
+from samhw.graph.waiting import AT_END, LATE, NEVER, Awaited, Lag, Rise, lag
 
 __all__ = ["Circle", "unproved_circles"]
 
@@ -132,16 +132,31 @@ class _Block:
         for start, by in self._behind:
             if (by is LATE) is not late or start.waits in seen:
                 continue
+            waits: tuple[Awaited, ...] = ()
             # It is enough if there is none too many in whatever coordinates the rises are counted.
-            counted = contained(self.graph)[by] if isinstance(by, tuple) else {by}
-            circles = [self._around(start, by, each) for each in counted]
-            if (waits := circles[0]) is not None and None not in circles:
+            for counted in self._countings(by):
+                if (circle := self._around(start, by, counted)) is None:
+                    break
+                waits = waits or circle
+            else:
                 seen.add(start.waits)
                 index = self.known[start.channel.source][self.level] if self.level >= 0 else ""
                 yield Circle(start.waits, waits, index, bounded=not late)
 
+    def _countings(self, by: Rise | Lag) -> Iterator[LevelPattern | Lag]:
+        """In what the rises around a circle may be counted: coordinates that what is behind has, those of all
+        lanes first."""
+        if isinstance(by, Lag):
+            yield by
+            return
+        pattern = by.pattern
+        while pattern.lanes:
+            pattern = pattern.collected
+        yield pattern
+        yield from contained(self.graph)[pattern] - {pattern}
+
     def _around(
-        self, start: Awaited, by: Pattern | Lag, counted: Pattern | Lag
+        self, start: Awaited, by: Rise | Lag, counted: LevelPattern | Lag
     ) -> tuple[Awaited, ...] | None:
         """A circle that begins with a wait of a node that is behind, and comes to that node again without
         going down by more coordinates than nodes go up, of those of the pattern that is counted; None if
@@ -163,7 +178,7 @@ class _Block:
                     continue
                 rise[following], came[following] = total, wait
                 if following.on == start.waits:
-                    if total + 1 >= 0 and self._lag(following, start) == by:
+                    if total + self._rise(by, counted) >= 0 and self._lag(following, start) == by:
                         return _back(came, start, following)
                     continue
                 times[following] += 1
@@ -172,19 +187,31 @@ class _Block:
                 queue.append(following)
         return None
 
-    def _step(self, following: Awaited, lagged: Pattern | Lag | None, counted: Pattern | Lag) -> float:
+    def _step(self, following: Awaited, lagged: Rise | Lag | None, counted: LevelPattern | Lag) -> float:
         """By how many coordinates of a pattern a wait is at most further than the one before it."""
-        if not isinstance(counted, tuple):
-            return inf  # Any circle is one too many.
-        inside = contained(self.graph)
-        rise: float = 0
-        if isinstance(lagged, tuple):
-            rise = 1 if counted in inside[lagged] else inf
-        elif lagged is AT_END:
-            rise = self._at_end
-        if following.token or pattern_of(self.graph, following.channel, self.level) not in inside[counted]:
+        rise = self._rise(lagged, counted)
+        if isinstance(counted, Lag) or following.token:
             return rise
-        return rise - self._coordinates(following.channel)
+        fallen = pattern_of(self.graph, following.channel, self.level)
+        if fallen not in contained(self.graph)[counted]:
+            return rise
+        # From one coordinate to the next of a lane are as many as there are lanes.
+        share = fallen.lanes[len(counted.lanes) :] if fallen._replace(lanes=counted.lanes) == counted else ()
+        return rise - self._coordinates(following.channel) * prod(lanes for _, lanes in share)
+
+    def _rise(self, lagged: Rise | Lag | None, counted: LevelPattern | Lag) -> float:
+        """By how many coordinates of a pattern a node is behind at most."""
+        if isinstance(counted, Lag):
+            return inf  # Any circle is one too many.
+        if isinstance(lagged, Rise):
+            pattern, steps = lagged
+            while counted not in contained(self.graph)[pattern]:
+                if not pattern.lanes:
+                    return inf
+                steps *= pattern.lanes[-1][1]
+                pattern = pattern.collected
+            return steps
+        return self._at_end if lagged is AT_END else 0
 
     def _coordinates(self, channel: Channel) -> int:
         """How many steps from coordinate to coordinate of the level lie at least between the ends of a
@@ -199,7 +226,7 @@ class _Block:
         """A channel of one slot alone can be full with only the end of a fiber to come."""
         return int(any(channel.depth < 2 for channel in self.channels))
 
-    def _lag(self, came: Awaited, goes: Awaited) -> Pattern | Lag | None:
+    def _lag(self, came: Awaited, goes: Awaited) -> Rise | Lag | None:
         return lag(self.graph, self.level, came, goes)
 
     @cached_property
@@ -213,7 +240,7 @@ class _Block:
         )
 
     @cached_property
-    def _next(self) -> Mapping[Awaited, list[tuple[Awaited, Pattern | Lag | None]]]:
+    def _next(self) -> Mapping[Awaited, list[tuple[Awaited, Rise | Lag | None]]]:
         """What the node that a wait is for may wait for itself, and by how much that is behind."""
         of_node: dict[str, list[Awaited]] = {}
         for wait in self._waits:
@@ -228,7 +255,7 @@ class _Block:
         }
 
     @cached_property
-    def _behind(self) -> tuple[tuple[Awaited, Pattern | Lag], ...]:
+    def _behind(self) -> tuple[tuple[Awaited, Rise | Lag], ...]:
         """The waits by which a node may be behind, and by how much."""
         found = {
             (goes, by): None

@@ -1,23 +1,37 @@
 """Which streams have the same coordinates: their patterns, level by level (docs/liveness.md)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import networkx as nx
 
 from samhw.graph.ir import Channel, Endpoint, Graph, Node
 from samhw.graph.once import once_per_graph
+from samhw.spec.base import Distribution
 
-__all__ = ["Pattern", "concatenates", "contained", "offsets", "pattern_of", "patterns"]
+__all__ = ["LevelPattern", "concatenates", "contained", "offsets", "pattern_of", "patterns"]
 
-Pattern = tuple[str, int]
-"""What has made the coordinates of a level: a node, and the level; or an index that is dense, and -1."""
 
-RUN: Pattern = ("", -1)
+class LevelPattern(NamedTuple):
+    """What has made the coordinates of a level: a node, and the level; or an index that is dense, and -1."""
+
+    maker: str
+    level: int
+    lanes: tuple[tuple[int, int], ...] = ()
+    """Of a share of these coordinates, which lane of how many has it, lane in lane from the outside."""
+
+    @property
+    def collected(self) -> "LevelPattern":
+        """That of all lanes of the innermost distribution."""
+        return self._replace(lanes=self.lanes[:-1])
+
+
+RUN = LevelPattern("", -1)
 """What all streams have in common outside of their levels."""
 
 
 @once_per_graph
-def patterns(graph: Graph) -> Mapping[Endpoint, tuple[Pattern, ...]]:
+def patterns(graph: Graph) -> Mapping[Endpoint, tuple[LevelPattern, ...]]:
     """For each output the patterns of its levels, outermost first: where those of two streams are equal down
     to a level, both have the same coordinates in it.
 
@@ -25,7 +39,7 @@ def patterns(graph: Graph) -> Mapping[Endpoint, tuple[Pattern, ...]]:
 
     The graph has producers before those that read them.
     """
-    found: dict[Endpoint, tuple[Pattern, ...]] = {}
+    found: dict[Endpoint, tuple[LevelPattern, ...]] = {}
     missing: set[Endpoint] = set()
     """Outputs with a payload that may be EMPTY, below which a scanner has nothing."""
     for node in graph.nodes:
@@ -35,29 +49,36 @@ def patterns(graph: Graph) -> Mapping[Endpoint, tuple[Pattern, ...]]:
         for port in node.outputs:
             end = Endpoint(node.name, port.name)
             around = {name: found[head] for name, head in heads.items()}
+            if distribution := node.spec.distribution(node.params):
+                found[end] = _in_lanes(node, distribution, port.name, list(around.values()))
+                continue
             found[end] = _of(node, port.name, port.stream.depth, around, concatenates(graph, node))
             if node.spec.scans:
                 if not node.memories and not may_miss:
                     (extent,) = node.extents.values()
-                    found[end] = (*found[end][:-1], (extent, -1))
+                    found[end] = (*found[end][:-1], LevelPattern(extent, -1))
             elif may_miss:
                 missing.add(end)
     return found
 
 
-def pattern_of(graph: Graph, channel: Channel, level: int) -> Pattern:
+def pattern_of(graph: Graph, channel: Channel, level: int) -> LevelPattern:
     """That of a level of a channel's stream; all have one of level -1, which is the whole stream and DONE."""
     return patterns(graph)[channel.source][level] if level >= 0 else RUN
 
 
 @once_per_graph
-def contained(graph: Graph) -> Mapping[Pattern, frozenset[Pattern]]:
+def contained(graph: Graph) -> Mapping[LevelPattern, frozenset[LevelPattern]]:
     """For each pattern those with no coordinates but its own, below the same outer ones: itself, what a union
-    has taken in, and what is left of it where coordinates are dropped."""
+    has taken in, what is left of it where coordinates are dropped, and what a lane has of it."""
     found = patterns(graph)
-    inside: nx.DiGraph[Pattern] = nx.DiGraph()
+    inside: nx.DiGraph[LevelPattern] = nx.DiGraph()
     inside.add_node(RUN)
-    inside.add_nodes_from(pattern for around in found.values() for pattern in around)
+    for pattern in {pattern for around in found.values() for pattern in around}:
+        inside.add_node(pattern)
+        while pattern.lanes:
+            inside.add_edge(pattern.collected, pattern)
+            pattern = pattern.collected
     for node in graph.nodes:
         followed = (node.spec.follows(port.name, node.params) for port in node.outputs)
         heads = {name for name in followed if name} | {join.crd for join in node.spec.joins(node.params)}
@@ -67,7 +88,7 @@ def contained(graph: Graph) -> Mapping[Pattern, frozenset[Pattern]]:
         for port in node.outputs:
             for level, pattern in enumerate(found[Endpoint(node.name, port.name)]):
                 for other in (around[level] for around in taken if level < len(around)):
-                    if pattern[0] == node.name and other != pattern and not concatenates(graph, node):
+                    if pattern.maker == node.name and other != pattern and not concatenates(graph, node):
                         inside.add_edge(*((other, pattern) if node.spec.thins else (pattern, other)))
     return {p: frozenset({p} | nx.descendants(inside, p)) for p in inside}
 
@@ -97,8 +118,8 @@ def concatenates(graph: Graph, node: Node) -> bool:
 
 
 def _of(
-    node: Node, port: str, depth: int, heads: Mapping[str, tuple[Pattern, ...]], concatenated: bool
-) -> tuple[Pattern, ...]:
+    node: Node, port: str, depth: int, heads: Mapping[str, tuple[LevelPattern, ...]], concatenated: bool
+) -> tuple[LevelPattern, ...]:
     """The patterns of an output, from those of the inputs."""
     followed = node.spec.follows(port, node.params)
     around = heads[followed] if followed else ()
@@ -114,5 +135,29 @@ def _of(
             first_own = depth - 1
     elif node.spec.thins:
         first_own = min(len(head) for head in heads.values()) - 1
-    made = tuple((node.name, level) for level in range(min(first_own, depth), depth))
+    made = tuple(LevelPattern(node.name, level) for level in range(min(first_own, depth), depth))
     return (*around[: depth - len(made)], *made)
+
+
+def _in_lanes(
+    node: Node, distribution: Distribution, port: str, heads: Sequence[tuple[LevelPattern, ...]]
+) -> tuple[LevelPattern, ...]:
+    """The patterns of an output of what distributes to lanes, or collects from them."""
+    lanes = distribution.lanes
+    if not distribution.collects:
+        (head,) = heads
+        lane = [output.name for output in node.outputs].index(port)
+        return (*head[:-1], head[-1]._replace(lanes=(*head[-1].lanes, (lane, lanes))))
+    level = len(heads[0]) - 1 - distribution.levels
+    dealt = [head[level] for head in heads]
+    together = dealt[0].collected
+    shares = [together._replace(lanes=(*together.lanes, (lane, lanes))) for lane in range(lanes)]
+    inner = (_together([head[n] for head in heads]) for n in range(level + 1, len(heads[0])))
+    return (*heads[0][:level], together if dealt == shares else LevelPattern(node.name, level), *inner)
+
+
+def _together(patterns: Sequence[LevelPattern]) -> LevelPattern:
+    """That of a level inside of rows that each come from a lane."""
+    if len(set(patterns)) == 1:
+        return patterns[0]
+    return LevelPattern(", ".join(map(str, patterns)), patterns[0].level)

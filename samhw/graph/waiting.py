@@ -4,10 +4,10 @@ from enum import Enum
 from typing import NamedTuple
 
 from samhw.graph.ir import Channel, Endpoint, Graph, Node
-from samhw.graph.patterns import Pattern, concatenates, contained, offsets, pattern_of, patterns
-from samhw.spec.base import Joined
+from samhw.graph.patterns import LevelPattern, concatenates, contained, offsets, pattern_of, patterns
+from samhw.spec.base import Distribution, Joined
 
-__all__ = ["AT_END", "LATE", "NEVER", "Awaited", "Lag", "lag"]
+__all__ = ["AT_END", "LATE", "NEVER", "Awaited", "Lag", "Rise", "lag"]
 
 
 class Lag(Enum):
@@ -23,6 +23,13 @@ class Lag(Enum):
 
 
 LATE, AT_END, NEVER = Lag.LATE, Lag.AT_END, Lag.NEVER
+
+
+class Rise(NamedTuple):
+    """By how many coordinates of a pattern a node may be behind at most."""
+
+    pattern: LevelPattern
+    steps: int = 1
 
 
 class Awaited(NamedTuple):
@@ -46,9 +53,9 @@ class Awaited(NamedTuple):
         return f"{self.waits} waits for a {'token' if self.token else 'slot'} of {self.channel.name}"
 
 
-def lag(graph: Graph, level: int, came: Awaited, goes: Awaited) -> Pattern | Lag | None:
+def lag(graph: Graph, level: int, came: Awaited, goes: Awaited) -> Rise | Lag | None:
     """By how much the coordinate of `level` rises at a node between two waits, the first for the node and the
-    second by it: not at all (None), by one coordinate of a pattern, or by what `Lag` says.
+    second by it: not at all (None), by coordinates of a pattern, or by what `Lag` says.
 
     All that both waits are about agrees in the coordinates outside of `level`.
     """
@@ -59,17 +66,37 @@ def lag(graph: Graph, level: int, came: Awaited, goes: Awaited) -> Pattern | Lag
         # first token inside of it, so that no channel of these can be full of what lies in it.
         return LATE if goes.token else NEVER
     distribution = node.spec.distribution(node.params)
-    if distribution and level >= node.inputs[0].stream.depth - 1 - distribution.levels:
-        return LATE
-    pattern = pattern_of(graph, goes.channel, level) if level < behind else None
+    if distribution:
+        return _lag_of_lanes(graph, node, distribution, level, came, goes)
+    rise = Rise(pattern_of(graph, goes.channel, level)) if level < behind else None
     if _changes(graph, node, level):
-        return _lag_of_change(graph, node, level, came, goes, pattern)
+        return _lag_of_change(graph, node, level, came, goes, rise)
     if came.token and goes.token and behind < before and level == behind - 1:
         # A scanner ends a fiber when it sees the next token of the level above.
-        return pattern if node.spec.scans else AT_END
+        in_lane = rise is not None and rise.pattern.lanes
+        return rise if node.spec.scans or in_lane else AT_END
     if goes.token and level == behind - 1 and not _in_step(graph, node, came, goes):
-        return pattern
+        return rise
     return None
+
+
+def _lag_of_lanes(
+    graph: Graph, node: Node, distribution: Distribution, level: int, came: Awaited, goes: Awaited
+) -> Rise | Lag | None:
+    """The same at what distributes to lanes, which takes one token after the other, and at what collects from
+    them, which takes row after row: from a lane that has given its last one to the end of all are as many
+    rows as lanes."""
+    dealt = node.inputs[0].stream.depth - 1 - distribution.levels
+    if not distribution.collects or level < dealt:
+        return None
+    pattern = patterns(graph)[Endpoint(node.name, node.outputs[0].name)][dealt]
+    if pattern.maker == node.name:
+        return LATE  # The lanes do not have the shares of one stream.
+    if level > dealt or not distribution.levels:
+        return None
+    if came.token:
+        return Rise(pattern) if goes.token else None
+    return Rise(pattern, distribution.lanes)
 
 
 def _depth(graph: Graph, wait: Awaited) -> int:
@@ -94,8 +121,8 @@ def _changes(graph: Graph, node: Node, level: int) -> bool:
 
 
 def _lag_of_change(
-    graph: Graph, node: Node, level: int, came: Awaited, goes: Awaited, pattern: Pattern | None
-) -> Pattern | Lag | None:
+    graph: Graph, node: Node, level: int, came: Awaited, goes: Awaited, rise: Rise | None
+) -> Rise | Lag | None:
     """The same at a level that the node changes."""
     spec = node.spec
     into = not came.token  # Someone waits for a slot in front of it.
@@ -106,7 +133,7 @@ def _lag_of_change(
             return LATE if goes.token and level == first else NEVER
         return None
     if concatenates(graph, node):
-        return _lag_of_parts(graph, node, came, goes, pattern)
+        return _lag_of_parts(graph, node, came, goes, rise)
     if spec.completes:
         followed = spec.follows(node.outputs[0].name, node.params)
         first = into and came.channel.sink.port != followed
@@ -115,15 +142,15 @@ def _lag_of_change(
     if into:
         if not goes.token or _in_step(graph, node, came, goes):
             return None
-        return LATE if _may_pass(graph, node, came, goes) else pattern
+        return LATE if _may_pass(graph, node, came, goes) else rise
     if goes.token:
         return LATE
     return None if _depth(graph, came) == _depth(graph, goes) else LATE
 
 
 def _lag_of_parts(
-    graph: Graph, node: Node, came: Awaited, goes: Awaited, pattern: Pattern | None
-) -> Pattern | Lag | None:
+    graph: Graph, node: Node, came: Awaited, goes: Awaited, rise: Rise | None
+) -> Rise | Lag | None:
     """The same at a union along a concatenation, whose parts come one behind the other."""
     if came.token or not goes.token:
         return LATE if came.token is goes.token else None
@@ -135,7 +162,7 @@ def _lag_of_parts(
     (first,) = (offset for join, offset in heads.items() if came.channel.sink.port in join)
     (second,) = (offset for join, offset in heads.items() if goes.channel.sink.port in join)
     if first == second or second[: len(first)] == first:
-        return None if _in_step(graph, node, came, goes) else pattern
+        return None if _in_step(graph, node, came, goes) else rise
     return LATE
 
 
@@ -170,11 +197,11 @@ def _may_pass(graph: Graph, node: Node, came: Awaited, goes: Awaited) -> bool:
     )
 
 
-def _joined(graph: Graph, node: Node, wait: Awaited) -> Pattern:
+def _joined(graph: Graph, node: Node, wait: Awaited) -> LevelPattern:
     """The pattern of the coordinates that come with an input of a joiner."""
     (found,) = (j for j in node.spec.joins(node.params) if wait.channel.sink.port in j)
     return _pattern_of_join(graph, node, found)
 
 
-def _pattern_of_join(graph: Graph, node: Node, join: Joined) -> Pattern:
+def _pattern_of_join(graph: Graph, node: Node, join: Joined) -> LevelPattern:
     return patterns(graph)[graph.fanin[Endpoint(node.name, join.crd)].source][-1]

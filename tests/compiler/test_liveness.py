@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,13 +22,13 @@ from samhw.backends import run
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, model_names, parse
-from samhw.graph import Graph, unproved_circles
+from samhw.graph import Arch, Graph, unproved_circles
 from samhw.numerics import value_type
-from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
+from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule, parse_lanes
 from samhw.search import compile_program
 from samhw.sim import DeadlockError
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload, make_model_workload
+from samhw.workload import Workload, bind_program, compile_workload, make_model_workload
 from tests.compiler.test_channels import (
     LAYER_NORM,
     RESIDUAL,
@@ -50,9 +51,25 @@ MOST_UNPROVED = 0.02
 """Of the regions of random programs."""
 
 
-def compiled(text: str) -> tuple[Graph, Mapping[str, int]]:
-    (region,) = compile_program(parse(text), value=value_type("f32")).regions
+SHARES = (0.1, 0.5, 1)
+"""Of the channels that are made less deep."""
+
+
+def compiled(
+    text: str, schedule: Schedule | None = None, arch: Arch | None = None
+) -> tuple[Graph, Mapping[str, int]]:
+    (region,) = compile_program(parse(text), schedule, value=value_type("f32"), arch=arch).regions
     return region.graph, region.extent
+
+
+def shallower(design: Compiled, share: float, rng: np.random.Generator) -> Compiled:
+    """Some of the channels with a random depth that is no greater than theirs."""
+    regions = []
+    for region in design.regions:
+        fewer = {c.name: int(rng.integers(1, c.depth + 1)) for c in region.graph.channels}
+        chosen = {name: depth for name, depth in fewer.items() if rng.random() < share}
+        regions.append(replace(region, graph=region.graph.with_depths(chosen)))
+    return replace(design, regions=tuple(regions))
 
 
 @pytest.mark.parametrize(
@@ -160,13 +177,60 @@ def test_done_needs_a_slot_too() -> None:
     assert not unproved_circles(graph, extents)
 
 
-def test_what_is_not_proved_is_written_as_json() -> None:
-    known = ("gpt3_block", "--data", "karate", "--lanes", "i=2", "--channels")
-    regions = report("compile", *known)["regions"]
-    circles = [circle for region in regions for circle in region["circles"]]
-    assert {circle["index"] for circle in circles} == {"i"}
-    assert all("gather" in circle["node"] for circle in circles)
-    assert {wait["for"] for circle in circles for wait in circle["waits"]} == {"token", "slot"}
+@pytest.mark.parametrize("lanes", ["i=2", "i=16", "i=2+j=2"])
+def test_lanes(lanes: str) -> None:
+    work = bind_program("sddmm", ["random:size=40,density=0.3"])
+    (region,) = compile_workload(work, Schedule(lanes=parse_lanes(lanes)), value=value_type("i32")).regions
+    assert not unproved_circles(region.graph, region.extent)
+
+
+COLLECTED = """
+tensor A[i=24, j=6] : dcsr
+tensor B[i=24] : csf
+tensor Z[i=24] : csf
+fuse {
+  S[i] = A[i, j] * A[i, j]
+  Z[i] = S[i] + B[i]
+}
+"""
+
+
+def test_what_passes_lanes_by_has_room_for_what_is_in_them() -> None:
+    """A lane ends its row when it sees its next coordinate, which comes a round later."""
+    graph, extents = compiled(COLLECTED, Schedule(lanes={"i": 4}), Arch(lane_rows=0, lane_tokens=0))
+    assert not unproved_circles(graph, extents)
+    past = "union_i.crd->drop_val_Z.crd"
+    enough, less = (with_depth(graph, past, depth) for depth in (8, 3))
+    data = {"A": np.ones((24, 6)), "B": np.ones(24)}
+    assert not unproved_circles(enough, extents)
+    assert runs(enough, **data)
+    assert all(circle.bounded and circle.index == "i" for circle in unproved_circles(less, extents))
+    assert unproved_circles(less, extents)
+    assert not runs(less, **data)
+
+
+@pytest.mark.slow
+def test_what_is_proved_of_less_deep_lanes_runs() -> None:
+    seen: Counter[str] = Counter()
+    rng = np.random.default_rng(1)
+    for name, lanes in (("spmm", "i=2"), ("sddmm", "i=4"), ("spmspm_ijk", "i=2+j=2"), ("spmspm_ikj", "k=2")):
+        work = bind_program(name, ["random:size=9,density=0.5"])
+        arch = Arch(lane_rows=1, lane_tokens=4)
+        design = compile_workload(
+            work, Schedule(lanes=parse_lanes(lanes)), value=value_type("i32"), arch=arch
+        )
+        for share in (0, *SHARES * 4):
+            seen[outcome(shallower(design, share, rng), work.tensors)] += 1
+    assert seen["proved"] >= 10
+    assert seen["unproved"] >= 10
+
+
+def test_what_is_not_proved_is_written_as_json(tmp_path: Path) -> None:
+    (tmp_path / "arch.json").write_text('{"slack": 0, "lane_rows": 0}')
+    given = ("sddmm", "--data", "karate", "--lanes", "i=2", "--arch", str(tmp_path / "arch.json"))
+    (region,) = report("compile", *given, "--channels")["regions"]
+    assert {circle["index"] for circle in region["circles"]} == {"i"}
+    assert {wait["for"] for circle in region["circles"] for wait in circle["waits"]} == {"token", "slot"}
 
 
 def outcome(compiled: Compiled, tensors: Mapping[str, Tensor]) -> str:
@@ -235,13 +299,8 @@ def test_what_is_proved_of_less_deep_channels_runs() -> None:
             design = compile_workload(fused, value=value_type("i32"))
         except ScheduleError:
             return
-        for share in (0.1, 0.5, 1):
-            regions = []
-            for region in design.regions:
-                fewer = {c.name: int(rng.integers(1, c.depth + 1)) for c in region.graph.channels}
-                chosen = {name: depth for name, depth in fewer.items() if rng.random() < share}
-                regions.append(replace(region, graph=region.graph.with_depths(chosen)))
-            seen[outcome(replace(design, regions=tuple(regions)), tensors)] += 1
+        for share in SHARES:
+            seen[outcome(shallower(design, share, rng), tensors)] += 1
 
     body()
     print(dict(seen))

@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, ValueLike
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, ValueLike
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -181,7 +181,9 @@ class BitmapWalker(wiring.Component):
         both = [addr, word]
         table = FiringTable(m, both)
         with m.If((word.payload.kind == TokenKind.VAL) & left.any()):
-            last = ~more_than_one(left) & ~is_stop
+            # A word of the top walker comes with a stop, which is pushed behind its bits; one of any other with
+            # the address of a word, which is gone with its last bit.
+            last = Const(0) if self._top else ~more_than_one(left)
             with table.row(
                 needs=both, takes_if={addr: last, word: last}, pushes={output.i: make_token(TokenKind.VAL)}
             ):

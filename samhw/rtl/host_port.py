@@ -62,8 +62,9 @@ class HostPort(wiring.Component):
 
     Members:
         axi: the port.
-        write: in this cycle, `write_data` is written to the byte address `write_addr`; both stay in the next
-            one. `write_ok` says in the same cycle whether there is something to write.
+        write: in this cycle, `write_data` is written to the byte address `write_addr`; both have been there in
+            the last cycle, and stay in the next one. `write_ok` says in this one whether there is something
+            to write.
         read: in this cycle, the word at the byte address `read_addr` is asked for; `READ_LATENCY` cycles
             later it is in `read_data`, and `read_ok` says whether there is one.
     """
@@ -95,18 +96,20 @@ class HostPort(wiring.Component):
         has_data = Signal()
         whole = Signal()
         nothing = Signal()
+        ends = Signal()
         m.d.comb += [
             axi.awready.eq(~has_addr),
             axi.wready.eq(~has_data),
-            # The answer to the last write must be gone before the next is carried out.
-            self.write.eq(has_addr & has_data & whole & ~axi.bvalid & (self.write_addr[:2] == 0)),
+            self.write.eq(ends & whole & (self.write_addr[:2] == 0)),
         ]
+        # The answer to the last write must be gone before the next is carried out.
+        m.d.sync += ends.eq(has_addr & has_data & ~axi.bvalid & ~ends)
         with m.If(axi.awvalid & axi.awready):
             m.d.sync += [has_addr.eq(1), self.write_addr.eq(axi.awaddr)]
         with m.If(axi.wvalid & axi.wready):
             m.d.sync += [has_data.eq(1), self.write_data.eq(axi.wdata), whole.eq(axi.wstrb.all())]
             m.d.sync += nothing.eq(~axi.wstrb.any())
-        with m.If(has_addr & has_data & ~axi.bvalid):
+        with m.If(ends):
             m.d.sync += [
                 has_addr.eq(0),
                 has_data.eq(0),

@@ -84,18 +84,23 @@ class Shell(wiring.Component):
         self, m: Module, host: HostPort, memories: dict[str, TensorMemory], extents: dict[str, Signal]
     ) -> None:
         """CONTROL always; extents, up to the greatest, and input memories only between runs. Memories of
-        indices take only words that fit."""
+        indices take only words that fit. Who takes a word is known a cycle before it is written."""
         accepted = []
-        is_control = host.write_addr == Register.CONTROL
+
+        def takes(name: str, here: Value) -> Signal:
+            accepted.append(Signal(name=f"takes_{name}"))
+            m.d.sync += accepted[-1].eq(here)
+            return accepted[-1]
+
+        is_control = takes("control", host.write_addr == Register.CONTROL)
         # From a register, since a request starts the roots, and they fire, in the same cycle.
         m.d.sync += self.run.request.eq(host.write & is_control & host.write_data[0])
-        accepted.append(is_control)
+        idle = ~self.run.running
         for index, register in extents.items():
-            here = (host.write_addr == self.map.extents[index]) & ~self.run.running
+            here = host.write_addr == self.map.extents[index]
             fits = host.write_data <= self.map.design.extents[index]
-            with m.If(host.write & here & fits):
+            with m.If(host.write & takes(index, here & idle & fits)):
                 m.d.sync += register.eq(host.write_data)
-            accepted.append(here & fits)
         for name, tensor in memories.items():
             window = self.map.windows[name]
             if window.memory.role is MemoryRole.INPUT:
@@ -104,8 +109,7 @@ class Shell(wiring.Component):
                 fits = Const(1) if window.memory.is_value else (host.write_data >> window.width) == 0
                 m.d.comb += [tensor.host.addr.eq(word), tensor.host.data.eq(host.write_data)]
                 # From a register, since it has many words to reach: address and data stay for that long.
-                m.d.sync += tensor.host.en.eq(host.write & here & fits)
-                accepted.append(here & ~self.run.running & fits)
+                m.d.sync += tensor.host.en.eq(host.write & takes(name, here & idle & fits))
         m.d.comb += host.write_ok.eq(any_of(accepted))
 
     def _host_reads(

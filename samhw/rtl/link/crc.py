@@ -24,7 +24,7 @@ class Crc(wiring.Component):
     data, valid: in this cycle, a byte; not while `busy`.
     busy: the last byte is not counted in yet. For eight cycles behind it.
     crc: that of the bytes.
-    matches: the last four of the bytes are the CRC of the others.
+    matches: the last four of the bytes are the CRC of the others; known a cycle behind `busy`.
     """
 
     start: Signal
@@ -50,10 +50,8 @@ class Crc(wiring.Component):
         m = Module()
         remainder = Signal(32, init=_ALL_ONES)
         left = Signal(range(_BITS))
-        m.d.comb += [
-            self.crc.eq(~remainder),
-            self.matches.eq(remainder == _REMAINDER),
-        ]
+        m.d.comb += self.crc.eq(~remainder)
+        m.d.sync += self.matches.eq(remainder == _REMAINDER)
         with m.If(self.start):
             m.d.sync += [remainder.eq(_ALL_ONES), self.busy.eq(0)]
         with m.Elif(self.valid):

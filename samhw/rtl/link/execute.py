@@ -80,10 +80,14 @@ class Executor(wiring.Component):
         m = Module()
         header = self.header
         command = header.command
-        is_hello = command == LinkCommand.HELLO
-        is_read = (command == LinkCommand.READ) | (command == LinkCommand.READ_FIXED)
-        is_write = (command == LinkCommand.WRITE) | (command == LinkCommand.WRITE_FIXED)
-        is_fixed = (command == LinkCommand.READ_FIXED) | (command == LinkCommand.WRITE_FIXED)
+        is_hello, is_read, is_write, is_fixed = Signal(), Signal(), Signal(), Signal()
+        # The header is there before `arrived`, and stays.
+        m.d.sync += [
+            is_hello.eq(command == LinkCommand.HELLO),
+            is_read.eq((command == LinkCommand.READ) | (command == LinkCommand.READ_FIXED)),
+            is_write.eq((command == LinkCommand.WRITE) | (command == LinkCommand.WRITE_FIXED)),
+            is_fixed.eq((command == LinkCommand.READ_FIXED) | (command == LinkCommand.WRITE_FIXED)),
+        ]
         status = Signal(LinkStatus)
         address = Signal(32)
         word = Signal(32)

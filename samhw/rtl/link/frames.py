@@ -20,7 +20,7 @@ class Deframer(wiring.Component):
     """Takes bytes of the line apart.
 
     Members:
-        data, valid, broken: as of `Receiver`; bytes come more than eight cycles apart.
+        data, valid, broken: as of `Receiver`; bytes come more than nine cycles apart.
         content, take: in this cycle, a byte of a frame; those of its CRC come behind, as if they belonged to
             it.
         end: in this cycle, a flag.

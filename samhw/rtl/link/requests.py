@@ -31,7 +31,7 @@ class Requests(wiring.Component):
         header: its header.
         words: how many words it has; all ones if that is no whole number.
         at: a word of it,
-        word: which is here in the next cycle.
+        word: which is here two cycles later.
     """
 
     def __init__(self) -> None:
@@ -68,8 +68,10 @@ class Requests(wiring.Component):
             write.data.eq(Cat(word[8:], deframer.content)),
             write.en.eq(take & (length >= _HEADER) & (length[:2] == 3)),
             read.addr.eq(self.at),
-            self.word.eq(read.data),
+            # Never in a cycle with a write. Synthesis sees that, and needs nothing for what would come of it.
+            read.en.eq(self.busy),
         ]
+        m.d.sync += self.word.eq(read.data)  # since it comes late in its cycle, straight from a block memory
         with m.If(take):
             m.d.sync += word.eq(write.data)
             with m.If(length < _HEADER):

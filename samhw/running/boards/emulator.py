@@ -32,7 +32,8 @@ def build_emulator(on_board: BoardDesign) -> BuiltProgram:
 class EmulatedLine(Answering, Transport):
     """A cable to an emulated board. Its seconds are those of the board."""
 
-    latency = 20e-6
+    latency = 100e-6
+    """Of which a request of many words takes some ten cycles for each."""
 
     def __init__(self, on_board: BoardDesign):
         self.name = f"the emulated {on_board.board.name}"

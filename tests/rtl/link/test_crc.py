@@ -20,6 +20,7 @@ def test_against_zlib():
             ctx.set(crc.start, 0)
             expected = zlib.crc32(content)
             for place, byte in enumerate(content + expected.to_bytes(4, "little")):
+                await ctx.tick()
                 assert not ctx.get(crc.matches)
                 if place == length:
                     assert ctx.get(crc.crc) == expected
@@ -31,6 +32,7 @@ def test_against_zlib():
                     assert ctx.get(crc.busy)
                     await ctx.tick()
                 assert not ctx.get(crc.busy)
+            await ctx.tick()
             assert ctx.get(crc.matches)
 
     simulator = Simulator(crc)

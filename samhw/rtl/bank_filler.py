@@ -105,12 +105,11 @@ class BankFiller(wiring.Component):
         m.submodules.flush_output = flush = Output(8, latency=self.latency + 1)
         wiring.connect(m, flush.o, wiring.flipped(self.flush))
 
-        # That heads are the same stop takes a comparison of levels, which is no part of the choice of a row: by
-        # their kinds alone they go, and where their levels differ, that is an error.
-        levels_differ = (
-            all_of(head.valid & (head.payload.kind == TokenKind.STOP) for head in heads)
-            & ~all_of(same_token(head.payload, first) for head in heads[1:])
-        )
+        # Stops go by their kinds alone, since a comparison of their levels comes late. Where these differ,
+        # the stops leave with the error.
+        levels_differ = all_of(
+            head.valid & (head.payload.kind == TokenKind.STOP) for head in heads
+        ) & ~all_of(same_token(head.payload, first) for head in heads[1:])
         table = FiringTable(m, heads, stall=is_payload(first) & self.pending)
         m.d.comb += [
             self.fired.eq(table.fired),
@@ -122,7 +121,10 @@ class BankFiller(wiring.Component):
         token = {flush.i: make_token(first.kind, first.payload[:8])}
         with m.If(all_of(is_payload(head.payload) for head in heads)), table.row(takes=heads):
             m.d.comb += self.update.eq(1)
-        with m.Elif(all_of(head.payload.kind == TokenKind.DONE for head in heads)), table.row(takes=heads, pushes=token):
+        with (
+            m.Elif(all_of(head.payload.kind == TokenKind.DONE for head in heads)),
+            table.row(takes=heads, pushes=token),
+        ):
             pass
         with m.Elif(all_of(head.payload.kind == TokenKind.STOP for head in heads)):
             with m.If(stop_hi(first) < n), table.row(takes=heads):

@@ -181,8 +181,8 @@ class BitmapWalker(wiring.Component):
         both = [addr, word]
         table = FiringTable(m, both)
         with m.If((word.payload.kind == TokenKind.VAL) & left.any()):
-            # A word of the top walker comes with a stop, which is pushed behind its bits; one of any other with
-            # the address of a word, which is gone with its last bit.
+            # A word of the top walker comes with a stop, which is pushed behind its bits. One of another
+            # walker comes with an address, and leaves with its last bit.
             last = Const(0) if self._top else ~more_than_one(left)
             with table.row(
                 needs=both, takes_if={addr: last, word: last}, pushes={output.i: make_token(TokenKind.VAL)}

@@ -62,9 +62,9 @@ class HostPort(wiring.Component):
 
     Members:
         axi: the port.
-        write: in this cycle, `write_data` is written to the byte address `write_addr`; both have been there in
-            the last cycle, and stay in the next one. `write_ok` says in this one whether there is something
-            to write.
+        write: in this cycle, `write_data` is written to the byte address `write_addr`; both were there in the
+            last cycle, and stay in the next one. `write_ok` says in this one whether there is something to
+            write.
         read: in this cycle, the word at the byte address `read_addr` is asked for; `READ_LATENCY` cycles
             later it is in `read_data`, and `read_ok` says whether there is one.
     """

@@ -21,8 +21,8 @@ class Deframer(wiring.Component):
 
     Members:
         data, valid, broken: as of `Receiver`; bytes come more than nine cycles apart.
-        content, take: in this cycle, a byte of a frame; those of its CRC come behind, as if they belonged to
-            it.
+        content, take: in this cycle, a byte of a frame, which came in the last one; those of its CRC come
+            behind, as if they belonged to it.
         end: in this cycle, a flag.
         good: with `end`: what lies before it, back to the flag before, is whole.
     """
@@ -54,12 +54,19 @@ class Deframer(wiring.Component):
         escaped = Signal()
         damaged = Signal(init=1)
         """A byte was broken since the last flag, or there was none."""
-        flag = self.data == _FLAG
-        escape = self.data == _ESCAPE
+        byte = Signal(8)
+        valid, flag, escape = Signal(), Signal(), Signal()
+        """What a byte is comes from registers, since it decides on all that follows."""
+        m.d.sync += [
+            byte.eq(self.data),
+            valid.eq(self.valid),
+            flag.eq(self.data == _FLAG),
+            escape.eq(self.data == _ESCAPE),
+        ]
         m.d.comb += [
-            self.content.eq(Mux(escaped, self.data ^ _INVERTED, self.data)),
-            self.take.eq(self.valid & ~flag & (escaped | ~escape)),
-            self.end.eq(self.valid & flag),
+            self.content.eq(Mux(escaped, byte ^ _INVERTED, byte)),
+            self.take.eq(valid & ~flag & (escaped | ~escape)),
+            self.end.eq(valid & flag),
             self.good.eq(crc.matches & ~damaged & ~escaped),
             crc.start.eq(self.end),
             crc.data.eq(self.content),
@@ -67,7 +74,7 @@ class Deframer(wiring.Component):
         ]
         with m.If(self.end):
             m.d.sync += [escaped.eq(0), damaged.eq(0)]
-        with m.Elif(self.valid):
+        with m.Elif(valid):
             m.d.sync += escaped.eq(~escaped & escape)
         with m.If(self.broken):
             m.d.sync += damaged.eq(1)
@@ -89,12 +96,17 @@ class Framer(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         m.submodules.crc = crc = Crc()
+        content = Signal(CONTENT)
+        full = Signal()
+        """`content` is still to be sent. A register, since it takes long to see that a byte is special."""
         escaped = Signal()
         number = Signal(2)
         byte = Signal(8)
         done = Signal()
         special = (byte == _FLAG) | (byte == _ESCAPE)
-        m.d.comb += crc.data.eq(self.i.payload.data)
+        m.d.comb += [self.i.ready.eq(~full), crc.data.eq(content.data)]
+        with m.If(self.i.ready):
+            m.d.sync += [content.eq(self.i.payload), full.eq(self.i.valid)]
 
         def send() -> None:
             """The byte, in one or two; `done` with the last of them."""
@@ -107,15 +119,16 @@ class Framer(wiring.Component):
 
         with m.FSM():
             with m.State("BEGIN"):
-                m.d.comb += [self.o.payload.eq(_FLAG), self.o.valid.eq(self.i.valid), crc.start.eq(1)]
+                m.d.comb += [self.o.payload.eq(_FLAG), self.o.valid.eq(full), crc.start.eq(1)]
                 with m.If(self.o.valid & self.o.ready):
                     m.next = "CONTENT"
             with m.State("CONTENT"):
-                m.d.comb += [byte.eq(self.i.payload.data), self.o.valid.eq(self.i.valid)]
-                m.d.comb += [self.i.ready.eq(done), crc.valid.eq(done)]
+                m.d.comb += [byte.eq(content.data), self.o.valid.eq(full), crc.valid.eq(done)]
                 send()
-                with m.If(done & self.i.payload.last):
-                    m.next = "CRC"
+                with m.If(done):
+                    m.d.sync += full.eq(0)
+                    with m.If(content.last):
+                        m.next = "CRC"
             with m.State("CRC"):
                 m.d.comb += [byte.eq(crc.crc.word_select(number, 8)), self.o.valid.eq(~crc.busy)]
                 send()

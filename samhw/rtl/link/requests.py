@@ -82,8 +82,9 @@ class Requests(wiring.Component):
             m.d.sync += dropped.eq(1)
         with m.If(deframer.end):
             m.d.sync += [length.eq(0), dropped.eq(held)]
-        whole = (length >= _HEADER + _CRC) & (length != _TOO_LONG)
-        # What a request begins waits for the next cycle: the check of the CRC takes most of this one.
+        whole = Signal()
+        m.d.sync += whole.eq((length >= _HEADER + _CRC) & (length != _TOO_LONG))
+        # What a request begins waits for the next cycle: its last checks take most of this one.
         m.d.sync += self.arrived.eq(deframer.end & deframer.good & whole & ~dropped & ~held)
         with m.If(deframer.end & ~held):
             m.d.sync += self.words.eq((length - _HEADER - _CRC) >> 2)

@@ -162,10 +162,11 @@ class BankedMemory(wiring.Component):
             updated = self.bank == index
             write_update = Signal(name=f"write_update{index}")
             # Nobody uses a word that is read while it is written. That it is not read lets synthesis see that
-            # a block memory, whatever it gives then, needs no registers around it to give the old word.
+            # a block memory, whatever it gives then, needs no registers around it to give the old word. Other
+            # words are read whether they are asked for or not: that is known late.
             collides = write.en & (write.addr == read.addr)
             m.d.comb += [
-                read.en.eq(Mux(updated, self.update.en, self.drain.en) & ~collides),
+                read.en.eq(~collides),
                 read.addr.eq(Mux(updated, self.update.addr, self.drain.addr)),
                 write_update.eq(update & (place[addr_width:] == index)),
                 write.en.eq(write_update | (drained & (drained_bank == index)) | self.sweep),

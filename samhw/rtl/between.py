@@ -52,9 +52,14 @@ def walk_between(
         walk.last.eq(Mux(walk.first, _follows(e, s), following_is_last)),
     ]
     with m.If(walk.step):
-        m.d.sync += [following.eq(position + 1), following_is_last.eq(e == (position + 2)[:width])]
+        m.d.sync += [following.eq(position + 1), following_is_last.eq(_follows_by_two(e, position))]
     at_fiber = starts.valid & (starts.payload.kind == TokenKind.VAL)
     return Between(walk, at_fiber, position, at_fiber & (s > e))
+
+
+def _follows_by_two(b: Value, a: Value) -> Value:
+    """b = a + 2."""
+    return (a[0] == b[0]) & _follows(b[1:], a[1:])
 
 
 def _follows(b: Value, a: Value) -> Value:

@@ -10,6 +10,8 @@ from samhw.rtl.actor import Primitive
 from samhw.rtl.between import walk_between
 from samhw.rtl.coordinates import check_coordinates
 from samhw.rtl.output import Output
+from samhw.rtl.token import TokenKind
+from samhw.rtl.units.pipeline import delayed
 
 __all__ = ["StoredWalk", "walk_stored"]
 
@@ -45,12 +47,14 @@ def walk_stored(
     ]
     beyond = Signal()
     backwards = Signal()
-    first = Signal()
     m.d.sync += [
         beyond.eq(at_fiber & ~walk.empty & ~is_backwards & (position >= crd_capacity)),
         backwards.eq(is_backwards),
-        first.eq(walk.first),
     ]
     extent: Value = getattr(scanner, "extent")  # noqa: B009
-    beyond_extent, disordered = check_coordinates(m, memory.data, used=crd.used, extent=extent, first=first)
+    # What is checked has left the memory's register, if there is one, so that the memory feeds nothing else.
+    used = crd.o.strobe & (crd.o.token.kind == TokenKind.VAL)
+    beyond_extent, disordered = check_coordinates(
+        m, crd.o.token.payload, used=used, extent=extent, first=delayed(m, walk.first, arch.memory - 1)
+    )
     return StoredWalk(walk.fired, beyond | beyond_extent, backwards | disordered)

@@ -252,7 +252,7 @@ def test_a_run_that_is_cut_short_leaves_nothing_behind():
         await host.load({})
         # The reducer clears its memories, a word a cycle; the run waits for it in its cycle 0.
         assert await host.write(Register.CONTROL, 1)
-        for _ in range(10):
+        for _ in range(8):
             await host.ctx.tick()
             assert host.ctx.get(host.top.running)
             assert host.ctx.get(host.top.cycle) == 0

@@ -32,7 +32,12 @@ SYNTHESIS = f"""\
 read_rtlil {TOP}.il
 hierarchy -top {TOP}
 proc
+flatten
+opt_clean
 memory_nordff
+opt -full
+opt_mem
+opt -full
 synth_ecp5 -top {TOP} -run :map_luts
 techmap -map +/lattice/latches_map.v
 abc9 -W {_WIRE}
@@ -42,7 +47,9 @@ tee -q -o stat.json stat -json
 """
 """Commands of Yosys. Amaranth's read ports have a clock, and with such ports Yosys takes care of words that
 are written in the cycle in which they are read: by registers before the memory, and a choice behind it. When
-it has taken the clock off (`memory_nordff`) and puts it back, it finds out first that there are none.
+it has taken the clock off (`memory_nordff`) and puts it back, it finds out first that there are none. What
+comes through a channel and is always zero, as the references of roots, it finds out before it maps the
+multipliers behind.
 
 The step `map_luts` of `synth_ecp5` is written out, since it takes wires to be shorter than they are
 (docs/decisions.md).

@@ -67,15 +67,12 @@ class Receiver(wiring.Component):
         left = Signal(range(_BITS + 1))
         sample = Signal()
         m.d.comb += sample.eq((left != 0) & (timer < _ONE))
-        m.d.sync += [self.valid.eq(0), self.broken.eq(0)]
-        idle = Signal(init=1)
-        """The line has been high since the last byte."""
+        was_high = Signal(init=1)
+        m.d.sync += [self.valid.eq(0), self.broken.eq(0), was_high.eq(line)]
         with m.If(left == 0):
-            with m.If(line):
-                m.d.sync += idle.eq(1)
-            with m.Elif(idle):
+            with m.If(was_high & ~line):
                 # This cycle counts, and the edge was before it.
-                m.d.sync += [left.eq(_BITS), timer.eq((self.period >> 1) - _ONE), idle.eq(0)]
+                m.d.sync += [left.eq(_BITS), timer.eq((self.period >> 1) - _ONE)]
         with m.Elif(~sample):
             m.d.sync += timer.eq(timer - _ONE)
         with m.Else():
@@ -91,7 +88,6 @@ class Receiver(wiring.Component):
                     self.data.eq(bits[1:]),
                     self.valid.eq(line),
                     self.broken.eq(~line),
-                    idle.eq(line),
                 ]
         return m
 

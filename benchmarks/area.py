@@ -16,8 +16,8 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from benchmarks.apart import use_of_cells
 from benchmarks.common import follow, parser, report
+from benchmarks.families import use_of_cells
 from benchmarks.synthesis import design_text, run_tool, synthesise
 from samhw.compiler import Compiled
 from samhw.cost import FAMILIES, Use, estimate_area

@@ -29,7 +29,7 @@ from amaranth.lib import wiring
 
 from benchmarks.apart import AtRoot, Unit, measured, netlist
 from benchmarks.common import follow
-from benchmarks.synthesis import SYNTHESIS
+from benchmarks.families import SYNTHESIS
 from samhw.cost.components import (
     DEPTH,
     FIGURES,

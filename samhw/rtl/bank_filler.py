@@ -15,6 +15,7 @@ from samhw.rtl.output import Output
 from samhw.rtl.token import (
     CONTROL,
     TokenKind,
+    all_end,
     is_payload,
     make_token,
     same_token,
@@ -105,15 +106,10 @@ class BankFiller(wiring.Component):
         m.submodules.flush_output = flush = Output(8, latency=self.latency + 1)
         wiring.connect(m, flush.o, wiring.flipped(self.flush))
 
-        # Stops go by their kinds alone, since a comparison of their levels comes late. Where these differ,
-        # the stops leave with the error.
-        levels_differ = all_of(
-            head.valid & (head.payload.kind == TokenKind.STOP) for head in heads
-        ) & ~all_of(same_token(head.payload, first) for head in heads[1:])
         table = FiringTable(m, heads, stall=is_payload(first) & self.pending)
         m.d.comb += [
             self.fired.eq(table.fired),
-            self.protocol.eq(table.protocol | levels_differ),
+            self.protocol.eq(table.protocol),
             self.addr.eq(Cat(crd[:width] for crd, width in crds)),
             self.beyond.eq(self.update & Cat(crd[width:] for crd, width in crds).any()),
             self.operand.eq(Cat(getattr(self.i, name).payload.payload for name in self.values)),
@@ -121,16 +117,15 @@ class BankFiller(wiring.Component):
         token = {flush.i: make_token(first.kind, first.payload[:8])}
         with m.If(all_of(is_payload(head.payload) for head in heads)), table.row(takes=heads):
             m.d.comb += self.update.eq(1)
-        with (
-            m.Elif(all_of(head.payload.kind == TokenKind.DONE for head in heads)),
-            table.row(takes=heads, pushes=token),
-        ):
-            pass
-        with m.Elif(all_of(head.payload.kind == TokenKind.STOP for head in heads)):
-            with m.If(stop_hi(first) < n), table.row(takes=heads):
+        with m.Elif(all_end(*(head.payload for head in heads))):
+            agree = same_token(*(head.payload for head in heads))
+            with m.If(first.kind == TokenKind.DONE), table.row(agree=agree, takes=heads, pushes=token):
                 pass
-            with m.Elif(stop_lo(first) <= n), table.row(takes=[*heads, self.free], pushes=token):
-                m.d.sync += self.bank.eq(next_bank(self.bank, self.banks))
-            with m.Else(), table.row(takes=heads, pushes=token):
+            with m.Elif(stop_hi(first) < n), table.row(agree=agree, takes=heads):
+                pass
+            with m.Elif(stop_lo(first) <= n):
+                with table.row(agree=agree, takes=[*heads, self.free], pushes=token):
+                    m.d.sync += self.bank.eq(next_bank(self.bank, self.banks))
+            with m.Else(), table.row(agree=agree, takes=heads, pushes=token):
                 pass
         return m

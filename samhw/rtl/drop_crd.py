@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from amaranth.hdl import Elaboratable, Module, Mux, Signal, Value, ValueLike
+from amaranth.hdl import Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 
 from samhw.graph import Arch
@@ -63,7 +63,7 @@ class DropCrd(Primitive):
         def emitting(
             takes: Sequence[wiring.PureInterface],
             pushes: Mapping[wiring.PureInterface, Value] = {},
-            agree: ValueLike = 1,
+            agree: Value | None = None,
         ) -> Iterator[None]:
             """A row that emits on inner: S0 is held back until it is known what follows it."""
             token = make_token(leaving.kind, leaving.payload[:8])

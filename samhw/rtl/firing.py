@@ -19,14 +19,19 @@ _NONE: Mapping[PureInterface, ValueLike] = MappingProxyType({})
 class _Row:
     here: Signal
     """The row's condition holds."""
-    agree: Value
-    """The heads are what the row needs."""
+    agree: Value | None
+    """The heads are what the row needs, where it needs anything of them."""
     go: Signal
     """Its firing happens in this cycle."""
     needs: Iterable[PureInterface]
     takes: Mapping[PureInterface, Value]
     pushes: Mapping[PureInterface, Value]
     tokens: Mapping[PureInterface, Value]
+
+    @property
+    def open(self) -> Value:
+        """Its condition holds, of heads that agree."""
+        return self.here if self.agree is None else self.here & self.agree
 
 
 class FiringTable(Elaboratable):
@@ -64,7 +69,7 @@ class FiringTable(Elaboratable):
     def row(
         self,
         *,
-        agree: ValueLike = 1,
+        agree: Value | None = None,
         needs: Iterable[PureInterface] = (),
         takes: Iterable[PureInterface] = (),
         takes_if: Mapping[PureInterface, ValueLike] = _NONE,
@@ -84,7 +89,7 @@ class FiringTable(Elaboratable):
         """
         taken = dict.fromkeys(takes, Const(1)) | dict(takes_if)
         pushed = dict.fromkeys(pushes, Const(1)) | dict(pushes_if)
-        row = _Row(Signal(), Value.cast(agree), Signal(), tuple(needs), taken, pushed, pushes)
+        row = _Row(Signal(), agree, Signal(), tuple(needs), taken, pushed, pushes)
         self._rows.append(row)
         self._m.d.comb += row.here.eq(1)
         opened: AbstractContextManager[None] = self._m.If(row.go)
@@ -115,8 +120,7 @@ class FiringTable(Elaboratable):
         m.d.comb += [
             self.fired.eq(any_of(row.go for row in self._rows)),
             self.protocol.eq(
-                all_of(head.valid for head in self._heads)
-                & ~any_of(row.here & row.agree for row in self._rows)
+                all_of(head.valid for head in self._heads) & ~any_of(row.open for row in self._rows)
             ),
         ]
         return m

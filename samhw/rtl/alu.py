@@ -62,11 +62,11 @@ class Alu(Primitive):
         self.value_type = value_type
         self.to = value_type if to is None else to
         self.shape, self.axes = tuple(shape), axes or {}
-        self.units = [alu_unit(op, value_type, self.to) for _ in range(prod(shape))]
-        self.unit = self.units[0]
         # An addition or multiplication into a wider type is one of that type.
         timed_as = value_type if op in ("convert", "scale") else self.to
         self.latency = arch.alu_latency(op, timed_as)
+        self.units = [alu_unit(op, value_type, self.to, latency=self.latency) for _ in range(prod(shape))]
+        self.unit = self.units[0]
         self.unit.check_latency(self.latency, f"The latency of {op!r} on {timed_as} in Arch.alu")
         operands = [name for name in "abc" if name in self.unit.signature.members]
         self.immediates = _words(op, value_type, operands, immediates or {})

@@ -1,7 +1,6 @@
 """array: the values behind references."""
 
 from amaranth.hdl import Elaboratable, Module, Mux, Signal
-from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 from amaranth.utils import ceil_log2
 
@@ -9,7 +8,7 @@ from samhw.graph import Arch
 from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.token import TokenKind, is_payload, make_token, token_layout, token_width
+from samhw.rtl.token import TokenKind, make_token, token_layout, token_width
 
 __all__ = ["Array"]
 
@@ -36,22 +35,27 @@ class Array(Primitive):
         m = Module()
         width = token_width(self.stored_width)
         m.submodules.val = val = Output(width, latency=self.arch.memory, registers=1)
-        wiring.connect(m, val.o, wiring.flipped(self.o.val))
+        pushed, token = self.o.val, val.o.token
+        m.d.comb += [
+            val.o.ready.eq(pushed.ready),
+            pushed.push.eq(val.o.push),
+            pushed.strobe.eq(val.o.strobe),
+            # EMPTY becomes a zero behind the memory's register, so that nothing lies between the two.
+            pushed.token.kind.eq(Mux(token.kind == TokenKind.EMPTY, TokenKind.VAL, token.kind)),
+            pushed.token.payload.eq(token.payload),
+        ]
 
         table = FiringTable(m, [self.i.ref])
         head = self.i.ref.payload
-        kind = Mux(is_payload(head), TokenKind.VAL, head.kind)
-        table.row(takes=[self.i.ref], pushes={val.i: make_token(kind, head.payload[:8])})
-        was_empty = Signal()
+        table.row(takes=[self.i.ref], pushes={val.i: make_token(head.kind, head.payload[:8])})
         beyond = Signal()
-        m.d.sync += [
-            was_empty.eq(head.kind == TokenKind.EMPTY),
-            beyond.eq(self.i.ref.valid & (head.kind == TokenKind.VAL) & (head.payload >= self.vals_capacity)),
-        ]
+        m.d.sync += beyond.eq(
+            self.i.ref.valid & (head.kind == TokenKind.VAL) & (head.payload >= self.vals_capacity)
+        )
         m.d.comb += [
             self.mem_vals.addr.eq(head.payload),
             self.mem_vals.en.eq(1),
-            val.result.eq(Mux(was_empty, 0, self.mem_vals.data)),
+            val.result.eq(self.mem_vals.data),
             self.fired.eq(table.fired),
             self.error.eq(error_bits(range=beyond)),
         ]

@@ -2,13 +2,14 @@
 
 from typing import NamedTuple
 
-from amaranth.hdl import Module, Signal, Value
-from amaranth.lib import wiring
+from amaranth.hdl import Cat, Const, Module, Signal, Value
+from amaranth.lib import data, stream, wiring
 
 from samhw.graph import Arch
 from samhw.rtl.actor import Primitive
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
+from samhw.rtl.logic import follows
 from samhw.rtl.output import Output
 from samhw.rtl.token import TokenKind, make_token, token_layout
 
@@ -23,32 +24,77 @@ class Pair(NamedTuple):
     second: Output
     firsts: wiring.PureInterface
     seconds: wiring.PureInterface
+    empty: Value
+    """The heads of the channels are equal."""
+    single: Value
+    """That of the second is one more than that of the first."""
 
 
 class Fetch(NamedTuple):
     """Where fibers start and end, and what else is known of the actor."""
 
-    starts: wiring.PureInterface
-    ends: wiring.PureInterface
-    fired: Value
+    ends: Pair
     range: Value
 
 
-def fetch_pair(m: Module, scanner: Primitive, arch: Arch, *, latency: int, registers: int) -> Pair:
+def fetch_pair(
+    m: Module, scanner: Primitive, arch: Arch, *, latency: int, registers: int, from_zero: bool = False
+) -> Pair:
     """An actor that passes stops on in two channels, and for each VAL what `registers` cycles later is the
-    `result` of the two outputs."""
+    `result` of the two outputs.
+
+    Args:
+        from_zero: the second is compared with zero, not with the first.
+    """
     width = arch.index_bits
     m.submodules.first = first = Output(width, latency=latency, registers=registers)
     m.submodules.second = second = Output(width, latency=latency, registers=registers)
-    m.submodules.firsts = firsts = Fifo(token_layout(width), arch.internal_depth(latency))
-    m.submodules.seconds = seconds = Fifo(token_layout(width), arch.internal_depth(latency))
-    wiring.connect(m, first.o, firsts.i)
-    wiring.connect(m, second.o, seconds.i)
     ref = scanner.i.ref
     table = FiringTable(m, [ref])
     token = make_token(ref.payload.kind, ref.payload.payload[:8])
     table.row(takes=[ref], pushes={first.i: token, second.i: token})
-    return Pair(table, first, second, firsts.o, seconds.o)
+
+    depth = arch.internal_depth(latency)
+    m.submodules.firsts = firsts = Fifo(token_layout(width), depth)
+    wiring.connect(m, first.o, firsts.i)
+    # The walk decides by the comparison. It stands in front of the channels where a register lies between it
+    # and what the numbers come from, as a memory.
+    if registers < latency - 1:
+        m.submodules.seconds = channel = Fifo(
+            data.StructLayout({"token": token_layout(width), "comparison": 2}), depth
+        )
+        seconds = _compared_in_front(m, first.o, second.o, channel, from_zero)
+        comparison = channel.o.payload.comparison
+    else:
+        m.submodules.seconds = channel = Fifo(token_layout(width), depth)
+        wiring.connect(m, second.o, channel.i)
+        seconds = channel.o
+        comparison = _compared(firsts.o.payload.payload, seconds.payload.payload, from_zero)
+    return Pair(table, first, second, firsts.o, seconds, *comparison)
+
+
+def _compared(first: Value, second: Value, from_zero: bool) -> Value:
+    """Whether a fiber is empty, and whether it has a single coordinate."""
+    start = Const(0, len(first)) if from_zero else first
+    return Cat(second == start, follows(second, start))
+
+
+def _compared_in_front(
+    m: Module, first: wiring.PureInterface, second: wiring.PureInterface, channel: Fifo, from_zero: bool
+) -> wiring.PureInterface:
+    """The stream of the second, whose comparison with the first goes through the channel beside it."""
+    seconds = stream.Signature(second.token.shape()).create()
+    m.d.comb += [
+        channel.i.push.eq(second.push),
+        channel.i.strobe.eq(second.strobe),
+        channel.i.token.token.eq(second.token),
+        channel.i.token.comparison.eq(_compared(first.token.payload, second.token.payload, from_zero)),
+        second.ready.eq(channel.i.ready),
+        seconds.valid.eq(channel.o.valid),
+        seconds.payload.eq(channel.o.payload.token),
+        channel.o.ready.eq(seconds.ready),
+    ]
+    return seconds
 
 
 def fetch_ends(m: Module, scanner: Primitive, arch: Arch, pos_capacity: int) -> Fetch:
@@ -68,4 +114,4 @@ def fetch_ends(m: Module, scanner: Primitive, arch: Arch, pos_capacity: int) -> 
     m.d.sync += beyond.eq(
         scanner.i.ref.valid & (fiber.kind == TokenKind.VAL) & (fiber.payload >= pos_capacity - 1)
     )
-    return Fetch(pair.firsts, pair.seconds, pair.table.fired, beyond)
+    return Fetch(pair, beyond)

@@ -1,11 +1,11 @@
-"""Conjunction and disjunction of any number of conditions."""
+"""Conjunction and disjunction of any number of conditions; and a comparison without a chain of carries."""
 
 from collections.abc import Callable, Iterable
 from operator import and_, or_
 
-from amaranth.hdl import Const, Value
+from amaranth.hdl import Cat, Const, Value
 
-__all__ = ["all_of", "any_of"]
+__all__ = ["all_of", "any_of", "follows"]
 
 
 def all_of(conditions: Iterable[Value]) -> Value:
@@ -25,3 +25,8 @@ def _tree(operation: Callable[[Value, Value], Value], values: list[Value]) -> Va
         pairs = [operation(a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
         values = pairs + values[len(values) & ~1 :]
     return values[0]
+
+
+def follows(b: Value, a: Value) -> Value:
+    """b = a + 1, without a carry chain: with all right below, a bit carries if a has a 1 there and b a 0."""
+    return (a ^ b) == Cat(1, (a & ~b)[:-1])

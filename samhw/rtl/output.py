@@ -63,13 +63,13 @@ class Output(wiring.Component):
         m.d.comb += self.used.eq(strobe & is_val)
         padding = self.latency - 1 - self.registers
         if padding and self.registers:
-            # For the same reason it goes to the first register as it is.
+            # For the same reason it goes to the first register as it is: block memories and multipliers of
+            # FPGAs have such a register of their own.
             padding -= 1
-            late_result = Signal(self.width, name="late_result", reset_less=True)
-            late_levels = Signal.like(control.payload, name="late_levels", reset_less=True)
-            m.d.sync += [late_result.eq(result), late_levels.eq(levels)]
+            late_result, late_levels = delayed(m, self.result), delayed(m, levels)
+            result = Mux(delayed(m, is_val), late_result, 0)
             strobe, control = _register(m, strobe, control, "late")
-            result, levels = late_result, late_levels
+            levels = late_levels
         token = Signal(token_layout(self.width))
         m.d.comb += [token.kind.eq(control.kind), token.payload.eq(result | levels)]
         for stage in range(padding):

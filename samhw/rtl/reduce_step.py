@@ -41,8 +41,8 @@ class ReduceStep(SharedPart):
     overflow: Signal
 
     def __init__(self, *, arch: Arch, value_type: ValueType, op: str):
-        self.unit = accumulate_unit(op, value_type)
         self.latency = arch.reduce_latency(op, value_type)
+        self.unit = accumulate_unit(op, value_type, latency=self.latency)
         self.unit.check_latency(self.latency, f"The latency of {op!r} on {value_type} in Arch.reduce")
         width = value_type.width
         super().__init__(

@@ -46,9 +46,9 @@ class ScanCompressed(Primitive):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         fetch = fetch_ends(m, self, self.arch, self.pos_capacity)
-        walk = walk_stored(m, self, fetch.starts, fetch.ends, self.arch, self.crd_capacity)
+        walk = walk_stored(m, self, fetch.ends, self.arch, self.crd_capacity)
         m.d.comb += [
-            self.fired.eq(fetch.fired | walk.fired),
+            self.fired.eq(fetch.ends.table.fired | walk.fired),
             self.error.eq(error_bits(range=fetch.range | walk.range, protocol=walk.protocol)),
         ]
         return m

@@ -10,7 +10,7 @@ from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
 from samhw.rtl.between import walk_between
 from samhw.rtl.channel import Fifo
 from samhw.rtl.coordinates import check_coordinates
-from samhw.rtl.fetch import fetch_pair
+from samhw.rtl.fetch import Pair, fetch_pair
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.token import TokenKind, make_token, token_layout
@@ -51,7 +51,7 @@ class ScanDia(Primitive):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         width = self.arch.index_bits
-        pair = fetch_pair(m, self, self.arch, latency=self.arch.memory, registers=1)
+        pair = fetch_pair(m, self, self.arch, latency=self.arch.memory, registers=1, from_zero=True)
         row = Signal(width, reset_less=True)
         m.d.sync += row.eq(self.i.ref.payload.payload)
         m.d.comb += [
@@ -60,7 +60,7 @@ class ScanDia(Primitive):
             pair.first.result.eq(row),
             pair.second.result.eq(self.mem_cnt.data),
         ]
-        ats, places, walk_fired, beyond = self._walk(m, pair.firsts, pair.seconds)
+        ats, places, walk_fired, beyond = self._walk(m, pair)
         keep_fired, disordered = self._keep(m, ats, places)
         m.d.comb += [
             self.fired.eq(pair.table.fired | walk_fired | keep_fired),
@@ -69,12 +69,12 @@ class ScanDia(Primitive):
         return m
 
     def _walk(
-        self, m: Module, rows: wiring.PureInterface, counts: wiring.PureInterface
+        self, m: Module, pair: Pair
     ) -> tuple[wiring.PureInterface, wiring.PureInterface, Signal, Signal]:
         """The streams `at` and `place`, whether it fires, and whether it reads beyond `off`."""
         width = self.arch.index_bits
         latency = self.arch.memory + self.arch.step
-        walk, at_fiber, number, _ = walk_between(m, rows, counts, start=0)
+        walk, at_fiber, number, _ = walk_between(m, pair, from_zero=True)
         m.submodules.at = at = Output(width, latency=latency, registers=2)
         m.submodules.place = place = Output(width, latency=latency, registers=2)
         m.submodules.ats = ats = Fifo(token_layout(width), self.arch.internal_depth(latency))
@@ -82,7 +82,7 @@ class ScanDia(Primitive):
         for output, pushed, channel in ((at, walk.crd, ats), (place, walk.ref, places)):
             wiring.connect(m, pushed, output.i)
             wiring.connect(m, output.o, channel.i)
-        r = rows.payload.payload
+        r = pair.firsts.payload.payload
         following, position, late_row = Signal(width), Signal(width), Signal(width)
         positions = [Signal(width, name=f"position{n}") for n in (1, 2)]
         coordinate = Signal(width)

@@ -58,7 +58,7 @@ class ScanEll(Primitive):
             # Of the register, as no comparison lies behind the memory.
             too_many.eq(counted & (count > self.width)),
         ]
-        walk = walk_stored(m, self, pair.firsts, pair.seconds, self.arch, self.crd_capacity)
+        walk = walk_stored(m, self, pair, self.arch, self.crd_capacity)
         m.d.comb += [
             self.mem_cnt.addr.eq(fiber.payload),
             self.mem_cnt.en.eq(1),

@@ -40,7 +40,7 @@ class ScanRagged(Primitive):
         m = Module()
         width = self.arch.index_bits
         fetch = fetch_ends(m, self, self.arch, self.pos_capacity)
-        walk, at_fiber, position, is_backwards = walk_between(m, fetch.starts, fetch.ends)
+        walk, at_fiber, position, is_backwards = walk_between(m, fetch.ends)
         m.submodules.crd = crd = Output(width, latency=self.arch.step)
         m.submodules.ref = ref = Output(width, latency=self.arch.step)
         walk.drive(m, self.o, crd, ref)
@@ -56,7 +56,7 @@ class ScanRagged(Primitive):
             c.eq(Mux(walk.first, 0, following)),
             crd.result.eq(c),
             ref.result.eq(position),
-            self.fired.eq(fetch.fired | walk.fired),
+            self.fired.eq(fetch.ends.table.fired | walk.fired),
             self.error.eq(error_bits(range=fetch.range | beyond, protocol=backwards)),
         ]
         return m

@@ -12,6 +12,7 @@ from samhw.rtl.host_port import AxiLiteSignature, HostPort
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
 from samhw.rtl.logic import any_of
 from samhw.rtl.memories import TensorMemory
+from samhw.rtl.units.pipeline import delayed
 
 __all__ = ["Shell"]
 
@@ -135,15 +136,10 @@ class Shell(wiring.Component):
             if window.memory.role is not MemoryRole.INPUT:
                 here, address = _within(window, host.read_addr)
                 hit = Signal(name=f"hit_{name}")
-                fetched = Signal(tensor.host.data.shape(), name=f"fetched_{name}")
                 fetched_ok = Signal(name=f"fetched_ok_{name}")
                 m.d.comb += [tensor.host.addr.eq(address), tensor.host.en.eq(host.read & here)]
-                m.d.sync += [
-                    hit.eq(here & ~self.run.running),
-                    fetched.eq(Mux(hit, tensor.host.data, 0)),
-                    fetched_ok.eq(hit),
-                ]
-                words.append(fetched)
+                m.d.sync += [hit.eq(here & ~self.run.running), fetched_ok.eq(hit)]
+                words.append(Mux(fetched_ok, delayed(m, tensor.host.data), 0))
                 found.append(fetched_ok)
         m.d.sync += [host.read_data.eq(any_of(words)), host.read_ok.eq(any_of(found))]
 

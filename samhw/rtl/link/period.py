@@ -7,6 +7,8 @@ from amaranth.hdl import Elaboratable, Module, Shape, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import Out
 
+from samhw.rtl.units.pipeline import delayed
+
 __all__ = ["PERIOD", "ROM_DEPTH", "ROM_WIDTH", "PeriodRom", "rom_contents"]
 
 PERIOD = Shape(24)
@@ -47,8 +49,8 @@ class PeriodRom(wiring.Component):
         read = rom.read_port()
         at = Signal(range(ROM_DEPTH))
         last = Signal()
-        m.d.comb += [read.addr.eq(at), read.en.eq(1)]
-        m.d.sync += [last.eq(at == ROM_DEPTH - 1), self.ready.eq(last), self.period.eq(read.data)]
+        m.d.comb += [read.addr.eq(at), read.en.eq(1), self.period.eq(delayed(m, read.data))]
+        m.d.sync += [last.eq(at == ROM_DEPTH - 1), self.ready.eq(last)]
         with m.If(at != ROM_DEPTH - 1):
             m.d.sync += at.eq(at + 1)
         return m

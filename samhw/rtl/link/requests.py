@@ -5,6 +5,7 @@ from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.link.frames import Deframer
+from samhw.rtl.units.pipeline import delayed
 
 __all__ = ["HEADER", "MOST_WORDS", "Requests"]
 
@@ -71,7 +72,8 @@ class Requests(wiring.Component):
             # Never in a cycle with a write. Synthesis sees that, and needs nothing for what would come of it.
             read.en.eq(self.busy),
         ]
-        m.d.sync += self.word.eq(read.data)  # since it comes late in its cycle, straight from a block memory
+        # From a register, since it comes late in its cycle, straight from a block memory.
+        m.d.comb += self.word.eq(delayed(m, read.data))
         with m.If(take):
             m.d.sync += word.eq(write.data)
             with m.If(length < _HEADER):

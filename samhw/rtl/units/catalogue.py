@@ -1,6 +1,7 @@
 """Which unit computes an operation."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from samhw.errors import InputError
@@ -19,13 +20,15 @@ from samhw.rtl.units.widened import Widened
 __all__ = ["accumulate_unit", "alu_unit", "scale_unit"]
 
 
-def alu_unit(op: str, value_type: ValueType, to: ValueType | None = None) -> Unit:
+def alu_unit(op: str, value_type: ValueType, to: ValueType | None = None, *, latency: int = 0) -> Unit:
     """The pipeline behind `alu`: operands `a`, `b`, `c`, as many as the operation has.
 
     Args:
         op: an operation of the value type, `convert` or `scale`.
         to: the type of the result, if not that of the operands. `add`, `sub` and `mul` take a wider type of
             the same kind, `convert` any, `scale` integers.
+        latency: that it may take. Floating-point sums and products use a cycle more than they need, and
+            their longest stage becomes two.
 
     Raises `InputError` if there is no such unit.
     """
@@ -37,9 +40,9 @@ def alu_unit(op: str, value_type: ValueType, to: ValueType | None = None) -> Uni
         if value_type == Integer(32) and isinstance(target, Integer):
             unit = scale_unit(target)
     elif target != value_type:
-        unit = _widened_unit(op, value_type, target)
+        unit = _widened_unit(op, value_type, target, latency)
     elif isinstance(value_type, Float | Integer | Fixed):
-        unit = _unit(op, value_type) or function_unit(op, value_type)
+        unit = _unit(op, value_type, latency) or function_unit(op, value_type)
     if unit is None:
         types = f"{value_type}" if target == value_type else f"{value_type} with results in {target}"
         raise InputError(f"The RTL has no unit for {op!r} on {types}; choose another operation or --value.")
@@ -51,20 +54,21 @@ def scale_unit(target: Integer) -> Unit:
     return Scale(target)
 
 
-def accumulate_unit(op: str, value_type: ValueType) -> Unit:
-    """One step of a reduction (`sum`, `max`, `min`, `prod`): operands `a` and `b`; errors as in `alu_unit`.
+def accumulate_unit(op: str, value_type: ValueType, *, latency: int = 0) -> Unit:
+    """One step of a reduction (`sum`, `max`, `min`, `prod`): operands `a` and `b`; latency and errors as in
+    `alu_unit`.
 
     Without registers, but for floating-point sums and for products.
     """
     match op, value_type:
         case "sum", Float():
-            return FloatAdd(value_type)
+            return FloatAdd(value_type, latency=latency)
         case "sum", Integer() | Fixed():
             return AddSubtract(value_type, registers=0)
         case (("max" | "min"), _):
             return alu_unit(op, value_type)
         case "prod", _:
-            return alu_unit("mul", value_type)
+            return alu_unit("mul", value_type, latency=latency)
     raise InputError(
         f"The RTL has no accumulator for {op!r} on {value_type}; choose another reduction or --value."
     )
@@ -84,8 +88,11 @@ _FLOAT = _Arithmetic(FloatAdd, FloatMultiply, FloatMaximum, FloatCompare, FloatS
 _TWOS_COMPLEMENT = _Arithmetic(AddSubtract, Multiply, Maximum, Compare, Negate)
 
 
-def _unit(op: str, value_type: Float | Integer | Fixed) -> Unit | None:
-    units = _FLOAT if isinstance(value_type, Float) else _TWOS_COMPLEMENT
+def _unit(op: str, value_type: Float | Integer | Fixed, latency: int) -> Unit | None:
+    units = _TWOS_COMPLEMENT
+    if isinstance(value_type, Float):
+        timed = {"add": FloatAdd, "multiply": FloatMultiply}
+        units = _FLOAT._replace(**{name: partial(make, latency=latency) for name, make in timed.items()})
     match op:
         case "add" | "sub":
             return units.add(value_type, subtract=op == "sub")
@@ -106,7 +113,7 @@ def _unit(op: str, value_type: Float | Integer | Fixed) -> Unit | None:
     return None
 
 
-def _widened_unit(op: str, source: ValueType, target: ValueType) -> Unit | None:
+def _widened_unit(op: str, source: ValueType, target: ValueType, latency: int) -> Unit | None:
     """`op` of the target on words of the source."""
     if source.width >= target.width:
         return None
@@ -116,5 +123,5 @@ def _widened_unit(op: str, source: ValueType, target: ValueType) -> Unit | None:
         case "mul", Integer(), Integer():
             return Multiply(source, to=target)
         case (("add" | "sub" | "mul"), Float(), Float()):
-            return Widened(alu_unit(op, target), source, target)
+            return Widened(alu_unit(op, target, latency=latency), source, target)
     return None

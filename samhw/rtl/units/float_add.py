@@ -24,13 +24,18 @@ way to round, rounding. Subnormals are shifted back before the decision."""
 
 
 class FloatAdd(Unit):
-    """a + b or a - b."""
+    """a + b or a - b.
 
-    def __init__(self, value_type: Float, *, subtract: bool = False):
+    Args:
+        latency: that it may take; with a cycle to spare, it compares in one and swaps in the next.
+    """
+
+    def __init__(self, value_type: Float, *, subtract: bool = False, latency: int = 0):
         self.format = value_type.format
         self.subtract = subtract
         self.cuts = _CUTS[self.format.mantissa]
-        super().__init__(value_type.width, "a b", registers=sum(self.cuts))
+        self.compared = int(latency > sum(self.cuts) + 1)
+        super().__init__(value_type.width, "a b", registers=self.compared + sum(self.cuts))
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
@@ -38,11 +43,10 @@ class FloatAdd(Unit):
         swapped, aligned, summed, counted, shifted, decided, rounded = self.cuts
 
         a, b = self.a, Cat(self.b[:-1], self.b[-1] ^ self.subtract)
-        swap = Signal()
+        swap, a, b = (delayed(m, value, self.compared) for value in (a[:-1] < b[:-1], a, b))
         greater = Signal(f.width)
         lesser = Signal(f.width)
         m.d.comb += [
-            swap.eq(a[:-1] < b[:-1]),
             greater.eq(Mux(swap, b, a)),
             lesser.eq(Mux(swap, a, b)),
         ]

@@ -12,18 +12,24 @@ __all__ = ["FloatMultiply"]
 
 
 class FloatMultiply(Unit):
-    """a * b: the product of the significands; which way to round; the rounding."""
+    """a * b: the product of the significands; which way to round; the rounding.
 
-    def __init__(self, value_type: Float):
+    Args:
+        latency: that it may take; with a cycle to spare, it has registers in front of the multipliers.
+    """
+
+    def __init__(self, value_type: Float, *, latency: int = 0):
         self.format = f = value_type.format
         self.product_registers = multiply_registers(f.mantissa + 1, f.mantissa + 1)
-        super().__init__(value_type.width, "a b", registers=self.product_registers + 2)
+        needed = self.product_registers + 2
+        self.unpacked = int(latency > needed + 1)
+        super().__init__(value_type.width, "a b", registers=self.unpacked + needed)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         f = self.format
 
-        x, y = unpack(m, f, self.a), unpack(m, f, self.b)
+        x, y = (delayed(m, unpack(m, f, word), self.unpacked) for word in (self.a, self.b))
         sign = Signal()
         exponent = Signal(signed(f.exponent_bits + 2))
         zero = Signal()

@@ -2,6 +2,7 @@
 
 from amaranth.hdl import Elaboratable, Module, Signal
 
+from samhw.rtl.units.pipeline import delayed
 from samhw.rtl.units.unit import Unit
 
 __all__ = ["MultiplyAdd"]
@@ -20,24 +21,21 @@ class MultiplyAdd(Unit):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        a, b, c = (Signal(self.width, name=name) for name in "abc")
-        product = Signal(self.width)
-        addend = Signal(self.width)
-        m.d.sync += [a.eq(self.a), b.eq(self.b), c.eq(self.c)]
+        a, b, c = (delayed(m, operand) for operand in (self.a, self.b, self.c))
+        product = Signal(self.width, reset_less=True)
         if self.width <= _SINGLE:
-            m.d.sync += [product.eq(a * b), addend.eq(c)]
+            m.d.sync += product.eq(a * b)
+            addend = delayed(m, c)
         else:
-            low = Signal(2 * _HALF)
-            cross_a = Signal(self.width - _HALF)
-            cross_b = Signal(self.width - _HALF)
-            late_c = Signal(self.width)
+            low = Signal(2 * _HALF, reset_less=True)
+            cross_a = Signal(self.width - _HALF, reset_less=True)
+            cross_b = Signal(self.width - _HALF, reset_less=True)
             m.d.sync += [
                 low.eq(a[:_HALF] * b[:_HALF]),
                 cross_a.eq(a[_HALF:] * b[:_HALF]),
                 cross_b.eq(a[:_HALF] * b[_HALF:]),
-                late_c.eq(c),
                 product.eq(low + ((cross_a + cross_b) << _HALF)),
-                addend.eq(late_c),
             ]
+            addend = delayed(m, c, 2)
         m.d.comb += self.result.eq(product + addend)
         return m

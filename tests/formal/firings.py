@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out
 from samhw.rtl.actor import Error
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.token import TokenKind, is_payload, stop_hi, stop_lo
-from tests.formal.inside import registers
+from tests.formal.inside import given, registers
 from tests.formal.page import Rows
 
 __all__ = ["Actor", "Bench", "Does", "FiringContract", "Reading", "kinds"]
@@ -60,12 +60,14 @@ class Bench:
         heads: the tokens at the inputs, by name.
         component: the actor.
         state: its registers.
+        given: what its parts give within a cycle.
     """
 
     m: Module
     heads: Mapping[str, data.View]
     component: Any
     state: Mapping[str, Signal]
+    given: Mapping[str, Signal]
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ class Actor:
         make: makes the component.
         read: what the words of the rows mean.
         latency: of its outputs.
+        sooner: the latencies of those outputs that have a lesser one.
     """
 
     name: str
@@ -85,6 +88,7 @@ class Actor:
     make: Callable[[], wiring.Component]
     read: Callable[[Bench], Reading]
     latency: int = 1
+    sooner: Mapping[str, int] = field(default_factory=dict)
 
     def contract(self, rows: Rows | None = None) -> "FiringContract":
         return FiringContract(self, self.rows if rows is None else rows)
@@ -97,7 +101,7 @@ def kinds(head: data.View) -> dict[str, ValueLike]:
     lo, hi = stop_lo(head), stop_hi(head)
     value, done, empty = (kind == each for each in (TokenKind.VAL, TokenKind.DONE, TokenKind.EMPTY))
     return {
-        **dict.fromkeys(("VAL", *(f"VAL({x})" for x in "xycr")), value),
+        **dict.fromkeys(("VAL", *(f"VAL({x})" for x in "xycrpa")), value),
         **dict.fromkeys(("payload", *(f"payload {x}" for x in "xyp")), is_payload(head)),
         **dict.fromkeys(("STOP", "STOP(lo, hi)"), stop),
         **dict.fromkeys(("S0", "STOP(0, 0)"), stop & (lo == 0) & (hi == 0)),
@@ -170,7 +174,7 @@ class FiringContract(wiring.Component):
             heads[name] = outer.payload
         for name in self.outputs:
             m.d.comb += getattr(component.o, name).ready.eq(getattr(self, f"room_{name}"))
-        reading = self.actor.read(Bench(m, heads, component, registers(fragment)))
+        reading = self.actor.read(Bench(m, heads, component, registers(fragment), given(fragment)))
         self._promise(m, reading)
         return m
 
@@ -254,7 +258,7 @@ class FiringContract(wiring.Component):
         """What is pushed comes to the channel when it should."""
         port = getattr(self.component.o, name)
         strobe, token = pushed, getattr(self, f"o_{name}").as_value()
-        for stage in range(self.actor.latency - 1):
+        for stage in range(self.actor.sooner.get(name, self.actor.latency) - 1):
             late, late_token = (
                 Signal(name=f"{name}_late{stage}"),
                 Signal(len(token), name=f"{name}_is{stage}"),

@@ -190,8 +190,11 @@ class FiringContract(wiring.Component):
             does = [reading.firings[part] for part in parts]
             taken = {name: Value.cast(when) for each in does for name, when in each.takes.items()}
             pushed = {name: push for each in does for name, push in each.pushes.items()}
-            here, needs = self._here(reading, cells, covered)
-            go = self._go(here, needs, taken, {name: Value.cast(when) for name, (when, _) in pushed.items()})
+            # Signals, since a condition holds those of all rows above it.
+            here, go = Signal(name="here"), Signal(name="go")
+            met, needs = self._here(reading, cells, covered)
+            room = {name: Value.cast(when) for name, (when, _) in pushed.items()}
+            m.d.comb += [here.eq(met), go.eq(self._go(here, needs, taken, room))]
             covered.append(here)
             goes.append(go)
             for part in parts:

@@ -157,6 +157,15 @@ MUTANTS = {
             "made.append((word, ",
         )
     ],
+    "drop_crd": [
+        Mutant("the end before an empty fiber is overwritten", "drop_crd", "pending & is_s0(pend)", "pending")
+    ],
+    "drop_val, i8": [
+        Mutant("the first value stands for its block", "drop_val", "range(self.words)", "range(1)")
+    ],
+    "drop_val, f8e4m3": [
+        Mutant("subnormals are zero", "drop_val", "0 if f.subnormals else f.mantissa", "f.mantissa")
+    ],
 }
 
 CYCLES = {"add of running": 12, "pick": 8}

@@ -1,12 +1,23 @@
 """Actors beside the tables of their firings: what the words of each table mean."""
 
-from tests.formal.actors import ends, fibers, holding, indices, joining, recurrence, running, sums, values
+from tests.formal.actors import (
+    dropping,
+    ends,
+    fibers,
+    holding,
+    indices,
+    joining,
+    recurrence,
+    running,
+    sums,
+    values,
+)
 
 __all__ = ["ACTORS", "BY_FILE"]
 
 BY_FILE = {
     file.__name__.rpartition(".")[2]: file.ACTORS
-    for file in (ends, fibers, holding, indices, joining, recurrence, running, sums, values)
+    for file in (dropping, ends, fibers, holding, indices, joining, recurrence, running, sums, values)
 }
 
 ACTORS = {actor.name: actor for actors in BY_FILE.values() for actor in actors}

@@ -15,7 +15,7 @@ from samhw.rtl.token import TokenKind, is_payload, stop_hi, stop_lo
 from tests.formal.inside import given, registers
 from tests.formal.page import Rows
 
-__all__ = ["Actor", "Bench", "Does", "FiringContract", "Reading", "kinds"]
+__all__ = ["Actor", "Bench", "Does", "FiringContract", "Looks", "Reading", "kinds"]
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,31 @@ class Does:
 
 
 @dataclass(frozen=True)
+class Looks:
+    """A condition that looks at heads.
+
+    Attributes:
+        holds: it does, of heads that are there.
+        at: when it looks at which.
+    """
+
+    holds: ValueLike
+    at: Mapping[str, ValueLike]
+
+
+@dataclass(frozen=True)
 class Reading:
     """What the words of a table mean.
 
     Attributes:
         columns: for each, the inputs whose heads a row needs if its cell has words about them, and the
-            conditions, by cell.
+            conditions, by cell. Where it depends which heads a cell is about, its condition is a `Looks`.
         firings: by the part of a firing.
         same: the registers of the RTL are those of the ideal actor; what an induction has to know.
         promises: what else holds in every cycle, given which parts of firings happen.
     """
 
-    columns: Sequence[tuple[Sequence[str], Mapping[str, ValueLike]]]
+    columns: Sequence[tuple[Sequence[str], Mapping[str, ValueLike | Looks]]]
     firings: Mapping[str, Does]
     same: ValueLike = 1
     promises: Callable[[Mapping[str, Value]], Sequence[ValueLike]] = lambda happens: ()
@@ -192,9 +205,9 @@ class FiringContract(wiring.Component):
             pushed = {name: push for each in does for name, push in each.pushes.items()}
             # Signals, since a condition holds those of all rows above it.
             here, go = Signal(name="here"), Signal(name="go")
-            met, needs = self._here(reading, cells, covered)
+            met, looks = self._here(reading, cells, covered)
             room = {name: Value.cast(when) for name, (when, _) in pushed.items()}
-            m.d.comb += [here.eq(met), go.eq(self._go(here, needs, taken, room))]
+            m.d.comb += [here.eq(met), go.eq(self._go(here, looks, taken, room))]
             covered.append(here)
             goes.append(go)
             for part in parts:
@@ -222,18 +235,22 @@ class FiringContract(wiring.Component):
         for name, when in pushes.items():
             self._arrives(m, name, any_of(when), disagreed)
         if self.inputs:
-            examined = [getattr(self, f"i_{name}").valid for ports, _ in reading.columns for name in ports]
+            examined = [getattr(self, f"i_{name}").valid for name in self._examined(reading)]
             m.d.comb += Assert(self._protocol() == (all_of(examined) & ~any_of(covered)))
 
     def _go(
-        self, here: Value, needs: Iterable[str], taken: Mapping[str, Value], pushed: Mapping[str, Value]
+        self, here: Value, looks: Iterable[Looks], taken: Mapping[str, Value], pushed: Mapping[str, Value]
     ) -> Value:
         """A row's firing happens in this cycle."""
         stalled = self.stall if "stall" in self.others else Const(0)
         return (
             here
             & ~stalled
-            & all_of(getattr(self, f"i_{name}").valid for name in needs)
+            & all_of(
+                getattr(self, f"i_{name}").valid | ~Value.cast(when)
+                for look in looks
+                for name, when in look.at.items()
+            )
             & all_of(getattr(self, f"i_{name}").valid | ~when for name, when in taken.items())
             & all_of(getattr(self, f"room_{name}") | ~when for name, when in pushed.items())
         )
@@ -246,16 +263,20 @@ class FiringContract(wiring.Component):
 
     def _here(
         self, reading: Reading, cells: Sequence[str], above: Sequence[Value]
-    ) -> tuple[Value, list[str]]:
-        """A row's condition, where none above it holds, and the heads that it looks at."""
-        met = [Value.cast(words[cell]) for cell, (_, words) in zip(cells, reading.columns, strict=False)]
-        needs = [
-            name
-            for cell, (ports, _) in zip(cells, reading.columns, strict=False)
-            if cell != "not examined"
-            for name in ports
-        ]
-        return all_of(met) & ~any_of(above), needs
+    ) -> tuple[Value, list[Looks]]:
+        """A row's condition, where none above it holds, and what it looks at."""
+        looks = []
+        for cell, (ports, words) in zip(cells, reading.columns, strict=False):
+            word = words[cell]
+            if not isinstance(word, Looks):
+                word = Looks(word, dict.fromkeys(ports if cell != "not examined" else (), Const(1, 1)))
+            looks.append(word)
+        return all_of(Value.cast(look.holds) for look in looks) & ~any_of(above), looks
+
+    def _examined(self, reading: Reading) -> set[str]:
+        """The inputs that some row looks at."""
+        looks = [word for _, words in reading.columns for word in words.values() if isinstance(word, Looks)]
+        return {name for ports, _ in reading.columns for name in ports} | {n for w in looks for n in w.at}
 
     def _arrives(self, m: Module, name: str, pushed: Value, disagreed: Value) -> None:
         """What is pushed comes to the channel when it should."""

@@ -166,6 +166,23 @@ MUTANTS = {
     "drop_val, f8e4m3": [
         Mutant("subnormals are zero", "drop_val", "0 if f.subnormals else f.mantissa", "f.mantissa")
     ],
+    "gather, rows": [
+        Mutant(
+            "a lane that is over has its turn again",
+            "gather",
+            "over.bit_select(turn, 1).eq(1), turn.eq(behind)",
+            "turn.eq(behind)",
+        ),
+        Mutant("it does not wait for the lane behind", "gather", " & known.bit_select(behind, 1)", ""),
+    ],
+    "arg, min of f8e4m3": [
+        Mutant("a number beats NaN", "arg", "number.result.any() & ~order", "~order"),
+    ],
+    "top_k, min of f8e4m3, places": [
+        Mutant(
+            "coordinates stay where values move", "top_k", "Mux(from_below, its_at, coordinate)", "coordinate"
+        ),
+    ],
 }
 
 CYCLES = {"add of running": 12, "pick": 8}

@@ -7,6 +7,8 @@ from tests.formal.actors import (
     holding,
     indices,
     joining,
+    lanes,
+    ranking,
     recurrence,
     running,
     sums,
@@ -17,7 +19,20 @@ __all__ = ["ACTORS", "BY_FILE"]
 
 BY_FILE = {
     file.__name__.rpartition(".")[2]: file.ACTORS
-    for file in (dropping, ends, fibers, holding, indices, joining, recurrence, running, sums, values)
+    for file in (
+        dropping,
+        ends,
+        fibers,
+        holding,
+        indices,
+        joining,
+        lanes,
+        ranking,
+        recurrence,
+        running,
+        sums,
+        values,
+    )
 }
 
 ACTORS = {actor.name: actor for actors in BY_FILE.values() for actor in actors}

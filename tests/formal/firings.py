@@ -148,7 +148,7 @@ class FiringContract(wiring.Component):
 
     def __init__(self, actor: Actor, rows: Rows):
         self.actor = actor
-        self.rows = rows
+        self.table = rows
         self.component: Any = actor.make()
         members = self.component.signature.members
         self.inputs = {n: p.payload.shape() for n, p in self._ports("i", members).items()}
@@ -198,7 +198,7 @@ class FiringContract(wiring.Component):
         happens: dict[str, list[Value]] = {part: [] for part in reading.firings}
         covered: list[Value] = []
         goes: list[Value] = []
-        for cells in self.rows:
+        for cells in self.table:
             parts = cells[-1].split("; ")
             does = [reading.firings[part] for part in parts]
             taken = {name: Value.cast(when) for each in does for name, when in each.takes.items()}

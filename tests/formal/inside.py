@@ -16,10 +16,16 @@ def given(fragment: Fragment) -> dict[str, Signal]:
 
 
 def _driven(fragment: Fragment, domain: str) -> dict[str, Signal]:
-    """Amaranth has no public way to them. Tests alone use this one."""
+    """Amaranth has no public way to them. Tests alone use this one. Of signals of one name in one component,
+    the further ones are `name$1` and so on, in the order in which they are made."""
     statements = fragment.statements.get(domain)
-    driven = statements._lhs_signals() if statements else ()
-    found = {signal.name: signal for signal in driven}
+    found: dict[str, Signal] = {}
+    for signal in statements._lhs_signals() if statements else ():
+        name, further = signal.name, 0
+        while name in found:
+            further += 1
+            name = f"{signal.name}${further}"
+        found[name] = signal
     for part, name, _ in fragment.subfragments:
         found |= {f"{name}.{inner}": signal for inner, signal in _driven(part, domain).items()}
     return found

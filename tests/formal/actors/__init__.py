@@ -11,6 +11,7 @@ from tests.formal.actors import (
     ranking,
     recurrence,
     running,
+    scanning,
     sums,
     values,
 )
@@ -30,6 +31,7 @@ BY_FILE = {
         ranking,
         recurrence,
         running,
+        scanning,
         sums,
         values,
     )

@@ -22,9 +22,7 @@ class Part(wiring.Component):
         make: makes the component.
         channels: names of those inside, in the order in which they are made.
         inputs, outputs: those of the actor: ports of the component, or channels.
-
-    Attributes:
-        protocol: rows cover all heads, and what the component reports of them comes later.
+        covers: the actor's rows cover all heads, and a `protocol` error tells of something else.
     """
 
     def __init__(
@@ -33,10 +31,13 @@ class Part(wiring.Component):
         channels: Sequence[str],
         inputs: Sequence[str],
         outputs: Sequence[str],
+        *,
+        covers: bool = False,
     ):
         self.whole: Any = make()
         self.channels = channels
-        self.protocol = Const(0)
+        if covers:
+            self.protocol = Const(0)
         token = token_layout(8)
         members = self.whole.signature.members
         self.others = {name: m for name, m in members.items() if name not in ("i", "o", "error", "fired")}

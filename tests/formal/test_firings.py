@@ -70,6 +70,9 @@ MUTANTS = {
     "chain of reduce_scalar": [
         Mutant("the first block twice", "block_sum", "step.alone.eq(~others)", "step.alone.eq(looped)"),
     ],
+    "emit of reduce_scalar": [
+        Mutant("a sum for its end", "reduce_scalar", "m.d.sync += half.eq(1)", "m.d.sync += half.eq(0)")
+    ],
     "add of running": [
         Mutant(
             "a block has seven elements",

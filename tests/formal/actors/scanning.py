@@ -24,6 +24,7 @@ from tests.formal.actors.words import (
     push,
     reports,
     stable,
+    stays,
     take,
     value,
 )
@@ -117,14 +118,6 @@ def _in_lockstep(at: Bench, first: str, second: str) -> None:
     ]
 
 
-def _stays(at: Bench, name: str) -> None:
-    """A head that is not taken stays, as the proof of the channel says."""
-    port = getattr(at.component.i, name)
-    waits = late(at.m, port.valid & ~port.ready)
-    same = late(at.m, port.payload.as_value()) == port.payload.as_value()
-    at.m.d.comb += Assume(~waits | (port.valid & same))
-
-
 def _is_fiber(at: Bench, name: str) -> Value:
     """There is a head that stands for a fiber."""
     port = getattr(at.component.i, name)
@@ -154,7 +147,7 @@ def _walk(
         head = at.heads[inputs[0]]
         c, open_ = Signal(8), Signal()
         for name in inputs:
-            _stays(at, name)
+            stays(at, name)
         if len(inputs) == 2:
             _in_lockstep(at, *inputs)
         known = words(at, c)
@@ -378,7 +371,7 @@ def _part(
 ) -> Actor:
     """An actor by its name: `walk of scan_dense`."""
     whole = name.rpartition(" of ")[2]
-    make = partial(Part, _WHOLE[whole], _CHANNELS[whole], inputs, outputs)
+    make = partial(Part, _WHOLE[whole], _CHANNELS[whole], inputs, outputs, covers=True)
     return Actor(name, rows, make, read, latency, sooner)
 
 

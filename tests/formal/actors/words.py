@@ -27,6 +27,7 @@ __all__ = [
     "push",
     "reports",
     "stable",
+    "stays",
     "take",
     "value",
 ]
@@ -92,6 +93,14 @@ def stable(m: Module, value: Value) -> Value:
     m.d.sync += some.eq(1)
     m.d.comb += Assume(~some | (value == late(m, value)))
     return value
+
+
+def stays(at: Bench, name: str) -> None:
+    """A head that is not taken stays, as the proof of the channel says."""
+    port = getattr(at.component.i, name)
+    waits = late(at.m, port.valid & ~port.ready)
+    same = late(at.m, port.payload.as_value()) == port.payload.as_value()
+    at.m.d.comb += Assume(~waits | (port.valid & same))
 
 
 def answered(m: Module, asked: ValueLike, answer: Value, cycles: int) -> Value:

@@ -25,7 +25,9 @@ def table(title: str, actor: str = "") -> Rows:
     """The rows of a table, cell by cell: the first one behind a heading, or behind an actor's entry."""
     section = _section(title)
     if actor:
-        section = section[section.index(f"* *{actor}*: ") :]
+        entry = re.search(rf"^(\* )?\*{re.escape(actor)}\*: ", section, re.MULTILINE)
+        assert entry is not None, actor
+        section = section[entry.start() :]
     lines = re.search(r"(^\|.+\|\n)+", section, re.MULTILINE)
     assert lines is not None, title
     return tuple(

@@ -1,6 +1,7 @@
-"""One actor of a component that has several: the channels inside are cut open."""
+"""Actors that are no primitive of their own: parts of one, with the channels around them cut open."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 from unittest.mock import patch
 
@@ -8,11 +9,62 @@ from amaranth.hdl import Const, Elaboratable, Fragment, Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.rtl.actor import Error
+from samhw.rtl.actor import Error, error_bits
 from samhw.rtl.channel import Fifo, PushSignature
 from samhw.rtl.token import token_layout
 
-__all__ = ["Part"]
+__all__ = ["Named", "Part"]
+
+
+class Named(wiring.Component):
+    """A component inside of a primitive, with names for its inputs and outputs.
+
+    Args:
+        inside: the component; its outputs `fired` and `protocol` tell what those of a primitive do.
+        inputs, outputs: its interfaces, by name.
+        others: its further ports.
+    """
+
+    def __init__(
+        self,
+        inside: Any,
+        inputs: Mapping[str, Any],
+        outputs: Mapping[str, Any],
+        others: Sequence[str] = (),
+    ):
+        self.inside = inside
+        self.inputs, self.outputs, self.others = inputs, outputs, others
+        members = inside.signature.members
+        consumed = {name: In(stream.Signature(port.payload.shape())) for name, port in inputs.items()}
+        pushed = {name: Out(PushSignature(port.token.shape())) for name, port in outputs.items()}
+        ports = {"i": Out(wiring.Signature(consumed)), "o": Out(wiring.Signature(pushed))}
+        told = {"error": Out(Error), "fired": Out(1)}
+        super().__init__(ports | told | {name: members[name] for name in others})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        m.submodules.inside = inside = self.inside
+        for name, port in self.inputs.items():
+            wiring.connect(m, wiring.flipped(getattr(self.i, name)), port)
+        for name, port in self.outputs.items():
+            wiring.connect(m, port, wiring.flipped(getattr(self.o, name)))
+        _join(m, self, inside, self.others)
+        m.d.comb += [
+            self.fired.eq(inside.fired),
+            self.error.eq(error_bits(protocol=inside.protocol)),
+        ]
+        return m
+
+
+def _join(m: Module, outer: Any, inner: Any, names: Iterable[str]) -> None:
+    """Further ports of a component, with those of the one around it."""
+    for name in names:
+        member = outer.signature.members[name]
+        ours, theirs = getattr(outer, name), getattr(inner, name)
+        if not member.is_port:
+            wiring.connect(m, theirs, wiring.flipped(ours))
+        else:
+            m.d.comb += theirs.eq(ours) if member.flow == In else ours.eq(theirs)
 
 
 class Part(wiring.Component):
@@ -22,6 +74,7 @@ class Part(wiring.Component):
         make: makes the component.
         channels: names of those inside, in the order in which they are made.
         inputs, outputs: those of the actor: ports of the component, or channels.
+        widths: of the payloads that have not eight bits.
         covers: the actor's rows cover all heads, and a `protocol` error tells of something else.
     """
 
@@ -32,17 +85,18 @@ class Part(wiring.Component):
         inputs: Sequence[str],
         outputs: Sequence[str],
         *,
+        widths: Mapping[str, int] = MappingProxyType({}),
         covers: bool = False,
     ):
         self.whole: Any = make()
         self.channels = channels
         if covers:
             self.protocol = Const(0)
-        token = token_layout(8)
+        tokens = {name: token_layout(widths.get(name, 8)) for name in (*inputs, *outputs)}
         members = self.whole.signature.members
         self.others = {name: m for name, m in members.items() if name not in ("i", "o", "error", "fired")}
-        consumed = wiring.Signature({name: In(stream.Signature(token)) for name in inputs})
-        pushed = wiring.Signature({name: Out(PushSignature(token)) for name in outputs})
+        consumed = wiring.Signature({name: In(stream.Signature(tokens[name])) for name in inputs})
+        pushed = wiring.Signature({name: Out(PushSignature(tokens[name])) for name in outputs})
         ports = {"i": Out(consumed), "o": Out(pushed), "error": Out(Error), "fired": Out(1)}
         super().__init__({**ports, **self.others})
 
@@ -64,12 +118,7 @@ class Part(wiring.Component):
             self._feed(m, name, head)
         for name, end in [*ends.items(), *((name, channel.i) for name, channel in inside.items())]:
             self._drain(m, name, end)
-        for name, member in self.others.items():
-            ours, theirs = getattr(self, name), getattr(whole, name)
-            if not member.is_port:
-                wiring.connect(m, theirs, wiring.flipped(ours))
-            else:
-                m.d.comb += theirs.eq(ours) if member.flow == In else ours.eq(theirs)
+        _join(m, self, whole, self.others)
         m.d.comb += [self.error.eq(whole.error), self.fired.eq(whole.fired)]
         return m
 

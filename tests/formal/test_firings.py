@@ -224,6 +224,20 @@ MUTANTS = {
             "head.payload <= self.extent",
         )
     ],
+    "iterate0 of reduce_vector": [
+        Mutant(
+            "a word stays with its last bit", "bitmap_walker", "else ~more_than_one(left)", "else Const(0)"
+        )
+    ],
+    "emit of reduce_vector": [
+        Mutant(
+            "a row within a new row is not due",
+            "row_emitter",
+            "~emitted | (fresh >= s)",
+            "~emitted | (fresh == s)",
+        ),
+        Mutant("a bank twice", "row_emitter", "next_bank(self.drain_bank, self.banks)", "self.drain_bank"),
+    ],
 }
 
 CYCLES = {"add of running": 12, "pick": 8}

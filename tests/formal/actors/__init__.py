@@ -14,6 +14,7 @@ from tests.formal.actors import (
     scanning,
     sums,
     values,
+    vectors,
 )
 
 __all__ = ["ACTORS", "BY_FILE"]
@@ -34,6 +35,7 @@ BY_FILE = {
         scanning,
         sums,
         values,
+        vectors,
     )
 }
 

@@ -26,11 +26,13 @@ class Does:
         takes: by input, when it loses its head.
         pushes: by output, when it gets a token, and its bits.
         changes: assignments of the ideal state.
+        waits: the firing may not happen in this cycle.
     """
 
     takes: Mapping[str, ValueLike] = field(default_factory=dict)
     pushes: Mapping[str, tuple[ValueLike, ValueLike]] = field(default_factory=dict)
     changes: Sequence[Any] = ()
+    waits: ValueLike = 0
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,8 @@ class FiringContract(wiring.Component):
             here, go = Signal(name="here"), Signal(name="go")
             met, looks = self._here(reading, cells, covered)
             room = {name: Value.cast(when) for name, (when, _) in pushed.items()}
-            m.d.comb += [here.eq(met), go.eq(self._go(here, looks, taken, room))]
+            waits = any_of(Value.cast(each.waits) for each in does)
+            m.d.comb += [here.eq(met), go.eq(self._go(here & ~waits, looks, taken, room))]
             covered.append(here)
             goes.append(go)
             for part in parts:

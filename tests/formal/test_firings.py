@@ -10,7 +10,10 @@ from tests.support.thorough import sample
 pytestmark = needs_prover
 
 SOON = 5
-"""Cycles until a wrong row is seen."""
+"""Cycles until something wrong is seen."""
+
+CYCLES = {"add of running": 12, "pick": 8}
+"""Where that takes more."""
 
 
 @pytest.mark.parametrize("file", BY_FILE)
@@ -31,7 +34,23 @@ def test_rows_are_read_from_the_page() -> None:
     assert counted["root"] == 2
 
 
-ROWS = [(name, row) for name, actor in ACTORS.items() for row in range(len(actor.rows))]
+IDLE = {
+    "walk of scan_singleton": {3},
+    "gather, payloads": {1, 2, 3},
+    "gather, rows": {1},
+    "fetch0 of reduce_vector": {0},
+    "fetch1 of reduce_vector": {1, 2},
+    "iterate0 of reduce_vector": {2},
+    "iterate1 of reduce_vector": {1},
+}
+"""Rows that such an actor does not come to: other actors with the same table do."""
+
+ROWS = [
+    (name, row)
+    for name, actor in ACTORS.items()
+    for row in range(len(actor.rows))
+    if row not in IDLE.get(name, ())
+]
 FEW = [("hold of repeat", 4), ("union", 0), ("chain of recur", 1), ("write_val", 0)]
 
 
@@ -39,7 +58,7 @@ FEW = [("hold of repeat", 4), ("union", 0), ("chain of recur", 1), ("write_val",
 def test_another_page_is_not_proved(name: str, row: int) -> None:
     """The page is what the RTL is held against: each row of it counts."""
     rows = ACTORS[name].rows
-    outcome = check(ACTORS[name].contract(rows[:row] + rows[row + 1 :]), Mode.BOUNDED, SOON)
+    outcome = check(ACTORS[name].contract(rows[:row] + rows[row + 1 :]), Mode.BOUNDED, CYCLES.get(name, SOON))
     assert outcome.answer == "broken", outcome
 
 
@@ -224,6 +243,25 @@ MUTANTS = {
             "head.payload <= self.extent",
         )
     ],
+    "accumulate of reduce_vector": [
+        Mutant(
+            "an update before the result that it needs",
+            "bank_filler",
+            "stall=is_payload(first) & self.pending",
+            "stall=0",
+        ),
+        Mutant(
+            "a list without rows keeps its bank", "bank_filler", "stop_lo(first) <= n", "stop_lo(first) < n"
+        ),
+    ],
+    "fetch0 of reduce_vector": [
+        Mutant(
+            "a bank twice",
+            "bitmap_walker",
+            "row(TokenKind.EMPTY), m.If(flush):",
+            "row(TokenKind.EMPTY), m.If(0):",
+        )
+    ],
     "iterate0 of reduce_vector": [
         Mutant(
             "a word stays with its last bit", "bitmap_walker", "else ~more_than_one(left)", "else Const(0)"
@@ -239,9 +277,6 @@ MUTANTS = {
         Mutant("a bank twice", "row_emitter", "next_bank(self.drain_bank, self.banks)", "self.drain_bank"),
     ],
 }
-
-CYCLES = {"add of running": 12, "pick": 8}
-"""Until a mutant is seen, where that takes more than some."""
 
 
 @pytest.mark.parametrize(

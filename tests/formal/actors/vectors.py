@@ -1,15 +1,16 @@
-"""The vector reducers: *iterate* and *emit*, as recur_vector has them too."""
+"""The actors of the vector reducers. All but *accumulate* are those of recur_vector too."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from amaranth.hdl import Assume, Const, Mux, Signal, Value, ValueLike
+from amaranth.hdl import Assume, Cat, Const, Mux, Signal, Value, ValueLike
 
+from samhw.rtl.bank_filler import BankFiller
 from samhw.rtl.bitmap_walker import BitmapWalker
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.row_emitter import RowEmitter
-from samhw.rtl.token import TokenKind, stop_hi, stop_lo, stop_token
-from tests.formal.actors.words import DONE, answered, changes, push, stays, take, value
+from samhw.rtl.token import TokenKind, is_payload, stop_hi, stop_lo, stop_token
+from tests.formal.actors.words import DONE, EMPTY, answered, changes, push, stays, take, value
 from tests.formal.cut import SHORT
 from tests.formal.firings import Actor, Bench, Does, Reading, kinds
 from tests.formal.page import table
@@ -18,6 +19,47 @@ from tests.formal.part import Named, Part
 __all__ = ["ACTORS"]
 
 _BANKS = 2
+
+
+def _fetch(*, top: bool) -> Callable[[Bench], Reading]:
+    def read(at: Bench) -> Reading:
+        head = at.heads["in"]
+        bank = Signal(range(_BANKS))
+        drain = {name: at.given[f"whole.inside.drain__{name}"] for name in ("en", "addr")}
+        drain_bank = at.given["whole.inside.drain_bank"]
+        found = "whole.inside.bitmap.drain__data"
+        data = at.state[found] if top else at.given[found]
+        right = (drain["addr"] == head.payload[: len(drain["addr"])]) & (drain_bank == bank)
+        word = value(answered(at.m, drain["en"] & right, data, 1))
+        stop = head.kind == TokenKind.STOP
+
+        def promises(happens: Mapping[str, Value]) -> list[ValueLike]:
+            return [drain["en"] == happens["clear that word"]]
+
+        return Reading(
+            columns=[
+                ([], {"K−1": top, "< K−1": not top, "any": 1}),
+                (["in"], kinds(head) | {"STOP(lo, hi), lo ≤ n": stop & (stop_lo(head) <= 1)}),
+            ],
+            firings={
+                "take": take("in"),
+                "push addr the STOP, word VAL(bitmap[0])": push(addr=head.as_value(), word=word),
+                "push addr VAL(a), word VAL(bitmap[a])": push(addr=head.as_value(), word=word),
+                "push addr the STOP, word EMPTY": push(addr=head.as_value(), word=EMPTY),
+                "push DONE on both": push(addr=DONE, word=DONE),
+                # By the memory, in a cycle in which the promise says that it is asked.
+                "clear that word": Does(),
+                "use the next bank": _next(bank),
+            },
+            same=at.state["whole.inside.drained"] == bank,
+            promises=promises,
+        )
+
+    return read
+
+
+def _next(bank: Signal) -> Does:
+    return changes(bank.eq(Mux(bank == _BANKS - 1, 0, bank + 1)))
 
 
 def _iterate(*, top: bool) -> Callable[[Bench], Reading]:
@@ -168,9 +210,86 @@ def _emit(at: Bench) -> Reading:
     )
 
 
+def _accumulate(at: Bench) -> Reading:
+    """Of the coordinates and one value stream or two."""
+    fill, n = at.component, _N
+    names = [name for name in at.heads if name != "free"]
+    heads = [at.heads[name] for name in names]
+    crds, values, first = heads[:n], heads[n:], heads[0]
+    bank = Signal(range(_BANKS))
+    same = all_of(head.as_value() == first.as_value() for head in heads)
+    stops = same & (first.kind == TokenKind.STOP)
+    lo, hi = stop_lo(first), stop_hi(first)
+    words = {
+        "all payloads": all_of(map(is_payload, heads)),
+        "all STOP(lo, hi), hi < n": stops & (hi < n),
+        "all STOP(lo, hi), hi ≥ n, lo ≤ n": stops & (hi >= n) & (lo <= n),
+        "all STOP(lo, hi), lo ≥ n+1": stops & (lo >= n + 1),
+        "all DONE": same & (first.kind == TokenKind.DONE),
+    }
+    accumulates = "bank[addr] := val if not present, else op(bank[addr], val)"
+    marks = "set present and the K bitmap bits. A coordinate ≥ 2^b is a `range` error"
+    addr = Cat(crd.payload[:width] for crd, width in zip(crds, _WIDTHS, strict=True))
+    operand = Cat(each.payload for each in values)
+    wide = any_of(crd.payload >= 1 << width for crd, width in zip(crds, _WIDTHS, strict=True))
+
+    def promises(happens: Mapping[str, Value]) -> list[ValueLike]:
+        update = happens[accumulates]
+        return [
+            fill.update == update,
+            ~update | ((fill.addr == addr) & (fill.operand == operand)),
+            fill.beyond == (update & wide),
+        ]
+
+    return Reading(
+        columns=[(names, words)],
+        firings={
+            "take": take(*names),
+            "take, and take one token of `bank`": take(*names, "free"),
+            # What waits has the key of an update less than L₊ cycles ago.
+            accumulates: Does(waits=fill.pending),
+            marks: Does(),
+            "push nothing": Does(),
+            **dict.fromkeys(("push flush STOP(lo, hi)", "push flush DONE"), push(flush=first.as_value())),
+            "use the next bank": _next(bank),
+        },
+        same=fill.bank == bank,
+        promises=promises,
+    )
+
+
+_STEP = 2
+"""L₊."""
+
+
+def _filler(*values: str) -> Named:
+    fill = BankFiller(
+        arch=SHORT,
+        values=values,
+        val_width=8,
+        bits=_WIDTHS,
+        addr_width=sum(_WIDTHS),
+        banks=_BANKS,
+        latency=_STEP,
+    )
+    inputs = {name: getattr(fill.i, name) for name in (*(f"crd{s}" for s in range(_N)), *values)}
+    others = ("pending", "update", "addr", "operand", "beyond", "bank")
+    return Named(fill, inputs | {"free": fill.free}, {"flush": fill.flush}, others)
+
+
 def _walker(**shape: int) -> Named:
     walker = BitmapWalker(kept=1, banks=_BANKS, arch=SHORT, **shape)
-    return Named(walker, {"in": walker.i}, {"out": walker.o})
+    others = ("bank", "mark", "mark_addr", "sweep", "sweep_addr")
+    return Named(walker, {"in": walker.i}, {"out": walker.o}, others)
+
+
+def _part(level: int, width: int, inputs: Sequence[str], outputs: Sequence[str]) -> Part:
+    """Of the two walkers of an address of eight bits, by the level; the words have so many bits."""
+    make = partial(_walker, level=level, levels=2, addr_width=8)
+    return Part(make, ["addr", "word"], inputs, outputs, widths={"word": width})
+
+
+_WALKERS = ((0, 32), (1, 8))
 
 
 def _emitter() -> Named:
@@ -182,19 +301,32 @@ def _emitter() -> Named:
 ACTORS = (
     *(
         Actor(
+            f"accumulate of {kind}",
+            table("reduce_vector", "accumulate"),
+            partial(_filler, *values),
+            _accumulate,
+            latency=_STEP + 1,
+        )
+        for kind, values in (("reduce_vector", ["val"]), ("recur_vector", ["factor", "val"]))
+    ),
+    *(
+        Actor(
+            f"fetch{level} of reduce_vector",
+            table("reduce_vector", "fetch k"),
+            partial(_part, level, width, ["in"], ["addr", "word"]),
+            _fetch(top=level == 1),
+            latency=SHORT.memory,
+        )
+        for level, width in _WALKERS
+    ),
+    *(
+        Actor(
             f"iterate{level} of reduce_vector",
             table("reduce_vector", "iterate k"),
-            partial(
-                Part,
-                partial(_walker, level=level, levels=2, addr_width=8),
-                ["addr", "word"],
-                ["addr", "word"],
-                ["out"],
-                widths={"word": width},
-            ),
+            partial(_part, level, width, ["addr", "word"], ["out"]),
             _iterate(top=level == 1),
         )
-        for level, width in ((0, 32), (1, 8))
+        for level, width in _WALKERS
     ),
     Actor(
         "emit of reduce_vector",

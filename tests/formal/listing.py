@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.formal import test_channel, test_firings, test_streams
+from tests.formal import test_banks, test_channel, test_firings, test_streams
 from tests.formal.actors import ACTORS
 from tests.formal.cases import CASES
 
@@ -33,6 +33,7 @@ FIRINGS = {_kind(name) for name in ACTORS}
 
 def _mutants() -> Iterator[tuple[str, str]]:
     yield from (("channel", mutant.name) for mutant in test_channel.MUTANTS)
+    yield from (("banks", mutant.name) for mutant in test_banks.MUTANTS)
     for table in (test_streams.MUTANTS, test_firings.MUTANTS):
         yield from ((contract, mutant.name) for contract, found in table.items() for mutant in found)
     yield from ((name, f"row {row + 1} is not on the page") for name, row in test_firings.FEW)

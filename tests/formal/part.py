@@ -13,7 +13,7 @@ from samhw.rtl.actor import Error, error_bits
 from samhw.rtl.channel import Fifo, PushSignature
 from samhw.rtl.token import token_layout
 
-__all__ = ["Named", "Part"]
+__all__ = ["Named", "Part", "join_ports"]
 
 
 class Named(wiring.Component):
@@ -48,7 +48,7 @@ class Named(wiring.Component):
             wiring.connect(m, wiring.flipped(getattr(self.i, name)), port)
         for name, port in self.outputs.items():
             wiring.connect(m, port, wiring.flipped(getattr(self.o, name)))
-        _join(m, self, inside, self.others)
+        join_ports(m, self, inside, self.others)
         m.d.comb += [
             self.fired.eq(inside.fired),
             self.error.eq(error_bits(protocol=inside.protocol)),
@@ -56,7 +56,7 @@ class Named(wiring.Component):
         return m
 
 
-def _join(m: Module, outer: Any, inner: Any, names: Iterable[str]) -> None:
+def join_ports(m: Module, outer: Any, inner: Any, names: Iterable[str]) -> None:
     """Further ports of a component, with those of the one around it."""
     for name in names:
         member = outer.signature.members[name]
@@ -118,7 +118,7 @@ class Part(wiring.Component):
             self._feed(m, name, head)
         for name, end in [*ends.items(), *((name, channel.i) for name, channel in inside.items())]:
             self._drain(m, name, end)
-        _join(m, self, whole, self.others)
+        join_ports(m, self, whole, self.others)
         m.d.comb += [self.error.eq(whole.error), self.fired.eq(whole.fired)]
         return m
 

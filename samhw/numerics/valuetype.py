@@ -103,7 +103,7 @@ class ValueType(ABC):
         return BLOCK if reduction == "prod" or (reduction == "sum" and self.sums_in_blocks) else 1
 
     def is_zero(self, words: ArrayLike) -> NDArray[np.bool_]:
-        """Which words are zeros. Subnormals are; NaN is not."""
+        """Which words are zeros. Subnormals are in a type that has none; NaN is not."""
         is_zero: NDArray[np.bool_] = np.asarray(words) & self.zero_mask == 0
         return is_zero
 

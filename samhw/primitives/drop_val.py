@@ -35,7 +35,7 @@ def _drop(zero_mask: int, words: int) -> Step:
             return wait
         crd = kind[0]
         val = kind[1]
-        if crd in PAYLOAD and val in PAYLOAD:
+        if crd == VAL and val in PAYLOAD:
             if more and val == VAL and _carries(data, out_data, more, zero_mask):
                 return take_push
             return take if val == EMPTY or data[1] & zero_mask == 0 else take_push

@@ -12,10 +12,10 @@ from amaranth.lib.wiring import In, Out
 from samhw.rtl.actor import Error
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.token import TokenKind, is_payload, stop_hi, stop_lo
-from tests.formal.inside import registers
+from tests.formal.inside import given, registers
 from tests.formal.page import Rows
 
-__all__ = ["Actor", "Bench", "Does", "FiringContract", "Reading", "kinds"]
+__all__ = ["Actor", "Bench", "Does", "FiringContract", "Looks", "Reading", "kinds"]
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,26 @@ class Does:
         takes: by input, when it loses its head.
         pushes: by output, when it gets a token, and its bits.
         changes: assignments of the ideal state.
+        waits: the firing may not happen in this cycle.
     """
 
     takes: Mapping[str, ValueLike] = field(default_factory=dict)
     pushes: Mapping[str, tuple[ValueLike, ValueLike]] = field(default_factory=dict)
     changes: Sequence[Any] = ()
+    waits: ValueLike = 0
+
+
+@dataclass(frozen=True)
+class Looks:
+    """A condition that looks at heads.
+
+    Attributes:
+        holds: it does, of heads that are there.
+        at: when it looks at which.
+    """
+
+    holds: ValueLike
+    at: Mapping[str, ValueLike]
 
 
 @dataclass(frozen=True)
@@ -39,13 +54,13 @@ class Reading:
 
     Attributes:
         columns: for each, the inputs whose heads a row needs if its cell has words about them, and the
-            conditions, by cell.
+            conditions, by cell. Where it depends which heads a cell is about, its condition is a `Looks`.
         firings: by the part of a firing.
         same: the registers of the RTL are those of the ideal actor; what an induction has to know.
         promises: what else holds in every cycle, given which parts of firings happen.
     """
 
-    columns: Sequence[tuple[Sequence[str], Mapping[str, ValueLike]]]
+    columns: Sequence[tuple[Sequence[str], Mapping[str, ValueLike | Looks]]]
     firings: Mapping[str, Does]
     same: ValueLike = 1
     promises: Callable[[Mapping[str, Value]], Sequence[ValueLike]] = lambda happens: ()
@@ -60,12 +75,14 @@ class Bench:
         heads: the tokens at the inputs, by name.
         component: the actor.
         state: its registers.
+        given: what its parts give within a cycle.
     """
 
     m: Module
     heads: Mapping[str, data.View]
     component: Any
     state: Mapping[str, Signal]
+    given: Mapping[str, Signal]
 
 
 @dataclass(frozen=True)
@@ -78,6 +95,7 @@ class Actor:
         make: makes the component.
         read: what the words of the rows mean.
         latency: of its outputs.
+        sooner: the latencies of those outputs that have a lesser one.
     """
 
     name: str
@@ -85,6 +103,7 @@ class Actor:
     make: Callable[[], wiring.Component]
     read: Callable[[Bench], Reading]
     latency: int = 1
+    sooner: Mapping[str, int] = field(default_factory=dict)
 
     def contract(self, rows: Rows | None = None) -> "FiringContract":
         return FiringContract(self, self.rows if rows is None else rows)
@@ -97,7 +116,7 @@ def kinds(head: data.View) -> dict[str, ValueLike]:
     lo, hi = stop_lo(head), stop_hi(head)
     value, done, empty = (kind == each for each in (TokenKind.VAL, TokenKind.DONE, TokenKind.EMPTY))
     return {
-        **dict.fromkeys(("VAL", *(f"VAL({x})" for x in "xycr")), value),
+        **dict.fromkeys(("VAL", *(f"VAL({x})" for x in "xycrpa")), value),
         **dict.fromkeys(("payload", *(f"payload {x}" for x in "xyp")), is_payload(head)),
         **dict.fromkeys(("STOP", "STOP(lo, hi)"), stop),
         **dict.fromkeys(("S0", "STOP(0, 0)"), stop & (lo == 0) & (hi == 0)),
@@ -131,7 +150,7 @@ class FiringContract(wiring.Component):
 
     def __init__(self, actor: Actor, rows: Rows):
         self.actor = actor
-        self.rows = rows
+        self.table = rows
         self.component: Any = actor.make()
         members = self.component.signature.members
         self.inputs = {n: p.payload.shape() for n, p in self._ports("i", members).items()}
@@ -170,7 +189,7 @@ class FiringContract(wiring.Component):
             heads[name] = outer.payload
         for name in self.outputs:
             m.d.comb += getattr(component.o, name).ready.eq(getattr(self, f"room_{name}"))
-        reading = self.actor.read(Bench(m, heads, component, registers(fragment)))
+        reading = self.actor.read(Bench(m, heads, component, registers(fragment), given(fragment)))
         self._promise(m, reading)
         return m
 
@@ -181,13 +200,17 @@ class FiringContract(wiring.Component):
         happens: dict[str, list[Value]] = {part: [] for part in reading.firings}
         covered: list[Value] = []
         goes: list[Value] = []
-        for cells in self.rows:
+        for cells in self.table:
             parts = cells[-1].split("; ")
             does = [reading.firings[part] for part in parts]
             taken = {name: Value.cast(when) for each in does for name, when in each.takes.items()}
             pushed = {name: push for each in does for name, push in each.pushes.items()}
-            here, needs = self._here(reading, cells, covered)
-            go = self._go(here, needs, taken, {name: Value.cast(when) for name, (when, _) in pushed.items()})
+            # Signals, since a condition holds those of all rows above it.
+            here, go = Signal(name="here"), Signal(name="go")
+            met, looks = self._here(reading, cells, covered)
+            room = {name: Value.cast(when) for name, (when, _) in pushed.items()}
+            waits = any_of(Value.cast(each.waits) for each in does)
+            m.d.comb += [here.eq(met), go.eq(self._go(here & ~waits, looks, taken, room))]
             covered.append(here)
             goes.append(go)
             for part in parts:
@@ -215,18 +238,22 @@ class FiringContract(wiring.Component):
         for name, when in pushes.items():
             self._arrives(m, name, any_of(when), disagreed)
         if self.inputs:
-            examined = [getattr(self, f"i_{name}").valid for ports, _ in reading.columns for name in ports]
+            examined = [getattr(self, f"i_{name}").valid for name in self._examined(reading)]
             m.d.comb += Assert(self._protocol() == (all_of(examined) & ~any_of(covered)))
 
     def _go(
-        self, here: Value, needs: Iterable[str], taken: Mapping[str, Value], pushed: Mapping[str, Value]
+        self, here: Value, looks: Iterable[Looks], taken: Mapping[str, Value], pushed: Mapping[str, Value]
     ) -> Value:
         """A row's firing happens in this cycle."""
         stalled = self.stall if "stall" in self.others else Const(0)
         return (
             here
             & ~stalled
-            & all_of(getattr(self, f"i_{name}").valid for name in needs)
+            & all_of(
+                getattr(self, f"i_{name}").valid | ~Value.cast(when)
+                for look in looks
+                for name, when in look.at.items()
+            )
             & all_of(getattr(self, f"i_{name}").valid | ~when for name, when in taken.items())
             & all_of(getattr(self, f"room_{name}") | ~when for name, when in pushed.items())
         )
@@ -239,22 +266,26 @@ class FiringContract(wiring.Component):
 
     def _here(
         self, reading: Reading, cells: Sequence[str], above: Sequence[Value]
-    ) -> tuple[Value, list[str]]:
-        """A row's condition, where none above it holds, and the heads that it looks at."""
-        met = [Value.cast(words[cell]) for cell, (_, words) in zip(cells, reading.columns, strict=False)]
-        needs = [
-            name
-            for cell, (ports, _) in zip(cells, reading.columns, strict=False)
-            if cell != "not examined"
-            for name in ports
-        ]
-        return all_of(met) & ~any_of(above), needs
+    ) -> tuple[Value, list[Looks]]:
+        """A row's condition, where none above it holds, and what it looks at."""
+        looks = []
+        for cell, (ports, words) in zip(cells, reading.columns, strict=False):
+            word = words[cell]
+            if not isinstance(word, Looks):
+                word = Looks(word, dict.fromkeys(ports if cell != "not examined" else (), Const(1, 1)))
+            looks.append(word)
+        return all_of(Value.cast(look.holds) for look in looks) & ~any_of(above), looks
+
+    def _examined(self, reading: Reading) -> set[str]:
+        """The inputs that some row looks at."""
+        looks = [word for _, words in reading.columns for word in words.values() if isinstance(word, Looks)]
+        return {name for ports, _ in reading.columns for name in ports} | {n for w in looks for n in w.at}
 
     def _arrives(self, m: Module, name: str, pushed: Value, disagreed: Value) -> None:
         """What is pushed comes to the channel when it should."""
         port = getattr(self.component.o, name)
         strobe, token = pushed, getattr(self, f"o_{name}").as_value()
-        for stage in range(self.actor.latency - 1):
+        for stage in range(self.actor.sooner.get(name, self.actor.latency) - 1):
             late, late_token = (
                 Signal(name=f"{name}_late{stage}"),
                 Signal(len(token), name=f"{name}_is{stage}"),

@@ -3,9 +3,12 @@
 import re
 from pathlib import Path
 
-__all__ = ["Rows", "numbered", "prose", "table"]
+__all__ = ["Rows", "definitions", "numbered", "prose", "table"]
 
 _PAGE = (Path(__file__).parents[2] / "docs" / "primitives.md").read_text("utf-8")
+
+_HEAD = "(?:[A-Z]|any other )"
+"""What a row in a line of prose begins with."""
 
 Rows = tuple[tuple[str, ...], ...]
 
@@ -22,7 +25,9 @@ def table(title: str, actor: str = "") -> Rows:
     """The rows of a table, cell by cell: the first one behind a heading, or behind an actor's entry."""
     section = _section(title)
     if actor:
-        section = section[section.index(f"* *{actor}*: ") :]
+        entry = re.search(rf"^(\* )?\*{re.escape(actor)}\*: ", section, re.MULTILINE)
+        assert entry is not None, actor
+        section = section[entry.start() :]
     lines = re.search(r"(^\|.+\|\n)+", section, re.MULTILINE)
     assert lines is not None, title
     return tuple(
@@ -30,10 +35,22 @@ def table(title: str, actor: str = "") -> Rows:
     )
 
 
-def prose(title: str) -> Rows:
-    """Rows that are written in one line: `head → firing.`"""
+def prose(title: str, actor: str = "") -> Rows:
+    """Rows that are written in one line, `head → firing.`: behind a heading, or in an actor's entry, where
+    they follow upon its ports."""
     text = " ".join(_section(title).split())
-    return tuple(re.findall(r"(?:^|(?<=\. )|(?<=; ))([A-Z][^.→;]*?) → (.+?)(?=\. |; [A-Z]|\.$)", text))
+    if actor:
+        _, _, text = text[text.index(f"* *{actor}*: ") :].partition("): ")
+        text, _, _ = text.partition(" * *")
+    return tuple(re.findall(rf"(?:^|(?<=\. )|(?<=; ))({_HEAD}[^.→;]*?) → (.+?)(?=\. |; {_HEAD}|\.$)", text))
+
+
+def definitions(title: str) -> tuple[str, str, str]:
+    """Of a scanner, for the fiber at the head of its *walk*: n, crd(c) and ref(c)."""
+    text = " ".join(_section(title).split())
+    found = re.search(r"n = (.+?), crd\(\w\) = (.+?), ref\(\w\) = (.+?)\.( |$)", text)
+    assert found is not None, title
+    return found[1], found[2], found[3]
 
 
 def numbered(title: str) -> Rows:

@@ -458,6 +458,10 @@ CASES = {
         *("drop_val", 1, {}, {"crd": "1 2 3 S0 D", "val": "0 7 N S0 D"}, {}),
         {"crd": "2@3 S0@5 D@6", "val": "7@3 S0@5 D@6"},
     ),
+    "drop_val: a subnormal of a type that has them is not zero": (
+        *("drop_val", 1, {"value": "f8e4m3"}, {"crd": "1 2 3 S0 D", "val": "128 1 135 S0 D"}, {}),
+        {"crd": "2@3 3@4 S0@5 D@6", "val": "1@3 135@4 S0@5 D@6"},
+    ),
     "drop_val: -0 and a subnormal are zero, NaN is not": (
         *("drop_val", 1, {"value": "bf16"}, {"crd": "1 2 3 4 S0 D", "val": "32768 127 128 32704 S0 D"}, {}),
         {"crd": "3@4 4@5 S0@6 D@7", "val": "128@4 32704@5 S0@6 D@7"},
@@ -721,6 +725,9 @@ FAULTS = {
         *({"crd": "1 S0", "val": "1 S0", "rank": "S1"}, {}, "protocol .* cycle 2"),
     ),
     "drop_val": ("drop_val", 1, {}, {"crd": "1 S0", "val": "1 1"}, {}, "protocol .* cycle 2"),
+    "drop_val: EMPTY for a coordinate": (
+        *("drop_val", 1, {}, {"crd": "N", "val": "1"}, {}, "protocol .* cycle 1"),
+    ),
     "drop_val: stops": ("drop_val", 2, {}, {"crd": "1 S0", "val": "1 S1"}, {}, "protocol .* cycle 2"),
     "write_compressed: crd": (
         *("write_compressed", 1, {"pos": "p", "crd": "c"}, {"crd": "1 2 S0 D"}),

@@ -14,7 +14,7 @@ from samhw.rtl.write_at import WriteAt
 from samhw.rtl.write_compressed import WriteCompressed
 from samhw.rtl.write_dense import WriteDense
 from samhw.rtl.write_val import WriteVal
-from tests.formal.actors.words import DONE, EMPTY, changes, take, value
+from tests.formal.actors.words import DONE, EMPTY, changes, reports, take, value
 from tests.formal.cut import SHORT
 from tests.formal.firings import Actor, Bench, Does, Reading, kinds
 from tests.formal.page import numbered, prose
@@ -73,10 +73,6 @@ def _step_ref(at: Bench) -> Reading:
     return _begins(at, firings)
 
 
-def _is(at: Bench, error: Error) -> Value:
-    return at.component.error.as_value()[error.value.bit_length() - 1]
-
-
 def _commits(at: Bench, port: str) -> Value:
     """A writer has committed when it fires on DONE."""
     head = at.heads[port]
@@ -109,7 +105,7 @@ def _write_compressed(at: Bench) -> Reading:
         return [
             _stores(at.component.mem_crd, happens[crd] & crd_fits, n, head.payload),
             _stores(at.component.mem_pos, happens[pos] & pos_fits, f + 1, n),
-            _is(at, Error.CAPACITY) == full,
+            reports(at, Error.CAPACITY) == full,
             _commits(at, "crd"),
         ]
 
@@ -140,7 +136,7 @@ def _write_dense(at: Bench) -> Reading:
 
     def promises(happens: Mapping[str, Value]) -> list[ValueLike]:
         wrong = (happens[next_] & (head.payload != n)) | (happens[all_] & (n != at.component.extent))
-        return [_is(at, Error.RANGE) == wrong, _commits(at, "crd")]
+        return [reports(at, Error.RANGE) == wrong, _commits(at, "crd")]
 
     words = {
         "STOP with lo = 0": stop & (stop_lo(head) == 0),
@@ -164,7 +160,7 @@ def _write_val(at: Bench) -> Reading:
     def promises(happens: Mapping[str, Value]) -> list[ValueLike]:
         return [
             _stores(at.component.mem_vals, happens[store] & fits, n, head.payload),
-            _is(at, Error.CAPACITY) == (happens[store] & ~fits),
+            reports(at, Error.CAPACITY) == (happens[store] & ~fits),
             _commits(at, "val"),
         ]
 
@@ -185,7 +181,7 @@ def _write_at(at: Bench) -> Reading:
     def promises(happens: Mapping[str, Value]) -> list[ValueLike]:
         return [
             _stores(at.component.mem_vals, happens[store] & fits, ref.payload, val.payload),
-            _is(at, Error.RANGE) == (happens[store] & ~fits),
+            reports(at, Error.RANGE) == (happens[store] & ~fits),
             _commits(at, "ref"),
         ]
 

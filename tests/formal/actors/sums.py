@@ -1,10 +1,11 @@
-"""reduce_scalar: all that is in front of its *emit*."""
+"""reduce_scalar: its actors."""
 
 from amaranth.hdl import Mux, Signal
 
 from samhw.numerics import value_type
 from samhw.rtl.block_sum import BlockSum
 from samhw.rtl.reduce_scalar import ReduceScalar
+from samhw.rtl.token import TokenKind
 from tests.formal.actors.words import (
     DONE,
     EMPTY,
@@ -13,12 +14,14 @@ from tests.formal.actors.words import (
     computed,
     looped_alone,
     push,
+    stays,
     take,
     value,
 )
 from tests.formal.cut import SHORT, with_cut_steps
 from tests.formal.firings import Actor, Bench, Reading, kinds
 from tests.formal.page import table
+from tests.formal.part import Part
 
 __all__ = ["ACTORS"]
 
@@ -124,6 +127,35 @@ def _sum_chain(at: Bench) -> Reading:
     )
 
 
+def _emit(at: Bench) -> Reading:
+    sum, stop = at.heads["sum"], at.heads["stop"]
+    half = Signal()
+    for name in ("sum", "stop"):
+        stays(at, name)
+    there = at.component.i.sum.valid & at.component.i.stop.valid
+    with_stop = (sum.kind == TokenKind.VAL) & (stop.kind == TokenKind.STOP)
+    return Reading(
+        columns=[
+            (["sum"], kinds(sum)),
+            (["stop"], kinds(stop)),
+            ([], {"": 1, "`half`": half, "not `half`": ~half}),
+        ],
+        firings={
+            "take both": take("sum", "stop"),
+            "push VAL(x)": push(val=sum.as_value()),
+            "push the STOP": push(val=stop.as_value()),
+            "push DONE": push(val=DONE),
+            "half := true": changes(half.eq(1)),
+            "half := false": changes(half.eq(0)),
+        },
+        same=(at.state["whole.half"] == half) & (~half | (there & with_stop)),
+    )
+
+
+def _reduce() -> ReduceScalar:
+    return ReduceScalar(arch=SHORT, value_type=value_type("i8"), op="max")
+
+
 def _sum() -> BlockSum:
     return BlockSum(arch=SHORT, value_type=value_type("f8e4m3"), op="sum")
 
@@ -132,7 +164,7 @@ ACTORS = (
     Actor(
         "accumulate of reduce_scalar",
         table("reduce_scalar", "accumulate"),
-        with_cut_steps(lambda: ReduceScalar(arch=SHORT, value_type=value_type("i8"), op="max").sums),
+        with_cut_steps(lambda: _reduce().sums),
         _accumulate,
     ),
     Actor(
@@ -149,5 +181,11 @@ ACTORS = (
         table("reduce_scalar", "chain"),
         with_cut_steps(lambda: _sum().chain),
         _sum_chain,
+    ),
+    Actor(
+        "emit of reduce_scalar",
+        table("reduce_scalar", "emit"),
+        lambda: Part(_reduce, ["sum", "stop"], ["sum", "stop"], ["val"]),
+        _emit,
     ),
 )

@@ -7,6 +7,8 @@ from amaranth.hdl import Assume, Const, Module, Mux, Signal, Value, ValueLike
 from amaranth.hdl._ast import AnySeq
 from amaranth.lib import data
 
+from samhw.rtl.actor import Error
+from samhw.rtl.logic import all_of
 from samhw.rtl.token import TokenKind, make_token, stop_hi, stop_lo, stop_token
 from tests.formal.firings import Bench, Does
 
@@ -14,12 +16,18 @@ __all__ = [
     "DONE",
     "EMPTY",
     "always",
+    "answered",
     "below",
     "changes",
     "computed",
     "inside_block",
+    "late",
     "looped_alone",
+    "made",
     "push",
+    "reports",
+    "stable",
+    "stays",
     "take",
     "value",
 ]
@@ -61,6 +69,60 @@ def computed(m: Module, step: Any, result: str, **operands: ValueLike) -> Value:
     for name, operand in operands.items():
         same &= getattr(step, name) == operand
     m.d.comb += [word.eq(AnySeq(len(word))), Assume(~same | (word == getattr(step, result)))]
+    return word
+
+
+def reports(at: Bench, error: Error) -> Value:
+    """The component reports this error in this cycle."""
+    return at.component.error.as_value()[error.value.bit_length() - 1]
+
+
+def late(m: Module, value: ValueLike, cycles: int = 1) -> Value:
+    """What a value has been so many cycles ago."""
+    value = Value.cast(value)
+    for _ in range(cycles):
+        before = Signal.like(value, name="before")
+        m.d.sync += before.eq(value)
+        value = before
+    return value
+
+
+def stable(m: Module, value: Value) -> Value:
+    """It is the same in all cycles; given back for the sake of the reader."""
+    some = Signal()
+    m.d.sync += some.eq(1)
+    m.d.comb += Assume(~some | (value == late(m, value)))
+    return value
+
+
+def stays(at: Bench, name: str) -> None:
+    """A head that is not taken stays, as the proof of the channel says."""
+    port = getattr(at.component.i, name)
+    waits = late(at.m, port.valid & ~port.ready)
+    same = late(at.m, port.payload.as_value()) == port.payload.as_value()
+    at.m.d.comb += Assume(~waits | (port.valid & same))
+
+
+def answered(m: Module, asked: ValueLike, answer: Value, cycles: int) -> Value:
+    """What comes back so many cycles later: any word, and the one that the RTL gets if it has asked the same.
+    So it stands for every content of a memory."""
+    word = Signal(len(answer), name="word")
+    m.d.comb += [
+        word.eq(AnySeq(len(word))),
+        Assume(~late(m, asked, cycles) | (late(m, word, cycles) == answer)),
+    ]
+    return word
+
+
+def made(at: Bench, unit: str, cycles: int = 0, **operands: ValueLike) -> Value:
+    """What a unit that is cut out makes of operands that come to it so many cycles later: any word, and that
+    of the RTL if it gets the same operands."""
+    word = Signal.like(at.given[f"{unit}.result"], name=f"word_{unit}")
+    same = all_of(
+        at.given[f"{unit}.asked_{name}"] == late(at.m, operand, cycles) for name, operand in operands.items()
+    )
+    right = late(at.m, word, cycles) == at.given[f"{unit}.result"]
+    at.m.d.comb += [word.eq(AnySeq(len(word))), Assume(~same | right)]
     return word
 
 

@@ -98,6 +98,7 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
 #pragma HLS PIPELINE II=1 style=flp
 #pragma HLS DEPENDENCE variable=values type=inter direction=RAW distance=FAR dependent=true
 #pragma HLS DEPENDENCE variable=bitmap type=inter direction=RAW distance=NEAR dependent=true
+            // Both branches look the entry up, so that nothing is chosen between a read and what decides about the next one.
             if (!waits) {
                 c0 = crd0.read();
                 x = val.read();

@@ -48,7 +48,7 @@ class Call:
     def variant(self) -> str:
         """What tells its node from others of the kind."""
         params = self.node.params
-        shown = {key: params[key] for key in ("op", "inputs", "bits", "exclusive") if params.get(key)}
+        shown = {key: params[key] for key in ("op", "inputs", "bits", "exclusive", "levels") if params.get(key)}
         return ", ".join(f"{key} {value}" for key, value in shown.items())
 
 
@@ -150,7 +150,8 @@ def _nodes(value: str) -> Iterator[tuple[str, int, dict[str, Any]]]:
     operations = [*_PLAIN, *(_OF_NUMBERS if value != "i32" else ())]
     for kind, example in EXAMPLES.items():
         for params in _variants(kind, dict(example.params), operations):
-            yield kind, max(example.depth, len(params.get("bits", ())) + 1), params
+            inside = max(len(params.get("bits", ())), params.get("levels", 0))
+            yield kind, max(example.depth, inside + 1), params
 
 
 def _variants(kind: str, params: dict[str, Any], operations: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -159,6 +160,8 @@ def _variants(kind: str, params: dict[str, Any], operations: Sequence[str]) -> I
             yield from ({"op": op} for op in operations)
         case "intersect" | "union":
             yield from (params | {"inputs": n, "payloads": ["ref"] * n} for n in (2, 3))
+        case "gather":
+            yield from (params | {"levels": n} for n in (0, 1))
         case "reduce_scalar":
             yield from (params | {"op": op} for op in ("sum", "max", "prod"))
         case "running":

@@ -67,6 +67,10 @@ struct fixed_operations {
     static T select(const T &c, const T &a, const T &b, bool &) { return c != 0 ? a : b; }
     static T relu(const T &a, bool &) { return a < 0 ? T(0) : a; }
     static bool is_zero(const T &a) { return a == 0; }
+    static bool is_nan(const T &) { return false; }
+    /// An integer that orders values.
+    typedef ap_int<width + 1> order;
+    static order ordered(const T &a) { return signed_word(a); }
 };
 
 template <typename T>

@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from amaranth.build import Platform
-from amaranth.hdl import ClockDomain, ClockSignal, Elaboratable, Module, ResetInserter, Signal, ValueLike
+from amaranth.hdl import (
+    ClockDomain,
+    ClockSignal,
+    DomainRenamer,
+    Elaboratable,
+    Module,
+    ResetSignal,
+    Signal,
+    ValueLike,
+)
 from amaranth.lib import io, wiring
 from amaranth.lib.cdc import ResetSynchronizer
 
@@ -95,7 +104,12 @@ class BoardTop(Elaboratable):
         m.submodules.reset = ResetSynchronizer(~locked, domain="sync")
 
         m.submodules.link = link = self.link
-        m.submodules.design = ResetInserter(link.reset)(self.top)
+        # Its reset comes straight from a register, since it has a long way to nearly everything.
+        m.domains.design = ClockDomain()
+        reset = Signal(init=1)
+        m.d.sync += reset.eq(link.reset)
+        m.d.comb += [ClockSignal("design").eq(ClockSignal()), ResetSignal("design").eq(reset)]
+        m.submodules.design = DomainRenamer("design")(self.top)
         top = self.top
         for name, member in AxiLiteSignature(top.map.address_bits).members.items():
             theirs, ours = getattr(top, f"s_axi_{name}"), getattr(link.axi, name)

@@ -15,7 +15,6 @@ from samhw.rtl.output import Output
 from samhw.rtl.token import (
     CONTROL,
     TokenKind,
-    all_end,
     is_payload,
     make_token,
     same_token,
@@ -115,9 +114,11 @@ class BankFiller(wiring.Component):
             self.operand.eq(Cat(getattr(self.i, name).payload.payload for name in self.values)),
         ]
         token = {flush.i: make_token(first.kind, first.payload[:8])}
-        with m.If(all_of(is_payload(head.payload) for head in heads)), table.row(takes=heads):
-            m.d.comb += self.update.eq(1)
-        with m.Elif(all_end(*(head.payload for head in heads))):
+        with m.If(is_payload(first)):
+            agree = all_of(is_payload(head.payload) for head in heads[1:])
+            with table.row(agree=agree, takes=heads):
+                m.d.comb += self.update.eq(1)
+        with m.Else():
             agree = same_token(*(head.payload for head in heads))
             with m.If(first.kind == TokenKind.DONE), table.row(agree=agree, takes=heads, pushes=token):
                 pass

@@ -49,8 +49,10 @@ class PeriodRom(wiring.Component):
         read = rom.read_port()
         at = Signal(range(ROM_DEPTH))
         last = Signal()
-        m.d.comb += [read.addr.eq(at), read.en.eq(1), self.period.eq(delayed(m, read.data))]
-        m.d.sync += [last.eq(at == ROM_DEPTH - 1), self.ready.eq(last)]
+        read_last = Signal()
+        # Of the two registers, one belongs to the memory and the other may lie where the period is used.
+        m.d.comb += [read.addr.eq(at), read.en.eq(1), self.period.eq(delayed(m, read.data, 2))]
+        m.d.sync += [last.eq(at == ROM_DEPTH - 1), read_last.eq(last), self.ready.eq(read_last)]
         with m.If(at != ROM_DEPTH - 1):
             m.d.sync += at.eq(at + 1)
         return m

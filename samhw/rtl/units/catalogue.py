@@ -27,8 +27,7 @@ def alu_unit(op: str, value_type: ValueType, to: ValueType | None = None, *, lat
         op: an operation of the value type, `convert` or `scale`.
         to: the type of the result, if not that of the operands. `add`, `sub` and `mul` take a wider type of
             the same kind, `convert` any, `scale` integers.
-        latency: that it may take. Floating-point sums and products use a cycle more than they need, and
-            their longest stage becomes two.
+        latency: that it may take. Floating-point products use one cycle more than they need.
 
     Raises `InputError` if there is no such unit.
     """
@@ -62,7 +61,7 @@ def accumulate_unit(op: str, value_type: ValueType, *, latency: int = 0) -> Unit
     """
     match op, value_type:
         case "sum", Float():
-            return FloatAdd(value_type, latency=latency)
+            return FloatAdd(value_type)
         case "sum", Integer() | Fixed():
             return AddSubtract(value_type, registers=0)
         case (("max" | "min"), _):
@@ -91,8 +90,7 @@ _TWOS_COMPLEMENT = _Arithmetic(AddSubtract, Multiply, Maximum, Compare, Negate)
 def _unit(op: str, value_type: Float | Integer | Fixed, latency: int) -> Unit | None:
     units = _TWOS_COMPLEMENT
     if isinstance(value_type, Float):
-        timed = {"add": FloatAdd, "multiply": FloatMultiply}
-        units = _FLOAT._replace(**{name: partial(make, latency=latency) for name, make in timed.items()})
+        units = _FLOAT._replace(multiply=partial(FloatMultiply, latency=latency))
     match op:
         case "add" | "sub":
             return units.add(value_type, subtract=op == "sub")

@@ -1,6 +1,7 @@
 """Addition and subtraction of floating-point numbers."""
 
-from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value, signed
+from amaranth.lib import data
 
 from samhw.numerics import Float
 from samhw.rtl.units.float_parts import choose, round_integer, unpack
@@ -24,18 +25,13 @@ way to round, rounding. Subnormals are shifted back before the decision."""
 
 
 class FloatAdd(Unit):
-    """a + b or a - b.
+    """a + b or a - b."""
 
-    Args:
-        latency: that it may take; with a cycle to spare, it compares in one and swaps in the next.
-    """
-
-    def __init__(self, value_type: Float, *, subtract: bool = False, latency: int = 0):
+    def __init__(self, value_type: Float, *, subtract: bool = False):
         self.format = value_type.format
         self.subtract = subtract
         self.cuts = _CUTS[self.format.mantissa]
-        self.compared = int(latency > sum(self.cuts) + 1)
-        super().__init__(value_type.width, "a b", registers=self.compared + sum(self.cuts))
+        super().__init__(value_type.width, "a b", registers=sum(self.cuts))
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
@@ -43,17 +39,18 @@ class FloatAdd(Unit):
         swapped, aligned, summed, counted, shifted, decided, rounded = self.cuts
 
         a, b = self.a, Cat(self.b[:-1], self.b[-1] ^ self.subtract)
-        swap, a, b = (delayed(m, value, self.compared) for value in (a[:-1] < b[:-1], a, b))
-        greater = Signal(f.width)
-        lesser = Signal(f.width)
-        m.d.comb += [
-            greater.eq(Mux(swap, b, a)),
-            lesser.eq(Mux(swap, a, b)),
-        ]
-        x, y = unpack(m, f, greater), unpack(m, f, lesser)
+        # All that depends on which one is greater is made for both answers beside the comparison.
+        first, second = unpack(m, f, a), unpack(m, f, b)
+        swap = Signal()
         distance = Signal(f.exponent_bits + f.subnormals)
-        differ = Signal()
-        m.d.comb += [distance.eq(x.exponent - y.exponent), differ.eq(x.sign ^ y.sign)]
+        m.d.comb += [
+            swap.eq(a[:-1] < b[:-1]),
+            distance.eq(
+                Mux(swap, second.exponent - first.exponent, first.exponent - second.exponent)[: len(distance)]
+            ),
+        ]
+        x, y = _either(m, swap, second, first), _either(m, swap, first, second)
+        differ = first.sign ^ second.sign
         x, y, distance, differ = (delayed(m, value, swapped) for value in (x, y, distance, differ))
 
         kept = Signal(f.mantissa + 1 + _GUARD)
@@ -94,3 +91,10 @@ class FloatAdd(Unit):
         result = choose(f, word, sign=sign, infinite=infinite, nan=nan)
         m.d.comb += self.result.eq(delayed(m, result, rounded))
         return m
+
+
+def _either(m: Module, condition: Value, one: data.View, other: data.View) -> data.View:
+    """One of two structures of the same layout."""
+    chosen = Signal(one.shape())
+    m.d.comb += chosen.eq(Mux(condition, one.as_value(), other.as_value()))
+    return chosen

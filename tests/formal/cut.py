@@ -42,7 +42,7 @@ class _Free(Unit):
 def _cut_steps() -> Iterator[None]:
     """The steps that are made meanwhile have free results, with the latencies of `Arch`."""
     with (
-        patch("samhw.rtl.reduce_step.accumulate_unit", lambda op, value_type: _Free(value_type)),
+        patch("samhw.rtl.reduce_step.accumulate_unit", lambda op, value_type, latency: _Free(value_type)),
         patch("samhw.rtl.rescale_step.alu_unit", lambda op, value_type: _Free(value_type)),
     ):
         yield
@@ -62,7 +62,9 @@ def with_cut_units(module: str, make: Callable[[], Any], operands: str = "a b") 
     """Makes a component whose units, by the name `alu_unit` in a module of samhw.rtl, have free results."""
 
     def cut() -> Any:
-        return patch(f"samhw.rtl.{module}.alu_unit", lambda op, value_type, *to: _Free(value_type, operands))
+        return patch(
+            f"samhw.rtl.{module}.alu_unit", lambda op, value_type, *to, **timed: _Free(value_type, operands)
+        )
 
     def made() -> Any:
         with cut():

@@ -166,7 +166,10 @@ MUTANTS = {
     "shift": [Mutant("EMPTY passes", "shift", "with m.If(head.kind != TokenKind.EMPTY):", "with m.If(1):")],
     "array": [
         Mutant(
-            "EMPTY has what lies at 0", "array", "Mux(was_empty, 0, self.mem_vals.data)", "self.mem_vals.data"
+            "EMPTY has what lies at 0",
+            "array",
+            "make_token(head.kind, ",
+            "make_token(Mux(head.kind == TokenKind.EMPTY, TokenKind.VAL, head.kind), ",
         )
     ],
     "alu": [Mutant("a payload meets a stop", "alu", "all_of(map(is_payload, heads[1:]))", "1")],

@@ -64,7 +64,12 @@ MUTANTS = {
         Mutant("a head that is not there", "firing", "head.valid | ~condition", "head.valid | condition"),
     ],
     "array": [
-        Mutant("EMPTY stays EMPTY", "array", "Mux(is_payload(head), TokenKind.VAL, head.kind)", "head.kind")
+        Mutant(
+            "EMPTY stays EMPTY",
+            "array",
+            "Mux(token.kind == TokenKind.EMPTY, TokenKind.VAL, token.kind)",
+            "token.kind",
+        )
     ],
     "intersect": [
         Mutant(

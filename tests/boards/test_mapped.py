@@ -1,0 +1,59 @@
+"""What is placed and routed for an ECP5, under Verilator: it does what the simulator does."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from samhw.building.boards import BoardDesign
+from samhw.building.boards.own_registers import use_own_registers
+from samhw.numerics import value_type
+from samhw.running.boards import EmulatedLine
+from samhw.running.inputs import load_inputs
+from samhw.running.session import SimulatedSession
+from samhw.spec.arch import Arch
+from samhw.workload import bind_program, compile_workload
+
+from .emulated import open_session
+from .mapped import HAS_YOSYS, as_verilog, mapped
+
+pytestmark = [
+    pytest.mark.verilator,
+    pytest.mark.slow,
+    pytest.mark.skipif(not HAS_YOSYS, reason="needs the extra fpga"),
+]
+
+BAUD = 12_000_000
+"""The most there is, since most of a run's cycles are spent on the line."""
+
+
+@pytest.mark.parametrize("own_registers", [False, True], ids=["synthesis", "own registers"])
+def test_a_mapped_netlist_takes_the_simulators_cycles(own_registers: bool) -> None:
+    workload = bind_program("spmm", ["random:size=8,density=0.3"])
+    compiled = compile_workload(workload, arch=Arch.load("ecp5-fast"), value=value_type("i32"))
+    on_board = BoardDesign.named("ulx3s", compiled.design, compiled.arch, baud=BAUD)
+    netlist = mapped(on_board)
+    if own_registers:
+        assert use_own_registers(netlist) == 264
+    blocks = registered(netlist)
+    assert {kind for kind, _ in blocks} == {"DP16KD", "MULT18X18D"}
+    assert {registered for _, registered in blocks} == {own_registers}
+
+    memories, extents = load_inputs(compiled.program, compiled.design, workload.tensors, compiled.recipes)
+    with SimulatedSession(compiled.design, compiled.arch) as session:
+        model = session.run(memories, extents)
+    with open_session(on_board, EmulatedLine(on_board, as_verilog(netlist))) as session:
+        board = session.run(memories, extents)
+    assert board.cycles == model.cycles
+    assert board.region_cycles == model.region_cycles
+    assert board.memories.keys() == model.memories.keys()
+    assert all(np.array_equal(words, board.memories[name]) for name, words in model.memories.items())
+
+
+def registered(netlist: dict[str, Any]) -> list[tuple[str, bool]]:
+    """The block memories and multipliers, and whether the register at their outputs is in use."""
+    return [
+        (cell["type"], bool({"OUTREG", "CLK0"} & set(cell["parameters"].values())))
+        for cell in netlist["modules"]["top"]["cells"].values()
+        if cell["type"] in ("DP16KD", "MULT18X18D")
+    ]

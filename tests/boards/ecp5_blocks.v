@@ -1,26 +1,18 @@
 // Models of the ECP5's block memory and multiplier, from Lattice's descriptions (FPGA-TN-02204, FPGA-TN-02205). They
-// have no delays, and only what Yosys and own_registers.py use: a memory writes 36 bits, without resets, chip selects
-// and inverted clocks, and a multiplier has one register. What else a parameter asks for is a module that is not there.
+// have no delays, and only what the tests use: a memory has words of 36 bits, and no resets, chip selects and inverted
+// clocks, and a multiplier has one register. What else a parameter asks for is a module that is not there.
 
-// A side of a block memory: what it reads, from the word of 18 bits that its address is in.
+// The outputs of a side of a block memory.
 module BlockMemoryOutput #(
-  parameter WIDTH = 18, parameter REGMODE = "NOREG"
+  parameter REGMODE = "NOREG"
 ) (
   input clk, ce, oce,
   input [17:0] word,
-  input [3:0] address,
   output [17:0] out
 );
-  // Widths below nine use eight bits of nine.
-  wire [8:0] half = address[3] ? word[17:9] : word[8:0];
-  wire [17:0] read =
-    WIDTH >= 18 ? word :
-    WIDTH == 9 ? half :
-    WIDTH == 4 ? half[{address[2], 2'b0} +: 4] :
-    WIDTH == 2 ? half[{address[2:1], 1'b0} +: 2] : half[address[2:0]];
   reg [17:0] latch = 0, register = 0;
   always @(posedge clk) begin
-    if (ce) latch <= read;
+    if (ce) latch <= word;
     if (oce) register <= latch;
   end
   generate
@@ -32,8 +24,8 @@ module BlockMemoryOutput #(
   endgenerate
 endmodule
 
-// 18,432 bits. With 36 bits on either side, A writes and B reads, and the outputs of both sides are those of B. A word
-// that is read while the other side writes it is not defined, and becomes the inverse of what it was.
+// 18,432 bits in words of 36: A writes and B reads, and the outputs of both sides are those of B. A word that is read
+// while it is written is not defined, and becomes the inverse of what it was.
 module DP16KD #(
   parameter DATA_WIDTH_A = 18, DATA_WIDTH_B = 18,
   parameter REGMODE_A = "NOREG", REGMODE_B = "NOREG",
@@ -71,7 +63,6 @@ module DP16KD #(
   output DOB17, DOB16, DOB15, DOB14, DOB13, DOB12, DOB11, DOB10, DOB9, DOB8, DOB7, DOB6, DOB5, DOB4, DOB3, DOB2,
     DOB1, DOB0
 );
-  localparam PSEUDO = DATA_WIDTH_A == 36 || DATA_WIDTH_B == 36;
   localparam [64 * 320 - 1:0] INIT = {
     INITVAL_3F, INITVAL_3E, INITVAL_3D, INITVAL_3C, INITVAL_3B, INITVAL_3A, INITVAL_39, INITVAL_38,
     INITVAL_37, INITVAL_36, INITVAL_35, INITVAL_34, INITVAL_33, INITVAL_32, INITVAL_31, INITVAL_30,
@@ -105,7 +96,7 @@ module DP16KD #(
 
   generate
     if (CLKAMUX != "CLKA" || CLKBMUX != "CLKB" || CSDECODE_A != "0b000" || CSDECODE_B != "0b000") NOT_MODELLED pins();
-    if (!PSEUDO || DATA_WIDTH_A != 36) NOT_MODELLED widths();
+    if (DATA_WIDTH_A != 36 || DATA_WIDTH_B != 36) NOT_MODELLED widths();
   endgenerate
 
   // What A writes: two words, whose bytes have an enable each.
@@ -118,12 +109,11 @@ module DP16KD #(
 
   // What B reads.
   wire [17:0] undefined = {18{writes && |ada[3:0] && ada[13:5] == adb[13:5]}};
-  wire [9:0] at = DATA_WIDTH_B == 36 ? {adb[13:5], 1'b1} : adb[13:4];
-  BlockMemoryOutput #(.WIDTH(DATA_WIDTH_B), .REGMODE(REGMODE_B)) b(
-    .clk(CLKB), .ce(CEB), .oce(OCEB), .word(words[at] ^ undefined), .address(adb[3:0]), .out(dob)
+  BlockMemoryOutput #(.REGMODE(REGMODE_B)) b(
+    .clk(CLKB), .ce(CEB), .oce(OCEB), .word(words[{adb[13:5], 1'b1}] ^ undefined), .out(dob)
   );
   BlockMemoryOutput #(.REGMODE(REGMODE_A)) a(
-    .clk(CLKB), .ce(CEB), .oce(OCEA), .word(words[{adb[13:5], 1'b0}] ^ undefined), .address(4'b0), .out(doa)
+    .clk(CLKB), .ce(CEB), .oce(OCEA), .word(words[{adb[13:5], 1'b0}] ^ undefined), .out(doa)
   );
 endmodule
 

@@ -137,7 +137,9 @@ class Shell(wiring.Component):
                 here, address = _within(window, host.read_addr)
                 hit = Signal(name=f"hit_{name}")
                 fetched_ok = Signal(name=f"fetched_ok_{name}")
-                m.d.comb += [tensor.host.addr.eq(address), tensor.host.en.eq(host.read & here)]
+                # For as long as the address stays, so that the register behind is still enabled, where the
+                # memory's enable is that of its own register too.
+                m.d.comb += [tensor.host.addr.eq(address), tensor.host.en.eq(here)]
                 m.d.sync += [hit.eq(here & ~self.run.running), fetched_ok.eq(hit)]
                 words.append(Mux(fetched_ok, delayed(m, tensor.host.data), 0))
                 found.append(fetched_ok)

@@ -235,11 +235,13 @@ def _accumulate(at: Bench) -> Reading:
 
     def promises(happens: Mapping[str, Value]) -> list[ValueLike]:
         update = happens[accumulates]
-        return [
-            fill.update == update,
-            ~update | ((fill.addr == addr) & (fill.operand == operand)),
-            fill.beyond == (update & wide),
-        ]
+        right = (
+            (fill.update == update)
+            & (~update | ((fill.addr == addr) & (fill.operand == operand)))
+            & (fill.beyond == (update & wide))
+        )
+        # What is updated with an error means nothing.
+        return [fill.protocol | right]
 
     return Reading(
         columns=[(names, words)],

@@ -241,7 +241,7 @@ def _accumulate(at: Bench) -> Reading:
             & (fill.beyond == (update & wide))
         )
         # What is updated with an error means nothing.
-        return [fill.protocol | right]
+        return [fill.error.as_value().any() | right]
 
     return Reading(
         columns=[(names, words)],

@@ -119,7 +119,7 @@ class Shell(wiring.Component):
         """In the first cycle, addresses are decoded and memories read; in the second, one of the registers is
         picked, and the word of each memory goes to a register of its own, since it comes late; in the third,
         one of these words is picked."""
-        registers = self._registers(extents)
+        registers = self._registers(m, extents)
         number = host.read_addr[2:]
         width = max(1, (len(registers) - 1).bit_length())
         chosen = Signal(width)
@@ -145,7 +145,7 @@ class Shell(wiring.Component):
                 found.append(fetched_ok)
         m.d.sync += [host.read_data.eq(any_of(words)), host.read_ok.eq(any_of(found))]
 
-    def _registers(self, extents: dict[str, Signal]) -> list[Value]:
+    def _registers(self, m: Module, extents: dict[str, Signal]) -> list[Value]:
         """What each register reads, from address 0 on."""
         run = self.run
         by_address: dict[int, Value] = {
@@ -159,7 +159,8 @@ class Shell(wiring.Component):
         }
         by_address |= {self.map.extents[index]: register for index, register in extents.items()}
         by_address |= dict(zip(self.map.region_cycles, run.spent, strict=True))
-        states = Cat(Cat(empty, full) for empty, full in zip(run.empty, run.full, strict=True))
+        # From registers, which may lie where the host reads them: the channels' own belong to the channels.
+        states = delayed(m, Cat(Cat(empty, full) for empty, full in zip(run.empty, run.full, strict=True)))
         for n, address in enumerate(self.map.channel_states):
             by_address[address] = states[32 * n : 32 * (n + 1)]
         registers = [by_address[4 * n] for n in range(len(by_address))]

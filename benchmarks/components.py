@@ -5,7 +5,7 @@ Each node is synthesised with the channels at its inputs, since synthesis leaves
 token. Memories are what a shell with one of them takes more than one without. All components of one run are
 modules of one design, each of which is made flat and kept apart from the others.
 
-All are measured for the ECP5, half an hour of one core for the 494 of the package. Of the other
+All are measured for the ECP5, half an hour of one core for the 529 of the package. Of the other
 families a sample is (`--sample`, some minutes): each kind of node at one size, with the arithmetic that
 differs most, and channels and memories at several sizes. What they take of the rest follows from both.
 

@@ -24,18 +24,12 @@ class Between(NamedTuple):
     """The fiber ends before it starts."""
 
 
-def walk_between(
-    m: Module,
-    pair: Pair,
-    *,
-    from_zero: bool = False,
-) -> Between:
+def walk_between(m: Module, pair: Pair) -> Between:
     """A walk over two streams in lockstep, from one position to before another.
 
     Args:
         m: becomes its home, as `m.submodules.walk`.
         pair: where each fiber starts, and where it ends.
-        from_zero: each starts at 0, whatever the first stream says.
     """
     starts, ends = pair.firsts, pair.seconds
     m.submodules.walk = walk = Walk()
@@ -43,7 +37,7 @@ def walk_between(
     m.d.comb += ends.ready.eq(walk.head.ready)
     e = ends.payload.payload
     width = len(e)
-    s = Const(0, width) if from_zero else starts.payload.payload
+    s = Const(0, width) if pair.from_zero else starts.payload.payload
     # Behind the first coordinate, the position s + c and whether it is the last are made a cycle ahead.
     following = Signal(width)
     following_is_last = Signal()

@@ -24,10 +24,12 @@ class Pair(NamedTuple):
     second: Output
     firsts: wiring.PureInterface
     seconds: wiring.PureInterface
+    from_zero: bool
+    """A fiber starts at 0, and not at what the first channel says."""
     empty: Value
-    """The heads of the channels are equal."""
+    """The fiber at the heads ends where it starts."""
     single: Value
-    """That of the second is one more than that of the first."""
+    """It ends one place behind."""
 
 
 class Fetch(NamedTuple):
@@ -44,7 +46,7 @@ def fetch_pair(
     `result` of the two outputs.
 
     Args:
-        from_zero: the second is compared with zero, not with the first.
+        from_zero: of `Pair`.
     """
     width = arch.index_bits
     m.submodules.first = first = Output(width, latency=latency, registers=registers)
@@ -70,7 +72,7 @@ def fetch_pair(
         wiring.connect(m, second.o, channel.i)
         seconds = channel.o
         comparison = _compared(firsts.o.payload.payload, seconds.payload.payload, from_zero)
-    return Pair(table, first, second, firsts.o, seconds, *comparison)
+    return Pair(table, first, second, firsts.o, seconds, from_zero, *comparison)
 
 
 def _compared(first: Value, second: Value, from_zero: bool) -> Value:

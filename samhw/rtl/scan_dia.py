@@ -74,7 +74,7 @@ class ScanDia(Primitive):
         """The streams `at` and `place`, whether it fires, and whether it reads beyond `off`."""
         width = self.arch.index_bits
         latency = self.arch.memory + self.arch.step
-        walk, at_fiber, number, _ = walk_between(m, pair, from_zero=True)
+        walk, at_fiber, number, _ = walk_between(m, pair)
         m.submodules.at = at = Output(width, latency=latency, registers=2)
         m.submodules.place = place = Output(width, latency=latency, registers=2)
         m.submodules.ats = ats = Fifo(token_layout(width), self.arch.internal_depth(latency))

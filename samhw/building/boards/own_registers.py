@@ -4,6 +4,9 @@ A block memory gives a word 5.8 ns behind the clock, or 1 ns behind it from the 
 multiplier takes 3.9 ns, and then there is a wire to the register behind it. Yosys uses the registers of
 neither, and makes them of the fabric. So they are put into the blocks afterwards, in the netlist that nextpnr
 reads.
+
+The register of a memory has an enable of its own (OCE), which is always on. Should the enable of the port
+(CE) stop it too, nothing would change: all that reads a tensor keeps its port enabled in the cycle behind.
 """
 
 from collections import defaultdict

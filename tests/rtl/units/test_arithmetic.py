@@ -8,7 +8,7 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.graph import Arch
-from samhw.numerics import OVERFLOW, Operation, operation, value_type
+from samhw.numerics import OVERFLOW, Float, Operation, operation, value_type
 from samhw.numerics.valuetype import Words
 from samhw.rtl.units import Unit, accumulate_unit, alu_unit
 from tests.rtl.units.harness import UnitBench
@@ -42,6 +42,8 @@ def cases(source: str) -> dict[str, tuple[Unit, Operation]]:
     found = {op: (alu_unit(op, kind), operation(op, kind)) for op in ARITHMETIC + CHOOSING}
     for reduction, op in REDUCTIONS.items():
         found[f"accumulate_{reduction}"] = (accumulate_unit(reduction, kind), operation(op, kind))
+    if isinstance(kind, Float):
+        found["mul_with_a_cycle_to_spare"] = (alu_unit("mul", kind, latency=9), operation("mul", kind))
     crossing = [("convert", target) for target in TARGETS]
     crossing += [(op, wider) for wider in WIDER.get(source, ()) for op in ("add", "sub", "mul")]
     if source == "i32":

@@ -32,6 +32,7 @@ WIDER = {
     "f8e4m3": ["bf16", "f32"],
     "f8e5m2": ["bf16", "f32"],
 }
+UNHURRIED = "mul_with_a_cycle_to_spare"
 TARGETS = [*TYPES, "fixed<8,0>", "fixed<24,3>", "fixed<32,31>"]
 """Of conversions."""
 
@@ -43,7 +44,7 @@ def cases(source: str) -> dict[str, tuple[Unit, Operation]]:
     for reduction, op in REDUCTIONS.items():
         found[f"accumulate_{reduction}"] = (accumulate_unit(reduction, kind), operation(op, kind))
     if isinstance(kind, Float):
-        found["mul_with_a_cycle_to_spare"] = (alu_unit("mul", kind, latency=9), operation("mul", kind))
+        found[UNHURRIED] = (alu_unit("mul", kind, latency=9), operation("mul", kind))
     crossing = [("convert", target) for target in TARGETS]
     crossing += [(op, wider) for wider in WIDER.get(source, ()) for op in ("add", "sub", "mul")]
     if source == "i32":
@@ -116,7 +117,9 @@ def test_every_bit(source, name):
 def test_default_latencies_suffice(source):
     arch = Arch()
     for name, (unit, expected) in cases(source).items():
-        if name.startswith("accumulate"):
+        if name == UNHURRIED:
+            assert unit.registers == alu_unit("mul", value_type(source)).registers + 1
+        elif name.startswith("accumulate"):
             op = name.removeprefix("accumulate_")
             unit.check_latency(arch.reduce_latency(op, value_type(source)), op)
         else:

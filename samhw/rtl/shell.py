@@ -137,8 +137,8 @@ class Shell(wiring.Component):
                 here, address = _within(window, host.read_addr)
                 hit = Signal(name=f"hit_{name}")
                 fetched_ok = Signal(name=f"fetched_ok_{name}")
-                # For as long as the address stays, so that the register behind is still enabled, where the
-                # memory's enable is that of its own register too.
+                # Enabled for as long as the address stays, since a block memory may stop the register at its
+                # output with this enable.
                 m.d.comb += [tensor.host.addr.eq(address), tensor.host.en.eq(here)]
                 m.d.sync += [hit.eq(here & ~self.run.running), fetched_ok.eq(hit)]
                 words.append(Mux(fetched_ok, delayed(m, tensor.host.data), 0))

@@ -1,42 +1,31 @@
 """Actors beside the tables of their firings: what the words of each table mean."""
 
-from tests.formal.actors import (
-    dropping,
-    ends,
-    fibers,
-    holding,
-    indices,
-    joining,
-    lanes,
-    ranking,
-    recurrence,
-    running,
-    scanning,
-    sums,
-    values,
-    vectors,
-)
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+
+from tests.formal.firings import Actor
 
 __all__ = ["ACTORS", "BY_FILE"]
 
-BY_FILE = {
-    file.__name__.rpartition(".")[2]: file.ACTORS
-    for file in (
-        dropping,
-        ends,
-        fibers,
-        holding,
-        indices,
-        joining,
-        lanes,
-        ranking,
-        recurrence,
-        running,
-        scanning,
-        sums,
-        values,
-        vectors,
-    )
+_FILES = (
+    "dropping",
+    "ends",
+    "fibers",
+    "holding",
+    "indices",
+    "joining",
+    "lanes",
+    "ranking",
+    "recurrence",
+    "running",
+    "scanning",
+    "sums",
+    "values",
+    "vectors",
+)
+
+BY_FILE: Mapping[str, Sequence[Actor]] = {
+    name: import_module(f"tests.formal.actors.{name}").ACTORS for name in _FILES
 }
 
 ACTORS = {actor.name: actor for actors in BY_FILE.values() for actor in actors}

@@ -43,7 +43,7 @@ class TensorMemory(wiring.Component):
         reads: the read ports of the nodes.
         write: of an output or a buffer, the write port of its writer.
         host: the host's port: for an input it writes, for the others it reads.
-        region: a bit for each region, set while it is under way; the memory is the host's while none is.
+        turn: whose the memory is: a bit for each region, and the last one for the host, between runs.
     """
 
     def __init__(self, window: Window, *, regions: int, readers: Sequence[int], writer: int = 0):
@@ -59,7 +59,7 @@ class TensorMemory(wiring.Component):
         host = {"host": In(MemoryWriteSignature(host_width, part))}
         if not self.is_input:
             host = {"host": In(MemoryReadSignature(host_width, part)), "write": In(write)}
-        super().__init__({"reads": In(read).array(len(self.readers)), "region": In(regions), **host})
+        super().__init__({"reads": In(read).array(len(self.readers)), "turn": In(regions + 1), **host})
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
@@ -88,10 +88,10 @@ class TensorMemory(wiring.Component):
         m.submodules["words" if self.parts == 1 else f"words{number}"] = words
         write = words.write_port()
         if self.is_input:
-            written, enabled = self._between_runs(), enable
+            written, enabled = self.turn[-1], enable
             m.d.comb += [write.addr.eq(place), write.data.eq(self.host.data)]
         else:
-            written, enabled = self.region[self.writer], self.write.en
+            written, enabled = self.turn[self.writer], self.write.en
             data = self.write.data.word_select(number, width)
             m.d.comb += [write.addr.eq(self.write.addr), write.data.eq(data)]
         m.d.comb += write.en.eq(enabled & written)
@@ -111,14 +111,11 @@ class TensorMemory(wiring.Component):
                     m.d.comb += sink.data.word_select(number, width).eq(read.data)
         return host
 
-    def _between_runs(self) -> Value:
-        return ~self.region.any()
-
     def _shared_ports(self, place: Value) -> Iterator[list[Sharer]]:
         """For each read port of the memory who uses it; `place` is where the host reads."""
         by_region: dict[int, list[Sharer]] = defaultdict(list)
         for region, sink in zip(self.readers, self.reads, strict=True):
-            by_region[region].append((self.region[region], sink.addr, sink))
-        host = [] if self.is_input else [(self._between_runs(), place, self.host)]
+            by_region[region].append((self.turn[region], sink.addr, sink))
+        host = [] if self.is_input else [(self.turn[-1], place, self.host)]
         for sharers in zip_longest(*by_region.values(), host):
             yield [sharer for sharer in sharers if sharer]

@@ -64,6 +64,10 @@ class Shell(wiring.Component):
 
     def _memories(self, m: Module) -> dict[str, TensorMemory]:
         memories = {}
+        # From registers, since they choose among all who share a port: a region's first access comes two cycles
+        # behind its start, when its root has fired, and the host waits a cycle behind the end of a run.
+        region = self.run.region
+        turn = delayed(m, Cat(region, ~region.any()))
         for name, member in memory_members(self.ports).items():
             ports = self.ports[name]
             memories[name] = tensor = TensorMemory(
@@ -73,7 +77,7 @@ class Shell(wiring.Component):
                 writer=ports.writer or 0,
             )
             m.submodules[member] = tensor
-            m.d.comb += tensor.region.eq(self.run.region)
+            m.d.comb += tensor.turn.eq(turn)
             fabric = wiring.flipped(getattr(self.memories, member))
             for port, read in zip(ports.reads, tensor.reads, strict=True):
                 wiring.connect(m, getattr(fabric, port), read)
@@ -129,6 +133,7 @@ class Shell(wiring.Component):
         word_ok = Signal()
         m.d.sync += [word.eq(Mux(is_register, Array(registers)[chosen], 0)), word_ok.eq(is_register)]
 
+        idle = ~delayed(m, self.run.running)  # the memories are the host's
         found = [word_ok]
         words = [word]
         for name, tensor in memories.items():
@@ -140,7 +145,7 @@ class Shell(wiring.Component):
                 # Enabled for as long as the address stays, since a block memory may stop the register at its
                 # output with this enable.
                 m.d.comb += [tensor.host.addr.eq(address), tensor.host.en.eq(here)]
-                m.d.sync += [hit.eq(here & ~self.run.running), fetched_ok.eq(hit)]
+                m.d.sync += [hit.eq(here & idle), fetched_ok.eq(hit)]
                 words.append(Mux(fetched_ok, delayed(m, tensor.host.data), 0))
                 found.append(fetched_ok)
         m.d.sync += [host.read_data.eq(any_of(words)), host.read_ok.eq(any_of(found))]

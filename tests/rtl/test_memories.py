@@ -10,7 +10,7 @@ from samhw.graph import Memory, MemoryRole
 from samhw.graph.address_map import Window
 from samhw.rtl.memories import TensorMemory
 
-BETWEEN_RUNS = 0
+BETWEEN_RUNS = 0b1000
 
 
 def tensor(role: MemoryRole, *readers: int) -> TensorMemory:
@@ -51,24 +51,24 @@ def test_a_buffer_is_written_in_one_region_and_read_in_the_others():
     unit = tensor(MemoryRole.BUFFER, 1, 2, 2)
 
     async def bench(ctx: SimulatorContext) -> None:
-        ctx.set(unit.region, 0b001)
+        ctx.set(unit.turn, 0b001)
         for addr in range(8):
             await write(ctx, unit.write, addr, 100 + addr)
         early, *late = unit.reads
         # While it is written nobody reads it.
         assert await read(ctx, [early, *late, unit.host], [7, 7, 7, 7]) == [0] * 4
-        ctx.set(unit.region, 0b010)
+        ctx.set(unit.turn, 0b010)
         await write(ctx, unit.write, 3, 0)
         assert await read(ctx, [early], [3]) == [103]
         # Those whose turn it is not do not disturb the others.
         assert (await read(ctx, [early, *late, unit.host], [6, 2, 4, 5]))[0] == 106
         await read(ctx, [*late, unit.host], [2, 4, 5])
         assert ctx.get(early.data) == 106
-        ctx.set(unit.region, 0b100)
+        ctx.set(unit.turn, 0b100)
         await write(ctx, unit.write, 3, 0)
         assert await read(ctx, late, [3, 4]) == [103, 104]
         assert (await read(ctx, [*late, early, unit.host], [5, 1, 7, 7]))[:2] == [105, 101]
-        ctx.set(unit.region, BETWEEN_RUNS)
+        ctx.set(unit.turn, BETWEEN_RUNS)
         await write(ctx, unit.write, 3, 0)
         assert (await read(ctx, [unit.host, early, *late], [3, 1, 1, 1]))[0] == 103
 
@@ -79,12 +79,12 @@ def test_an_input_is_written_between_runs_and_read_in_all_regions():
     unit = tensor(MemoryRole.INPUT, 0, 2)
 
     async def bench(ctx: SimulatorContext) -> None:
-        ctx.set(unit.region, BETWEEN_RUNS)
+        ctx.set(unit.turn, BETWEEN_RUNS)
         await write(ctx, unit.host, 5, 50)
         await write(ctx, unit.host, 6, 60)
         assert await read(ctx, list(unit.reads), [5, 6]) == [0, 0]
         for region, reader in ((0b001, 0), (0b100, 1)):
-            ctx.set(unit.region, region)
+            ctx.set(unit.turn, region)
             await write(ctx, unit.host, 5, 0)
             assert await read(ctx, [unit.reads[reader]], [5]) == [50]
             assert await read(ctx, [unit.reads[reader]], [6]) == [60]
@@ -96,11 +96,11 @@ def test_an_output_is_written_in_its_region_and_read_between_runs():
     unit = tensor(MemoryRole.OUTPUT)
 
     async def bench(ctx: SimulatorContext) -> None:
-        ctx.set(unit.region, 0b001)
+        ctx.set(unit.turn, 0b001)
         await write(ctx, unit.write, 5, 50)
         assert await read(ctx, [unit.host], [5]) == [0]
         for region in (0b010, 0b100, BETWEEN_RUNS):
-            ctx.set(unit.region, region)
+            ctx.set(unit.turn, region)
             await write(ctx, unit.write, 5, 0)
         assert await read(ctx, [unit.host], [5]) == [50]
 

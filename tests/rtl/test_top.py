@@ -184,6 +184,30 @@ def test_start_is_ignored_in_a_run_and_loads_are_refused():
     simulate(Top(Design.of(copy_graph()), Arch()), host)
 
 
+def test_a_read_finds_the_end_of_a_run_or_is_refused():
+    """Asked in each cycle around the end, in which the memories change hands."""
+
+    async def host(host: Host) -> None:
+        last = host.top.map.windows["C.vals"].base + 4 * 2
+        await host.load({"A.pos1": [0, 3], "A.crd1": [2, 5, 7]})
+        seen = []
+        for wait in range(30):
+            await host.load({"A.vals": [wait, wait, 100 + wait]})
+            assert await host.write(Register.CONTROL, 1)
+            for _ in range(wait):
+                await host.ctx.tick()
+            word, response = await host.read_response(last)
+            assert response == Response.SLVERR or word == 100 + wait
+            seen.append(response)
+            assert await host.end() == Status.DONE
+            assert await host.words("C.vals", 1) == [wait]
+        ended = seen.index(Response.OKAY)
+        assert 0 < ended < 20
+        assert seen == [Response.SLVERR] * ended + [Response.OKAY] * (30 - ended)
+
+    simulate(Top(Design.of(copy_graph()), Arch()), host)
+
+
 def test_the_map_is_all_there_is():
     async def host(host: Host) -> None:
         windows = host.top.map.windows

@@ -2,7 +2,7 @@
 install samhw[rtl,fpga]). A bitstream takes minutes; the build cache keeps it.
 
 Usage, from the repository's root: python -m benchmarks.boards [PROGRAM ..] [--board ulx3s] [--value TYPE ..]
-[--json FILE|-]
+[--arch NAME|FILE] [--json FILE|-]
 """
 
 from dataclasses import fields
@@ -11,6 +11,7 @@ from benchmarks.common import follow, parser, report
 from samhw.building.boards import BoardDesign, make_bitstream
 from samhw.cost import Use
 from samhw.errors import SamhwError
+from samhw.graph import Arch
 from samhw.numerics import value_type
 from samhw.workload import bind_program, compile_workload
 
@@ -18,10 +19,10 @@ PROGRAMS = ("spmm", "sddmm", "gcn")
 VALUES = ("i32", "f32")
 
 
-def measure(program: str, value: str, board: str) -> dict[str, object]:
+def measure(program: str, value: str, board: str, arch: Arch) -> dict[str, object]:
     """A row: what the bitstream of a program takes, or why there is none."""
     workload = bind_program(program, ["karate"])
-    compiled = compile_workload(workload, value=value_type(value))
+    compiled = compile_workload(workload, value=value_type(value), arch=arch)
     on_board = BoardDesign.named(board, compiled.design, compiled.arch)
     made, refused = None, None
     try:
@@ -45,9 +46,11 @@ def main() -> None:
     arguments.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"by default {', '.join(PROGRAMS)}")
     arguments.add_argument("--board", default="ulx3s", help="ulx3s (the default), another name, or FILE.py")
     arguments.add_argument("--value", action="append", metavar="TYPE", help="by default i32 and f32")
+    arguments.add_argument("--arch", default="samhw", metavar="NAME|FILE", help="latencies (samhw)")
     chosen = arguments.parse_args()
+    arch = Arch.load(chosen.arch)
     cases = [(p, v) for p in chosen.programs or PROGRAMS for v in chosen.value or VALUES]
-    rows = [measure(program, value, chosen.board) for program, value in follow(cases)]
+    rows = [measure(program, value, chosen.board, arch) for program, value in follow(cases)]
     report(f"Bitstreams for {chosen.board}", rows, chosen.json)
 
 

@@ -42,12 +42,14 @@ _CELL = re.compile(r"_(TRELLIS|LUT4|CCU2C|PFUMX|L6MUX21|DP16KD|MULT18X18D|DPR16X
 
 @dataclass(frozen=True)
 class Row:
-    """A design as it was routed. `path` is the longest one: the parts of the design that it goes through, and
-    the nanoseconds that it spends in each. `xc7_..` is what Yosys makes of the same for a Xilinx 7 series."""
+    """A design as it was routed. `reached` is the clock in MHz with each seed, `mhz` that in the middle.
+    `path` is the longest one: the parts of the design that it goes through, and the nanoseconds that it
+    spends in each. `xc7_..` is what Yosys makes of the same for a Xilinx 7 series."""
 
     design: str
     value: str
     mhz: float
+    reached: tuple[float, ...]
     luts: int
     ffs: int
     brams: int
@@ -80,6 +82,7 @@ def measure(program: str, value: str, seeds: int, arch: Arch) -> Row:
         design=program,
         value=value,
         mhz=round(middle, 1),
+        reached=tuple(round(_reached(found), 1) for found in reports),
         luts=used["TRELLIS_COMB"],
         ffs=used["TRELLIS_FF"],
         brams=used["DP16KD"],

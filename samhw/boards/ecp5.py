@@ -18,12 +18,13 @@ _MOST_OUTPUT = 128
 
 
 def place_options(platform: LatticeECP5Platform) -> list[str]:
-    """What nextpnr-ecp5 has to be told of a platform's part."""
+    """What nextpnr-ecp5 has to be told: a platform's part, and who places (docs/decisions.md)."""
     family, _, size = platform.device.removesuffix("F").partition("-")
     kind, pins = platform.package[:2], platform.package[2:]
     device = "-".join([*([family.removeprefix("LFE5").lower()] if family != "LFE5U" else []), f"{size}k"])
     package = {"BG": "CABGA", "MG": "CSFBGA"}[kind]
-    return [f"--{device}", "--package", f"{package}{pins}", "--speed", platform.speed]
+    part = [f"--{device}", "--package", f"{package}{pins}", "--speed", platform.speed]
+    return [*part, "--placer", "static"]
 
 
 def pll_words(settings: Settings) -> dict[str, str]:

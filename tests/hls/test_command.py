@@ -88,7 +88,7 @@ def test_the_profile_in_a_project(tmp_path: Path) -> None:
         ),
         (
             ("run", "spmv", "--arch", "nowhere.json"),
-            "no arch 'nowhere.json'; give samhw, vitis, ecp5-fast, or a build's",
+            "no arch 'nowhere.json'; give samhw, vitis, ecp5-100, or a build's",
         ),
         (("run", "spmv", "--arch", "vitis", "--backend", "verilator"), "Arch.fanout is 2, but the RTL"),
     ],
@@ -103,7 +103,7 @@ def test_refusals(arguments: tuple[str, ...], message: str) -> None:
 def test_a_file_that_is_no_arch(tmp_path: Path) -> None:
     path = tmp_path / "arch.json"
     for text, message in (
-        ("[]", "give samhw, vitis, ecp5-fast, or a build's arch.json"),
+        ("[]", "give samhw, vitis, ecp5-100, or a build's arch.json"),
         ('{"speed": 3}', "no field 'speed'"),
     ):
         path.write_text(text)

@@ -34,7 +34,7 @@ def test_a_mapped_netlist_takes_the_simulators_cycles(own_registers: bool) -> No
     on_board = BoardDesign.named("ulx3s", compiled.design, compiled.arch, baud=BAUD)
     netlist = mapped(on_board)
     if own_registers:
-        assert use_own_registers(netlist)
+        assert use_own_registers(netlist) == 264
     blocks = registered(netlist)
     assert {kind for kind, _ in blocks} == {"DP16KD", "MULT18X18D"}
     assert {registered for _, registered in blocks} == {own_registers}

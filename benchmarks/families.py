@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import astuple
 
+from samhw.building.boards.bitstream import IN_BLOCKS
 from samhw.building.boards.size import use_of
 from samhw.cost import Use
 
 __all__ = ["SYNTHESIS", "use_of_cells"]
 
 SYNTHESIS = {
-    "ecp5": "synth_ecp5",
+    "ecp5": f"hierarchy -top top; proc; {IN_BLOCKS}synth_ecp5",
     "ice40": "synth_ice40 -device u -dsp",
     "xc7": "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
     "xcup": "synth_xilinx -family xcup -flatten -noiopad -noclkbuf",

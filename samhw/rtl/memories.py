@@ -14,7 +14,10 @@ from samhw.graph.address_map import Window
 from samhw.rtl.actor import MemoryReadSignature, MemoryWriteSignature
 from samhw.rtl.logic import any_of
 
-__all__ = ["TensorMemory"]
+__all__ = ["TENSOR", "TensorMemory"]
+
+TENSOR = "tensor"
+"""The attribute of the words in a netlist, by which a flow may choose what they are made of."""
 
 Sharer = tuple[Value, Value, wiring.PureInterface]
 """Who uses a read port: the condition that it is their turn, the place that they read, and their side."""
@@ -84,7 +87,7 @@ class TensorMemory(wiring.Component):
             enable: it writes this word.
         """
         depth, width = self.window.memory.capacity, self.window.width // self.parts
-        words = memory.Memory(shape=width, depth=depth, init=[])
+        words = memory.Memory(shape=width, depth=depth, init=[], attrs={TENSOR: 1})
         m.submodules["words" if self.parts == 1 else f"words{number}"] = words
         write = words.write_port()
         if self.is_input:

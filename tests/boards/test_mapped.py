@@ -29,15 +29,16 @@ BAUD = 12_000_000
 
 @pytest.mark.parametrize("own_registers", [False, True], ids=["synthesis", "own registers"])
 def test_a_mapped_netlist_takes_the_simulators_cycles(own_registers: bool) -> None:
-    workload = bind_program("spmm", ["random:size=8,density=0.3"])
+    workload = bind_program("spmm", ["random:size=33,density=0.05"])
     compiled = compile_workload(workload, arch=Arch.load("ecp5-100"), value=value_type("i32"))
     on_board = BoardDesign.named("ulx3s", compiled.design, compiled.arch, baud=BAUD)
     netlist = mapped(on_board)
     if own_registers:
-        assert use_own_registers(netlist) == 264
+        assert use_own_registers(netlist) == 359
     blocks = registered(netlist)
     assert {kind for kind, _ in blocks} == {"DP16KD", "MULT18X18D"}
     assert {registered for _, registered in blocks} == {own_registers}
+    assert widths(netlist) == {4, 9, 18, 36}
 
     memories, extents = load_inputs(compiled.program, compiled.design, workload.tensors, compiled.recipes)
     with SimulatedSession(compiled.design, compiled.arch) as session:
@@ -57,3 +58,9 @@ def registered(netlist: dict[str, Any]) -> list[tuple[str, bool]]:
         for cell in netlist["modules"]["top"]["cells"].values()
         if cell["type"] in ("DP16KD", "MULT18X18D")
     ]
+
+
+def widths(netlist: dict[str, Any]) -> set[int]:
+    """Of the words of block memories."""
+    cells = netlist["modules"]["top"]["cells"].values()
+    return {int(cell["parameters"]["DATA_WIDTH_A"], 2) for cell in cells if cell["type"] == "DP16KD"}

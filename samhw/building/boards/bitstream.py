@@ -18,6 +18,7 @@ from samhw.building.boards.tools import run_tool
 from samhw.building.cache import cached, digest
 from samhw.cost import Use
 from samhw.errors import InputError, RunError
+from samhw.rtl.memories import TENSOR
 
 __all__ = ["IN_BLOCKS", "SYNTHESIS", "Bitstream", "finish_netlist", "make_bitstream", "synthesise"]
 
@@ -29,15 +30,15 @@ _WIRE = 1000
 """What a wire takes, in ps, when LUTs are mapped."""
 
 _IN_LUTS = 32
-"""Words of the largest memory that may be made of LUTs."""
+"""Words of the largest memory of a tensor that may be made of LUTs."""
 
 IN_BLOCKS = f"""\
 memory_collect
-setattr -set ram_style "block" t:$mem_v2 r:SIZE>{_IN_LUTS} %i
+setattr -set ram_style "block" t:$mem_v2 a:{TENSOR} %i r:SIZE>{_IN_LUTS} %i
 """
-"""Commands of Yosys, behind `proc`, that put larger memories into blocks. On its own it makes memories of up
-to some hundred words of LUTs, and counts too few of those: 65 words of 14 bits take 120 LUTs and a choice
-behind them, for each read port."""
+"""Commands of Yosys, behind `proc`, that put larger memories of tensors into blocks. On its own it makes
+memories of up to some hundred words of LUTs, and counts too few of those: 65 words of 14 bits take 120 LUTs
+and a choice behind them, for each read port (docs/decisions.md)."""
 
 SYNTHESIS = f"""\
 read_rtlil {TOP}.il

@@ -63,7 +63,7 @@ INDEX_BITS = (8, 16, 32)
 ADDRESSES = (8, 16)
 """Bits of the addresses of the memories that nodes read and write."""
 
-WORDS = tuple(1 << bits for bits in (4, 6, 7, 8, 9, 10, 11, 12, 14))
+WORDS = tuple(1 << bits for bits in (4, 5, 6, 7, 8, 9, 10, 11, 12, 14))
 """Of memories."""
 
 DEPTHS = (2, 3, 5, 17, 32, 65, 257, 513, 1025, 4097)
@@ -129,7 +129,7 @@ SAMPLED_WORK = {
 SAMPLED_SIZES = {"inputs": 2, "lanes": 4, "levels": 0, "address": 8, "bits": 5, "bits of": 1}
 """Those of the nodes of a sample."""
 
-SAMPLED_WORDS = tuple(1 << bits for bits in (4, 6, 7, 8, 9, 10, 12))
+SAMPLED_WORDS = tuple(1 << bits for bits in (4, 5, 6, 7, 8, 9, 10, 12))
 """Of its memories."""
 
 

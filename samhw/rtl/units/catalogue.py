@@ -27,7 +27,8 @@ def alu_unit(op: str, value_type: ValueType, to: ValueType | None = None, *, lat
         op: an operation of the value type, `convert` or `scale`.
         to: the type of the result, if not that of the operands. `add`, `sub` and `mul` take a wider type of
             the same kind, `convert` any, `scale` integers.
-        latency: that it may take. Floating-point products use one cycle more than they need.
+        latency: that it may take. Floating-point products use one cycle more than they need, quotients and
+            roots a cycle for each digit.
 
     Raises `InputError` if there is no such unit.
     """
@@ -41,7 +42,7 @@ def alu_unit(op: str, value_type: ValueType, to: ValueType | None = None, *, lat
     elif target != value_type:
         unit = _widened_unit(op, value_type, target, latency)
     elif isinstance(value_type, Float | Integer | Fixed):
-        unit = _unit(op, value_type, latency) or function_unit(op, value_type)
+        unit = _unit(op, value_type, latency) or function_unit(op, value_type, latency=latency)
     if unit is None:
         types = f"{value_type}" if target == value_type else f"{value_type} with results in {target}"
         raise InputError(f"The RTL has no unit for {op!r} on {types}; choose another operation or --value.")

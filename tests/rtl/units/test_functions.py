@@ -47,17 +47,21 @@ PROGRAMS = {
     },
 }
 """What is built together: types with their operations."""
+UNHURRIED = {name: ["div", "sqrt"] for name in ("f32", "bf16", "f8e4m3", "f8e5m2")}
+"""Those with other pipelines if they have the time."""
+MUCH = 40
+"""Cycles that are enough for all of them."""
 CASES = [
     (program, op, name) for program, types in PROGRAMS.items() for name, ops in types.items() for op in ops
 ]
 
 
 @cache
-def bench(program: str) -> UnitBench:
+def bench(program: str, latency: int = 0) -> UnitBench:
     units = {}
-    for name, ops in PROGRAMS[program].items():
+    for name, ops in (UNHURRIED if latency else PROGRAMS[program]).items():
         for op in ops:
-            unit = function_unit(op, value_type(name))
+            unit = function_unit(op, value_type(name), latency=latency)
             assert unit is not None
             units[f"{op} {name}"] = unit
     return UnitBench(units)
@@ -66,10 +70,20 @@ def bench(program: str) -> UnitBench:
 @pytest.mark.slow
 @pytest.mark.parametrize(("program", "op", "name"), CASES)
 def test_every_bit(program: str, op: str, name: str) -> None:
+    assert_right(bench(program), op, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("op", "name"), [(op, name) for name, ops in UNHURRIED.items() for op in ops])
+def test_every_bit_of_what_has_the_time(op: str, name: str) -> None:
+    assert_right(bench("unhurried", MUCH), op, name)
+
+
+def assert_right(units: UnitBench, op: str, name: str) -> None:
     kind = value_type(name)
     words = dividends_and_divisors(kind) if op == "div" else [arguments(kind)]
     assert len(words[0]) >= min(COUNT, 1 << kind.width * len(words))
-    results, overflow = bench(program).run(f"{op} {name}", words)
+    results, overflow = units.run(f"{op} {name}", words)
     exact = kind.apply(op, *words)
     wrong = np.flatnonzero(np.where(overflow, OVERFLOW, results) != exact)
     assert not wrong.size, [
@@ -82,6 +96,30 @@ def test_default_latencies_suffice(program: str, op: str, name: str) -> None:
     unit = function_unit(op, value_type(name))
     assert unit is not None
     unit.check_latency(Arch().alu_latency(op, value_type(name)), f"{op} on {name}")
+
+
+def test_a_digit_in_each_stage_if_there_is_time() -> None:
+    fast, given, much = (
+        [
+            unit.registers
+            for op in ("div", "sqrt")
+            if (unit := function_unit(op, value_type("f32"), latency=latency))
+        ]
+        for latency in (0, 28, 29)
+    )
+    # 26 digits each, and of quotients a stage before; the rounding behind.
+    assert fast == [1 + 13 + 1, 13 + 1]
+    assert given == [1 + 13 + 1, 26 + 1]
+    assert much == [1 + 26 + 1, 26 + 1]
+
+
+@pytest.mark.parametrize("op", ["div", "sqrt"])
+def test_the_faster_profile_gives_the_time(op: str) -> None:
+    kind = value_type("f32")
+    latency = Arch.load("ecp5-100").alu_latency(op, kind)
+    unit = function_unit(op, kind, latency=latency)
+    assert unit is not None
+    assert unit.registers == latency - 1
 
 
 @pytest.mark.parametrize(("op", "name"), [("div", "i32"), ("exp", "fixed<25,8>"), ("add", "f32")])

@@ -48,13 +48,25 @@ def _narrowing(op: str, value_type: Float) -> Unit:
     return Chain(convert_unit(value_type, narrow), convert_unit(narrow, value_type))
 
 
-def function_unit(op: str, value_type: ValueType) -> Unit | None:
-    """The pipeline of an operation; None if this package has none for the type."""
+def _digit_by_digit(write: Callable[..., Value], value_type: Float, operands: str, latency: int) -> Unit:
+    """With a digit in each stage, if the latency allows so many, else with two."""
+    single = PipelinedUnit(partial(write, at_a_time=1), value_type.format, operands)
+    return single if single.registers < latency else PipelinedUnit(write, value_type.format, operands)
+
+
+def function_unit(op: str, value_type: ValueType, *, latency: int = 0) -> Unit | None:
+    """The pipeline of an operation; None if this package has none for the type.
+
+    Args:
+        latency: that it may take; quotients and roots of floating-point numbers have more stages for it.
+    """
     if op not in value_type.operations:
         return None
     match value_type:
         case Float() if op == "div":
-            return PipelinedUnit(divide_floats, value_type.format, "a b")
+            return _digit_by_digit(divide_floats, value_type, "a b", latency)
+        case Float() if op == "sqrt" and op not in value_type.tabulated:
+            return _digit_by_digit(square_root, value_type, "a", latency)
         case Fixed() if op == "div":
             return PipelinedUnit(divide_fixed, value_type.format, "a b")
         case Float() if op in value_type.tabulated:

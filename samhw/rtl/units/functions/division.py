@@ -11,8 +11,8 @@ from samhw.rtl.units.functions.pipeline import Pipeline
 __all__ = ["divide_fixed", "divide_floats"]
 
 
-def divide_floats(p: Pipeline, f: FloatFormat, a: Value, b: Value) -> Value:
-    """a / b."""
+def divide_floats(p: Pipeline, f: FloatFormat, a: Value, b: Value, *, at_a_time: int = 2) -> Value:
+    """a / b; stages as in `divide_integers`."""
     x, y = unpack(p.m, f, a), unpack(p.m, f, b)
     sign = p.keep((x.sign ^ y.sign) & ~y.nan)
     zero = p.keep(x.zero | y.infinite)
@@ -25,7 +25,7 @@ def divide_floats(p: Pipeline, f: FloatFormat, a: Value, b: Value) -> Value:
 
     p.advance()
     dividend = Cat(Const(0, f.mantissa + 2), p[doubled])
-    quotient, rest = divide_integers(p, dividend, p[divisor])
+    quotient, rest = divide_integers(p, dividend, p[divisor], at_a_time=at_a_time)
 
     significand = Cat(p[quotient][0] | p[rest].any(), p[quotient][1:])
     word = p.round(f, sign=p[sign], exponent=p[exponent], significand=significand, extra=2)

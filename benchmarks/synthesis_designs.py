@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
@@ -26,7 +26,9 @@ from samhw.building.boards import BoardDesign
 from samhw.building.boards.bitstream import finish_netlist, synthesise
 from samhw.building.boards.netlist import TOP
 from samhw.building.boards.tools import run_tool
+from samhw.compiler import Compiled
 from samhw.cost import Use
+from samhw.errors import InputError
 from samhw.graph import Arch, Design
 from samhw.numerics import value_type
 from samhw.workload import bind_program, compile_workload
@@ -59,10 +61,19 @@ class Row:
     path: str
 
 
-def measure(program: str, value: str, seeds: int, arch: Arch) -> Row:
+def compiled_designs(cases: Iterable[tuple[str, str]], arch: Arch) -> Iterator[tuple[str, str, Compiled]]:
+    """Programs in value types, compiled, without those whose operations the type lacks, as it says on
+    stderr."""
+    for program, value in cases:
+        workload = bind_program(program, ["karate"] if program != "bigbird_attention" else [])
+        try:
+            yield program, value, compile_workload(workload, value=value_type(value), arch=arch)
+        except InputError as lacking:
+            print(f"left out: {program} in {value}. {lacking}", file=sys.stderr)
+
+
+def measure(program: str, value: str, compiled: Compiled, seeds: int) -> Row:
     """Synthesizes a design, and routes it with so many seeds; the row is that of the middle one."""
-    workload = bind_program(program, ["karate"] if program != "bigbird_attention" else [])
-    compiled = compile_workload(workload, value=value_type(value), arch=arch)
     on_board = BoardDesign.named(BOARD, compiled.design, compiled.arch)
     reports = []
     with tempfile.TemporaryDirectory() as folder:
@@ -137,7 +148,8 @@ def main(words: Sequence[str] | None = None) -> None:
     chosen = arguments.parse_args(words)
     cases = [(p, v) for p in chosen.programs or PROGRAMS for v in chosen.value or VALUES]
     arch = Arch.load(chosen.arch)
-    rows = [asdict(measure(program, value, chosen.seeds, arch)) for program, value in follow(cases)]
+    designs = compiled_designs(follow(cases), arch)
+    rows = [asdict(measure(*design, chosen.seeds)) for design in designs]
     if chosen.json:
         text = json.dumps({"designs": rows}, indent=1) + "\n"
         sys.stdout.write(text) if chosen.json == "-" else Path(chosen.json).write_text(text)

@@ -24,11 +24,13 @@ from benchmarks import (
     shared_regions,
     sparsity_sweep,
     split_lanes,
+    synthesis_designs,
 )
 from benchmarks.common import PROGRAMS, bind, measure, report, schedules
 from samhw.checking import Outcome, compare
 from samhw.errors import RunError
 from samhw.frontend import load_model, model_data, model_names
+from samhw.graph import Arch
 from samhw.schedule import Schedule
 
 pytestmark = pytest.mark.slow
@@ -207,6 +209,13 @@ def test_an_impossible_schedule_has_no_measure() -> None:
     order = ("j", "k", "l", "i")
     product = order_sweep.nested_product(order_sweep.FORMS["(A X) W"], order, order_sweep.operands(4, 4))
     assert measure(product, Schedule("partial", order=order)) is None
+
+
+def test_designs_of_types_that_lack_an_operation_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    cases = [("bigbird_attention", "i32"), ("spmm", "i32")]
+    designs = synthesis_designs.compiled_designs(cases, Arch())
+    assert [(program, value) for program, value, _ in designs] == cases[1:]
+    assert "left out: bigbird_attention in i32. i32 has no operation 'exp'" in capsys.readouterr().err
 
 
 VERILOG = """

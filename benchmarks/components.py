@@ -63,8 +63,8 @@ INDEX_BITS = (8, 16, 32)
 ADDRESSES = (8, 16)
 """Bits of the addresses of the memories that nodes read and write."""
 
-WORDS = tuple(1 << bits for bits in (4, 5, 6, 7, 8, 9, 10, 11, 12, 14))
-"""Of memories."""
+WORDS = (16, 32, 33, *(1 << bits for bits in (6, 7, 8, 9, 10, 11, 12, 14)))
+"""Of memories. Those of more than 32 words lie in blocks (`IN_BLOCKS`)."""
 
 DEPTHS = (2, 3, 5, 17, 32, 65, 257, 513, 1025, 4097)
 """Of channels: one more than words of a memory, and the greatest in a memory that is read without a clock."""

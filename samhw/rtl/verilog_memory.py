@@ -7,6 +7,8 @@ size, and seconds to write and to read them.
 from amaranth.hdl import Cat, ClockSignal, Elaboratable, Instance, Shape
 from amaranth.lib import memory
 
+from samhw.rtl.memories import TENSOR
+
 __all__ = ["VerilogMemories"]
 
 _LEAST_DEPTH = 64
@@ -14,13 +16,15 @@ _LEAST_DEPTH = 64
 
 _MODULE = """
 // Words that are written and read at the clock, zero at power-on. READS read ports; bit k of TRANSPARENT says
-// that port k gives the new word, not the old one, if that word is written in the same cycle.
+// that port k gives the new word, not the old one, if that word is written in the same cycle. TENSOR is 1 if
+// they are a tensor's.
 module @NAME@ #(
   parameter WIDTH = 1,
   parameter DEPTH = 2,
   parameter ADDR = 1,
   parameter READS = 1,
-  parameter [READS-1:0] TRANSPARENT = {READS{1'b0}}
+  parameter [READS-1:0] TRANSPARENT = {READS{1'b0}},
+  parameter TENSOR = 0
 ) (
   input clk,
   input write_en,
@@ -30,7 +34,7 @@ module @NAME@ #(
   input [READS*ADDR-1:0] read_addr,
   output [READS*WIDTH-1:0] read_data
 );
-  reg [WIDTH-1:0] stored [0:DEPTH-1];
+  (* tensor = TENSOR *) reg [WIDTH-1:0] stored [0:DEPTH-1];
   integer n;
   initial for (n = 0; n < DEPTH; n = n + 1) stored[n] = 0;
   always @(posedge clk) if (write_en) stored[write_addr] <= write_data;
@@ -79,6 +83,7 @@ class VerilogMemories:
             p_ADDR=len(write.addr),
             p_READS=len(reads),
             p_TRANSPARENT=sum(bool(read.transparent_for) << k for k, read in enumerate(reads)),
+            p_TENSOR=store.attrs.get(TENSOR, 0),
             i_clk=ClockSignal(write.domain),
             i_write_en=write.en,
             i_write_addr=write.addr,

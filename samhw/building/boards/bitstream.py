@@ -34,7 +34,7 @@ _IN_LUTS = 32
 
 IN_BLOCKS = f"""\
 memory_collect
-setattr -set ram_style "block" t:$mem_v2 a:{TENSOR} %i r:SIZE>{_IN_LUTS} %i
+setattr -set ram_style "block" t:$mem_v2 a:{TENSOR}=1 %i r:SIZE>{_IN_LUTS} %i
 """
 """Commands of Yosys, behind `proc`, that put larger memories of tensors into blocks. On its own it makes
 memories of up to some hundred words of LUTs, and counts too few of those: 65 words of 13 bits take 120 LUTs

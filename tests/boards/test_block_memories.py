@@ -30,7 +30,7 @@ def tensor(words: int) -> TensorMemory:
 
 
 def blocks(unit: Elaboratable, folder: Path) -> int:
-    """How many it takes, with memories as in generated Verilog, which has a form of its own for large ones."""
+    """How many it takes, as generated Verilog has it, which has a form of its own for large memories."""
     memories = VerilogMemories("top_memory")
     (folder / "memory.v").write_text(memories.text)
     (folder / "top.il").write_text(rtlil.convert(unit, name="top", platform=memories))

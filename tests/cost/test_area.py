@@ -137,11 +137,12 @@ def test_all_of_a_design_was_measured(name: str, value: str) -> None:
 
 
 DESIGNS = {
-    ("spmm", "karate", "i32", "1"): Use(4444, 2219, 7, 7),
-    ("spmm", "karate", "f32", "1"): Use(5135, 2818, 7, 7),
-    ("sddmm", "karate", "f32", "1"): Use(9396, 5591, 8, 12),
-    ("gcn", "karate", "i32", "1"): Use(15527, 7502, 7, 27),
-    ("gcn", "karate", "f32", "1"): Use(19139, 10520, 7, 27),
+    ("spmm", "karate", "i32", "1"): Use(4086, 2188, 10, 7),
+    ("spmm", "karate", "f32", "1"): Use(4698, 2787, 10, 7),
+    ("spmm", "karate", "i32", "i=4"): Use(14901, 7139, 32, 25),
+    ("sddmm", "karate", "f32", "1"): Use(8782, 5543, 13, 12),
+    ("gcn", "karate", "i32", "1"): Use(15004, 7470, 11, 27),
+    ("gcn", "karate", "f32", "1"): Use(18906, 10488, 11, 27),
 }
 """What nextpnr counts (docs/results.md)."""
 

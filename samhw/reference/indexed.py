@@ -1,6 +1,7 @@
 """Indices that are more than a name: elements at the places that numbers name, or that are computed."""
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
 import numpy as np
 
@@ -48,9 +49,7 @@ def places_of(
     found = {mode: i for mode, i in enumerate(lhs.indices) if isinstance(i, Indirect | ComputedIndex)}
     variables = tuple(dict.fromkeys(name for index in found.values() for name in index.variables))
     sizes = {name: extents[name] for name in variables}
-    rows = list(np.indices(list(sizes.values())).reshape(len(variables), -1))
-    if not variables:
-        rows = []
+    rows = list(np.indices(list(sizes.values())).reshape(len(variables), prod(sizes.values())))
     inside = np.ones(list(sizes.values()), bool)
     for mode, index in found.items():
         numbers, is_inside = _places(index, tensors, lhs, sizes, shape[mode])

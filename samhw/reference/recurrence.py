@@ -54,7 +54,7 @@ def _at_the_end(
     """What h has become behind the last point: each value times the factors of all points behind its own,
     summed up."""
     mask = statement.mask
-    own = {run.index, *free_indices(run.factor), *(() if mask is None else mask.names)}
+    own = {run.index, *free_indices(run.factor), *(() if mask is None else mask.variables)}
     names = tuple(index for index in statement.indices if index in own)
     sets = points_to_visit(statement, run.index, run.operand, leaves, extents, None, names)
     found = along(domain, statement, [run.factor], names, run.index, leaves, extents, sets)

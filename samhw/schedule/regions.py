@@ -40,9 +40,16 @@ def regions_of(program: Program, fuse: str | Sequence[Sequence[str]]) -> list[Re
 
 
 def ordered(
-    program: str, regions: Sequence[Region], order: Sequence[str] | Mapping[str, Sequence[str]]
+    program: Program,
+    regions: Sequence[Region],
+    order: Sequence[str] | Mapping[str, Sequence[str]],
+    *,
+    is_open: bool = False,
 ) -> tuple[Region, ...]:
     """Regions with their orders, each under its last result's name.
+
+    Args:
+        is_open: passes may add tensors, which orders may name.
 
     Raises:
         InputError: for one order where there are several regions, or a name that is no region's last result.
@@ -51,15 +58,16 @@ def ordered(
     if not isinstance(order, Mapping):
         if len(names) != 1:
             raise InputError(
-                f"'{program}' has {len(names)} regions, so one order does not fit them all; write the orders "
-                "into the program, or into a schedule by each region's last result."
+                f"'{program.name}' has {len(names)} regions, so one order does not fit them all; write the "
+                "orders into the program, or into a schedule by each region's last result."
             )
         order = dict.fromkeys(names, order)
+    computed = {statement.lhs.tensor for statement in program.statements}
     for result in order:
-        if result not in names:
+        if result not in names and not (is_open and result not in computed):
             raise InputError(
                 f"There is an order for '{result}', which is no region's last result; the regions of "
-                f"'{program}' end with {', '.join(names)}."
+                f"'{program.name}' end with {', '.join(names)}."
             )
     return tuple(
         replace(region, label=name, order=tuple(order[name]) if name in order else region.order)

@@ -136,18 +136,22 @@ class Schedule:
         object.__setattr__(self, "permute_rows", check_permute_rows(self.permute_rows))
 
     def apply(self, program: Program) -> Program:
-        """The program with the brackets, the regions, the orders and the formats of this schedule.
+        """The program with the brackets, the regions, the orders and the formats of this schedule. What it
+        says of tensors that passes have yet to add is left to the compiler.
 
         Raises:
             InputError: for a name that the program does not have, regions that it cannot have, or a format
                 that does not fit.
         """
         program = apply_brackets(program, self.brackets)
-        regions = ordered(program.name, regions_of(program, self.fuse), self.order)
+        grows = self._grows(program)
+        regions = ordered(program, regions_of(program, self.fuse), self.order, is_open=grows)
         program = with_blocks(with_formats(program, regions, self.formats), self.blocks)
         computed = [statement.lhs.tensor for statement in program.statements]
-        named = (("share", self.share), ("partial_sums", self.partial_sums), ("queues", self.queues))
-        for table, names in named:
+        named = {"partial_sums": self.partial_sums}
+        if not grows:
+            named |= {"share": self.share, "queues": self.queues}
+        for table, names in named.items():
             for name in () if isinstance(names, str) else names:
                 if name not in computed:
                     raise InputError(
@@ -163,6 +167,11 @@ class Schedule:
                     f"{', '.join(program.tensors)}."
                 )
         return program
+
+    def _grows(self, program: Program) -> bool:
+        """Whether passes may add tensors to a program, which orders, shares and queues then may name."""
+        is_plain = all(s.is_plain and s.scan is None for s in program.statements)
+        return not is_plain or bool(self.split or self.blocks) or self.cascade != "off"
 
     def row_orders(self, program: Program) -> RowOrders:
         """The orders in which a program's data are stored.

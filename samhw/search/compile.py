@@ -11,6 +11,7 @@ from samhw.numerics import ValueType
 from samhw.passes import Lowerable, apply_program_passes, with_derived
 from samhw.recursion import deep_recursion
 from samhw.schedule import AUTO, Schedule
+from samhw.search.asked import as_asked
 from samhw.search.choose import Choice, choose
 from samhw.search.split import BETTER
 from samhw.tensors import Tensor
@@ -62,7 +63,7 @@ def decide(
 def _choose(
     first: Lowerable, schedule: Schedule, value: ValueType, arch: Arch
 ) -> tuple[Lowerable, Choice | Refusal]:
-    lowerable = apply_program_passes(first)
+    lowerable = as_asked(apply_program_passes(first), schedule, first.program)
     return lowerable, choose(lowerable, replace(schedule, lanes=lowerable.lanes), value, arch)
 
 
@@ -166,7 +167,8 @@ def derived_of(program: Program, tensors: Mapping[str, Tensor]) -> dict[str, Ten
 
 
 def _used(schedule: Schedule, decision: Decision, program: Program) -> Schedule:
-    """The schedule with what was chosen beside it. A copy is in the order of what it copies, and takes none.
+    """The schedule with what was chosen beside it. A copy is in the order of what it copies, and takes none;
+    a region that ends with a tensor which a pass has added is named by that.
 
     Args:
         program: before the passes, with the regions that were asked for; some have been split.
@@ -179,11 +181,9 @@ def _used(schedule: Schedule, decision: Decision, program: Program) -> Schedule:
             fuse[-1].append(statement.lhs.tensor)
             if statement.lhs.tensor in ends and statement is not asked.statements[-1]:
                 fuse.append([])
-    # A region may end with a tensor that a pass has added.
-    labels = {statement.lhs.tensor for statement in program.statements}
     return replace(
         schedule,
         fuse=tuple(map(tuple, fuse)),
-        order={r.label: r.order for r in decision.regions if r.label and r.order and r.label in labels},
+        order={r.label: r.order for r in decision.regions if r.label and r.order},
         formats={decl.name: str(decl.format) for decl in program.tensors.values()},
     )

@@ -271,19 +271,23 @@ class RunnableDesign:
         if self._compiled is None or not fits or value != self._compiled.value:
             program = workload.program.unbound
             if self.schedule.fuse == AUTO and not self._is_tuned:
-                needed |= self._choose(workload, value)
-            compiled = self._compile(program, value, needed | self._capacity)
+                compiled = self._choose(workload, value)
+            else:
+                compiled = self._compile(program, value, needed | self._capacity)
             self.program = program
             return compiled
         return self._compiled
 
-    def _choose(self, workload: Workload, value: ValueType) -> Capacity:
-        """Chooses a schedule for a workload; the room that it needs."""
-        request = request_for(workload, self.schedule, value=value, arch=self.arch, entries=self.entries)
-        found = choose_schedule(request)
+    def _choose(self, workload: Workload, value: ValueType) -> Compiled:
+        """Chooses a schedule for a workload, and keeps the design that was compiled for it."""
+        given = Capacity().with_entries(self.schedule.apply(workload.program), self.entries) | self._capacity
+        found = choose_schedule(
+            request_for(workload, self.schedule, value=value, capacity=given, arch=self.arch, is_open=True)
+        )
         self._chosen, self._why = found.compiled.schedule, found.why
-        stored = self._chosen.apply(workload.program)
-        return workload.capacity(self._chosen) | Capacity().with_entries(stored, self.entries)
+        self._compiled = replace(found.compiled, why=found.why)
+        self._capacity = workload.capacity(self._chosen) | given
+        return self._compiled
 
     def _compile(self, program: Program, value: ValueType | None, capacity: Capacity) -> Compiled:
         chosen = self._chosen or self.schedule

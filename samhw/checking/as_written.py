@@ -53,7 +53,9 @@ class AsWritten:
         self.program = program
         self.given = given
         read = [decl.name for decl in compiled.program.inputs]
-        self.lowered = compiled.program.bind({name: inputs[name].shape for name in read if name in inputs})
+        self.lowered = compiled.program.unbound.bind(
+            {name: inputs[name].shape for name in read if name in inputs}
+        )
         self.inputs = inputs
         self.order = order
         self.fits = fits

@@ -34,6 +34,7 @@ class Request:
         scopes: of a program that was made of a module of PyTorch, as for `module_regions`.
         room: how large the design may be.
         by_part: a schedule with the lanes of what it splits shared among the parts.
+        is_open: the design is to take data of other extents too, as far as its capacities reach.
     """
 
     program: Program
@@ -46,6 +47,7 @@ class Request:
     scopes: Mapping[str, str] | None = None
     room: Room = NO_LIMIT
     by_part: Callable[[Schedule], Schedule] = lambda schedule: schedule
+    is_open: bool = False
 
     def sizes(self) -> Sizes:
         """How dense the inputs are."""
@@ -59,7 +61,7 @@ class Request:
         does."""
         schedule = self.by_part(in_modules(schedule, self.program, self.scopes))
         return compile_given(
-            self.program,
+            self.program.unbound if self.is_open else self.program,
             schedule,
             value=self.value,
             capacity=self.capacity(schedule),

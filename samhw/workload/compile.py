@@ -37,9 +37,10 @@ def request_for(
     entries: Mapping[str, int] | None = None,
     arch: Arch | None = None,
     room: Room = NO_LIMIT,
+    is_open: bool = False,
 ) -> Request:
-    """What a schedule is chosen for, with the data's capacities and counts; the rest as for
-    `compile_workload`."""
+    """What a schedule is chosen for, with the data's capacities and counts; `is_open` as for `Request`, the
+    rest as for `compile_workload`."""
     known: dict[object, TensorStatistics] = {}
 
     def statistics(candidate: Schedule) -> TensorStatistics:
@@ -62,6 +63,7 @@ def request_for(
         workload.scopes,
         room,
         workload.with_lanes_by_part,
+        is_open,
     )
 
 

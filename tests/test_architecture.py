@@ -81,11 +81,11 @@ ALLOWED = {
     "checking": {
         *(
             "backends",
-            "cascade",
             "compiler",
             "frontend",
             "graph",
             "numerics",
+            "passes",
             "reference",
             "schedule",
             "search",

@@ -92,16 +92,22 @@ class AsWritten:
 
     @cached_property
     def _others(self) -> set[str]:
-        """The tensors for which the program that was lowered is another one, in double precision."""
+        """The tensors for which the program that was lowered is another one. Where their numbers are not
+        nearly equal, it takes the bounds of double precision to tell."""
         if not self.is_changed:
+            return set()
+        others = results(self.lowered, self.inputs)
+        common = self.values.keys() & others.keys()
+        suspects = {name for name in common if _differ(self.values[name], self._as_given(name, others[name]))}
+        if not suspects:
             return set()
         mine = results(self.program, self.given, _DOUBLE)
         others = results(self.lowered, self.inputs, _DOUBLE)
-        return {
-            name
-            for name in mine.keys() & others.keys()
-            if _differ(mine[name], _renumbered(others[name], self.order.rows_of(name)))
-        }
+        return {name for name in suspects if _differ(mine[name], self._as_given(name, others[name]))}
+
+    def _as_given(self, name: str, stored: Relation) -> Relation:
+        """A tensor as it is stored, with its rows in the order of the user's data."""
+        return _renumbered(stored, self.order.rows_of(name))
 
     def bound(self, names: Collection[str], known: Mapping[str, Tensor], rounding: Rounding) -> float:
         """The greatest bound of some results in a value type, where the program is computed as it is written
@@ -129,6 +135,12 @@ def _renumbered(relation: Relation, by: Mapping[int, Integers]) -> Relation:
     """A relation whose coordinates of some modes become those that are listed at their places."""
     if not by:
         return relation
+    if not relation.points.indices:
+        values = relation.values
+        for axis, mode in enumerate(relation.dense, relation.lead + 1):
+            if int(mode) in by:
+                values = values.take(np.argsort(by[int(mode)]), axis)
+        return replace(relation, values=values)
     listed = relation.listed()
     rows = [
         by[int(mode)][row] if int(mode) in by else row
@@ -148,10 +160,14 @@ def _beside(*relations: Relation) -> Iterator[list[Array]]:
 def _differ(mine: Relation, others: Relation) -> bool:
     """Whether two programs give different numbers, where both give numbers that are certain.
 
-    Both are bounded by the exact result, so that the order of sums, and what a rewriting does to them, makes
-    no difference.
+    With bounds, each is that far from the exact result at the most, so that the order of sums, and what a
+    rewriting does to them, makes no difference.
     """
-    for (one, limit, _), (other, further, _) in _beside(mine, others):
+    for pieces in _beside(mine, others):
+        if mine.lead:
+            (one, limit, _), (other, further, _) = pieces
+        else:
+            (one, other), limit, further = pieces, np.zeros(()), np.zeros(())
         with np.errstate(invalid="ignore"):
             far = np.abs(one - other) > limit + further + _SLACK * np.abs(one)
         if bool(np.any(far & np.isfinite(one) & np.isfinite(other))):

@@ -287,7 +287,7 @@ def _sample(outputs: Mapping[str, Tensor], share: float) -> dict[str, Points]:
 def _rounding(kind: ValueType) -> Rounding | None:
     """How the type rounds; None for integers, which do not."""
     if isinstance(kind, Fixed):
-        return Rounding.fixed(kind.fraction)
+        return Rounding.fixed(kind.width, kind.fraction)
     if not isinstance(kind, Float):
         return None
     f = kind.format

@@ -5,7 +5,8 @@ every error is carried through what follows. The bound holds for whatever order 
 are taken in, across statements too, so that one bound serves every schedule; only a product with a sum is not
 multiplied out. See Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 to 4.
 
-Here all numbers are finite, and stay so in whatever order; extended.py has the others.
+Here all numbers are in the range of the type, and stay so in whatever order. Where they may leave it,
+extended.py has infinities and NaN, and saturating.py fixed point.
 """
 
 from collections.abc import Sequence
@@ -32,8 +33,8 @@ class Rounding:
     """How a value type rounds: an operation errs by at most ``relative * |exact| + absolute``.
 
     The functions of docs/numerics.md that are not correctly rounded may err twice as much. With `relative` 0
-    (fixed point) sums are exact. `greatest` is the greatest number of a floating-point type, and `beyond`
-    what is greater becomes: an infinity, or NaN.
+    (fixed point) sums are exact. `greatest` is the greatest number of the type, and `beyond` what is greater
+    becomes: an infinity, NaN, or, where the type saturates, the greatest.
     """
 
     relative: float
@@ -42,10 +43,16 @@ class Rounding:
     beyond: float = inf
     has_subnormals: bool = False
 
+    @property
+    def saturates(self) -> bool:
+        """What is too great becomes the greatest number."""
+        return self.beyond == self.greatest < inf
+
     @classmethod
-    def fixed(cls, fraction: int) -> "Rounding":
-        """Fixed point with that many fraction bits, as long as nothing saturates."""
-        return cls(0.0, 2.0 ** -(fraction + 1))
+    def fixed(cls, width: int, fraction: int) -> "Rounding":
+        """Fixed point of that many bits, so many of them behind the point; saturates."""
+        greatest = (2.0 ** (width - 1) - 1) * 2.0**-fraction
+        return cls(0.0, 2.0 ** -(fraction + 1), greatest, greatest)
 
     @classmethod
     def floating(cls, mantissa: int) -> "Rounding":
@@ -91,11 +98,16 @@ class RunningError(Domain):
 
     def element(self, value: Array, error: ArrayLike) -> Array:
         """A quantity that no sum can be taken apart in: stored, or the result of a function."""
+        return self.parts(value, error)
+
+    def parts(self, value: Array, error: ArrayLike) -> Array:
+        """The five parts of such a quantity, whatever the range of the type."""
         value = as_values(value).astype(np.float64)
         error = np.broadcast_to(no_nan(np.asarray(error, np.float64)), value.shape)
         magnitude = np.abs(value)
         greatest = magnitude + error
-        weight = np.where(greatest > 0, np.maximum(greatest, 1) * (1 + self.absolute), 0)
+        # NaN stays, and leaves every range.
+        weight = np.where(greatest == 0, 0, np.maximum(greatest, 1) * (1 + self.absolute))
         self.watch(weight)
         return np.stack([value, error, magnitude, magnitude, weight])
 
@@ -194,7 +206,7 @@ class RunningError(Domain):
         value, error = divisor[VALUE], divisor[ERROR]
         least = np.abs(value) - error
         change = np.where(error == 0, 0, np.where(least > 0, error / (np.abs(value) * least), inf))
-        return self.element(1 / value, change)
+        return self.parts(1 / value, change)
 
     def call(self, function: str, arguments: Sequence[Array]) -> Array:
         values = [argument[VALUE] for argument in arguments]
@@ -203,9 +215,6 @@ class RunningError(Domain):
         change = CHANGES[function](function, values, errors)
         change = np.where(reduce(np.add, errors) == 0, 0, change)
         units = ROUNDINGS[function]
-        if function in ("lt", "le", "eq") and self.sums_are_exact:
-            # The greatest number stands for 1 where a fixed-point type has none.
-            units = 2
         greatest = np.abs(result) + change
         charge = units * (self.relative * greatest + self.absolute * (greatest > 0))
         if function == "exp" and not self.sums_are_exact:
@@ -255,10 +264,12 @@ class RunningError(Domain):
     def recurrence(self, factor: Array, value: Array, starts: NDArray[np.int64]) -> Array:
         return self.element(*self.recurrent(factor, value, starts)[:2])
 
-    def recurrent(self, factor: Array, value: Array, starts: NDArray[np.int64]) -> tuple[Array, Array, Array]:
-        """Values, errors, and the greatest numbers that may come up: whatever the order, a term passes at
-        most a multiplication and an addition at each element, and a factor as many; but multiplying by a one
-        rounds nothing."""
+    def recurrent(
+        self, factor: Array, value: Array, starts: NDArray[np.int64]
+    ) -> tuple[Array, Array, Array, Array]:
+        """Values, errors, the sums of the magnitudes of all terms, and the greatest numbers that may come up:
+        whatever the order, a term passes at most a multiplication and an addition at each element, and a
+        factor as many; but multiplying by a one rounds nothing."""
         values = VALUES.recurrence(factor[VALUE], value[VALUE], starts)
         change, most = factor[ERROR], np.abs(factor[VALUE]) + factor[ERROR]
         error, greatest = value[ERROR].copy(), np.abs(value[VALUE]) + value[ERROR]
@@ -277,7 +288,7 @@ class RunningError(Domain):
         weight = np.maximum(weight, scale) * (1 + growth)
         charge = growth * greatest + (additions + 2 * products) * self.absolute * weight
         self.watch(weight)
-        return values, error + np.where(greatest > 0, charge, 0), weight
+        return values, error + np.where(greatest > 0, charge, 0), greatest, weight
 
     def coordinate(
         self, op: str, a: Array, mask: Array | None, at: NDArray[np.int64], starts: NDArray[np.int64]

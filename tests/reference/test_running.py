@@ -138,4 +138,5 @@ def test_an_uncertain_mask_leaves_everything_behind_it_uncertain() -> None:
         parse(text), {"A": np.ones(4), "M": np.array([0.0, 0, 1, 0])}, Rounding.fixed(32, 8)
     )
     assert found["C"].bound[:2].tolist() == [0, 0]
-    assert np.isinf(found["C"].bound[2])
+    # As much as the range has.
+    assert found["C"].bound[2] >= 2.0**23

@@ -94,6 +94,8 @@ class RunningError(Domain):
         self.beyond = rounding.beyond
         self.has_subnormals = rounding.has_subnormals
         self.sums_are_exact = rounding.relative == 0
+        # Whole numbers have whole products.
+        self.of_products = 0.0 if self.sums_are_exact and rounding.absolute == 0.5 else rounding.absolute
         self.is_in_range = True
 
     def element(self, value: Array, error: ArrayLike) -> Array:
@@ -195,7 +197,8 @@ class RunningError(Domain):
         growth = np.expm1((operations + additions) * np.log1p(self.relative))
         self.watch((1 + growth) * weight)
         if self.sums_are_exact:
-            error = error + operations * self.absolute * weight
+            rounded = (factors - 1) * self.of_products + len(divisors) * self.absolute
+            error = error + rounded * weight
         else:
             error = error + growth * greatest
             error = error + (operations + (additions > 0)) * self.absolute * (1 + growth) * weight
@@ -286,7 +289,9 @@ class RunningError(Domain):
             products[at] = products[before] + ((factor[VALUE, at] != 1) | (change[at] > 0))
         growth = np.expm1((additions + products) * np.log1p(self.relative))
         weight = np.maximum(weight, scale) * (1 + growth)
-        charge = growth * greatest + (additions + 2 * products) * self.absolute * weight
+        charge = growth * greatest
+        if self.of_products:
+            charge = charge + (additions + 2 * products) * self.of_products * weight
         self.watch(weight)
         return values, error + np.where(greatest > 0, charge, 0), greatest, weight
 
@@ -390,8 +395,8 @@ class RunningError(Domain):
         # The difference of two products that were rounded here.
         change = np.maximum(greatest - magnitude, 0) + (greatest > magnitude) * 2.0**-50 * count * greatest
         error: Array = no_nan(change) + growth * greatest
-        if self.absolute:
-            error = error + np.maximum(count - 1, 0) * self.absolute * (1 + growth) * weight
+        if self.of_products:
+            error = error + np.maximum(count - 1, 0) * self.of_products * (1 + growth) * weight
         return error
 
     def result(self, a: Array) -> Array:

@@ -175,7 +175,9 @@ class Extended(RunningError):
         a[ERROR] = np.where(np.isfinite(value), a[ERROR], 0)
         a[SIGN] = np.where((np.abs(sign) == present) & (present > 0) & (a[OPEN] == 0), np.sign(sign), 0)
         a[OPEN] = np.where(a[ERROR] == inf, 1, a[OPEN])
-        over = np.maximum(a[WEIGHT], a[TERMS] + a[ERROR])
+        over = a[TERMS] + a[ERROR]
+        if factors > 1 or over_points:
+            over = np.maximum(over, a[WEIGHT])
         a = self.limited(a, over)
         # The numbers among an infinity's summands may be too great in their turn.
         a[OPEN] = np.where(is_one & ~has_nan & ~(over <= self.greatest), 1, a[OPEN])

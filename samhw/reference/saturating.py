@@ -239,7 +239,7 @@ class Saturating(RunningError):
         error = self.product_error(magnitude, greatest, weight, count)
         is_zero = np.logical_or(is_zero, zero)
         result = self.alone(VALUES.reduced(reduction, values, zero), np.where(is_zero, 0, error))
-        is_scaled = ~(weight <= self.greatest) & ~is_zero
+        is_scaled = np.logical_not((weight <= self.greatest) | (is_zero > 0))
         result[WEIGHT] = np.where(result[WEIGHT] > 0, np.maximum(result[WEIGHT], weight), 0)
         result[SHRINK:] = np.stack([np.where(is_zero, 0, shrink), is_scaled, is_scaled, 0 * weight])
         return result

@@ -28,7 +28,7 @@ def test_the_two_kinds_of_rounding():
 
 def machines(seed):
     rng = random.Random(seed)
-    return [(FIXED, FixedMachine(8, rng)), (BF16, FloatMachine(7, rng)), (F32, FloatMachine(23, rng))]
+    return [(FIXED, FixedMachine(32, 8, rng)), (BF16, FloatMachine(7, rng)), (F32, FloatMachine(23, rng))]
 
 
 @given(chained_programs(max_extent=4, integers=False), st.integers(0, 2**32))

@@ -9,7 +9,7 @@ __all__ = ["rounding_of"]
 def rounding_of(kind: ValueType) -> Rounding | None:
     """How the type rounds; None for integers, which do not."""
     if isinstance(kind, Fixed):
-        return Rounding.fixed(kind.fraction)
+        return Rounding.fixed(kind.width, kind.fraction)
     if not isinstance(kind, Float):
         return None
     f = kind.format

@@ -5,7 +5,8 @@ every error is carried through what follows. The bound holds for whatever order 
 are taken in, across statements too, so that one bound serves every schedule; only a product with a sum is not
 multiplied out. See Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 to 4.
 
-Here all numbers are finite, and stay so in whatever order; extended.py has the others.
+Here all numbers are in the range of the type, and stay so in whatever order. Where they may leave it,
+extended.py has infinities and NaN, and saturating.py fixed point.
 """
 
 from collections.abc import Sequence
@@ -32,8 +33,8 @@ class Rounding:
     """How a value type rounds: an operation errs by at most ``relative * |exact| + absolute``.
 
     The functions of docs/numerics.md that are not correctly rounded may err twice as much. With `relative` 0
-    (fixed point) sums are exact. `greatest` is the greatest number of a floating-point type, and `beyond`
-    what is greater becomes: an infinity, or NaN.
+    (fixed point) sums are exact. `greatest` is the greatest number of the type, and `beyond` what is greater
+    becomes: an infinity, NaN, or, where the type saturates, the greatest.
     """
 
     relative: float
@@ -42,10 +43,16 @@ class Rounding:
     beyond: float = inf
     has_subnormals: bool = False
 
+    @property
+    def saturates(self) -> bool:
+        """What is too great becomes the greatest number."""
+        return self.beyond == self.greatest < inf
+
     @classmethod
-    def fixed(cls, fraction: int) -> "Rounding":
-        """Fixed point with that many fraction bits, as long as nothing saturates."""
-        return cls(0.0, 2.0 ** -(fraction + 1))
+    def fixed(cls, width: int, fraction: int) -> "Rounding":
+        """Fixed point of that many bits, so many of them behind the point; saturates."""
+        greatest = (2.0 ** (width - 1) - 1) * 2.0**-fraction
+        return cls(0.0, 2.0 ** -(fraction + 1), greatest, greatest)
 
     @classmethod
     def floating(cls, mantissa: int) -> "Rounding":
@@ -92,15 +99,22 @@ class RunningError(Domain):
         self.beyond = rounding.beyond
         self.has_subnormals = rounding.has_subnormals
         self.sums_are_exact = rounding.relative == 0
+        # Whole numbers have whole products.
+        self.of_products = 0.0 if self.sums_are_exact and rounding.absolute == 0.5 else rounding.absolute
         self.is_in_range = True
 
     def element(self, value: Array, error: ArrayLike) -> Array:
         """A quantity that no sum can be taken apart in: stored, or the result of a function."""
+        return self.parts(value, error)
+
+    def parts(self, value: Array, error: ArrayLike) -> Array:
+        """The five parts of such a quantity, whatever the range of the type."""
         value = as_values(value).astype(np.float64)
         error = np.broadcast_to(no_nan(np.asarray(error, np.float64)), value.shape)
         magnitude = np.abs(value)
         greatest = magnitude + error
-        weight = np.where(greatest > 0, np.maximum(greatest, 1) * (1 + self.absolute), 0)
+        # NaN stays, and leaves every range.
+        weight = np.where(greatest == 0, 0, np.maximum(greatest, 1) * (1 + self.absolute))
         self.watch(weight)
         return np.stack([value, error, magnitude, magnitude, weight])
 
@@ -188,7 +202,8 @@ class RunningError(Domain):
         growth = np.expm1((operations + additions) * np.log1p(self.relative))
         self.watch((1 + growth) * weight)
         if self.sums_are_exact:
-            error = error + operations * self.absolute * weight
+            rounded = (factors - 1) * self.of_products + len(divisors) * self.absolute
+            error = error + rounded * weight
         else:
             error = error + growth * greatest
             error = error + (operations + (additions > 0)) * self.absolute * (1 + growth) * weight
@@ -199,7 +214,7 @@ class RunningError(Domain):
         value, error = divisor[VALUE], divisor[ERROR]
         least = np.abs(value) - error
         change = np.where(error == 0, 0, np.where(least > 0, error / (np.abs(value) * least), inf))
-        return self.element(1 / value, change)
+        return self.parts(1 / value, change)
 
     def call(self, function: str, arguments: Sequence[Array]) -> Array:
         values = [argument[VALUE] for argument in arguments]
@@ -208,9 +223,6 @@ class RunningError(Domain):
         change = CHANGES[function](function, values, errors)
         change = np.where(reduce(np.add, errors) == 0, 0, change)
         units = ROUNDINGS[function]
-        if function in ("lt", "le", "eq") and self.sums_are_exact:
-            # The greatest number stands for 1 where a fixed-point type has none.
-            units = 2
         greatest = np.abs(result) + change
         charge = units * (self.relative * greatest + self.absolute * (greatest > 0))
         if function == "exp" and not self.sums_are_exact:
@@ -260,10 +272,12 @@ class RunningError(Domain):
     def recurrence(self, factor: Array, value: Array, starts: NDArray[np.int64]) -> Array:
         return self.element(*self.recurrent(factor, value, starts)[:2])
 
-    def recurrent(self, factor: Array, value: Array, starts: NDArray[np.int64]) -> tuple[Array, Array, Array]:
-        """Values, errors, and the greatest numbers that may come up: whatever the order, a term passes at
-        most a multiplication and an addition at each element, and a factor as many; but multiplying by a one
-        rounds nothing."""
+    def recurrent(
+        self, factor: Array, value: Array, starts: NDArray[np.int64]
+    ) -> tuple[Array, Array, Array, Array]:
+        """Values, errors, the sums of the magnitudes of all terms, and the greatest numbers that may come up:
+        whatever the order, a term passes at most a multiplication and an addition at each element, and a
+        factor as many; but multiplying by a one rounds nothing."""
         values = VALUES.recurrence(factor[VALUE], value[VALUE], starts)
         change, most = factor[ERROR], np.abs(factor[VALUE]) + factor[ERROR]
         error, greatest = value[ERROR].copy(), np.abs(value[VALUE]) + value[ERROR]
@@ -280,9 +294,11 @@ class RunningError(Domain):
             products[at] = products[before] + ((factor[VALUE, at] != 1) | (change[at] > 0))
         growth = np.expm1((additions + products) * np.log1p(self.relative))
         weight = np.maximum(weight, scale) * (1 + growth)
-        charge = growth * greatest + (additions + 2 * products) * self.absolute * weight
+        charge = growth * greatest
+        if self.of_products:
+            charge = charge + (additions + 2 * products) * self.of_products * weight
         self.watch(weight)
-        return values, error + np.where(greatest > 0, charge, 0), weight
+        return values, error + np.where(greatest > 0, charge, 0), greatest, weight
 
     def coordinate(
         self, op: str, a: Array, mask: Array | None, at: NDArray[np.int64], starts: NDArray[np.int64]
@@ -384,8 +400,8 @@ class RunningError(Domain):
         # The difference of two products that were rounded here.
         change = np.maximum(greatest - magnitude, 0) + (greatest > magnitude) * 2.0**-50 * count * greatest
         error: Array = no_nan(change) + growth * greatest
-        if self.absolute:
-            error = error + np.maximum(count - 1, 0) * self.absolute * (1 + growth) * weight
+        if self.of_products:
+            error = error + np.maximum(count - 1, 0) * self.of_products * (1 + growth) * weight
         return error
 
     def result(self, a: Array) -> Array:

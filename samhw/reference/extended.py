@@ -15,7 +15,7 @@ products where neither is so, it stays.
 
 from collections.abc import Sequence
 from functools import reduce
-from math import inf, nan
+from math import inf, isnan, nan
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,12 +61,17 @@ class Extended(RunningError):
     def classified(self, a: Array) -> Array:
         """Sets sign and openness of what is no sum of products, from its value and error."""
         error = a[ERROR].copy()
+        a[VALUE] = self.without_infinities(a[VALUE])
         a[VALUE] = value = np.where((error == inf) & ~np.isfinite(a[VALUE]), 0, a[VALUE])
         a[OPEN] = (error == inf) | (a[OPEN] > 0)
         a[ERROR] = np.where(np.isfinite(value), error, 0)
         is_sure = (np.abs(value) > error) & (a[OPEN] == 0)
         a[SIGN] = np.where(np.isnan(value), 1, np.where(is_sure, np.sign(value), 0)) * (a[OPEN] == 0)
         return self.limited(a, np.abs(value) + error)
+
+    def without_infinities(self, value: Array) -> Array:
+        """NaN in the place of infinities, in a type that has none."""
+        return np.where(np.isinf(value), nan, value) if isnan(self.beyond) else value
 
     def limited(self, a: Array, greatest: Array) -> Array:
         """What is too great for the type, or may have been on the way."""
@@ -163,14 +168,16 @@ class Extended(RunningError):
         has_nan = has_nan | (sure > no_nan_stays) | (np.abs(sign - sign_without) < staying)
         value = np.where(is_one, np.sign(sign - finite_sign) * inf, plain[VALUE])
         value = np.where(sure_or_none > none_open, inf, value)
-        value = np.where(has_nan, nan, value)
+        value = self.without_infinities(np.where(has_nan, nan, value))
         a = np.stack(np.broadcast_arrays(*plain, np.zeros_like(value), np.zeros_like(value)))
         a[VALUE] = value
         a[OPEN] = is_there & ~is_one & ~has_nan
         a[ERROR] = np.where(np.isfinite(value), a[ERROR], 0)
         a[SIGN] = np.where((np.abs(sign) == present) & (present > 0) & (a[OPEN] == 0), np.sign(sign), 0)
         a[OPEN] = np.where(a[ERROR] == inf, 1, a[OPEN])
-        over = np.maximum(a[WEIGHT], a[TERMS] + a[ERROR])
+        over = a[TERMS] + a[ERROR]
+        if factors > 1 or over_points:
+            over = np.maximum(over, a[WEIGHT])
         a = self.limited(a, over)
         # The numbers among an infinity's summands may be too great in their turn.
         a[OPEN] = np.where(is_one & ~has_nan & ~(over <= self.greatest), 1, a[OPEN])
@@ -195,12 +202,19 @@ class Extended(RunningError):
         result[TERMS : WEIGHT + 1] = np.where(by_infinity, 0, result[TERMS : WEIGHT + 1])
         result[SIGN] = np.where(is_usual, a[SIGN] * np.sign(below), np.isnan(result[VALUE]) & ~is_open)
         result = self.limited(result, np.maximum(result[WEIGHT], result[TERMS] + result[ERROR]))
-        # A zero has no sign.
         by_zero = (below == 0) & (divisor[ERROR] == 0) & ~below_open
-        result[OPEN] = np.where(by_zero & ~is_zero & ~is_nan, 1, result[OPEN])
+        result = self.infinite(result, by_zero & ~is_zero & ~is_nan)
         unclear = below_open | ~(is_usual | by_zero | ~np.isfinite(below))
         unclear |= (by_zero | np.isnan(below)) & may_be_zero
         return self.anything(result, unclear & ~is_zero & ~is_nan)
+
+    def infinite(self, a: Array, where: Mask) -> Array:
+        """An infinity of either sign there, as a zero has none; or NaN."""
+        if isnan(self.beyond):
+            return np.where(where, self.like(a, nan), a)
+        a[OPEN] = np.where(where, 1, a[OPEN])
+        a[SIGN] = np.where(where, 0, a[SIGN])
+        return a
 
     def quotient(self, a: Array, divisor: Array) -> Array:
         """a / divisor, as far as a is a number, and the divisor one that is not zero."""
@@ -224,10 +238,7 @@ class Extended(RunningError):
             beyond = np.exp(values[0] - errors[0]) >= self.surely_beyond
             result = np.where(beyond, self.like(result, self.beyond), result)
         elif function in ("reciprocal", "rsqrt"):
-            # A zero has no sign.
-            is_pole = (values[0] == 0) & (errors[0] == 0)
-            result[OPEN] = np.where(is_pole, 1, result[OPEN])
-            result[SIGN] = np.where(is_pole, 0, result[SIGN])
+            result = self.infinite(result, (values[0] == 0) & (errors[0] == 0))
         elif function in _PASSING:
             passed = VALUES.call(function, values)
             result = np.where(np.isfinite(passed), result, self.element(passed, 0.0))
@@ -306,7 +317,7 @@ class Extended(RunningError):
         factor = np.where(is_first, 0, factor)
         special = [~np.isfinite(a[VALUE]) | (a[OPEN] > 0) for a in (factor, value)]
         bare, added = (np.where(odd, 0, a[:SIGN]) for odd, a in zip(special, (factor, value), strict=True))
-        values, error, greatest = self.recurrent(bare, added, starts)
+        values, error, _, greatest = self.recurrent(bare, added, starts)
         is_open = special[0] | special[1] | ~(greatest <= self.greatest)
         for at in steps(starts, values.shape[-1]):
             is_open[at] |= is_open[at - 1]

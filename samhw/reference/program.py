@@ -18,6 +18,7 @@ from samhw.reference.demand import demands
 from samhw.reference.domain import Domain
 from samhw.reference.extended import Extended
 from samhw.reference.relation import Array, Mask, Points, Relation
+from samhw.reference.saturating import Saturating
 from samhw.reference.scan import evaluate_scan
 from samhw.reference.statement import evaluate_statement
 from samhw.reference.values import VALUES
@@ -66,7 +67,8 @@ def results(
         found = _results(program, known, running, wanted)
         if running.is_in_range:
             return found
-    return _results(program, known, Extended(rounding), wanted)
+    beyond = Saturating if rounding.saturates else Extended
+    return _results(program, known, beyond(rounding), wanted)
 
 
 def _results(

@@ -80,14 +80,14 @@ def _products_behind(domain: Domain, factor: Array, starts: Integers) -> Array:
     products = [accumulated(by, part, backwards) for by, part in found]
     values = domain.reduced("prod", products, np.zeros((), bool))
     before = np.roll(values, 1, axis=-1)
-    one = domain.number(1)
+    one = domain.indicator(domain.number(1))
     before[..., backwards] = one.reshape((*one.shape, 1))
     return before[..., ::-1]
 
 
 def _masked(domain: Domain, found: Along) -> list[Array]:
     """The factor and the value: where a mask is zero, which may be uncertain, 1 and 0."""
-    one = domain.number(1)
+    one = domain.indicator(domain.number(1))
     one = one.reshape((*one.shape, 1))
     mask = found.mask
     if mask is None or (mask == one).all():

@@ -13,7 +13,7 @@ from tests.reference.test_values import random_arrays
 from tests.support.brute import FixedMachine, FloatMachine, run_program
 from tests.support.strategies.chains import chained_programs
 
-FIXED = Rounding.fixed(8)
+FIXED = Rounding.fixed(32, 8)
 BF16 = Rounding.floating(7)
 F32 = Rounding.floating(23)
 F8E4M3 = Rounding.gradual(3, 2.0**-9, 448, nan)
@@ -21,13 +21,14 @@ F8E5M2 = Rounding.gradual(2, 2.0**-16, 57344)
 
 
 def test_the_two_kinds_of_rounding():
-    assert Rounding(0.0, 2.0**-9) == FIXED
+    greatest = 2.0**23 - 2.0**-8
+    assert Rounding(0.0, 2.0**-9, greatest, greatest) == FIXED
     assert Rounding(2.0**-8, 2.0**-126, 3.3895313892515355e38) == BF16
 
 
 def machines(seed):
     rng = random.Random(seed)
-    return [(FIXED, FixedMachine(8, rng)), (BF16, FloatMachine(7, rng)), (F32, FloatMachine(23, rng))]
+    return [(FIXED, FixedMachine(32, 8, rng)), (BF16, FloatMachine(7, rng)), (F32, FloatMachine(23, rng))]
 
 
 @given(chained_programs(max_extent=4, integers=False), st.integers(0, 2**32))

@@ -15,7 +15,7 @@ from tests.support.dense import values as dense_values
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.programs import programs
 
-ROUNDINGS = [Rounding.fixed(8), Rounding.floating(7), Rounding.floating(23)]
+ROUNDINGS = [Rounding.fixed(32, 8), Rounding.floating(7), Rounding.floating(23)]
 
 
 def stored(program: Program, arrays: dict[str, np.ndarray]) -> dict[str, Tensor]:

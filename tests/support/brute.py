@@ -89,19 +89,23 @@ class Machine:
 
 
 class FixedMachine(Machine):
-    """Rounds to multiples of 2^-fraction; functions to either neighbour."""
+    """Rounds to multiples of 2^-fraction; functions to either neighbour. What does not fit saturates."""
 
-    def __init__(self, fraction: int, rng: random.Random) -> None:
+    def __init__(self, width: int, fraction: int, rng: random.Random) -> None:
         self.unit = 2.0**-fraction
+        self.lowest = -(2.0 ** (width - 1)) * self.unit
         self.rng = rng
 
+    def add(self, x: Number) -> Number:
+        return max(self.lowest, min(x, -self.lowest - self.unit))
+
     def number(self, x: Number) -> Number:
-        return round(x / self.unit) * self.unit
+        return self.add(round(x / self.unit) * self.unit)
 
     multiply = number
 
     def function(self, x: Number) -> Number:
-        return self.rng.choice((math.floor, math.ceil))(x / self.unit) * self.unit
+        return self.add(self.rng.choice((math.floor, math.ceil))(x / self.unit) * self.unit)
 
     def shuffle(self, items: list[Expr] | list[Number]) -> None:
         self.rng.shuffle(items)
@@ -206,7 +210,7 @@ class _Walk:
             case Sub(left, right):
                 return self.machine.add(self.term_sum(left, point) - self.term_sum(right, point))
             case Neg(operand):
-                return -self.term_sum(operand, point)
+                return self.machine.add(-self.term_sum(operand, point))
         used = {index for node in _nodes(expr) if isinstance(node, Access) for index in node.names}
         reduced = tuple(index for index in self.statement.reduction_indices if index in used)
         values = [self.value(expr, p) for p in self.points(point, reduced)]
@@ -223,7 +227,7 @@ class _Walk:
             case Literal(value):
                 return self.machine.number(value)
             case Neg(operand):
-                return -self.value(operand, point)
+                return self.machine.add(-self.value(operand, point))
             case Add(left, right):
                 return self.machine.add(self.value(left, point) + self.value(right, point))
             case Sub(left, right):
@@ -236,7 +240,7 @@ class _Walk:
             case Call(function, arguments):
                 result = FUNCTIONS[function](*(self.value(argument, point) for argument in arguments))
                 if function in EXACT:
-                    return result
+                    return self.machine.add(result)
                 # One multiplication, and so correctly rounded.
                 round_ = self.machine.multiply if function == "leaky_relu" else self.machine.function
                 return round_(result)

@@ -118,7 +118,7 @@ class _Maker:
     def scattered(self, right: str, value: np.ndarray, kept: list[str]) -> ComputedProgram:
         random, extent = self.random, 6
         moved = random.choice(kept)
-        grid = dict(zip(kept, np.indices(value.shape), strict=True))
+        grid: dict[str, np.ndarray] = dict(zip(kept, np.indices(value.shape), strict=True))
         factor, offset = random.choice([1, 2, -1]), random.randint(-2, 4)
         outside = random.choice(["zero", "zero", "clamp", "wrap"])
         text = f"{offset} {'-' if factor < 0 else '+'} {abs(factor)}*{moved}"

@@ -183,7 +183,7 @@ def _copied(scope: Scope, number: int, copy: PermutedCopy) -> LoweredRegion:
     columns = Names(tensors)
     places = scope.steps.get(read.tensor, {})
     if any(place.may_miss for place in places.values()):
-        whole = scope.lowerable.slices[read.tensor].tensor
+        whole = scope.lowerable.slices[read.tensor].of
         raise StreamError(
             f"An earlier step of '{whole}', which there may not be, is not copied into another mode order",
             f"store the modes of '{whole}' in the order in which the scan reads them",

@@ -131,7 +131,9 @@ class _Copier:
             statement = replace(region.statements[0], rhs=source, order=None)
             self.regions.append(replace(region, statements=(statement,)))
             return
-        self.permuted(region, read.tensor, mode_order, read.tensor)
+        # What a scan writes step by step has the steps outermost, and cannot be stored in another order.
+        stepped = any(p.is_written and p.tensor == read.tensor for p in self.given.slices.values())
+        self.permuted(region, read.tensor, mode_order, written.tensor if stepped else read.tensor)
 
     def resolve(self, region: Region) -> None:
         """The region with other tensors in the place of those that are stored discordantly, and the copies

@@ -47,6 +47,7 @@ class StepSlice:
 
     Attributes:
         tensor: the other one, whose outermost level has the steps.
+        of: the tensor of the given program that it is, or whose copy it is.
         scan: the block that reads or writes the step.
         counter: what counts the steps of that block, a name of its own in the design.
         offset: from the coordinate of the present step to that of this one.
@@ -56,6 +57,7 @@ class StepSlice:
     """
 
     tensor: str
+    of: str
     scan: Scan
     counter: str
     offset: int = 0

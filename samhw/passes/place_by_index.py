@@ -257,7 +257,7 @@ class _Placer:
     def gathering(self, access: Access, statement: Statement) -> list[Statement]:
         """The statements that gather what an access of a statement comes to; the last one does."""
         variables = _computing(access, statement)
-        naming = self.naming(access, statement, variables, self.rows_first(access, variables, True))
+        naming = self.naming(access, statement, variables)
         matrix, places = self.matrix(access, naming, variables)
         target = self.added(f"{access.tensor}_at", _by_loops(access.variables, statement))
         over = Access.of(matrix, (*variables, *places))
@@ -277,7 +277,7 @@ class _Placer:
         """
         lhs = statement.lhs
         variables = _computing(lhs, given)
-        naming = self.naming(lhs, given, variables, self.rows_first(lhs, variables, False))
+        naming = self.naming(lhs, given, variables)
         matrix, places = self.matrix(lhs, naming, variables)
         source = statement.rhs
         is_plain = isinstance(source, Access) and statement.mask is None and statement.order is None
@@ -305,10 +305,10 @@ class _Placer:
         placed = next(n for n, index in enumerate(levels) if _is_place(index))
         return own[0] < placed if own else otherwise
 
-    def naming(
-        self, access: Access, statement: Statement, variables: Sequence[str], rows_first: bool
-    ) -> _Naming:
+    def naming(self, access: Access, statement: Statement, variables: Sequence[str]) -> _Naming:
         """How an access of a statement comes to places, which follow from these variables."""
+        is_scattered = access is statement.lhs
+        rows_first = self.rows_first(access, variables, not is_scattered)
         modes = {mode: i for mode, i in enumerate(access.indices) if isinstance(i, Indirect | ComputedIndex)}
         dimensions = self.dimensions.of_statement(statement)
         rows = [dimensions[variable] for variable in variables]
@@ -331,7 +331,10 @@ class _Placer:
             isinstance(index, ComputedIndex) and self.may_go_outside(index, extent, dimensions)
             for index, extent in limits
         )
-        is_partial = leaves and rows_first and bool(variables) and self.is_sparse(access, modes)
+        # What is scattered to a place outside is dropped. What is gathered there is zero, and only a tensor
+        # that stores no zeros may lack it.
+        may_lack = is_scattered or self.is_sparse(access, modes)
+        is_partial = leaves and rows_first and bool(variables) and may_lack
         return _Naming(
             indices=tuple(index.renamed(numbers) for index in modes.values()),
             rows=tuple(extents[dimension] for dimension in rows),

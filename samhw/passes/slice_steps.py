@@ -24,7 +24,8 @@ def slice_steps(lowerable: Lowerable) -> Lowerable:
     X[t, k]` and `H_before[h] = H[t-1, h]`, then the statement `H_now[h] = X_now[k] * W[k, h] + H_before[h]`,
     and the slice that is written, `H[t, h] = H_now[h]`. For the slices no region has anything to do: the
     machine reads and writes the steps of the whole tensors where they lie. What stores t in a level that is
-    not the outermost one, or in a compressed one, is copied before the scan.
+    not the outermost one, or in a compressed one, is copied before the scan; a state that does is written in
+    another mode order, and copied from it after the scan.
 
     Raises:
         InputError: for a tensor in blocks, or of a format whose steps cannot be reached.
@@ -81,18 +82,49 @@ class _Block:
         self.regions = regions
         self.counter = slicer.counters.fresh(scan.index)
         self.statements = [s for region in regions for s in region.statements]
-        self.stepped = {s.lhs.tensor for s in self.statements if s.lhs.step is not None}
         self.before: list[Region] = []
+        self.after: list[Region] = []
         self.read: dict[tuple[str, int, int], str] = {}
         """The slices that are read, by tensor, mode and offset."""
         self.written: dict[str, str] = {}
-        """The slice in whose place each tensor is written."""
+        """The slice in whose place the steps of a state are written, by the tensor in which they lie."""
         self.ready: dict[str, str] = {}
         """For what is copied before the scan, the copy."""
+        self.copied: dict[str, str] = {}
+        """For each tensor that is added to have the steps outermost, the one that it stands for."""
         self.found: list[Statement] = []
         """The statements that are slices already, as this pass leaves them."""
+        self.check_blocks(scan)
+        self.states = {
+            s.lhs.tensor: self.state(s.lhs.tensor, s.lhs.step[0]) for s in self.statements if s.lhs.step
+        }
+        """For each tensor that the scan writes step by step, the one in which the steps lie."""
         starts = tuple(self.start(scan, start) for start in scan.starts)
         self.scan = replace(scan, starts=starts)
+
+    def check_blocks(self, scan: Scan) -> None:
+        """Raises InputError for a tensor in blocks, of which a step would be a part of some."""
+        for access in (access for s in self.statements for access in s.accesses if access.step is not None):
+            decl = self.program.tensors[access.tensor]
+            if decl.format.block is not None:
+                dimensions = self.program.dimensions.of_tensor(decl.name)
+                along = dict.fromkeys(d for m, d in enumerate(dimensions) if decl.format.block_of(m) > 1)
+                raise self.program.error(
+                    decl.span,
+                    f"'{decl.name}' is stored in blocks along {' and '.join(along)}, and '{scan}' steps "
+                    "through it; store it without blocks",
+                )
+
+    def state(self, tensor: str, mode: int) -> str:
+        """The tensor, if it has the steps outermost, or else one that does, from which it is copied."""
+        decl = self.program.tensors[tensor]
+        if decl.format.mode_order[0] == mode:
+            return tensor
+        steps = self.slicer.declare(f"{tensor}_steps", decl.indices, _steps_first(decl.format, mode), tensor)
+        maker = Statement(Access.of(tensor, decl.indices), Access.of(steps, decl.indices))
+        self.after.append(Region((maker,)))
+        self.copied[steps] = tensor
+        return steps
 
     def add(self) -> None:
         """Adds the block to the program."""
@@ -107,17 +139,22 @@ class _Block:
             for (tensor, mode, offset), name in self.read.items()
         ]
         writes = [
-            self.alone(next(s.lhs for s in self.statements if s.lhs.tensor == tensor), name, before=False)
+            self.alone(
+                self.whole_access(tensor, self.decl(tensor).format.mode_order[0], 0), name, before=False
+            )
             for tensor, name in self.written.items()
         ]
-        self.slicer.regions += [*self.before, *reads, *inside, *writes]
+        self.slicer.regions += [*self.before, *reads, *inside, *writes, *self.after]
         for (tensor, _, offset), name in self.read.items():
             behind = self.scan.behind(offset)
             found = ((self.scan.start(tensor, n), behind - n) for n in range(1, behind + 1))
             starts = tuple((s.rhs.tensor, n) for s, n in found if s is not None and isinstance(s.rhs, Access))
-            self.slicer.slices[name] = StepSlice(tensor, self.scan, self.counter, offset, starts=starts)
+            self.slicer.slices[name] = StepSlice(
+                tensor, self.copied.get(tensor, tensor), self.scan, self.counter, offset, starts=starts
+            )
         for tensor, name in self.written.items():
-            self.slicer.slices[name] = StepSlice(tensor, self.scan, self.counter, is_written=True)
+            of = self.copied.get(tensor, tensor)
+            self.slicer.slices[name] = StepSlice(tensor, of, self.scan, self.counter, is_written=True)
 
     def find(self) -> None:
         """Notes the statements that are slices already."""
@@ -137,7 +174,7 @@ class _Block:
                 storage = self.program.tensors[s.lhs.tensor].format
                 key = (rhs.tensor, mode, step.offset)
                 fits = self.slice_format(rhs.tensor, mode) == storage and self.is_at_hand(rhs.tensor, mode)
-                fits = fits and (step.offset != 0 or rhs.tensor not in self.stepped)
+                fits = fits and (step.offset != 0 or rhs.tensor not in self.states)
                 if fits and names == s.lhs.names and readers(s.lhs.tensor) and key not in self.read:
                     self.read[key] = s.lhs.tensor
                     self.found.append(s)
@@ -158,12 +195,12 @@ class _Block:
         if lhs.step is None:
             return changed
         mode, _ = lhs.step
-        if lhs.tensor not in self.written:
-            indices = _without(self.program.tensors[lhs.tensor].indices, mode)
-            self.written[lhs.tensor] = self.slicer.declare(
-                f"{lhs.tensor}_now", indices, self.slice_format(lhs.tensor, mode), lhs.tensor
-            )
-        return replace(changed, lhs=Access(self.written[lhs.tensor], _without(lhs.indices, mode)))
+        state = self.states[lhs.tensor]
+        if state not in self.written:
+            indices = _without(self.decl(state).indices, mode)
+            storage = self.slice_format(state, mode)
+            self.written[state] = self.slicer.declare(f"{lhs.tensor}_now", indices, storage, lhs.tensor)
+        return replace(changed, lhs=Access(self.written[state], _without(lhs.indices, mode)))
 
     def slice(self, access: Access) -> Access:
         """An access of a step as one of its slice."""
@@ -171,10 +208,9 @@ class _Block:
             return access
         mode, step = access.step
         left = _without(access.indices, mode)
-        if access.tensor in self.written and not step.offset:
-            return replace(access, tensor=self.written[access.tensor], indices=left)
-        tensor = access.tensor if access.tensor in self.stepped else self.at_hand(access.tensor, mode)
-        mode = mode if tensor == access.tensor else 0
+        tensor = self.states.get(access.tensor) or self.at_hand(access.tensor, mode)
+        if tensor in self.written and not step.offset:
+            return replace(access, tensor=self.written[tensor], indices=left)
         key = (tensor, mode, step.offset)
         if key not in self.read:
             behind = self.scan.behind(step.offset)
@@ -191,7 +227,7 @@ class _Block:
     def slice_format(self, tensor: str, mode: int) -> Format | None:
         """The format of a step of a tensor; None where it has none."""
         fmt = self.decl(tensor).format
-        if fmt.block is not None or fmt.mode_order[:1] != (mode,):
+        if fmt.mode_order[0] != mode:
             return None
         order = tuple(other - (other > mode) for other in fmt.mode_order[1:])
         return Format(fmt.levels[1:], order)
@@ -200,12 +236,7 @@ class _Block:
         """Whether the steps of a tensor lie one behind the other, where the machine can reach them."""
         fmt = self.decl(tensor).format
         simple = {LevelType.dense, LevelType.compressed}
-        return (
-            fmt.block is None
-            and fmt.mode_order[:1] == (mode,)
-            and fmt.levels[0] is LevelType.dense
-            and set(fmt.levels) <= simple
-        )
+        return fmt.mode_order[0] == mode and fmt.levels[0] is LevelType.dense and set(fmt.levels) <= simple
 
     def at_hand(self, tensor: str, mode: int) -> str:
         """The tensor, or its copy with the steps outermost."""
@@ -217,19 +248,10 @@ class _Block:
             )
         if tensor not in self.ready:
             decl = self.program.tensors[tensor]
-            if decl.format.block is not None:
-                raise self.program.error(
-                    decl.span,
-                    f"'{tensor}' is stored in blocks, and '{self.scan}' steps through it; store it without "
-                    "blocks",
-                )
-            dense = decl.format.is_all_dense
-            order = (mode, *(m for m in decl.format.mode_order if m != mode))
-            inner = LevelType.dense if dense else LevelType.compressed
-            storage = Format((LevelType.dense, *(inner,) * (decl.rank - 1)), tuple(range(decl.rank)))
-            indices = tuple(decl.indices[m] for m in order)
-            self.ready[tensor] = copy = self.slicer.declare(f"{tensor}_steps", indices, storage, tensor)
-            maker = Statement(Access.of(copy, indices), Access.of(tensor, decl.indices))
+            storage = _steps_first(decl.format, mode)
+            copy = self.slicer.declare(f"{tensor}_steps", decl.indices, storage, tensor)
+            maker = Statement(Access.of(copy, decl.indices), Access.of(tensor, decl.indices))
+            self.ready[tensor], self.copied[copy] = copy, tensor
             self.before.append(Region((maker,)))
         return self.ready[tensor]
 
@@ -239,8 +261,9 @@ class _Block:
         lhs, rhs = start.lhs, start.rhs
         mode = next(n for n, name in enumerate(lhs.own_names) if name is None)
         names = tuple(name for name in lhs.own_names if name is not None)
-        storage = self.slice_format(lhs.tensor, mode)
-        assert storage is not None
+        state = self.states[lhs.tensor]
+        lhs = replace(lhs, tensor=state)
+        storage = self.slice_format(state, mode)
         if (
             isinstance(rhs, Access)
             and start.mask is None
@@ -248,9 +271,9 @@ class _Block:
             and rhs.names == names
             and self.program.tensors[rhs.tensor].format == storage
         ):
-            return start
-        indices = _without(self.program.tensors[lhs.tensor].indices, mode)
-        name = self.slicer.declare(f"{lhs.tensor}_start", indices, storage, lhs.tensor)
+            return Statement(lhs, rhs)
+        indices = _without(self.decl(state).indices, mode)
+        name = self.slicer.declare(f"{start.lhs.tensor}_start", indices, storage, state)
         self.before.append(Region((replace(start, lhs=Access.of(name, names)),)))
         return Statement(lhs, Access.of(name, names))
 
@@ -265,6 +288,14 @@ class _Block:
         names = tuple(name for name in whole.own_names if name is not None)
         sides = (Access.of(name, names), whole) if before else (whole, Access.of(name, names))
         return Region((Statement(*sides, scan=self.scan),))
+
+
+def _steps_first(storage: Format, mode: int) -> Format:
+    """That of the same modes with the steps in a dense level outermost; further in, levels are dense if all
+    are, and compressed otherwise."""
+    inner = LevelType.dense if storage.is_all_dense else LevelType.compressed
+    order = (mode, *(other for other in storage.mode_order if other != mode))
+    return Format((LevelType.dense, *(inner,) * (storage.rank - 1)), order)
 
 
 def _without(things: tuple[T, ...], mode: int) -> tuple[T, ...]:

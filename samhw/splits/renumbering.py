@@ -23,7 +23,7 @@ from samhw.tensors import Format, LevelType, Tensor
 __all__ = ["Renumbering", "RowOrders", "order_rows"]
 
 _FILLED = {LevelType.ragged, LevelType.dia}
-"""Levels whose zeros depend on where the entries are."""
+"""Levels whose zeros depend on where the entries are, as do those of blocks."""
 
 _last_rows: "WeakKeyDictionary[Tensor, tuple[RowOrder, Rows]]" = WeakKeyDictionary()
 """The rows of a tensor in the order that was last asked for, behind that."""
@@ -85,7 +85,7 @@ def _moved(tensor: Tensor, by: Mapping[int, Rows]) -> Tensor:
     is_filled = not _FILLED.isdisjoint(fmt.levels)
     if is_filled:
         fmt = Format((LevelType.compressed,) * tensor.rank, fmt.mode_order)
-    coords, vals = tensor.to_coo(drop_zeros=is_filled)
+    coords, vals = tensor.to_coo(drop_zeros=is_filled or fmt.block is not None)
     coords = np.stack([by[mode][row] if mode in by else row for mode, row in enumerate(coords)])
     return Tensor.from_coo(coords, vals, tensor.shape, fmt)
 
@@ -192,7 +192,7 @@ def _check_free(program: Program, dimension: str, tensor: str) -> None:
                 f"The rows of '{tensor}' cannot be put in another order: '{statement}' {why} {dimension}."
             )
     for decl in program.tensors.values():
-        for level, mode in zip(decl.format.levels, decl.format.mode_order, strict=True):
+        for level, mode in zip(decl.format.of_blocks.levels, decl.format.mode_order, strict=True):
             by_place = (
                 level is LevelType.ragged and program.dimensions.of_tensor(decl.name)[mode] == dimension
             )

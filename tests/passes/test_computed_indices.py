@@ -141,6 +141,31 @@ def test_random_programs_in_hardware(backend: str, count: int) -> None:
             assert found.cycles == ran(program).cycles
 
 
+@pytest.mark.parametrize("fuse", ["none", "full"])
+@pytest.mark.parametrize("storage", ["dense", "dense @ (1, 0)", "csr", "csc", "dcsr", "csf @ (1, 0)"])
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("Y[i, i - 1] = x[i]", [[0, 0, 0], [2, 0, 0], [0, 3, 0]]),
+        ("Y[i, -i] = 2 * x[i]", [[2, 0, 0], [0, 0, 0], [0, 0, 0]]),
+        ("Y[2*i, i] = x[i]", [[1, 0, 0], [0, 0, 0], [0, 2, 0]]),
+        ("Y[2*i, i - 1] = x[i]", [[0, 0, 0], [0, 0, 0], [2, 0, 0]]),
+        ("Y[i, clamp(i - 1)] = x[i]", [[1, 0, 0], [2, 0, 0], [0, 3, 0]]),
+        ("Y[i, wrap(i - 1)] = x[i]", [[0, 0, 1], [2, 0, 0], [0, 3, 0]]),
+        ("Y[i, i + j - 1] = x[i] * x[j]", [[2, 3, 0], [2, 4, 6], [0, 3, 6]]),
+    ],
+)
+def test_what_is_scattered_to_a_place_outside_is_dropped(
+    statement: str, expected: list[list[int]], storage: str, fuse: str
+) -> None:
+    """Also where what the place is computed with is an index of the result, and read again."""
+    text = f"tensor x[i]\ntensor Y[a=3, b=3] : {storage}\n{statement}\nz[b] = Y[a, b]"
+    found = samhw.compile(parse(text), fuse=fuse, permute=True).run(x=[1, 2, 3])
+    assert found.tensors["z"].to_dense().tolist() == np.sum(expected, 0).tolist()
+    if fuse == "none":
+        assert found.tensors["Y"].to_dense().tolist() == expected
+
+
 @pytest.mark.parametrize("text", ["Y[i] = X[i + d]", "Y[i, d] = X[i + d]"])
 def test_an_extent_that_nothing_gives(text: str) -> None:
     with pytest.raises(

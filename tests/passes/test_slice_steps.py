@@ -1,5 +1,7 @@
 """Scans: the slices that their statements become ones over, and what programs with them compute."""
 
+from itertools import islice, permutations, product
+
 import numpy as np
 import pytest
 
@@ -39,14 +41,14 @@ def test_statements_become_ones_over_slices() -> None:
         "tensor Z[n=2, h=3] : dense",
         "tensor H[n=2, t=3, h=3] : dense @ (1, 0, 2)",
         "tensor H_start[n=2, h=3] : dense",
-        "tensor X_steps[t=3, n=2, k=4] : dense",
+        "tensor X_steps[n=2, t=3, k=4] : dense @ (1, 0, 2)",
         "tensor X_now[n=2, k=4] : dense",
         "tensor H_before[n=2, h=3] : dense",
         "tensor H_now[n=2, h=3] : dense",
         "H_start[n, h] = I[n, h] * 2",
-        "X_steps[t, n, k] = X[n, t, k]",
+        "X_steps[n, t, k] = X[n, t, k]",
         "scan t {",
-        "  X_now[n, k] = X_steps[t, n, k]",
+        "  X_now[n, k] = X_steps[n, t, k]",
         "  H_before[n, h] = H[n, t - 1, h]",
         "  fuse {",
         "    Z[n, h] = X_now[n, k] * W[k, h] + H_before[n, g] * U[g, h]",
@@ -68,7 +70,7 @@ def test_what_comes_out_comes_out_once_more(seed: int) -> None:
 
 
 def ran(made: Recurrence, backend: str = "sim", **options: object) -> DesignResult:
-    result = samhw.compile(parse(made.text), **options).run(made.inputs, backend=backend)
+    result = samhw.compile(parse(made.text), permute=True, **options).run(made.inputs, backend=backend)
     assert result.check().verdict == "right"
     for name, expected in made.expected.items():
         if name in result.tensors:
@@ -208,11 +210,92 @@ def test_floats_are_compared_step_by_step() -> None:
     assert found.bound < 1e-5
 
 
+def orders(rank: int) -> list[str]:
+    return [f"{levels} @ {order}" for levels in ("dense", "csf") for order in permutations(range(rank))]
+
+
+@pytest.mark.parametrize("storage", orders(3))
+@pytest.mark.parametrize("rows", [2, 3])
+def test_a_scan_reads_tensors_in_any_mode_order(storage: str, rows: int) -> None:
+    """Also at other steps, which are zero outside."""
+    text = (
+        f"tensor A[i, t, k] : {storage}\ntensor x[k]\nscan t {{\n"
+        "  Z[i] = A[i, t, k] * x[k]\n  U[i] = A[i, t+1, k] * x[k]\n  H[t, i] = Z[i] - U[i] + 2 * H[t-1, i]\n}"
+    )
+    a = np.arange(rows * 2 * 3).reshape(rows, 2, 3) % 5
+    x = np.array([1, 2, -1])
+    first = (a[:, 0] - a[:, 1]) @ x
+    found = samhw.compile(parse(text), permute=True).run(A=a, x=x)
+    assert found.tensors["H"].to_dense().tolist() == [first.tolist(), (a[:, 1] @ x + 2 * first).tolist()]
+
+
+@pytest.mark.parametrize("rank", [2, 3, 4])
+def test_a_scan_writes_its_states_in_any_mode_order(rank: int) -> None:
+    """One whose steps are not outermost is copied after the scan."""
+    shape = (3, 2, 2, 2)[:rank]
+    x = np.arange(int(np.prod(shape))).reshape(shape) % 7
+    start = x[0] - 1
+    # Of rank 4 some: 5 has no factor with the 96 in common.
+    for mode, order in islice(
+        product(range(rank), permutations(range(rank))), 0, None, 5 if rank == 4 else 1
+    ):
+        names = ["i", "j", "k"][: rank - 1]
+        left, before, first = (
+            f"H[{', '.join([*names[:mode], step, *names[mode:]])}]" for step in ("t", "t - 1", "-1")
+        )
+        sizes = [f"{n}=2" for n in names]
+        declared = ", ".join([*sizes[:mode], "t=3", *sizes[mode:]])
+        of = ", ".join(names)
+        text = (
+            f"tensor X[t, {of}]\ntensor S[{of}]\ntensor H[{declared}] : dense @ {order}\n"
+            f"scan t {{\n  {left} = X[t, {of}] + {before}\n}}\n{first} = S[{of}]"
+        )
+        found = samhw.compile(parse(text), permute=True).run(X=x, S=start)
+        expected = np.moveaxis(np.cumsum(x, 0) + start, 0, mode)
+        assert np.array_equal(found.tensors["H"].to_dense(), expected), text
+
+
+def test_a_state_that_is_too_large_to_be_copied() -> None:
+    text = "tensor X[t, i]\ntensor H[i=4, t=4] : dense\nscan t {\n  H[i, t] = X[t, i] + H[i, t-1]\n}"
+    with pytest.raises(InputError, match=r"store H with the mode order '@ \(1, 0\)'"):
+        samhw.compile(parse(text), schedule=Schedule(largest_copy=8)).run(X=np.eye(4))
+    stored = parse(text.replace("dense", "dense @ (1, 0)"))
+    found = samhw.compile(stored, schedule=Schedule(largest_copy=8)).run(X=np.eye(4))
+    assert np.array_equal(found.tensors["H"].to_dense(), np.cumsum(np.eye(4), 0).T)
+
+
 @pytest.mark.filterwarnings("ignore:.*product by product")
-def test_steps_neither_in_blocks_nor_off_chip() -> None:
+def test_steps_are_not_in_blocks() -> None:
     text = "tensor X[t=4, h=4] : bcsr(2)\nscan t {\n  H[t, h] = X[t, h] + H[t-1, h]\n}"
-    with pytest.raises(InputError, match="'X' is stored in blocks, and 'scan t' steps through it"):
+    with pytest.raises(
+        InputError, match="'X' is stored in blocks along t and h, and 'scan t' steps through it"
+    ):
         samhw.compile(text).run(X=np.eye(4))
+
+
+@pytest.mark.parametrize(
+    ("text", "index"),
+    [
+        ("tensor A[i]\ntensor H[t=3, i=4]\nscan t {\n  H[t, i] = A[i] + H[t-1, i]\n}", "i"),
+        ("tensor A[i]\ntensor H[t=3, i=4]\nscan t {\n  H[t, i] = A[i] * 2\n}\nH[-1, i] = A[i]", "i"),
+        ("tensor A[j]\ntensor H[j=4]\nscan t {\n  H[t] = A[t] + H[t-1]\n}\nz[j] = 2 * H[j]", "j"),
+    ],
+)
+def test_a_schedule_whose_blocks_a_state_cannot_have(text: str, index: str) -> None:
+    says = f"'[AH]' is stored in blocks along {index}, and 'scan t' steps through it; store it without blocks"
+    with pytest.raises(InputError, match=says):
+        samhw.compile(parse(text), schedule=Schedule(blocks={index: 2})).run(A=np.arange(4))
+
+
+def test_blocks_of_what_a_scan_reads_whole() -> None:
+    text = (
+        "tensor W[g=4, k=6]\ntensor c[k=6]\ntensor H[t=3]\n"
+        "scan t {\n  Z = W[g, k] * c[k]\n  H[t] = Z + 2 * H[t-1]\n}"
+    )
+    w, c = np.arange(24).reshape(4, 6) % 5, np.arange(6) - 2
+    for blocks in ({"k": 2}, {"g": 2, "k": 3}):
+        found = samhw.compile(parse(text), schedule=Schedule(blocks=blocks)).run(W=w, c=c)
+        assert found.tensors["H"].to_dense().tolist() == [(w @ c).sum() * n for n in (1, 3, 7)]
 
 
 @pytest.mark.parametrize(

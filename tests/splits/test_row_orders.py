@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import samhw
 from samhw.backends import build, run
 from samhw.checking import check
 from samhw.errors import InputError
@@ -74,6 +75,32 @@ def test_results_are_in_their_places(program: str, order: str, more: dict) -> No
     assert check(workload, compiled, found.outputs).good
     for decl in workload.program.outputs:
         assert np.allclose(found.outputs[decl.name].to_dense(), plain[decl.name].to_dense(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("blocks", [{"i": 2}, {"j": 3}, {"i": 2, "j": 2}])
+@pytest.mark.parametrize("storage", ["dense", "csr", "csc"])
+@pytest.mark.parametrize("order", ["by length", "even(2)"])
+def test_rows_in_blocks(blocks: dict[str, int], storage: str, order: str) -> None:
+    """Blocks of the rows in their order; those at the edge have fewer."""
+    rng = np.random.default_rng(0)
+    matrix = rng.integers(1, 5, (5, 4)) * (rng.random((5, 4)) < 0.5)
+    vector, bias = np.array([1, -2, 3, 4]), np.arange(5)
+    program = parse(f"tensor A[i, j] : {storage}\ntensor x[j]\ntensor b[i]\ny[i] = A[i, j] * x[j] - b[i]")
+    schedule = Schedule(blocks=blocks, permute_rows={"A": order}, permute=True)
+    found = samhw.compile(program, schedule=schedule).run(A=matrix, x=vector, b=bias)
+    assert np.array_equal(found.tensors["y"].to_dense(), matrix @ vector - bias)
+
+
+def test_blocks_of_other_rows_store_no_more_than_they_need() -> None:
+    """Rows that are dealt together fill the blocks of one row of blocks, and the others hold nothing."""
+    matrix = np.zeros((4, 4), int)
+    matrix[[0, 2]] = 1
+    program = parse("tensor A[i, j] : bcsr(2)\nY[i, j] = A[i, j]")
+    orders = order_rows(program, {"A": "by length"})
+    tensors = {"A": Tensor.from_dense(matrix, "bcsr(2)")}
+    there = orders.drawn(tensors).there(tensors)["A"]
+    assert there.to_dense().tolist() == [[1] * 4, [1] * 4, [0] * 4, [0] * 4]
+    assert (tensors["A"].nnz, there.nnz) == (16, 8)
 
 
 def test_the_check_sees_results_that_are_not_put_back() -> None:

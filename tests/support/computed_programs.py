@@ -115,18 +115,28 @@ class _Maker:
         self.lines.append(f"tensor Y[{', '.join(left)}] : {levels}")
         return self.done(f"Y[{', '.join(left)}] {reduction}= {text}", left, result)
 
-    def scattered(self, text: str, value: np.ndarray, kept: list[str]) -> ComputedProgram:
-        moved = self.random.choice(kept)
-        factor, offset, extent = self.random.choice([1, 2, -1]), self.random.randint(-2, 4), 6
-        rest = [v for v in kept if v != moved]
-        result = np.zeros([extent, *(self.sizes[self.variables.index(v)] for v in rest)], np.int64)
-        for n, part in enumerate(np.moveaxis(value, kept.index(moved), 0)):
-            if 0 <= factor * n + offset < extent:
-                result[factor * n + offset] += part
-        declared = ", ".join([f"m={extent}", *rest])
-        self.lines.append(f"tensor Y[{declared}]")
-        place = f"{offset} {'-' if factor < 0 else '+'} {abs(factor)}*{moved}"
-        return self.done(f"Y[{', '.join([place, *rest])}] = {text}", ["m", *rest], result)
+    def scattered(self, right: str, value: np.ndarray, kept: list[str]) -> ComputedProgram:
+        random, extent = self.random, 6
+        moved = random.choice(kept)
+        grid: dict[str, np.ndarray] = dict(zip(kept, np.indices(value.shape), strict=True))
+        factor, offset = random.choice([1, 2, -1]), random.randint(-2, 4)
+        outside = random.choice(["zero", "zero", "clamp", "wrap"])
+        text = f"{offset} {'-' if factor < 0 else '+'} {abs(factor)}*{moved}"
+        text = text if outside == "zero" else f"{outside}({text})"
+        places, is_inside = Index(text, offset + factor * grid[moved], outside).inside(extent)
+        # What it is computed with may stay an index of the result as well.
+        rest = [v for v in kept if v != moved or random.random() < 0.5]
+        names = [text, *rest]
+        modes = random.sample(range(len(names)), len(names))
+        size = {v: self.sizes[self.variables.index(v)] for v in rest}
+        result = np.zeros([extent, *size.values()], np.int64)
+        np.add.at(result, (places[is_inside], *(grid[v][is_inside] for v in rest)), value[is_inside])
+        declared = [f"m={extent}", *rest]
+        storage = random.choice(["dense", "csf"])
+        self.lines.append(f"tensor Y[{', '.join(declared[m] for m in modes)}] : {storage}")
+        left = ["m", *rest]
+        statement = f"Y[{', '.join(names[m] for m in modes)}] = {right}"
+        return self.done(statement, [left[m] for m in modes], result.transpose(modes))
 
     def done(self, statement: str, indices: list[str], result: np.ndarray) -> ComputedProgram:
         """With a statement behind it, now and then, in one region."""

@@ -10,7 +10,7 @@ __all__ = ["Recurrence", "random_recurrence"]
 
 Array = NDArray[np.int64]
 
-FORMATS = {1: ("dense",), 2: ("dense", "csr", "dcsr"), 3: ("dense",)}
+FORMATS = {1: ("dense",), 2: ("dense", "csr", "dcsr"), 3: ("dense", "csf")}
 
 
 KINDS = ("input", "state", "state", "element", "sparse", "bias", "now")
@@ -33,6 +33,8 @@ class _Writer:
     batch: int
     """0 for none."""
     width: int
+    stored: np.random.Generator
+    """Draws mode orders, which change no result."""
     declarations: list[str] = field(default_factory=list)
     inputs: dict[str, Array] = field(default_factory=dict)
 
@@ -42,13 +44,19 @@ class _Writer:
     def chance(self, share: float) -> bool:
         return bool(self.rng.random() < share)
 
+    def mode_order(self, rank: int) -> str:
+        """Of a format, as text."""
+        return f" @ ({', '.join(map(str, self.stored.permutation(rank)))})" if rank > 1 else ""
+
     def input(self, name: str, modes: str, extents: tuple[int, ...], formats: tuple[str, ...]) -> Array:
-        """A declared input."""
+        """A declared input, in some mode order."""
         fmt = formats[self.rng.integers(len(formats))]
+        if fmt in ("dense", "csf") and self.stored.random() < 0.4:
+            fmt += self.mode_order(len(extents))
         dims = ", ".join(f"{m}={n}" for m, n in zip(modes.split(), extents, strict=True))
         self.declarations.append(f"tensor {name}[{dims}] : {fmt}")
         array = self.rng.integers(-2, 3, extents)
-        if fmt != "dense":
+        if "dense" not in fmt:
             array *= self.rng.random(extents) < 0.4
         self.inputs[name] = array
         return array
@@ -76,11 +84,17 @@ def random_recurrence(seed: int) -> Recurrence:
         bool(rng.random() < 0.4),
         int(rng.integers(0, 3)),
         int(rng.integers(1, 5)),
+        np.random.default_rng((seed, 1)),
     )
     states = [f"S{n}" for n in range(rng.integers(1, 4))]
     # Where each state has its steps among its modes.
     rank = len(w.shape) + 1
     mode = {s: int(rng.integers(rank)) for s in states}
+    for s in states:
+        if w.stored.random() < 0.4:
+            at = [f"h={w.width}", *([f"n={w.batch}"] * bool(w.batch))][::-1]
+            at.insert(mode[s], f"t={w.steps}")
+            w.declarations.append(f"tensor {s}[{', '.join(at)}] : dense{w.mode_order(rank)}")
     starts: dict[tuple[str, int], Array] = {}
     start_lines: list[str] = []
     for s in states:
@@ -120,7 +134,7 @@ def random_recurrence(seed: int) -> Recurrence:
         kind = w.pick(*kinds)
         if kind == "input":
             shift = int(rng.choice([0, 0, 1, -1]))
-            x = w.input(f"X{tag}", "t k" if not w.batch else "n t k", (*w.shape[:-1], w.steps, 2), ("dense",))
+            x = w.input(f"X{tag}", "t k" if not w.batch else "n t k", (*w.shape[:-1], w.steps, 2), FORMATS[3])
             m = w.input(f"W{tag}", "k h", (2, w.width), FORMATS[2])
             there = f"t {'+' if shift > 0 else '-'} 1" if shift else "t"
 

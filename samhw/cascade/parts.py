@@ -277,11 +277,10 @@ class InParts:
 
     def _in_shape(self) -> Iterator[Statement]:
         """What gives the results that are read elsewhere their own shape again."""
-        read = set(self.given.outputs)
-        for region in self.program.regions:
-            if region is not self.asked:
-                read |= {access.tensor for statement in region.statements for access in statement.reads}
-        for tensor in (tensor for tensor in self._inside if tensor in read):
+        here = {*self.asked.written}
+        for tensor in self._inside:
+            if tensor not in self.given.outputs and self.program.readers(tensor) <= here:
+                continue
             decl = self.program.tensors[tensor]
             inside, mode = self._inside[tensor]
             whole, parts = self.views.reshaped(decl, self.tensors[inside], mode)

@@ -141,22 +141,22 @@ def _without_dead(program: Program, outputs: set[str]) -> Program:
     Args:
         outputs: the tensors that are read behind it.
     """
-    regions = list(program.regions)
     while True:
-        read = {access.tensor for region in regions for s in region.statements for access in s.reads}
-        alive = [
+        alive = tuple(
             replace(
                 region,
-                statements=tuple(s for s in region.statements if s.lhs.tensor in read | outputs),
+                statements=tuple(
+                    s for s in region.statements if s.lhs.tensor in outputs or program.is_read(s.lhs.tensor)
+                ),
             )
-            for region in regions
-        ]
-        if alive == regions:
+            for region in program.regions
+        )
+        if alive == program.regions:
             break
-        regions = alive
-    used = {access.tensor for region in regions for s in region.statements for access in s.accesses}
+        program = replace(program, regions=alive)
+    used = {access.tensor for s in (*program.statements, *program.starts) for access in s.accesses}
     kept = {name: decl for name, decl in program.tensors.items() if name in used}
-    return replace(program, tensors=kept, regions=tuple(r for r in regions if r.statements))
+    return replace(program, tensors=kept, regions=tuple(r for r in program.regions if r.statements))
 
 
 class _Rewriter:

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import samhw
+from samhw.cascade import cascaded
+from samhw.errors import InputError
+from samhw.frontend import parse
 
 A = np.array([[0.0, 1, 2, 3], [2, 2, 2, 2]])
 SUMS = np.exp(A - A.max(1, keepdims=True)).sum(1)
@@ -60,3 +63,67 @@ def test_a_scan_that_starts_from_a_cascade(form: str | dict[str, int], lanes: di
     found = samhw.compile(PROBABILITIES, value="f32", schedule=schedule).run({"A": A})
     shares = np.exp(A - A.max(1, keepdims=True)) / SUMS[:, None]
     np.testing.assert_allclose(found["G"], [2 * shares, 4 * shares, 8 * shares], rtol=1e-5)
+
+
+RNG = np.random.default_rng(0)
+
+ALIKE = """
+tensor S[i, j]
+tensor T[a]
+fuse {
+  m[i] max= S[i, k]
+  Z[i] = exp(S[i, k] - m[i])
+  n max= T[k]
+  W = exp(T[k] - n)
+}
+"""
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("extent", [4, 6])
+def test_two_cascades_may_call_their_indices_alike(form: str | dict[str, int], extent: int) -> None:
+    other = RNG.normal(size=extent)
+    found = samhw.compile(ALIKE, value="f32", schedule={"cascade": form}).run({"S": A, "T": other})
+    np.testing.assert_allclose(found["Z"], SUMS, rtol=1e-5)
+    np.testing.assert_allclose(found["W"], np.exp(other - other.max()).sum(), rtol=1e-5)
+
+
+def test_lanes_on_two_cascades_of_one_name() -> None:
+    schedule = {"cascade": "rescaled", "lanes": {"k": 2}}
+    words = (
+        "two cascades of a region call their indices so, those of 'Z' and 'W'; give them names of their own"
+    )
+    with pytest.raises(InputError, match=words):
+        samhw.compile(ALIKE, value="f32", schedule=schedule).run({"S": A, "T": A[0]})
+
+
+def test_tiles_of_one_index_under_two_names() -> None:
+    text = (
+        "tensor S[i, j]\nfuse {\nm[i] max= S[i, j]\nZ[i] = exp(S[i, j] - m[i])\nW[i] = exp(S[i, l] - m[i])\n}"
+    )
+    with pytest.raises(InputError, match="'W' is summed over it under another name, l; leave 'tile' out"):
+        cascaded(parse(text), "rescaled", tile=2)
+
+
+NESTED = """
+tensor A[i, j]
+tensor V[j, v]
+fuse {
+  m[i] max= A[i, j]
+  O[i, v] = exp(A[i, j] - m[i]) * V[j, v]
+  n[i] max= O[i, v]
+  q[i] = exp(O[i, v] - n[i])
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("form", "lanes"),
+    [*((form, {}) for form in FORMS), *(("rescaled", lanes) for lanes in ({"j": 2}, {"v": 2}, {"i": 2}))],
+)
+def test_a_cascade_of_what_a_cascade_gives(form: str | dict[str, int], lanes: dict[str, int]) -> None:
+    values = RNG.normal(size=(4, 6))
+    summed = np.exp(A - A.max(1, keepdims=True)) @ values
+    schedule = {"cascade": form, "lanes": lanes}
+    found = samhw.compile(NESTED, value="f32", schedule=schedule).run({"A": A, "V": values})
+    np.testing.assert_allclose(found["q"], np.exp(summed - summed.max(1)[:, None]).sum(1), rtol=1e-5)

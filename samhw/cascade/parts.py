@@ -1,6 +1,6 @@
 """Statements over an index that is cut into parts: what segments and tiles have in common."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -27,14 +27,27 @@ from samhw.frontend import (
 from samhw.names import Names
 from samhw.tensors import Format, LevelType
 
-__all__ = ["InParts", "blocks_of", "dense"]
+__all__ = ["InParts", "blocks_of", "cascades_of", "dense"]
 
 
-def blocks_of(program: Program, region: Region) -> dict[str, int]:
-    """The blocks that tensors have along the indices of a region."""
+def cascades_of(given: OnePass, region: Region, results: Collection[str]) -> list[str]:
+    """One of some results for each cascade of a region that they are of, in the order of the indices' names.
+    Two cascades may call their indices alike."""
+    dimension = given.program.dimensions.of_statement
+    found: dict[tuple[str, str], str] = {}
+    for statement in region.statements:
+        tensor = statement.lhs.tensor
+        if tensor in results:
+            index = given.reduced[tensor]
+            found.setdefault((index, dimension(statement)[index]), tensor)
+    return [found[key] for key in sorted(found)]
+
+
+def blocks_of(program: Program, statements: Iterable[Statement]) -> dict[str, int]:
+    """The blocks that tensors have along the indices of some statements."""
     return {
         name: size
-        for statement in region.statements
+        for statement in statements
         for access in statement.accesses
         for mode, name in enumerate(access.names)
         if (size := program.tensors[access.tensor].format.block_of(mode)) > 1
@@ -59,7 +72,8 @@ class InParts:
     """The statements of a region over the parts of one index.
 
     Args:
-        index: what is cut. Behind it, it counts the parts, and `inner` the coordinates in one.
+        of: a result of the cascade whose index is cut. Behind it, this index counts the parts, and `inner`
+            the coordinates in one.
         number: of segments, or of the coordinates in a tile.
         views: where tensors come from that are stored along the index.
     """
@@ -68,26 +82,23 @@ class InParts:
     suffix: ClassVar[str]
     """Of the results of a part, and of the index that counts what is in one."""
 
-    def __init__(self, given: OnePass, region: Region, index: str, number: int, views: CutViews):
+    def __init__(self, given: OnePass, region: Region, of: str, number: int, views: CutViews):
         self.given = given
         self.program = given.program
         self.asked = region
-        self.index = index
+        self.of = of
+        self.index = index = given.reduced[of]
         self.number = number
         self.views = views
         self.inner = views.indices.fresh(f"{index}_{self.suffix}")
         self.writers = {s.lhs.tensor: s for s in region.statements}
-        self.earlier = {
-            rescaling.writer.lhs.tensor
-            for tensor in self.writers
-            for rescaling in given.rescaled.get(tensor, ())
-        }
-        """The results that rescale others."""
         self.whole: tuple[Statement, str] | None = None
         """What needs all of the index in one place, and why."""
         self.cut = self._cut()
         """By tensor, how the statement that writes it calls the index, if it goes over it."""
-        self.blocks = blocks_of(given.program, region)
+        self.earlier = self._earlier(tensor for tensor in self.cut if self.is_along(self.writers[tensor]))
+        """The results that rescale others of the cascade."""
+        self.blocks = blocks_of(given.program, (self.writers[tensor] for tensor in self.cut))
         """How large these are along an index, where there are some."""
         if (size := self.blocks.pop(index, 1)) > 1:
             self.blocks[self.inner] = size
@@ -124,7 +135,7 @@ class InParts:
     def _cut(self) -> dict[str, str]:
         """All statements that have the index, or are linked to it through what the region computes."""
         dimension = self.program.dimensions.of_statement
-        (own,) = {dimension(s)[self.index] for s in self.asked.statements if self._is_reduced(s)}
+        own = dimension(self.writers[self.of])[self.index]
         open_ = [(s, self.index) for s in self.asked.statements if dimension(s).get(self.index) == own]
         found: dict[str, str] = {}
         while open_:
@@ -141,12 +152,10 @@ class InParts:
             ]
         return found
 
-    def _is_reduced(self, statement: Statement) -> bool:
-        return self.given.reduced.get(statement.lhs.tensor) == self.index
-
     def _linked(self, statement: Statement, index: str) -> Iterator[tuple[Statement, str]]:
         """The statements that share an index with one, through a tensor that the region computes."""
-        for rescaling in self.given.rescaled.get(statement.lhs.tensor, ()):
+        rescaled = self.given.rescaled if index in statement.reduction_indices else {}
+        for rescaling in rescaled.get(statement.lhs.tensor, ()):
             (reduced,) = rescaling.writer.reduction_indices
             yield self.writers[rescaling.writer.lhs.tensor], reduced
         for access in statement.accesses:
@@ -168,9 +177,18 @@ class InParts:
         if places and index in statement.reduction_indices:
             return f"'{statement}' puts all of it in order"
         extreme = statement.reduction in ("max", "min") and index in statement.reduction_indices
-        if extreme and statement.mask is not None and tensor not in self.earlier:
+        if extreme and statement.mask is not None and tensor not in self._earlier(self.writers):
             return f"'{statement}' has a mask, of which a part may have nothing"
         return None
+
+    def _earlier(self, tensors: Iterable[str]) -> set[str]:
+        """The results that rescale some tensors."""
+        return {each.writer.lhs.tensor for tensor in tensors for each in self.given.rescaled.get(tensor, ())}
+
+    def is_along(self, statement: Statement) -> bool:
+        """Whether it reduces the index, or runs along it. Others have it as a row of their own."""
+        index = self.cut.get(statement.lhs.tensor)
+        return index is not None and index in (*statement.reduction_indices, statement.runs_along)
 
     # Statements
 
@@ -277,11 +295,10 @@ class InParts:
 
     def _in_shape(self) -> Iterator[Statement]:
         """What gives the results that are read elsewhere their own shape again."""
-        read = set(self.given.outputs)
-        for region in self.program.regions:
-            if region is not self.asked:
-                read |= {access.tensor for statement in region.statements for access in statement.reads}
-        for tensor in (tensor for tensor in self._inside if tensor in read):
+        here = {*self.asked.written}
+        for tensor in self._inside:
+            if tensor not in self.given.outputs and self.program.readers(tensor) <= here:
+                continue
             decl = self.program.tensors[tensor]
             inside, mode = self._inside[tensor]
             whole, parts = self.views.reshaped(decl, self.tensors[inside], mode)

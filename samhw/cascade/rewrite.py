@@ -141,22 +141,22 @@ def _without_dead(program: Program, outputs: set[str]) -> Program:
     Args:
         outputs: the tensors that are read behind it.
     """
-    regions = list(program.regions)
     while True:
-        read = {access.tensor for region in regions for s in region.statements for access in s.reads}
-        alive = [
+        alive = tuple(
             replace(
                 region,
-                statements=tuple(s for s in region.statements if s.lhs.tensor in read | outputs),
+                statements=tuple(
+                    s for s in region.statements if s.lhs.tensor in outputs or program.is_read(s.lhs.tensor)
+                ),
             )
-            for region in regions
-        ]
-        if alive == regions:
+            for region in program.regions
+        )
+        if alive == program.regions:
             break
-        regions = alive
-    used = {access.tensor for region in regions for s in region.statements for access in s.accesses}
+        program = replace(program, regions=alive)
+    used = {access.tensor for s in (*program.statements, *program.starts) for access in s.accesses}
     kept = {name: decl for name, decl in program.tensors.items() if name in used}
-    return replace(program, tensors=kept, regions=tuple(r for r in regions if r.statements))
+    return replace(program, tensors=kept, regions=tuple(r for r in program.regions if r.statements))
 
 
 class _Rewriter:
@@ -206,8 +206,8 @@ class _Rewriter:
         parts: dict[Access, Decomposed] = {}
         refusal = self._refusal(reduced, parts)
         if refusal is None:
-            rescaled = {a for a, part in parts.items() if not part.is_rational}
-            refusal = self._cannot_rescale(reduced, rescaled)
+            rescaled = {a for a, part in parts.items() if not part.is_deferred}
+            refusal = self._cannot_rescale(reduced, {access: parts[access] for access in rescaled})
         if refusal is None and self.mode != "off":
             refusal = self._emit_or_not(reduced, parts, rescaled)
         words = refusal
@@ -273,7 +273,7 @@ class _Rewriter:
             parts[access] = found
         return None
 
-    def _cannot_rescale(self, reduced: Reduced, rescaled: set[Access]) -> str | None:
+    def _cannot_rescale(self, reduced: Reduced, rescaled: Mapping[Access, Decomposed]) -> str | None:
         if not rescaled:
             return None
         if self.mode == "deferred":
@@ -283,7 +283,9 @@ class _Rewriter:
         for term in terms(reduced.statement.rhs):
             if reduced.index not in free_indices(term):
                 return f"left alone: {term} is added once, and not at each {reduced.index}"
-        for access in rescaled:
+        for access, part in rescaled.items():
+            if not part.can_rescale:
+                return f"left alone: H = {part.results} is not surely a positive number, to rescale by"
             writer = reduced.earlier[access]
             before = self.known.reduced(writer)
             if before is None or before.earlier or writer.reduction not in ("max", "min", "sum"):
@@ -501,10 +503,14 @@ def _rounds(expr: Expr, result: Access) -> bool:
 
 
 def _simplified(expr: Expr) -> Expr:
-    """Without products with and quotients by 1, and sums with 0."""
+    """Without products with and quotients by 1, sums with 0, and functions of numbers."""
 
     def change(node: Expr) -> Expr:
         match node:
+            case Call(_, arguments) if all(isinstance(argument, Literal) for argument in arguments):
+                value = to_symbols(node, lambda access: symbol(str(access)))
+                if value.is_comparable:
+                    return Literal(int(value) if value.is_Integer else float(value))
             case Mul(Literal(1), other) | Mul(other, Literal(1)) | Div(other, Literal(1)):
                 return other
             case Add(other, Literal(0)) | Add(Literal(0), other) | Sub(other, Literal(0)):

@@ -5,11 +5,11 @@ Each segment s has its own earlier result d_s, such as its maximum, and its own 
 d is reduced from all d_s, and y = Σ_s y_s · H(d) / H(d_s) (RedFuser, equation 11).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from samhw.cascade.one_pass import OnePass, Rescaling
-from samhw.cascade.parts import InParts
+from samhw.cascade.parts import InParts, cascades_of
 from samhw.cascade.symbols import Symbolic
 from samhw.cascade.views import CutViews
 from samhw.errors import InputError
@@ -41,15 +41,12 @@ def segmented(
     regions: list[Region] = []
     whole: dict[str, tuple[Statement, str]] = {}
     for region in program.regions:
-        found = {given.reduced[t] for t in region.written if t in given.reduced}
-        asked = sorted(index for index in found if lanes.get(index, 1) > 1)
+        asked = [t for t in cascades_of(given, region, given.reduced) if lanes.get(given.reduced[t], 1) > 1]
         if len(asked) > 1:
-            raise InputError(
-                f"'{asked[0]}' and '{asked[1]}' cannot both have lanes: each has a cascade of the same "
-                "region; give lanes to one of them, or separate them with --fuse none."
-            )
-        for index in asked:
-            parts = _Segments(given, region, index, lanes[index], views)
+            raise _several(given, asked)
+        for tensor in asked:
+            index = given.reduced[tensor]
+            parts = _Segments(given, region, tensor, lanes[index], views)
             if parts.whole is not None:
                 if parts.has_vectors:
                     raise parts.refusal(parts.whole[1])
@@ -63,14 +60,28 @@ def segmented(
     return replace(program, tensors=tensors, regions=tuple(regions)), whole
 
 
+def _several(given: OnePass, asked: Sequence[str]) -> InputError:
+    """The refusal of lanes on several cascades of a region."""
+    one, other = (given.reduced[tensor] for tensor in asked[:2])
+    if one == other:
+        return InputError(
+            f"'{one}' cannot have lanes: two cascades of a region call their indices so, those of "
+            f"'{asked[0]}' and '{asked[1]}'; give them names of their own, or separate them with --fuse none."
+        )
+    return InputError(
+        f"'{one}' and '{other}' cannot both have lanes: each has a cascade of the same region; give lanes to "
+        "one of them, or separate them with --fuse none."
+    )
+
+
 class _Segments(InParts):
     """The statements of a region over the segments of one index."""
 
     is_tiles = False
     suffix = "own"
 
-    def __init__(self, given: OnePass, region: Region, index: str, number: int, views: CutViews):
-        super().__init__(given, region, index, number, views)
+    def __init__(self, given: OnePass, region: Region, of: str, number: int, views: CutViews):
+        super().__init__(given, region, of, number, views)
         self._own: dict[str, str] = {}
         self._weights: dict[tuple[Access, Symbolic], Access] = {}
 
@@ -81,7 +92,7 @@ class _Segments(InParts):
         return any(
             set(writer.lhs.names).difference(*(each.result.names for each in self.given.rescaled[tensor]))
             for tensor, writer in self.writers.items()
-            if tensor in self.given.rescaled and self.given.reduced[tensor] == self.index
+            if tensor in self.given.rescaled and self.is_along(writer)
         )
 
     def refusal(self, why: str) -> InputError:
@@ -91,7 +102,9 @@ class _Segments(InParts):
 
     def emit(self, statement: Statement) -> None:
         tensor = statement.lhs.tensor
-        if tensor in self.given.rescaled:
+        if not self.is_along(statement):
+            self.statements.append(self.over(statement))
+        elif tensor in self.given.rescaled:
             self._emit_sum(statement)
         elif tensor in self.earlier:
             own, _ = self.emit_earlier(statement)

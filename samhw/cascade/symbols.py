@@ -22,9 +22,9 @@ _FUNCTIONS: Mapping[str, Callable[..., Symbolic]] = {
     "sin": sympy.sin,
     "cos": sympy.cos,
     "tanh": sympy.tanh,
-    "sigmoid": lambda x: 1 / (1 + sympy.exp(-x)),
 }
-"""Those of which SymPy knows something. Of others it knows that equal arguments give equal results."""
+"""Those of which SymPy knows something. Of others it knows that equal arguments give equal results: so of
+`sigmoid`, which in terms of `exp` would leave the range."""
 
 
 def symbol(name: str) -> Symbolic:
@@ -65,7 +65,7 @@ def from_symbols(e: Symbolic, read: Mapping[str, Access]) -> Expr | None:
         return read[e.name]
     if e.is_Integer:
         return Literal(int(e))
-    if e.is_Rational or e.is_Float:
+    if e.is_comparable:
         return Literal(float(e))
     if e.is_Add:
         positive = [term for term in e.args if not term.could_extract_minus_sign()]
@@ -80,6 +80,9 @@ def from_symbols(e: Symbolic, read: Mapping[str, Access]) -> Expr | None:
         return _joined_all(Mul, e.args, read)
     if e.is_Pow and e.exp.is_Integer and 0 < e.exp <= 4:
         return _joined_all(Mul, [e.base] * int(e.exp), read)
+    if e.is_Pow and e.exp == sympy.Rational(1, 2):
+        argument = from_symbols(e.base, read)
+        return None if argument is None else Call("sqrt", (argument,))
     names = {sympy.exp: "exp", sympy.log: "log", sympy.Abs: "abs"}
     if e.func in names:
         argument = from_symbols(e.args[0], read)

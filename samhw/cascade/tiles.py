@@ -8,7 +8,7 @@ is rescaled and rounded as often as there are tiles (RedFuser, equation 15; Flas
 from dataclasses import replace
 
 from samhw.cascade.one_pass import OnePass, Rescaling, begun
-from samhw.cascade.parts import InParts, blocks_of, dense
+from samhw.cascade.parts import InParts, blocks_of, cascades_of, dense
 from samhw.cascade.views import CutViews
 from samhw.errors import InputError
 from samhw.frontend import (
@@ -41,13 +41,11 @@ def tiled(given: OnePass, size: int, views: CutViews) -> OnePass:
     open_ = list(given.program.regions)
     while open_:
         region, *open_ = open_
-        seen: set[str] = set()
-        while asked := sorted(_rescaling(given, region) - seen):
-            seen.add(asked[0])
-            block = blocks_of(given.program, region).get(asked[0], 1)
+        for tensor in cascades_of(given, region, given.rescaled):
+            block = _blocks(given, region, tensor)
             if max(size, block) == 1:
                 continue
-            parts = _Tiles(given, region, asked[0], block if size == 1 else size, views)
+            parts = _Tiles(given, region, tensor, block if size == 1 else size, views)
             region = parts.region()
             done += parts.made
             given = parts.behind((*done, region, *open_))
@@ -55,9 +53,12 @@ def tiled(given: OnePass, size: int, views: CutViews) -> OnePass:
     return given
 
 
-def _rescaling(given: OnePass, region: Region) -> set[str]:
-    """The indices of the cascades of a region that rescale."""
-    return {given.reduced[tensor] for tensor in region.written if tensor in given.rescaled}
+def _blocks(given: OnePass, region: Region, tensor: str) -> int:
+    """How large the blocks are that a cascade has along its index."""
+    dimension, index = given.program.dimensions.of_statement, given.reduced[tensor]
+    own = {dimension(s)[index] for s in region.statements if s.lhs.tensor == tensor}
+    along = (s for s in region.statements if dimension(s).get(index) in own)
+    return blocks_of(given.program, along).get(index, 1)
 
 
 class _Tiles(InParts):
@@ -66,10 +67,15 @@ class _Tiles(InParts):
     is_tiles = True
     suffix = "tile"
 
-    def __init__(self, given: OnePass, region: Region, index: str, number: int, views: CutViews):
-        super().__init__(given, region, index, number, views)
+    def __init__(self, given: OnePass, region: Region, of: str, number: int, views: CutViews):
+        super().__init__(given, region, of, number, views)
         if self.whole is not None:
             raise self.refusal(self.whole[1])
+        for tensor in self.writers.keys() & given.rescaled.keys() - self.cut.keys():
+            if any(rescaling.writer.lhs.tensor in self.earlier for rescaling in given.rescaled[tensor]):
+                raise self.refusal(
+                    f"'{tensor}' is summed over it under another name, {given.reduced[tensor]}"
+                )
         self.per_tile = self._per_tile()
         """The tensors that have a value for each tile, and not for each of its coordinates."""
         self._tile: dict[str, Access] = {}
@@ -111,7 +117,7 @@ class _Tiles(InParts):
         for statement in self.asked.statements:
             tensor = statement.lhs.tensor
             index = self.cut.get(tensor)
-            if tensor in self.given.running and index == self.index:
+            if tensor in self.given.running and index == self.index and self.is_along(statement):
                 found.add(tensor)
             elif tensor in self.given.added and index in statement.lhs.names and not statement.is_move:
                 along = {a.tensor for a in accesses(statement.rhs) if index in a.names}
@@ -120,14 +126,16 @@ class _Tiles(InParts):
 
     def emit(self, statement: Statement) -> None:
         tensor = statement.lhs.tensor
-        if tensor in self.given.rescaled:
+        if tensor in self.per_tile and tensor not in self.given.running:
+            self.statements.append(replace(self.over(statement), mask=None))
+        elif not self.is_along(statement):
+            self.statements.append(self.over(statement))
+        elif tensor in self.given.rescaled:
             self._emit_sum(statement)
         elif tensor in self.earlier:
             self._tile[tensor], self._whole[tensor] = self.emit_earlier(statement)
         elif tensor in self.given.running:
             self._emit_running(statement)
-        elif tensor in self.per_tile:
-            self.statements.append(replace(self.over(statement), mask=None))
         else:
             self.statements.append(self.over(statement))
 

@@ -77,7 +77,7 @@ def workload_of(
             held[name] = replace(
                 held[name], values=np.abs(held[name].values).astype(np.int64) % inputs.places
             )
-    imported = import_function(module, function, held)
+    imported = import_function(module, function, held, value)
     tensors = imported.tensors(held)
     program = imported.program.bind({name: tensor.shape for name, tensor in tensors.items()})
     program = replace(program, value=asked_type(imported.element))

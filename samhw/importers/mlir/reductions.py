@@ -1,7 +1,7 @@
 """Which reduction the body of an operation makes, and what of it may follow a sum."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from samhw.frontend.expr import (
     Access,
@@ -20,6 +20,8 @@ from samhw.frontend.expr import (
 )
 from samhw.importers.core import Value
 from samhw.importers.mlir.idioms import call, difference, number_of, product, sum_of
+from samhw.importers.mlir.number_system import MARKED_WORD
+from samhw.importers.mlir.numbers_only import NUMBERS_ONLY, numbers_only, or_infinite
 
 __all__ = [
     "BodyReduction",
@@ -34,10 +36,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class BodyReduction:
-    """What a body makes of what it has and of the loops that are reduced: a reduction of terms."""
+    """What a body makes of what it has and of the loops that are reduced: a reduction of terms.
+
+    Attributes:
+        width: of the words of which it keeps the lowest bits; 0 where results are numbers as they are.
+        combine: makes the whole of what the terms give and of what was there; None for what the kind says.
+    """
 
     kind: str
     term: Expr
+    width: int = 0
+    combine: Callable[[Expr, Expr], Expr] | None = None
 
 
 def is_condition(expr: Expr) -> bool:
@@ -67,6 +76,20 @@ def reduction_of(expr: Expr, out: str) -> BodyReduction | None:
         return isinstance(part, Access) and part.tensor == out
 
     match expr:
+        case Call(function, (inner_expr, Literal(value=width), _)) if function == MARKED_WORD:
+            # Sums and products modulo a range may be taken modulo it in the end.
+            inner = reduction_of(inner_expr, out)
+            return replace(inner, width=int(width)) if inner and inner.kind in ("sum", "prod") else None
+        case Call("select", (Call("lt" | "le", (less, more)), yes, no)) if is_out(no) and not has(yes):
+            # NaN does not replace what is there; where that begins as a number, it stays one.
+            kind = "max" if (less, more) == (no, yes) else "min" if (less, more) == (yes, no) else None
+            if kind is None:
+                return None
+            return BodyReduction(
+                kind,
+                or_infinite(kind, yes),
+                combine=lambda a, b: Call("select", (call("lt", *((b, a) if kind == "max" else (a, b))), a, b)),
+            )
         case Call("select", (condition, yes, no)) if is_out(no) and not has(condition):
             # What is there stays where the condition does not hold.
             inner = reduction_of(yes, out)
@@ -93,6 +116,14 @@ def reduction_of(expr: Expr, out: str) -> BodyReduction | None:
         for factor in rest[1:]:
             term = product(term, factor)
         return BodyReduction("prod", term)
+    for kind, function in NUMBERS_ONLY.items():
+        if isinstance(expr, Call) and expr.function == function:
+            for one, other in (expr.arguments, expr.arguments[::-1]):
+                if is_out(one) and not has(other):
+                    term = or_infinite(kind, other)
+                    return BodyReduction(
+                        kind, term, combine=lambda a, b, f=function: numbers_only(Call(f, (a, b)))
+                    )
     if isinstance(expr, Call) and expr.function in ("max", "min"):
         a, b = expr.arguments
         for one, other in ((a, b), (b, a)):

@@ -13,10 +13,13 @@ from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.numbers_only import NUMBERS_ONLY
 from samhw.importers.mlir.words import signed_word, width_of
 
-__all__ = ["ROUNDINGS", "Arithmetic", "negation"]
+__all__ = ["ROUNDINGS", "WITHOUT_DIVISION", "Arithmetic", "negation"]
 
 _WIDEST_UNSIGNED = 32
 """Words of so many bits are beyond the integers here, as numbers from 0 on."""
+WITHOUT_DIVISION = UnsupportedError(
+    "divides integers, for which there is no hardware", "divide before the run, or in floating point"
+)
 
 
 def negation(condition: Expr) -> Expr:
@@ -72,10 +75,7 @@ class Arithmetic:
             UnsupportedError: for whole numbers.
         """
         if self.width is not None:
-            raise UnsupportedError(
-                "divides integers, for which there is no hardware",
-                "divide before the run, or in floating point",
-            )
+            raise WITHOUT_DIVISION
         return quotient(a, b)
 
     def negative(self, x: Expr) -> Expr:
@@ -87,7 +87,7 @@ class Arithmetic:
         """The absolute value; that of the least word is that word."""
         return x if self.is_condition else self.word(call("abs", x), "takes the absolute value of words")
 
-    def word(self, expr: Expr, what: str) -> Expr:
+    def word(self, expr: Expr, what: str | None) -> Expr:
         """What the type has of a result: its lowest bits."""
         value = number_of(expr)
         if self.width is not None and isinstance(value, int):
@@ -194,7 +194,7 @@ class Arithmetic:
             return x
         if self.width is None:
             return self.truncated(x, to, signed=signed)
-        return Arithmetic(to, self.system).word(self.signed(x) if signed else self.unsigned(x), "cuts words")
+        return Arithmetic(to, self.system).word(self.signed(x) if signed else self.unsigned(x), None)
 
     def truncated(self, x: Expr, to: str, *, signed: bool) -> Expr:
         """A number of floating point without its fraction, as a whole number. One that the type does not

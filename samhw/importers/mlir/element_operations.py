@@ -6,7 +6,7 @@ from functools import partial
 
 from samhw.frontend.expr import Expr, Literal
 from samhw.importers.core import UnsupportedError
-from samhw.importers.mlir.arithmetic import ROUNDINGS, Arithmetic, negation
+from samhw.importers.mlir.arithmetic import ROUNDINGS, WITHOUT_DIVISION, Arithmetic, negation
 from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.idioms import (
     ERF,
@@ -22,11 +22,13 @@ from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.operation import MlirOperation
 from samhw.importers.mlir.predicates import PREDICATES
 from samhw.importers.mlir.types import element_type
-from samhw.importers.mlir.whole_numbers import BITS, DIVISIONS, SHIFTS, whole_operation
+from samhw.importers.mlir.whole_numbers import BITS, DIVISIONS, SHIFTS, check_operands, whole_operation
 
 __all__ = ["ELEMENT_OPERATIONS", "element_operation"]
 
 _GREATEST_POWER = 16
+_NOTHING_LOST = 2**24
+"""1 more or less is not seen from there on."""
 
 
 def _extreme(kind: str, of: Arithmetic, a: Expr, b: Expr, *, signed: bool = True) -> Expr:
@@ -37,13 +39,26 @@ def _number_of_two(kind: str, of: Arithmetic, a: Expr, b: Expr) -> Expr:
     return of.number_of_two(kind, a, b)
 
 
+def _expm1(x: Expr) -> Expr:
+    """e^x - 1, with all its digits next to zero."""
+    return product(call("tanh", product(x, Literal(0.5))), sum_of(call("exp", x), Literal(1)))
+
+
+def _log1p(x: Expr) -> Expr:
+    """ln(1 + x), with all its digits next to zero: what 1 + x has lost of x is added again."""
+    whole = sum_of(x, Literal(1))
+    lost = difference(x, difference(whole, Literal(1)))
+    found = call("log", whole)
+    return selected(call("lt", x, Literal(_NOTHING_LOST)), sum_of(found, quotient(lost, whole)), found)
+
+
 _UNARY: Mapping[str, Callable[[Expr], Expr]] = {
     "math.absf": lambda x: call("abs", x),
     "math.exp": lambda x: call("exp", x),
     "math.exp2": lambda x: call("exp", product(x, Literal(math.log(2)))),
-    "math.expm1": lambda x: difference(call("exp", x), Literal(1)),
+    "math.expm1": _expm1,
     "math.log": lambda x: call("log", x),
-    "math.log1p": lambda x: call("log", sum_of(x, Literal(1))),
+    "math.log1p": _log1p,
     "math.log2": lambda x: product(call("log", x), Literal(1 / math.log(2))),
     "math.log10": lambda x: product(call("log", x), Literal(1 / math.log(10))),
     "math.sqrt": lambda x: call("sqrt", x),
@@ -107,9 +122,10 @@ def element_operation(system: NumberSystem, op: MlirOperation, given: Sequence[E
         UnsupportedError: for one that has no meaning in a program.
     """
     name = op.name
-    if len(given) != ELEMENT_OPERATIONS.get(name, 0) or not op.types or not op.gives:
+    if len(given) != ELEMENT_OPERATIONS.get(name) or not op.types or not op.gives:
         raise UnsupportedError("has no meaning in a program here", "compute it before the run")
     taken, gives = element_type(op.types[0]), element_type(op.gives[0])
+    check_operands(name, taken)
     if name in PREDICATES:
         return _compared(op, Arithmetic(taken, system), *given)
     if name in _UNARY:
@@ -143,9 +159,9 @@ def _cast(op: MlirOperation, of: Arithmetic, gives: str, x: Expr) -> Expr:
         _rounded(x, gives)
     signed = _EXTENDING[op.name]
     if op.name == "arith.trunci" and gives != "i1":
-        return Arithmetic(gives, of.system).word(x, "cuts words")
+        return Arithmetic(gives, of.system).word(x, None)
     number = of.signed(x) if signed else x if "nneg" in op.words else of.unsigned(x)
-    return number if is_float(gives) else Arithmetic(gives, of.system).word(number, "cuts words")
+    return number if is_float(gives) else Arithmetic(gives, of.system).word(number, None)
 
 def _compared(op: MlirOperation, of: Arithmetic, a: Expr, b: Expr) -> Expr:
     names = [str(word).strip('"') for word in op.words]
@@ -208,10 +224,9 @@ def _folded(name: str, element: str, given: Sequence[Expr]) -> Expr:
     """An operation that has no hardware, of known numbers."""
     numbers = [number for expr in given if isinstance(number := number_of(expr), int)]
     if len(numbers) != len(given):
-        does = "divides" if name in DIVISIONS else "works on the bits of"
-        raise UnsupportedError(
-            f"{does} integers, for which there is no hardware", "compute it before the run, or in floating point"
-        )
+        if name in DIVISIONS:
+            raise WITHOUT_DIVISION
+        raise UnsupportedError("works on the bits of integers", "compute it before the run")
     if name in DIVISIONS and not numbers[1]:
         raise UnsupportedError("divides by zero", "mend the divisor")
     return Literal(int(whole_operation(name, element, *numbers)))
@@ -220,7 +235,7 @@ def _folded(name: str, element: str, given: Sequence[Expr]) -> Expr:
 def _power(of: Arithmetic, x: Expr, exponent: Expr) -> Expr:
     n = number_of(exponent)
     if n is not None and n < 0 and of.width is not None:
-        raise UnsupportedError("divides integers, for which there is no hardware", "compute it before the run")
+        raise WITHOUT_DIVISION
     if n is not None:
         size, result = abs(n), None
         whole = int(size)

@@ -14,8 +14,15 @@ from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.operation import MlirOperation
 from samhw.importers.mlir.predicates import PREDICATES
 from samhw.importers.mlir.structured import operand_types
-from samhw.importers.mlir.types import OtherType, element_type
-from samhw.importers.mlir.whole_numbers import WHOLE, as_signed, as_unsigned, as_word, whole_operation
+from samhw.importers.mlir.types import MlirType, OtherType, element_type
+from samhw.importers.mlir.whole_numbers import (
+    WHOLE,
+    as_signed,
+    as_unsigned,
+    as_word,
+    check_operands,
+    whole_operation,
+)
 from samhw.importers.mlir.words import width_of
 
 __all__ = ["FOLDS", "INTERPRETED", "cast", "element", "interpreted_element", "named_element", "named_terms", "words"]
@@ -121,6 +128,7 @@ def interpreted_element(op: MlirOperation, given: Sequence[Any]) -> Any:
 def element(op: MlirOperation, given: Sequence[Any]) -> Any:
     """What an operation of arith or math makes of elements."""
     name, taken, gives = op.name, element_type(op.types[0]), element_type(op.gives[0])
+    check_operands(name, taken)
     if name in _FLOATING:
         return _FLOATING[name](*given)
     if name in WHOLE:
@@ -201,7 +209,7 @@ _TWO: Mapping[str, Callable[..., Any]] = {
 
 
 def _payload(op: MlirOperation, name: str, given: Sequence[Any]) -> Any:
-    kinds = [OtherType(element_type(kind)) for kind in operand_types(op)]
+    kinds: list[MlirType] = [OtherType(element_type(kind)) for kind in operand_types(op)]
     return element(MlirOperation(name, op.at, types=kinds[: len(given)], gives=kinds[-1:]), given)
 
 

@@ -298,7 +298,8 @@ def _places(amap: AffineMap, at: Mapping[int, Any]) -> tuple[Any, ...]:
 
 def is_body_operation(op: MlirOperation) -> bool:
     """Whether it computes with single elements in the body of another one."""
-    return op.name in INTERPRETED or op.name in ("linalg.index", "arith.constant", "constant", "tensor.extract")
+    others = ("linalg.index", "arith.constant", "constant", "tensor.extract")
+    return op.name in others or (op.name in INTERPRETED and bool(op.types) and bool(op.gives))
 
 
 def _named_fold(op: MlirOperation) -> _Fold | None:

@@ -60,6 +60,9 @@ class NumberSystem:
             case Neg(operand):
                 low, high = self.bounds(operand)
                 return -high, -low
+            case Add(x, Mul(Literal(value=more), Call("lt", (y, Literal(value=0))))) if x == y:
+                low, high = self.bounds(x)
+                return min(low + more, 0), max(high, more - 1)
             case Add(left, right):
                 (a, b), (c, d) = self.bounds(left), self.bounds(right)
                 return a + c, b + d
@@ -103,12 +106,13 @@ class NumberSystem:
 
     # The lowest bits
 
-    def word(self, expr: Expr, element: str, what: str) -> Expr:
+    def word(self, expr: Expr, element: str, what: str | None) -> Expr:
         """The lowest bits of a whole number, as an element of a type: marked, unless nothing needs to be
         done.
 
         Args:
-            what: what the operation does, for a refusal: ``adds words``.
+            what: what the operation does, for a refusal, such as ``adds words``; None where it does nothing but
+                cut.
 
         Raises:
             UnsupportedError: where the program cannot have the number exactly.
@@ -124,7 +128,7 @@ class NumberSystem:
         if width >= _WIDEST:
             self.check(expr, element)
             return expr  # An integer that its type does not hold ends the run.
-        if self.floating and max(-low, high) > self.exact and not math.isinf(max(-low, high)):
+        if what is not None and self.floating and max(-low, high) > self.exact:
             raise UnsupportedError(
                 f"{what} of {element}, of which {self.name} does not hold all results",
                 "extend them to i32 before",

@@ -1,6 +1,6 @@
 """Which reduction the body of an operation makes, and what of it may follow a sum."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from samhw.frontend.expr import (
@@ -33,6 +33,8 @@ __all__ = [
     "unsampled",
 ]
 
+Combine = Callable[[Expr, Expr], Expr]
+
 
 @dataclass(frozen=True)
 class BodyReduction:
@@ -46,7 +48,18 @@ class BodyReduction:
     kind: str
     term: Expr
     width: int = 0
-    combine: Callable[[Expr, Expr], Expr] | None = None
+    combine: Combine | None = None
+
+
+_KEPT: Mapping[str, Combine] = {
+    "max": lambda total, first: Call("select", (call("lt", first, total), total, first)),
+    "min": lambda total, first: Call("select", (call("lt", total, first), total, first)),
+}
+"""What replaces what is there where a comparison says so, which is 0 for NaN."""
+_OF_NUMBERS: Mapping[str, Combine] = {
+    "max": lambda total, first: numbers_only(Call(NUMBERS_ONLY["max"], (total, first))),
+    "min": lambda total, first: numbers_only(Call(NUMBERS_ONLY["min"], (total, first))),
+}
 
 
 def is_condition(expr: Expr) -> bool:
@@ -83,13 +96,7 @@ def reduction_of(expr: Expr, out: str) -> BodyReduction | None:
         case Call("select", (Call("lt" | "le", (less, more)), yes, no)) if is_out(no) and not has(yes):
             # NaN does not replace what is there; where that begins as a number, it stays one.
             kind = "max" if (less, more) == (no, yes) else "min" if (less, more) == (yes, no) else None
-            if kind is None:
-                return None
-            return BodyReduction(
-                kind,
-                or_infinite(kind, yes),
-                combine=lambda a, b: Call("select", (call("lt", *((b, a) if kind == "max" else (a, b))), a, b)),
-            )
+            return BodyReduction(kind, or_infinite(kind, yes), combine=_KEPT[kind]) if kind else None
         case Call("select", (condition, yes, no)) if is_out(no) and not has(condition):
             # What is there stays where the condition does not hold.
             inner = reduction_of(yes, out)
@@ -120,10 +127,7 @@ def reduction_of(expr: Expr, out: str) -> BodyReduction | None:
         if isinstance(expr, Call) and expr.function == function:
             for one, other in (expr.arguments, expr.arguments[::-1]):
                 if is_out(one) and not has(other):
-                    term = or_infinite(kind, other)
-                    return BodyReduction(
-                        kind, term, combine=lambda a, b, f=function: numbers_only(Call(f, (a, b)))
-                    )
+                    return BodyReduction(kind, or_infinite(kind, other), combine=_OF_NUMBERS[kind])
     if isinstance(expr, Call) and expr.function in ("max", "min"):
         a, b = expr.arguments
         for one, other in ((a, b), (b, a)):

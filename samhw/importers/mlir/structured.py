@@ -232,7 +232,7 @@ def _payload(op: MlirOperation, inputs: int, *, reduced: bool) -> Combine | None
     payload = op.attributes.get("payload")
     if not isinstance(payload, str):
         return None
-    kinds = [OtherType(element_type(kind)) for kind in operand_types(op)]
+    kinds: list[MlirType] = [OtherType(element_type(kind)) for kind in operand_types(op)]
 
     def combine(of: Arithmetic, *elements: Expr) -> Expr:
         given = list(elements if reduced else elements[:inputs])

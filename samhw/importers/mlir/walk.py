@@ -313,12 +313,13 @@ class _Frame:
         if name in _EMPTY:
             return self.empty(op, kind)
         if name in _SAME and op.operands:
+            held = self.held(self.operand(op, 0))
             taken, gives = (element_type(one) for one in (self.kinds.get(op.operands[0]), kind))
             if taken != gives:
                 raise UnsupportedError(
                     f"takes {taken} as {gives}", "cast the elements with operations of arith"
                 )
-            return self.held(self.operand(op, 0))
+            return held
         if name in ("arith.constant", "constant"):
             return self.constant(op)
         if name in ("call", "func.call"):

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.words import least_and_greatest, width_of
 
-__all__ = ["BITS", "DIVISIONS", "SHIFTS", "WHOLE", "as_signed", "as_unsigned", "as_word", "whole_operation"]
+__all__ = ["BITS", "DIVISIONS", "SHIFTS", "WHOLE", "as_signed", "as_unsigned", "as_word", "check_operands", "whole_operation"]
 
 Words = npt.NDArray[np.int64]
 Combine = Callable[[Any, Any], Any]
@@ -36,7 +37,8 @@ def as_unsigned(words: Any, element: str) -> npt.NDArray[np.uint64]:
     width = width_of(element)
     assert width is not None
     mask = np.uint64((1 << width) - 1)
-    return np.asarray(words, np.int64).astype(np.uint64) & mask
+    found: npt.NDArray[np.uint64] = np.asarray(words, np.int64).astype(np.uint64) & mask
+    return found
 
 
 def _toward_zero(a: Words, b: Words) -> Words:
@@ -90,6 +92,21 @@ DIVISIONS = tuple(
 )
 WHOLE = frozenset((*_SIGNED, *_UNSIGNED))
 """The operations of two whole numbers of one type."""
+
+_OTHERS_OF_WHOLE = frozenset(
+    {
+        *("arith.cmpi", "math.absi", "arith.extsi", "arith.extui", "arith.trunci", "arith.sitofp"),
+        *("arith.uitofp", "arith.index_cast", "arith.index_castui"),
+    }
+)
+
+
+def check_operands(name: str, element: str) -> None:
+    """Raises `UnsupportedError` for an operation of floating point that takes whole numbers, and the other
+    way round."""
+    is_whole = name in WHOLE or name in _OTHERS_OF_WHOLE
+    if name not in ("arith.select", "arith.bitcast") and is_whole != (width_of(element) is not None):
+        raise UnsupportedError(f"takes {element}, for which it has no meaning", "mend its type")
 
 
 def whole_operation(name: str, element: str, a: Any, b: Any) -> Words:

@@ -56,6 +56,8 @@ def words_of_data(values: npt.NDArray[Any], element: str) -> npt.NDArray[Any]:
     width = width_of(element)
     if width is None or not values.size:
         return values
+    if values.dtype.kind in "biu":
+        values = values.astype(np.int64)
     low, _ = least_and_greatest(element)
     wrong = (values != np.floor(values)) | (values < min(low, -(2.0 ** (width - 1)))) | (values >= 2.0**width)
     if wrong.any():

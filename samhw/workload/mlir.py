@@ -191,7 +191,7 @@ def _words(name: str, array: HostArray, element: str, *, drawn: bool) -> HostArr
         return replace(array, values=words_of_data(values, element))
     except ValueError as error:
         raise InputError(
-            f"The argument %{name} is of {element}, and its data have {error}; give whole numbers of {element}."
+            f"The argument %{name} is of {element}, and its data have {error}; give whole numbers of it."
         ) from None
 
 

@@ -11,6 +11,7 @@ from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.idioms import call, difference, number_of, product, quotient, selected, sum_of
 from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.numbers_only import NUMBERS_ONLY
+from samhw.importers.mlir.unsigned_order import UNSIGNED, less_unsigned
 from samhw.importers.mlir.words import signed_word, width_of
 
 __all__ = ["ROUNDINGS", "WITHOUT_DIVISION", "Arithmetic", "negation"]
@@ -121,21 +122,7 @@ class Arithmetic:
             return call(name, b, a) if signed else call(name, a, b)
         if signed:
             return call(name, a, b)
-        return self._less_unsigned(name, a, b)
-
-    def _less_unsigned(self, name: str, a: Expr, b: Expr) -> Expr:
-        """Among words of one sign, the order is that of the numbers; otherwise the negative one is the
-        greater."""
-        (low, _), (other, _) = self.system.bounds(a), self.system.bounds(b)
-        if low >= 0 and other >= 0:
-            return call(name, a, b)
-        zero = Literal(0)
-        if low >= 0:
-            return call("max", call("lt", b, zero), call(name, a, b))
-        if other >= 0:
-            return product(call("le", zero, a), call(name, a, b))
-        a_negative, b_negative = call("lt", a, zero), call("lt", b, zero)
-        return selected(call("eq", a_negative, b_negative), call(name, a, b), b_negative)
+        return less_unsigned(name, a, b, lambda x: self.system.bounds(x)[0])
 
     def equal(self, a: Expr, b: Expr) -> Expr:
         """A condition: whether a and b are equal; of floating point, 0 for NaN."""
@@ -149,8 +136,9 @@ class Arithmetic:
             return self.either(a, b) if (kind == "max") != signed else self.both(a, b)
         if self.width is None or signed or min(self.system.bounds(x)[0] for x in (a, b)) >= 0:
             return call(kind, a, b)
-        first = self.less(a, b, signed=False)
-        return self.chosen(first, b, a) if kind == "max" else self.chosen(first, a, b)
+        self.system.check(a, self.element)
+        self.system.check(b, self.element)
+        return Call(UNSIGNED[kind], (a, b, Literal(min(self.width, _WIDEST_UNSIGNED))))
 
     def number_of_two(self, kind: str, a: Expr, b: Expr) -> Expr:
         """The greater or the lesser of two numbers, `max` or `min`, where NaN is none."""

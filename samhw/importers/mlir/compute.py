@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -48,6 +49,7 @@ from samhw.importers.mlir.reductions import (
 )
 from samhw.importers.mlir.structured import Structured
 from samhw.importers.mlir.types import Affine, AffineMap
+from samhw.importers.mlir.unsigned_order import flipped, unsigned_extreme
 
 __all__ = ["Compute", "Init"]
 
@@ -466,6 +468,13 @@ class Compute:
         self, total: Value, found: BodyReduction, init: Init, out_map: AffineMap, warn: Callable[[], None]
     ) -> Value:
         kind = found.kind
+        if found.flipped:
+            if self.system.floating and found.flipped >= 32:
+                raise UnsupportedError(
+                    f"compares words without their signs, which {self.system.name} does not hold",
+                    "compare them with their signs",
+                )
+            total = self.operations.elementwise(lambda expr: flipped(expr, found.flipped), total)
         if init.value is None:
             warn()
             return total
@@ -483,7 +492,8 @@ class Compute:
             if neutral[kind]:
                 return total
             if kind in ("max", "min") and abs(number) < _NEUTRAL:
-                return self.operations.elementwise(lambda a: call(kind, a, Literal(number)), total)
+                made = found.combine or partial(call, kind)
+                return self.operations.elementwise(lambda a: made(a, Literal(number)), total)
         combine = found.combine or {"sum": sum_of, "prod": product}.get(kind, lambda a, b: call(kind, a, b))
         result = self.operations.elementwise(combine, total, value)
         result = replace(result, modes=tuple(r or t for r, t in zip(result.modes, total.modes, strict=True)))
@@ -506,7 +516,7 @@ class Compute:
 
     def _lowered(self, expr: Expr) -> Expr:
         """An expression of functions that programs have."""
-        return rewritten(expr, lambda node: numbers_only(self.system.resolved(node)))
+        return rewritten(expr, lambda node: unsigned_extreme(numbers_only(self.system.resolved(node))))
 
     def _word(self, total: Value, found: BodyReduction, terms: int) -> Value:
         """The lowest bits of a reduction of so many terms.
@@ -514,12 +524,12 @@ class Compute:
         Raises:
             UnsupportedError: where it may be beyond the whole numbers that the program holds exactly.
         """
-        if found.kind == "prod" or (terms + 1) << found.width - 1 > self.system.exact:
-            if self.system.floating:
-                raise UnsupportedError(
-                    f"reduces words of i{found.width}, of which {self.system.name} does not hold all results",
-                    "extend them to i32 before",
-                )
+        is_large = found.kind == "prod" or (terms + 1) << found.width - 1 > self.system.exact
+        if is_large and self.system.floating:
+            raise UnsupportedError(
+                f"reduces words of i{found.width}, of which {self.system.name} does not hold all results",
+                "extend them to i32 before",
+            )
         width = Literal(found.width)
         return self.operations.elementwise(
             lambda expr: self._lowered(Call(MARKED_WORD, (expr, width, Literal(0)))), total

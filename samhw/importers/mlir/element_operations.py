@@ -151,6 +151,7 @@ def element_operation(system: NumberSystem, op: MlirOperation, given: Sequence[E
         return selected(call("lt", given[1], Literal(0)), difference(Literal(0), size), size)
     return sum_of(product(given[0], given[1]), given[2])
 
+
 def _cast(op: MlirOperation, of: Arithmetic, gives: str, x: Expr) -> Expr:
     """A number of another type."""
     if of.width is None:
@@ -162,6 +163,7 @@ def _cast(op: MlirOperation, of: Arithmetic, gives: str, x: Expr) -> Expr:
         return Arithmetic(gives, of.system).word(x, None)
     number = of.signed(x) if signed else x if "nneg" in op.words else of.unsigned(x)
     return number if is_float(gives) else Arithmetic(gives, of.system).word(number, None)
+
 
 def _compared(op: MlirOperation, of: Arithmetic, a: Expr, b: Expr) -> Expr:
     names = [str(word).strip('"') for word in op.words]

@@ -216,7 +216,9 @@ def element_of(module: MlirModule, function: MlirFunction) -> tuple[str, list[st
     computed = (op for op in _reached(module, function) if op.name not in ("arith.constant", "constant"))
     inside = [kind for op in computed for kind in op.gives]
     names = sorted({element_type(kind) for kind in kinds})
-    floats = sorted({name for name in map(element_type, inside) if is_float(name)} | set(filter(is_float, names)))
+    floats = sorted(
+        {name for name in map(element_type, inside) if is_float(name)} | set(filter(is_float, names))
+    )
     if floats and [name for name in names if is_float(name)] == ["bf16"]:
         return "bf16", []
     if floats:

@@ -25,10 +25,21 @@ from samhw.importers.mlir.whole_numbers import (
 )
 from samhw.importers.mlir.words import width_of
 
-__all__ = ["FOLDS", "INTERPRETED", "cast", "element", "interpreted_element", "named_element", "named_terms", "words"]
+__all__ = [
+    "FOLDS",
+    "INTERPRETED",
+    "cast",
+    "element",
+    "interpreted_element",
+    "named_element",
+    "named_terms",
+    "words",
+]
 
 _EXACT = 2**53
 """Whole numbers in float64 are exact below."""
+_END = 2.0**63
+"""What the ends of i64 are in float64."""
 
 
 def _away_from_zero(x: Any) -> Any:
@@ -104,11 +115,17 @@ FOLDS: Mapping[str, np.ufunc] = {
 
 
 def whole(x: Any) -> npt.NDArray[np.int64]:
-    """Whole numbers; raises `UnsupportedError` for those of which float64 does not have all neighbours."""
+    """Whole numbers; raises `UnsupportedError` for those of which float64 does not have all neighbours, but
+    the ends of i64."""
     held = np.asarray(x)
-    if held.dtype.kind == "f" and held.size and not np.abs(held).max() < _EXACT:
+    if held.dtype.kind != "f":
+        return held.astype(np.int64)
+    least, most = held <= -_END, held >= _END
+    if not (least | most | (np.abs(held) < _EXACT)).all():
         raise UnsupportedError("computes with whole numbers beyond 2^53", "keep them below")
-    return held.astype(np.int64)
+    found = np.where(least | most, 0, held).astype(np.int64)
+    ends = np.iinfo(np.int64)
+    return np.where(least, ends.min, np.where(most, ends.max, found))
 
 
 def words(x: Any, kind: str) -> npt.NDArray[np.float64]:

@@ -89,6 +89,8 @@ class NumberSystem:
             return least_and_greatest(f"i{_number(arguments[1])}")
         given = [self.bounds(argument) for argument in arguments]
         match function:
+            case "maxui" | "minui":
+                return min(low for low, _ in given[:2]), max(high for _, high in given[:2])
             case "max":
                 return max(low for low, _ in given), max(high for _, high in given)
             case "min":
@@ -111,8 +113,7 @@ class NumberSystem:
         done.
 
         Args:
-            what: what the operation does, for a refusal, such as ``adds words``; None where it does nothing but
-                cut.
+            what: what the operation does, for a refusal, such as ``adds words``; None where it only cuts.
 
         Raises:
             UnsupportedError: where the program cannot have the number exactly.

@@ -22,6 +22,7 @@ from samhw.importers.core import Value
 from samhw.importers.mlir.idioms import call, difference, number_of, product, sum_of
 from samhw.importers.mlir.number_system import MARKED_WORD
 from samhw.importers.mlir.numbers_only import NUMBERS_ONLY, numbers_only, or_infinite
+from samhw.importers.mlir.unsigned_order import UNSIGNED, flipped, unsigned_extreme
 
 __all__ = [
     "BodyReduction",
@@ -42,12 +43,14 @@ class BodyReduction:
 
     Attributes:
         width: of the words of which it keeps the lowest bits; 0 where results are numbers as they are.
+        flipped: the width of words that are taken with their highest bit inverted; 0 for none.
         combine: makes the whole of what the terms give and of what was there; None for what the kind says.
     """
 
     kind: str
     term: Expr
     width: int = 0
+    flipped: int = 0
     combine: Combine | None = None
 
 
@@ -56,6 +59,10 @@ _KEPT: Mapping[str, Combine] = {
     "min": lambda total, first: Call("select", (call("lt", total, first), total, first)),
 }
 """What replaces what is there where a comparison says so, which is 0 for NaN."""
+_OF_WORDS: Mapping[str, Combine] = {
+    "max": lambda total, first: unsigned_extreme(Call(UNSIGNED["max"], (total, first, Literal(0)))),
+    "min": lambda total, first: unsigned_extreme(Call(UNSIGNED["min"], (total, first, Literal(0)))),
+}
 _OF_NUMBERS: Mapping[str, Combine] = {
     "max": lambda total, first: numbers_only(Call(NUMBERS_ONLY["max"], (total, first))),
     "min": lambda total, first: numbers_only(Call(NUMBERS_ONLY["min"], (total, first))),
@@ -123,6 +130,13 @@ def reduction_of(expr: Expr, out: str) -> BodyReduction | None:
         for factor in rest[1:]:
             term = product(term, factor)
         return BodyReduction("prod", term)
+    for kind, function in UNSIGNED.items():
+        if isinstance(expr, Call) and expr.function == function:
+            *pair, bits_of_words = expr.arguments
+            bits = int(number_of(bits_of_words) or 0)
+            for one, other in (pair, pair[::-1]):
+                if is_out(one) and not has(other):
+                    return BodyReduction(kind, flipped(other, bits), 0, bits, _OF_WORDS[kind])
     for kind, function in NUMBERS_ONLY.items():
         if isinstance(expr, Call) and expr.function == function:
             for one, other in (expr.arguments, expr.arguments[::-1]):

@@ -9,7 +9,17 @@ import numpy.typing as npt
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.words import least_and_greatest, width_of
 
-__all__ = ["BITS", "DIVISIONS", "SHIFTS", "WHOLE", "as_signed", "as_unsigned", "as_word", "check_operands", "whole_operation"]
+__all__ = [
+    "BITS",
+    "DIVISIONS",
+    "SHIFTS",
+    "WHOLE",
+    "as_signed",
+    "as_unsigned",
+    "as_word",
+    "check_operands",
+    "whole_operation",
+]
 
 Words = npt.NDArray[np.int64]
 Combine = Callable[[Any, Any], Any]
@@ -44,7 +54,8 @@ def as_unsigned(words: Any, element: str) -> npt.NDArray[np.uint64]:
 def _toward_zero(a: Words, b: Words) -> Words:
     """The quotient, which NumPy floors."""
     down = _divided(a, b)
-    return down + ((down < 0) & (down * b != a))
+    found: Words = down + ((down < 0) & (down * b != a))
+    return found
 
 
 def _divided(a: Any, b: Any) -> Any:

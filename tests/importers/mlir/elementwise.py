@@ -48,6 +48,8 @@ def results(text: str, arrays: Sequence[Array], folder: Path) -> tuple[Array, Ar
     outputs = run(compiled, workload.tensors, MODEL).outputs
     (declared,) = workload.program.outputs
     found = outputs[declared.name].to_dense()
-    held = {name[1:]: np.asarray(a, np.float64) for (name, _), a in zip(function.arguments, arrays, strict=True)}
+    held = {
+        name[1:]: np.asarray(a, np.float64) for (name, _), a in zip(function.arguments, arrays, strict=True)
+    }
     (meant,) = interpret(module, function, held)
     return np.asarray(found, np.float64), meant

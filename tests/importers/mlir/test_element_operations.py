@@ -1,5 +1,6 @@
 """Every operation of arith and math on edge values, against what NumPy makes of them in types of its own."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,9 @@ def pairs(values: Any) -> tuple[Array, Array]:
     return a.reshape(-1), b.reshape(-1)
 
 
-def check(body: str, taken: list[str], gives: str, arrays: list[Array], wanted: Array, folder: Path, **how: Any):
+def check(
+    body: str, taken: list[str], gives: str, arrays: list[Array], wanted: Array, folder: Path, **how: Any
+):
     """That the simulator and the interpreter both give what is wanted."""
     with np.errstate(all="ignore"):
         found, meant = results(body_text(body, taken, gives, len(wanted)), arrays, folder)
@@ -229,7 +232,7 @@ CASTS: list[tuple[str, str, str, Array, Array]] = [
     ("arith.fptosi", "f32", "i32", REALS, REALS.astype(np.int32)),
     ("arith.fptosi", "f32", "i8", REALS, REALS.astype(np.int8)),
     ("arith.fptoui", "f32", "i8", POSITIVE, POSITIVE.astype(np.uint8).view(np.int8)),
-    ("arith.fptoui", "f32", "i1", POSITIVE[:3], [0, 0, 1]),
+    ("arith.fptoui", "f32", "i1", POSITIVE[:3], np.array([0, 0, 1])),
     ("arith.bitcast", "i8", "i8", I8, I8),
     ("arith.bitcast", "f32", "f32", REALS, REALS),
     ("arith.extf", "bf16", "f32", REALS, REALS),
@@ -282,7 +285,12 @@ def test_a_sum_of_extended_words_is_cut_in_integers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "taken", "gives", "wrong"),
     [
-        ("arith.uitofp %a : i32 to f32", "i32", "f32", "without their sign, and some are beyond the integers"),
+        (
+            "arith.uitofp %a : i32 to f32",
+            "i32",
+            "f32",
+            "without their sign, and some are beyond the integers",
+        ),
         ("arith.bitcast %a : i32 to f32", "i32", "f32", "takes the bits of i32 as f32; compute it before"),
         ("arith.trunci %a : i32 to i1", "i32", "i1", "takes the lowest bit of a number"),
         ("arith.truncf %a : f32 to f8E3M4", "f32", "f8E3M4", "rounds to f8E3M4, for which there is no hard"),
@@ -305,7 +313,7 @@ def test_data_and_constants_are_words(tmp_path: Path) -> None:
     """200 and -56 are the same word of i8."""
     body = "%n = arith.constant 255 : i8\n %s = arith.addi %a, %n : i8\n %r = arith.extsi %s : i8 to i32"
     check(body, ["i8"], "i32", [np.array([200, -56, 0, 255])], np.array([-57, -57, -1, -2]), tmp_path)
-    with pytest.raises(InputError, match=r"%va is of i8, and its data have 256; give whole numbers of i8"):
+    with pytest.raises(InputError, match=r"%va is of i8, and its data have 256; give whole numbers of it"):
         results(body_text(body, ["i8"], "i32", 1), [np.array([256])], tmp_path)
     with pytest.raises(InputError, match=r"its data have 0\.5"):
         results(body_text(body, ["i8"], "i32", 1), [np.array([0.5])], tmp_path)
@@ -403,9 +411,7 @@ def away(x: Array) -> Array:
 
 
 def erf(x: Array) -> Array:
-    from math import erf
-
-    return np.array([erf(n) for n in x])
+    return np.array([math.erf(n) for n in x])
 
 
 UNARY: dict[str, Callable[[Array], Array]] = {
@@ -432,9 +438,17 @@ UNARY: dict[str, Callable[[Array], Array]] = {
     "math.round": away,
 }
 NUMBERS = np.array(
-    [np.nan, np.inf, -np.inf, 0, 1, -1, 0.5, -0.5, 1.5, -1.5, 2.5, -2.5, 3.75, -3.25, 88, -88, 1e-4, 1e30], np.float32
+    [np.nan, np.inf, -np.inf, 0, 1, -1, 0.5, -0.5, 1.5, -1.5, 2.5, -2.5, 3.75, -3.25, 88, -88, 1e-4, 1e30],
+    np.float32,
 )
-LIMITED = {"math.exp": 88, "math.exp2": 120, "math.expm1": 88, "math.sin": 1e9, "math.cos": 1e9, "math.tan": 1e9}
+LIMITED = {
+    "math.exp": 88,
+    "math.exp2": 120,
+    "math.expm1": 88,
+    "math.sin": 1e9,
+    "math.cos": 1e9,
+    "math.tan": 1e9,
+}
 
 
 @pytest.mark.parametrize("name", UNARY)

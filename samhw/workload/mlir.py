@@ -23,6 +23,8 @@ from samhw.importers.mlir import (
     inputs_of,
     interpret,
     read_module,
+    width_of,
+    words_of_data,
 )
 from samhw.names import Names
 from samhw.numerics import ValueType
@@ -70,14 +72,15 @@ def workload_of(
     names = {name: _name(name) for name in inputs.types}
     chosen = value or asked_type(_element(inputs))
     bound = _bound(function.name, inputs, names, data, chosen)
-    held = {name: _array(bound.tensors[names[name]], kind.element) for name, kind in inputs.types.items()}
-    for name in inputs.counts:
-        if not any(spec.startswith(f"{names[name]}=") for spec in data):
+    given = {name for name in names if any(spec.startswith(f"{names[name]}=") for spec in data)}
+    held: dict[str, HostArray] = {}
+    for name, kind in inputs.types.items():
+        array = _array(bound.tensors[names[name]], kind.element)
+        if name in inputs.counts and name not in given:
             # Drawn numbers, of which each is to be a place.
-            held[name] = replace(
-                held[name], values=np.abs(held[name].values).astype(np.int64) % inputs.places
-            )
-    imported = import_function(module, function, held)
+            array = replace(array, values=np.abs(array.values).astype(np.int64) % inputs.places)
+        held[name] = _words(name, array, kind.element, drawn=name not in given)
+    imported = import_function(module, function, held, value)
     tensors = imported.tensors(held)
     program = imported.program.bind({name: tensor.shape for name, tensor in tensors.items()})
     program = replace(program, value=asked_type(imported.element))
@@ -85,7 +88,7 @@ def workload_of(
     def oracle() -> float | None:
         return difference(module, function, imported, held, tensors)
 
-    drawn = [name for name in inputs.elided if not any(spec.startswith(f"{names[name]}=") for spec in data)]
+    drawn = [name for name in inputs.elided if name not in given]
     notes = imported.notes
     if drawn:
         notes = (f"The file leaves out the data of {', '.join(drawn)}, which are random here.", *notes)
@@ -179,6 +182,17 @@ def _array(tensor: Tensor, element: str) -> HostArray:
     if element == "i1":
         return replace(held, values=(held.values != 0).astype(np.int64))
     return held
+
+
+def _words(name: str, array: HostArray, element: str, *, drawn: bool) -> HostArray:
+    """Data of whole numbers as a program has the words of their type; drawn ones lose their fractions."""
+    values = np.trunc(array.values) if drawn and width_of(element) is not None else array.values
+    try:
+        return replace(array, values=words_of_data(values, element))
+    except ValueError as error:
+        raise InputError(
+            f"The argument %{name} is of {element}, and its data have {error}; give whole numbers of it."
+        ) from None
 
 
 def difference(

@@ -13,6 +13,7 @@ from samhw.importers.mlir.affine import affine_map, encoding
 from samhw.importers.mlir.operation import Elements, Symbol
 from samhw.importers.mlir.scanner import MlirScanner, SyntaxProblem
 from samhw.importers.mlir.types import Encoding, MlirType, OtherType, TensorType
+from samhw.importers.mlir.words import signed_word, width_of, words_of_data
 
 __all__ = ["LARGEST", "Attributes", "is_float", "is_integer", "raw_elements"]
 
@@ -294,7 +295,17 @@ def _unquoted(text: str) -> str:
 
 
 def _number(text: str, element: str) -> int | float:
-    """A number as it is written; one in hexadecimal gives the bits of a floating-point number."""
+    """A number as it is written, and for a type of whole numbers what stands for its word; one in hexadecimal
+    gives the bits of a floating-point number. Raises ValueError for a number that the type does not have."""
+    found, width = _literal(text, element), width_of(element)
+    if width is None:
+        return found
+    if not isinstance(found, int) or not -(1 << width) <= 2 * found < 2 << width:
+        raise ValueError
+    return signed_word(found, element)
+
+
+def _literal(text: str, element: str) -> int | float:
     if text in ("true", "false"):
         return int(text == "true")
     if "x" not in text:
@@ -356,5 +367,5 @@ def raw_elements(data: bytes, element: str, shape: Sequence[int]) -> npt.NDArray
     else:
         width = 64 if element == "index" else int(re.sub(r"\D", "", element) or 0)
         found = np.frombuffer(data, _INTEGERS.get(width, np.dtype("V0")))
-    values = found.astype(np.float64)
+    values = words_of_data(found.astype(np.float64), element)
     return np.full(shape, values[0]) if len(values) == 1 else values.reshape(shape)

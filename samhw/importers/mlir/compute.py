@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from samhw.frontend.expr import (
     Mul,
     accesses,
     free_indices,
+    rewritten,
     terms,
     walk,
     with_accesses,
@@ -33,8 +35,11 @@ from samhw.importers.core import (
     contract,
 )
 from samhw.importers.mlir.hidden import Hidden, hidden_asked, is_zero_anyway, mask_of, shown, where_hidden
-from samhw.importers.mlir.idioms import call, literal, number_of, product, simplified, sum_of
+from samhw.importers.mlir.idioms import call, literal, number_of, product, simplified, sum_of, with_erf
+from samhw.importers.mlir.number_system import MARKED_WORD, NumberSystem
+from samhw.importers.mlir.numbers_only import numbers_only
 from samhw.importers.mlir.reductions import (
+    BodyReduction,
     is_condition,
     is_factor_product,
     masks,
@@ -44,6 +49,7 @@ from samhw.importers.mlir.reductions import (
 )
 from samhw.importers.mlir.structured import Structured
 from samhw.importers.mlir.types import Affine, AffineMap
+from samhw.importers.mlir.unsigned_order import flipped, unsigned_extreme
 
 __all__ = ["Compute", "Init"]
 
@@ -69,8 +75,9 @@ class Init:
 class Compute:
     """Makes statements of loops."""
 
-    def __init__(self, build: Build) -> None:
+    def __init__(self, build: Build, system: NumberSystem) -> None:
         self.build = build
+        self.system = system
         self.tensors = Tensors(build)
         self.operations = Operations(build, self.tensors)
         self.views = Views(build, self.tensors)
@@ -122,7 +129,7 @@ class Compute:
             raise UnsupportedError("reduces, but keeps nothing of what was there", "make the loop parallel")
         read = term if where is None else Add(term, where)
         operands = self.operands(loops, given, inits, read, outer, sizes, warn)
-        term, operands = _folded(term, where, operands)
+        term, operands = self._folded(term, where, operands)
         joins = found is not None and found.kind == "sum" and isinstance(term, Mul)
         whole, swaps = self._whole(term, operands, sizes, as_factors=joins)
         value = replace(whole, modes=self._rows(out_map, whole.modes, init))
@@ -139,7 +146,8 @@ class Compute:
             total = self._reduced_where(value, found.kind, stored)
         else:
             total = self._reduced(value, found.kind, flat)
-        return self._with_init(total, found.kind, init, out_map, warn)
+        whole = self._with_init(total, found, init, out_map, warn)
+        return self._word(whole, found, math.prod(sizes[n] for n in reduced)) if found.width else whole
 
     def _whole(
         self, term: Expr, operands: Mapping[str, Value], sizes: Sequence[int], *, as_factors: bool
@@ -206,7 +214,7 @@ class Compute:
     def _few(self, expr: Expr) -> Expr:
         """The expression with statements of their own for its parts, first for what it has several times,
         until no more streams meet in it than can."""
-        while sum(1 for _ in accesses(expr)) > MOST_JOINED:
+        while sum(1 for _ in accesses(with_erf(expr))) > MOST_JOINED:
             parts = Counter(node for node in walk(expr) if len(set(accesses(node))) and node.children)
             several = [node for node, count in parts.items() if count > 1]
             others = [node for node in parts if node != expr and sum(1 for _ in accesses(node)) > 1]
@@ -457,14 +465,24 @@ class Compute:
         return replace(held, modes=held.modes[:-1])
 
     def _with_init(
-        self, total: Value, kind: str, init: Init, out_map: AffineMap, warn: Callable[[], None]
+        self, total: Value, found: BodyReduction, init: Init, out_map: AffineMap, warn: Callable[[], None]
     ) -> Value:
+        kind = found.kind
+        if found.flipped:
+            if self.system.floating and found.flipped >= 32:
+                raise UnsupportedError(
+                    f"compares words without their signs, which {self.system.name} does not hold",
+                    "compare them with their signs",
+                )
+            total = self.operations.elementwise(lambda expr: flipped(expr, found.flipped), total)
         if init.value is None:
             warn()
             return total
         value = init.value
         number = number_of(value.expr)
         if number is not None:
+            if math.isnan(number):
+                raise UnsupportedError("begins with NaN", "begin with a number")
             neutral = {
                 "sum": number == 0,
                 "prod": number == 1,
@@ -474,22 +492,45 @@ class Compute:
             if neutral[kind]:
                 return total
             if kind in ("max", "min") and abs(number) < _NEUTRAL:
-                return self.operations.elementwise(lambda a: call(kind, a, Literal(number)), total)
-        combine = {"sum": sum_of, "prod": product}.get(kind, lambda a, b: call(kind, a, b))
+                made = found.combine or partial(call, kind)
+                return self.operations.elementwise(lambda a: made(a, Literal(number)), total)
+        combine = found.combine or {"sum": sum_of, "prod": product}.get(kind, lambda a, b: call(kind, a, b))
         result = self.operations.elementwise(combine, total, value)
         result = replace(result, modes=tuple(r or t for r, t in zip(result.modes, total.modes, strict=True)))
         return self.operations.fused_term(total, result) if kind == "sum" else result
 
+    def _folded(
+        self, term: Expr, where: Expr | None, operands: Mapping[str, Value]
+    ) -> tuple[Expr, dict[str, Value]]:
+        """A term with the operands that are numbers in it, and what is left of the operands."""
 
-def _folded(term: Expr, where: Expr | None, operands: Mapping[str, Value]) -> tuple[Expr, dict[str, Value]]:
-    """A term with the operands that are numbers in it, and what is left of the operands."""
+        def known(access: Access) -> Expr:
+            held = operands.get(access.tensor)
+            number = held is not None and held.mask is None and isinstance(held.expr, Literal)
+            return held.expr if held is not None and number else access
 
-    def known(access: Access) -> Expr:
-        held = operands.get(access.tensor)
-        number = held is not None and held.mask is None and isinstance(held.expr, Literal)
-        return held.expr if held is not None and number else access
+        term, masks = hidden_asked(with_accesses(term, known), operands)
+        term = simplified(self._lowered(simplified(term)))
+        used = {access.tensor for part in (term, where) if part is not None for access in accesses(part)}
+        return term, {name: value for name, value in {**operands, **masks}.items() if name in used}
 
-    term, masks = hidden_asked(with_accesses(term, known), operands)
-    term = simplified(term)
-    used = {access.tensor for part in (term, where) if part is not None for access in accesses(part)}
-    return term, {name: value for name, value in {**operands, **masks}.items() if name in used}
+    def _lowered(self, expr: Expr) -> Expr:
+        """An expression of functions that programs have."""
+        return rewritten(expr, lambda node: unsigned_extreme(numbers_only(self.system.resolved(node))))
+
+    def _word(self, total: Value, found: BodyReduction, terms: int) -> Value:
+        """The lowest bits of a reduction of so many terms.
+
+        Raises:
+            UnsupportedError: where it may be beyond the whole numbers that the program holds exactly.
+        """
+        is_large = found.kind == "prod" or (terms + 1) << found.width - 1 > self.system.exact
+        if is_large and self.system.floating:
+            raise UnsupportedError(
+                f"reduces words of i{found.width}, of which {self.system.name} does not hold all results",
+                "extend them to i32 before",
+            )
+        width = Literal(found.width)
+        return self.operations.elementwise(
+            lambda expr: self._lowered(Call(MARKED_WORD, (expr, width, Literal(0)))), total
+        )

@@ -62,6 +62,9 @@ def where_hidden(expr: Expr, hidden: Collection[str]) -> Hidden:
     """
     if not any(access.tensor in hidden for access in accesses(expr)):
         return Hidden.NOTHING_SPECIAL
+    match expr:
+        case Call("select", (Call("eq", (one, other)), shown_as, _)) if one == other == shown_as:
+            return where_hidden(one, hidden)  # It is no NaN there.
     parts = [where_hidden(part, hidden) for part in expr.children]
     lost = parts[:1] == [Hidden.MINUS_INFINITY]
     match expr:

@@ -36,6 +36,7 @@ _FUNCTIONS: Mapping[str, Callable[[float], float]] = {
     "cos": math.cos,
     "abs": abs,
     "relu": lambda x: max(x, 0),
+    "rint": round,
 }
 """What a number in the place of a tensor becomes."""
 
@@ -140,7 +141,10 @@ def call(function: str, *arguments: Expr) -> Expr:
     """A function; max(x, 0) is relu(x), and what of numbers is known is a number."""
     numbers = [number_of(argument) for argument in arguments]
     if function in ("max", "min") and None not in numbers:
-        return Literal((max if function == "max" else min)(n for n in numbers if n is not None))
+        known = [n for n in numbers if n is not None]
+        if any(math.isnan(n) for n in known):
+            return Literal(math.nan)
+        return Literal(max(known) if function == "max" else min(known))
     if function == "max":
         a, b = arguments
         if numbers[1] == 0:
@@ -158,8 +162,14 @@ def call(function: str, *arguments: Expr) -> Expr:
     return Call(function, arguments)
 
 
-def selected(condition: Expr, a: Expr, b: Expr) -> Expr:
-    """a where the condition is not zero, else b: a maximum, a minimum, relu or leaky_relu where it is one."""
+def selected(condition: Expr, a: Expr, b: Expr, *, has_nan: bool = True) -> Expr:
+    """a where the condition is not zero, else b: a maximum, a minimum, relu or leaky_relu where it is one.
+
+    A comparison is 0 for NaN, and so gives b; a maximum gives NaN. They agree where a is a number.
+
+    Args:
+        has_nan: a and b may be NaN.
+    """
     known = number_of(condition)
     if known is not None:
         return a if known else b
@@ -167,9 +177,10 @@ def selected(condition: Expr, a: Expr, b: Expr) -> Expr:
         return a
     if isinstance(condition, Call) and condition.function in ("lt", "le"):
         less, more = condition.arguments
-        if (less, more) == (a, b):
+        agree = not has_nan or number_of(a) is not None
+        if (less, more) == (a, b) and agree:
             return call("min", a, b)
-        if (less, more) == (b, a):
+        if (less, more) == (b, a) and agree:
             return call("max", a, b)
         if number_of(less) == 0 and more == a and (slope := _slope(b, a)) is not None:
             return Call("leaky_relu", (a, Literal(slope)))
@@ -201,26 +212,34 @@ def simplified(expr: Expr) -> Expr:
 
 
 def _slope(expr: Expr, x: Expr) -> float | None:
-    """The number that x is multiplied by in an expression."""
+    """The number, but zero, that x is multiplied by in an expression."""
     if isinstance(expr, Mul):
         for one, other in ((expr.left, expr.right), (expr.right, expr.left)):
             if one == x:
-                return number_of(other)
+                return number_of(other) or None
     return None
 
 
+_SERIES = 2 / math.sqrt(math.pi)
+_NEXT_TO_ZERO = 1 / 32
+"""Where two terms of the series of the error function are enough."""
+
+
 def with_erf(expr: Expr) -> Expr:
-    """The expression with each error function made of what programs have: erf(x) is 2 gelu(y) / y - 1 with
-    y = x sqrt(2), and 0 at 0."""
+    """The expression with each error function made of what programs have: erf(x) is 1 - 2 gelu(-y) / -y for x
+    above zero, with y = x sqrt(2), and its negative below. gelu(-y) / -y goes to zero for infinity. Next to
+    zero, where the difference would have few digits, it is 2 / sqrt(pi) (x - x^3 / 3)."""
 
     def change(node: Expr) -> Expr:
         if not isinstance(node, Call) or node.function != ERF:
             return node
         (x,) = node.arguments
-        y = product(x, Literal(math.sqrt(2)))
-        ratio = Div(Call("gelu", (y,)), y)
-        return Call(
-            "select", (Call("eq", (x, Literal(0))), Literal(0), Sub(Mul(Literal(2), ratio), Literal(1)))
-        )
+        size = call("abs", x)
+        y = Mul(size, Literal(-math.sqrt(2)))
+        far = Sub(Literal(1), Mul(Literal(2), Div(Call("gelu", (y,)), y)))
+        sign = Call("select", (Call("lt", (x, Literal(0))), Literal(-1), Literal(1)))
+        near = Mul(x, Sub(Literal(_SERIES), Mul(Literal(_SERIES / 3), Mul(x, x))))
+        is_near = Call("lt", (size, Literal(_NEXT_TO_ZERO)))
+        return Call("select", (is_near, near, Mul(sign, far)))
 
     return rewritten(expr, change)

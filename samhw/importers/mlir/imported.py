@@ -1,6 +1,6 @@
 """A function of a file in MLIR as a program."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +13,11 @@ from samhw.importers.core import Build, Emitted, HostArray, InputSource, Value, 
 from samhw.importers.mlir.attributes import is_float, is_integer
 from samhw.importers.mlir.held import Held, Unset
 from samhw.importers.mlir.idioms import with_erf
-from samhw.importers.mlir.operation import MlirFunction, MlirModule
-from samhw.importers.mlir.types import MlirType, TensorType
+from samhw.importers.mlir.operation import MlirFunction, MlirModule, MlirOperation, Symbol
+from samhw.importers.mlir.types import MlirType, TensorType, element_type
 from samhw.importers.mlir.walk import FunctionWalk
 from samhw.names import plain
+from samhw.numerics import ValueType, value_type
 from samhw.suggestion import did_you_mean
 from samhw.tensors import Tensor
 
@@ -114,14 +115,18 @@ def _is_number(kind: MlirType) -> bool:
 
 
 def import_function(
-    module: MlirModule, function: MlirFunction, data: Mapping[str, HostArray]
+    module: MlirModule, function: MlirFunction, data: Mapping[str, HostArray], value: ValueType | None = None
 ) -> ImportedFunction:
     """A function as a program, for data of these shapes.
+
+    Args:
+        value: what the program is to be computed in; by default what the types of the text say.
 
     Raises:
         InputError: for a function that cannot be imported, with the place of the operation and a way out.
     """
-    walk = FunctionWalk(module, data)
+    element, more = element_of(module, function)
+    walk = FunctionWalk(module, data, value or value_type(element))
     given = zip(walk.run(function), function.results, strict=False)
     found = [held for held, kind in given if isinstance(kind, TensorType) or _is_number(kind)]
     outputs = _Outputs(walk)
@@ -140,7 +145,6 @@ def import_function(
     for made in build.statements:
         made.rhs = with_erf(made.rhs)
     emitted = emit(build, plain(function.name) or "module", [access.tensor for access, _ in outputs.computed])
-    element, more = element_of(module, function)
     program = emitted.program
     return ImportedFunction(
         program,
@@ -209,12 +213,30 @@ def element_of(module: MlirModule, function: MlirFunction) -> tuple[str, list[st
     kinds = [kind for _, kind in function.arguments] + list(function.results)
     for op in function.body.operations:
         kinds += op.gives
-    names = {kind.element if isinstance(kind, TensorType) else str(kind) for kind in kinds}
-    floats = sorted(name for name in names if is_float(name))
-    if floats == ["bf16"]:
+    computed = (op for op in _reached(module, function) if op.name not in ("arith.constant", "constant"))
+    inside = [kind for op in computed for kind in op.gives]
+    names = sorted({element_type(kind) for kind in kinds})
+    floats = sorted(
+        {name for name in map(element_type, inside) if is_float(name)} | set(filter(is_float, names))
+    )
+    if floats and [name for name in names if is_float(name)] == ["bf16"]:
         return "bf16", []
     if floats:
-        others = [name for name in floats if name not in ("f32", "bf16")]
+        others = [name for name in floats if name != "f32"]
         return "f32", [f"What the text has in {name} is computed in f32." for name in others]
-    wide = [name for name in sorted(names) if name in ("i64", "ui64")]
+    wide = [name for name in names if name in ("i64", "ui64")]
     return "i32", [f"What the text has in {name} is computed in i32." for name in wide]
+
+
+def _reached(module: MlirModule, function: MlirFunction) -> Iterator[MlirOperation]:
+    """The operations of a function, those in others and in functions that it calls too."""
+    left = list(function.body.operations)
+    seen = {function.name}
+    while left:
+        op = left.pop()
+        yield op
+        left += [inner for blocks in op.regions.values() for block in blocks for inner in block.operations]
+        for symbol in op.attributes.values():
+            if isinstance(symbol, Symbol) and symbol.name in module.functions and symbol.name not in seen:
+                seen.add(symbol.name)
+                left += module.functions[symbol.name].body.operations

@@ -12,16 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.importers.mlir.attributes import raw_elements
-from samhw.importers.mlir.interpreted_loops import (
-    Loops,
-    element,
-    is_body_operation,
-    is_element,
-    needed,
-    taken,
-)
+from samhw.importers.mlir.interpreted_elements import INTERPRETED, cast, interpreted_element
+from samhw.importers.mlir.interpreted_loops import Loops, is_body_operation, needed, taken
 from samhw.importers.mlir.operation import Block, Elements, MlirFunction, MlirModule, MlirOperation, Symbol
-from samhw.importers.mlir.types import TensorType
+from samhw.importers.mlir.structured import operand_types
+from samhw.importers.mlir.types import TensorType, element_type
 
 __all__ = ["Interpreter", "TooLargeError", "interpret", "is_interpreted"]
 
@@ -115,7 +110,7 @@ class Interpreter:
         if name.startswith("linalg."):
             return self.linalg(op, known)
         if name.startswith(("arith.", "math.")):
-            return [np.asarray(element(op, given, {}), np.float64)]
+            return [interpreted_element(op, given)]
         if name == "scf.for":
             return self.repeat(op, known)
         if name == "tm_tensor.scatter":
@@ -270,7 +265,9 @@ class Interpreter:
         """All results of an operation of linalg."""
         if op.name == "linalg.fill":
             number, out = [*op.inputs, *op.outputs] or op.operands
-            return [np.full(known[out].shape, known[number])]
+            kinds = [element_type(kind) for kind in operand_types(op)]
+            held = known[number] if kinds[0] == kinds[-1] else cast(known[number], *kinds, signed=True)
+            return [np.full(known[out].shape, held)]
         if op.name == "linalg.softmax":
             x, dim = known[(op.inputs or op.operands)[0]], int(op.attributes["dimension"])
             powers = np.exp(x - x.max(dim, keepdims=True))
@@ -309,7 +306,7 @@ def is_interpreted(op: MlirOperation, resources: Collection[str]) -> bool:
                 return is_real and (value.values is not None or value.name in resources)
             return isinstance(value, bool | int | float)
         case "arith" | "math":
-            return is_element(op)
+            return op.name in INTERPRETED and bool(op.types) and bool(op.gives)
         case "tensor":
             return short in _MOVES and all(map(_is_plain, op.regions.values()))
         case "linalg":

@@ -12,15 +12,21 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.special
 
 from samhw.importers.core import UnsupportedError
+from samhw.importers.mlir.interpreted_elements import (
+    FOLDS,
+    INTERPRETED,
+    element,
+    named_element,
+    named_terms,
+    words,
+)
 from samhw.importers.mlir.operation import Block, MlirOperation
-from samhw.importers.mlir.predicates import PREDICATES
-from samhw.importers.mlir.structured import structured
-from samhw.importers.mlir.types import AffineMap, TensorType
+from samhw.importers.mlir.structured import operand_types, structured
+from samhw.importers.mlir.types import AffineMap, TensorType, element_type
 
-__all__ = ["Loops", "check_places", "element", "is_body_operation", "is_element", "needed", "taken"]
+__all__ = ["Loops", "check_places", "is_body_operation", "needed", "taken"]
 
 Array = npt.NDArray[np.float64]
 
@@ -29,73 +35,6 @@ _MA: Any = np.ma
 
 _LARGEST_GRID = 1 << 22
 """Elements of an array over loops."""
-
-_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "arith.negf": np.negative,
-    "math.absf": np.abs,
-    "math.absi": np.abs,
-    "math.exp": np.exp,
-    "math.exp2": np.exp2,
-    "math.expm1": np.expm1,
-    "math.log": np.log,
-    "math.log1p": np.log1p,
-    "math.log2": np.log2,
-    "math.log10": np.log10,
-    "math.sqrt": np.sqrt,
-    "math.rsqrt": lambda x: 1 / np.sqrt(x),
-    "math.tanh": np.tanh,
-    "math.sin": np.sin,
-    "math.cos": np.cos,
-    "math.tan": np.tan,
-    "math.erf": scipy.special.erf,
-    "math.powf": np.power,
-    "math.fpowi": np.power,
-    "math.ipowi": np.power,
-    "math.copysign": np.copysign,
-    "math.fma": lambda a, b, c: a * b + c,
-    "arith.select": lambda c, a, b: np.where(c != 0, a, b),
-    "arith.andi": lambda a, b: (a != 0) & (b != 0),
-    "arith.ori": lambda a, b: (a != 0) | (b != 0),
-    "arith.xori": lambda a, b: (a != 0) ^ (b != 0),
-    "arith.divsi": lambda a, b: np.trunc(a / b),
-    "arith.divui": np.floor_divide,
-    "arith.floordivsi": np.floor_divide,
-    "arith.ceildivsi": lambda a, b: np.ceil(a / b),
-    "arith.ceildivui": lambda a, b: np.ceil(a / b),
-    "arith.remsi": np.fmod,
-    "arith.remui": np.mod,
-    **{f"arith.{name}": np.add for name in ("addf", "addi")},
-    **{f"arith.{name}": np.subtract for name in ("subf", "subi")},
-    **{f"arith.{name}": np.multiply for name in ("mulf", "muli")},
-    "arith.divf": np.divide,
-    **{f"arith.max{kind}": np.maximum for kind in ("imumf", "numf", "f", "si", "ui")},
-    **{f"arith.min{kind}": np.minimum for kind in ("imumf", "numf", "f", "si", "ui")},
-    **dict.fromkeys(("arith.fptosi", "arith.fptoui", "math.trunc"), np.trunc),
-    "math.floor": np.floor,
-    "math.ceil": np.ceil,
-    "math.roundeven": np.rint,
-    **{
-        f"arith.{name}": lambda x: x
-        for name in ("extf", "truncf", "extui", "trunci", "uitofp", "index_cast", "index_castui")
-    },
-}
-_MODULAR = ("arith.addi", "arith.subi", "arith.muli")
-_COMPARED: Mapping[str, Callable[..., Any]] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
-
-
-_FOLDS: Mapping[str, np.ufunc] = {
-    **dict.fromkeys(("addf", "addi"), np.add),
-    **dict.fromkeys(("mulf", "muli"), np.multiply),
-    **{f"max{kind}": np.maximum for kind in ("imumf", "numf", "f", "si", "ui")},
-    **{f"min{kind}": np.minimum for kind in ("imumf", "numf", "f", "si", "ui")},
-}
 
 Constant = Callable[[MlirOperation], Array]
 
@@ -106,10 +45,12 @@ class _Fold:
 
     Attributes:
         term: of the values of a body, by name; of the elements of the operands, by number.
+        kind: the type of elements.
     """
 
     function: np.ufunc
     term: str | Callable[[Sequence[Any]], Any]
+    kind: str
 
 
 class Loops:
@@ -196,6 +137,7 @@ class Loops:
             if folds:
                 function = folds[place].function
                 whole = function(there[place], function.reduce(whole, axes) if axes else whole)
+                whole = words(whole, folds[place].kind)
             self.outs[place][own[place]] = whole
 
     def made(
@@ -206,7 +148,7 @@ class Loops:
         if block is None:
             if folds and callable(folds[0].term):
                 return [folds[0].term(elements)]
-            return [_named(self.op, elements)]
+            return [named_element(self.op, elements)]
         wanted = [fold.term for fold in folds] if folds else None
         return self.block(block, elements, at, self.known, wanted)
 
@@ -225,13 +167,13 @@ class Loops:
         assert last is not None
         for (own, _), name in zip(block.arguments[len(self.ins) :], last.operands, strict=False):
             op = made.get(name)
-            function = _FOLDS.get(op.name.removeprefix("arith.")) if op else None
+            function = FOLDS.get(op.name.removeprefix("arith.")) if op else None
             if op is None or function is None or read.count(own) != 1 or op.operands.count(own) != 1:
                 return None
             if read.count(name) != 1 or _is_condition(op):
                 return None
             (term,) = [operand for operand in op.operands if operand != own]
-            found.append(_Fold(function, term))
+            found.append(_Fold(function, term, element_type(op.gives[0])))
         return found
 
     # Bodies
@@ -260,7 +202,7 @@ class Loops:
             elif op.name == "tensor.extract":
                 found = taken(op, held)
             else:
-                found = element(op, [held[name] for name in op.operands], _kinds(block))
+                found = element(op, [held[name] for name in op.operands])
             held.update(dict.fromkeys(op.results, found))
         return [held[name] for name in names]
 
@@ -348,94 +290,31 @@ def taken(op: MlirOperation, held: Mapping[str, Any]) -> Any:
     return source[tuple(places)]
 
 
-def _kinds(block: Block) -> dict[str, str]:
-    kinds = dict(block.arguments)
-    for op in block.operations:
-        kinds.update(zip(op.results, op.gives, strict=False))
-    return {name: kind.element if isinstance(kind, TensorType) else str(kind) for name, kind in kinds.items()}
-
-
 def _places(amap: AffineMap, at: Mapping[int, Any]) -> tuple[Any, ...]:
     return tuple(
         result.offset + sum(factor * at[loop] for loop, factor in result.factors) for result in amap.results
     )
 
 
-def is_element(op: MlirOperation) -> bool:
-    """Whether `element` has it."""
-    return op.name in _FUNCTIONS or op.name in (
-        *("arith.extsi", "arith.sitofp"),
-        *("arith.cmpf", "arith.cmpi"),
-    )
-
-
 def is_body_operation(op: MlirOperation) -> bool:
     """Whether it computes with single elements in the body of another one."""
-    return is_element(op) or op.name in ("linalg.index", "arith.constant", "constant", "tensor.extract")
-
-
-def element(op: MlirOperation, given: Sequence[Any], kinds: Mapping[str, str]) -> Any:
-    """What an operation of arith or math makes of elements.
-
-    Args:
-        kinds: by name, the types of values.
-    """
-    if op.name in _FUNCTIONS:
-        found = _FUNCTIONS[op.name](*given)
-        return found % 2 if op.name in _MODULAR and _is_condition(op) else found
-    if op.name in ("arith.extsi", "arith.sitofp"):
-        return -given[0] if kinds.get(op.operands[0]) == "i1" else given[0]
-    if op.name in ("arith.cmpf", "arith.cmpi"):
-        number = op.attributes.get("predicate")
-        name = PREDICATES[op.name][number] if isinstance(number, int) else str(op.words[0]).strip('"')
-        if name in ("true", "ord", "false", "uno"):
-            return np.full(np.shape(given[0]), float(name in ("true", "ord")))
-        return _COMPARED[name[-2:]](*given)
-    raise KeyError(op.name)
-
-
-def _named(op: MlirOperation, whole: Sequence[Any]) -> Any:
-    """The element that a named operation makes of those of its operands, the output last."""
-    name = op.name.removeprefix("linalg.")
-    payload = op.attributes.get("payload")
-    if isinstance(payload, str):
-        inner = MlirOperation(payload, op.at, operands=["%a", "%b"])
-        return element(inner, whole if name == "reduce" else whole[:-1], {})
-    kind = str(op.attributes.get("kind", name)).rpartition("<")[2].rstrip(">")
-    one: dict[str, Callable[..., Any]] = {
-        **{name: getattr(np, name) for name in ("exp", "log", "abs", "sqrt", "tanh", "square", "reciprocal")},
-        "rsqrt": lambda x: 1 / np.sqrt(x),
-        "negf": np.negative,
-        "erf": scipy.special.erf,
-        "copy": lambda x: x,
-        "transpose": lambda x: x,
-        "broadcast": lambda x: x,
-    }
-    two = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}
-    two |= {"max": np.maximum, "min": np.minimum}
-    if kind in one:
-        return one[kind](whole[0])
-    if kind in two:
-        return two[kind](whole[0], whole[1])
-    if "pooling" in name:
-        how = np.add if "_sum" in name else np.maximum if "_max" in name else np.minimum
-        return how(whole[-1], whole[0])
-    return whole[-1] + whole[0] * whole[1]
+    others = ("linalg.index", "arith.constant", "constant", "tensor.extract")
+    return op.name in others or (op.name in INTERPRETED and bool(op.types) and bool(op.gives))
 
 
 def _named_fold(op: MlirOperation) -> _Fold | None:
     """How a named operation with loops that are reduced folds."""
     name = op.name.removeprefix("linalg.")
     payload = op.attributes.get("payload")
+    kind = element_type(operand_types(op)[-1])
+    if kind == "i1" or name.endswith("_unsigned"):
+        return None
+    function: np.ufunc | None = np.add
     if isinstance(payload, str):
-        function = _FOLDS.get(payload.removeprefix("arith."))
-        return None if function is None else _Fold(function, lambda elements: elements[0])
-    if "pooling" in name:
-        how = np.add if "_sum" in name else np.maximum if "_max" in name else np.minimum
-        return _Fold(how, lambda elements: elements[0])
-    if name == "quantized_matmul":
-        return _Fold(np.add, lambda elements: (elements[0] - elements[2]) * (elements[1] - elements[3]))
-    return _Fold(np.add, lambda elements: elements[0] * elements[1])
+        function = FOLDS.get(payload.removeprefix("arith."))
+    elif "pooling" in name and "_sum" not in name:
+        function = np.maximum if "_max" in name else np.minimum
+    return None if function is None else _Fold(function, lambda elements: named_terms(op, elements), kind)
 
 
 def _is_condition(op: MlirOperation) -> bool:

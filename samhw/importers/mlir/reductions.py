@@ -1,7 +1,7 @@
 """Which reduction the body of an operation makes, and what of it may follow a sum."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from samhw.frontend.expr import (
     Access,
@@ -20,6 +20,9 @@ from samhw.frontend.expr import (
 )
 from samhw.importers.core import Value
 from samhw.importers.mlir.idioms import call, difference, number_of, product, sum_of
+from samhw.importers.mlir.number_system import MARKED_WORD
+from samhw.importers.mlir.numbers_only import NUMBERS_ONLY, numbers_only, or_infinite
+from samhw.importers.mlir.unsigned_order import UNSIGNED, flipped, unsigned_extreme
 
 __all__ = [
     "BodyReduction",
@@ -31,13 +34,39 @@ __all__ = [
     "unsampled",
 ]
 
+Combine = Callable[[Expr, Expr], Expr]
+
 
 @dataclass(frozen=True)
 class BodyReduction:
-    """What a body makes of what it has and of the loops that are reduced: a reduction of terms."""
+    """What a body makes of what it has and of the loops that are reduced: a reduction of terms.
+
+    Attributes:
+        width: of the words of which it keeps the lowest bits; 0 where results are numbers as they are.
+        flipped: the width of words that are taken with their highest bit inverted; 0 for none.
+        combine: makes the whole of what the terms give and of what was there; None for what the kind says.
+    """
 
     kind: str
     term: Expr
+    width: int = 0
+    flipped: int = 0
+    combine: Combine | None = None
+
+
+_KEPT: Mapping[str, Combine] = {
+    "max": lambda total, first: Call("select", (call("lt", first, total), total, first)),
+    "min": lambda total, first: Call("select", (call("lt", total, first), total, first)),
+}
+"""What replaces what is there where a comparison says so, which is 0 for NaN."""
+_OF_WORDS: Mapping[str, Combine] = {
+    "max": lambda total, first: unsigned_extreme(Call(UNSIGNED["max"], (total, first, Literal(0)))),
+    "min": lambda total, first: unsigned_extreme(Call(UNSIGNED["min"], (total, first, Literal(0)))),
+}
+_OF_NUMBERS: Mapping[str, Combine] = {
+    "max": lambda total, first: numbers_only(Call(NUMBERS_ONLY["max"], (total, first))),
+    "min": lambda total, first: numbers_only(Call(NUMBERS_ONLY["min"], (total, first))),
+}
 
 
 def is_condition(expr: Expr) -> bool:
@@ -67,6 +96,14 @@ def reduction_of(expr: Expr, out: str) -> BodyReduction | None:
         return isinstance(part, Access) and part.tensor == out
 
     match expr:
+        case Call(function, (inner_expr, Literal(value=width), _)) if function == MARKED_WORD:
+            # Sums and products modulo a range may be taken modulo it in the end.
+            inner = reduction_of(inner_expr, out)
+            return replace(inner, width=int(width)) if inner and inner.kind in ("sum", "prod") else None
+        case Call("select", (Call("lt" | "le", (less, more)), yes, no)) if is_out(no) and not has(yes):
+            # NaN does not replace what is there; where that begins as a number, it stays one.
+            kind = "max" if (less, more) == (no, yes) else "min" if (less, more) == (yes, no) else None
+            return BodyReduction(kind, or_infinite(kind, yes), combine=_KEPT[kind]) if kind else None
         case Call("select", (condition, yes, no)) if is_out(no) and not has(condition):
             # What is there stays where the condition does not hold.
             inner = reduction_of(yes, out)
@@ -93,6 +130,18 @@ def reduction_of(expr: Expr, out: str) -> BodyReduction | None:
         for factor in rest[1:]:
             term = product(term, factor)
         return BodyReduction("prod", term)
+    for kind, function in UNSIGNED.items():
+        if isinstance(expr, Call) and expr.function == function:
+            *pair, bits_of_words = expr.arguments
+            bits = int(number_of(bits_of_words) or 0)
+            for one, other in (pair, pair[::-1]):
+                if is_out(one) and not has(other):
+                    return BodyReduction(kind, flipped(other, bits), 0, bits, _OF_WORDS[kind])
+    for kind, function in NUMBERS_ONLY.items():
+        if isinstance(expr, Call) and expr.function == function:
+            for one, other in (expr.arguments, expr.arguments[::-1]):
+                if is_out(one) and not has(other):
+                    return BodyReduction(kind, or_infinite(kind, other), combine=_OF_NUMBERS[kind])
     if isinstance(expr, Call) and expr.function in ("max", "min"):
         a, b = expr.arguments
         for one, other in ((a, b), (b, a)):

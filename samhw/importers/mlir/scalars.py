@@ -1,80 +1,20 @@
 """What is computed with single elements: the bodies of operations, as expressions."""
 
-import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import reduce
 
-from samhw.frontend.expr import Access, Expr, Literal, Mul, Neg
+from samhw.frontend.expr import Access, Expr, Literal, Mul
 from samhw.importers.core import UnsupportedError
-from samhw.importers.mlir.idioms import (
-    ERF,
-    call,
-    difference,
-    literal,
-    number_of,
-    product,
-    quotient,
-    selected,
-    sum_of,
-)
+from samhw.importers.mlir.element_operations import element_operation
+from samhw.importers.mlir.idioms import call, literal, number_of, product, selected
+from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.operation import Block, Elements, MlirOperation
-from samhw.importers.mlir.predicates import PREDICATES
-from samhw.importers.mlir.types import MlirType, TensorType
+from samhw.importers.mlir.types import element_type
 
-__all__ = ["Scalars", "element_type", "is_elementwise"]
+__all__ = ["Scalars", "is_elementwise"]
 
-_GREATEST_POWER = 16
-
-Fold = Callable[[int, int], int]
 Find = Callable[[str], Expr]
-
-_UNARY: Mapping[str, Callable[[Expr], Expr]] = {
-    "arith.negf": lambda x: difference(Literal(0), x),
-    "math.absf": lambda x: call("abs", x),
-    "math.absi": lambda x: call("abs", x),
-    "math.exp": lambda x: call("exp", x),
-    "math.exp2": lambda x: call("exp", product(x, Literal(math.log(2)))),
-    "math.expm1": lambda x: difference(call("exp", x), Literal(1)),
-    "math.log": lambda x: call("log", x),
-    "math.log1p": lambda x: call("log", sum_of(x, Literal(1))),
-    "math.log2": lambda x: product(call("log", x), Literal(1 / math.log(2))),
-    "math.log10": lambda x: product(call("log", x), Literal(1 / math.log(10))),
-    "math.sqrt": lambda x: call("sqrt", x),
-    "math.rsqrt": lambda x: call("rsqrt", x),
-    "math.tanh": lambda x: call("tanh", x),
-    "math.sin": lambda x: call("sin", x),
-    "math.cos": lambda x: call("cos", x),
-    "math.tan": lambda x: quotient(call("sin", x), call("cos", x)),
-    "math.erf": lambda x: call(ERF, x),
-}
-_BINARY: Mapping[str, Callable[[Expr, Expr], Expr]] = {
-    "addf": sum_of,
-    "addi": sum_of,
-    "subf": difference,
-    "subi": difference,
-    "mulf": product,
-    "muli": product,
-    "divf": quotient,
-    **{f"max{kind}": lambda a, b: call("max", a, b) for kind in ("imumf", "numf", "f", "si", "ui")},
-    **{f"min{kind}": lambda a, b: call("min", a, b) for kind in ("imumf", "numf", "f", "si", "ui")},
-}
-_CASTS = frozenset(
-    f"arith.{name}" for name in ("extf", "truncf", "extui", "trunci", "uitofp", "index_cast", "index_castui")
-)
-_SIGNED_CASTS = ("arith.extsi", "arith.sitofp")
-_INTEGERS: Mapping[str, Fold] = {
-    "arith.divsi": lambda a, b: int(a / b),
-    "arith.divui": lambda a, b: a // b,
-    "arith.floordivsi": lambda a, b: a // b,
-    "arith.ceildivsi": lambda a, b: -(-a // b),
-    "arith.ceildivui": lambda a, b: -(-a // b),
-    "arith.remsi": lambda a, b: int(math.fmod(a, b)),
-    "arith.remui": lambda a, b: a % b,
-}
-_WAYS_OUT = {
-    "arith.fptosi": "round before the run, or compute with numbers of floating point throughout",
-    "arith.fptoui": "round before the run, or compute with numbers of floating point throughout",
-}
 
 
 def is_elementwise(name: str) -> bool:
@@ -82,42 +22,40 @@ def is_elementwise(name: str) -> bool:
     return name.startswith(("arith.", "math."))
 
 
-def element_type(kind: MlirType | None) -> str:
-    """The type of single elements."""
-    return kind.element if isinstance(kind, TensorType) else str(kind)
-
-
 class Scalars:
     """Makes expressions of the operations of a body.
 
     Args:
+        system: the numbers of the program.
         find: gives the expression of a value from outside of the body.
         extract: gives that of an element of a tensor from outside.
     """
 
-    def __init__(self, find: Find, extract: Callable[[MlirOperation], Expr] | None = None) -> None:
+    def __init__(
+        self, system: NumberSystem, find: Find, extract: Callable[[MlirOperation], Expr] | None = None
+    ) -> None:
+        self.types: dict[str, str] = {}
+        self.system = replace(system, types=self.types)
         self.find = find
         self.extract = extract
 
     def body(self, block: Block, arguments: Sequence[Expr], place: int = 0) -> Expr | None:
         """One of what a block yields for its arguments; None where it yields less."""
-        return self._run(block, arguments, {}, self.find, place)
+        return self._run(block, arguments, self.find, place)
 
     def _run(
         self,
         block: Block,
         arguments: Sequence[Expr],
-        around: Mapping[str, str],
         find: Find,
         place: int = 0,
     ) -> Expr | None:
-        """One of what a block yields, where `around` has the types of values from outside of it, and `find`
-        gives their expressions."""
+        """One of what a block yields, where `find` gives the expressions of values from outside of it."""
         known = {name: expr for (name, _), expr in zip(block.arguments, arguments, strict=False)}
-        kinds = {**around, **{name: element_type(kind) for name, kind in block.arguments}}
+        for (_, kind), expr in zip(block.arguments, arguments, strict=False):
+            if isinstance(expr, Access):
+                self.types.setdefault(expr.tensor, element_type(kind))
         made = {result: op for op in block.operations for result in op.results}
-        for op in block.operations:
-            kinds.update({name: element_type(kind) for name, kind in zip(op.results, op.gives, strict=False)})
 
         making: set[str] = set()
 
@@ -132,8 +70,9 @@ class Scalars:
                 try:
                     if op.name == "tensor.extract" and self.extract is not None:
                         known[name] = self.extract(op)
+                        self.types[name] = element_type(op.gives[0])
                     else:
-                        known[name] = self.operation(op, [value(n) for n in op.operands], kinds, value)
+                        known[name] = self.operation(op, [value(n) for n in op.operands], value)
                 except Located:
                     raise
                 except UnsupportedError as error:
@@ -146,13 +85,10 @@ class Scalars:
         names = last.operands or last.groups.get("yield", [])
         return value(names[place]) if place < len(names) else None
 
-    def operation(
-        self, op: MlirOperation, given: Sequence[Expr], kinds: Mapping[str, str], find: Find | None = None
-    ) -> Expr:
+    def operation(self, op: MlirOperation, given: Sequence[Expr], find: Find | None = None) -> Expr:
         """What an operation gives for these operands.
 
         Args:
-            kinds: by name, the types of values.
             find: gives what its regions have from outside of them.
         """
         name = op.name
@@ -161,42 +97,8 @@ class Scalars:
         if name == "linalg.index":
             return Access.of(f"%index{op.words[0] if op.words else op.attributes.get('dim', 0)}")
         if name.startswith("sparse_tensor."):
-            return self._sparse(op, given, kinds, find or self.find)
-        if name == "arith.select" and len(given) == 3:
-            return selected(*given)
-        if name in PREDICATES:
-            return _compared(op, given)
-        if name in _UNARY and len(given) == 1:
-            return _UNARY[name](given[0])
-        short = name.partition(".")[2]
-        if name.startswith("arith.") and short in _BINARY and len(given) == 2:
-            if kinds.get(op.operands[0]) == "i1":
-                return _conditions(name, *given)
-            return _BINARY[short](*given)
-        if name in ("arith.andi", "arith.ori", "arith.xori") and len(given) == 2:
-            return self._bits(op, given, kinds)
-        if name in _CASTS and len(given) == 1:
-            return given[0]
-        if name in _SIGNED_CASTS and len(given) == 1:
-            return Neg(given[0]) if kinds.get(op.operands[0]) == "i1" else given[0]
-        if name in _INTEGERS:
-            return _folded(op, given)
-        if name in ("math.powf", "math.fpowi", "math.ipowi") and len(given) == 2:
-            return _power(*given)
-        if name == "math.copysign" and len(given) == 2:
-            size = call("abs", given[0])
-            return selected(call("lt", given[1], Literal(0)), difference(Literal(0), size), size)
-        if name == "math.fma" and len(given) == 3:
-            return sum_of(product(given[0], given[1]), given[2])
-        raise UnsupportedError(
-            "has no meaning in a program here", _WAYS_OUT.get(name, "compute it before the run")
-        )
-
-    def _bits(self, op: MlirOperation, given: Sequence[Expr], kinds: Mapping[str, str]) -> Expr:
-        kind = element_type(op.types[0]) if op.types else kinds.get(op.operands[0])
-        if kind != "i1":
-            raise UnsupportedError("works on the bits of integers", "compute it before the run")
-        return _conditions(op.name, *given)
+            return self._sparse(op, given, find or self.find)
+        return element_operation(self.system, op, given)
 
     # Sparse operations
 
@@ -229,11 +131,11 @@ class Scalars:
             return where(reduces[0].operands[0])
         return where(last[0]) if len(last) == 1 and last[0] in made and not reduces else None
 
-    def _sparse(self, op: MlirOperation, given: Sequence[Expr], kinds: Mapping[str, str], find: Find) -> Expr:
+    def _sparse(self, op: MlirOperation, given: Sequence[Expr], find: Find) -> Expr:
         def region(name: str, *arguments: Expr) -> Expr | None:
             """What a region yields; None for an empty one, which leaves the place empty."""
             block = _region(op, name)
-            return self._run(block, arguments, kinds, find) if block else None
+            return self._run(block, arguments, find) if block else None
 
         zero = Literal(0)
         match op.name, len(given):
@@ -310,71 +212,3 @@ def _constant(op: MlirOperation) -> Expr:
     if isinstance(value, int | float):
         return literal(value)
     raise UnsupportedError("is no number", "give a number")
-
-
-def _compared(op: MlirOperation, given: Sequence[Expr]) -> Expr:
-    """A comparison; NaN compares as it likes."""
-    names = [str(word).strip('"') for word in op.words]
-    number = op.attributes.get("predicate")
-    known = PREDICATES[op.name]
-    if isinstance(number, int) and 0 <= number < len(known):
-        names.append(known[number])
-    if not names or names[0] not in known or len(given) != 2:
-        raise UnsupportedError("has no known predicate", "give one such as ogt")
-    name = names[0]
-    a, b = given
-    if name in ("true", "false", "ord", "uno"):
-        return Literal(int(name in ("true", "ord")))
-    match name[-2:]:
-        case "eq":
-            return call("eq", a, b)
-        case "ne":
-            return difference(Literal(1), call("eq", a, b))
-        case "lt":
-            return call("lt", a, b)
-        case "le":
-            return call("le", a, b)
-        case "gt":
-            return call("lt", b, a)
-    return call("le", b, a)
-
-
-def _conditions(name: str, a: Expr, b: Expr) -> Expr:
-    """Of conditions, which are 0 or 1."""
-    if name in ("arith.andi", "arith.muli", "arith.minui"):
-        return product(a, b)
-    if name in ("arith.ori", "arith.maxui"):
-        return call("max", a, b)
-    if name in ("arith.xori", "arith.addi", "arith.subi"):
-        for one, other in ((a, b), (b, a)):
-            if number_of(other) == 1:
-                return difference(Literal(1), one)
-        return difference(Literal(1), call("eq", a, b))
-    raise UnsupportedError("takes conditions as numbers", "extend them with arith.extui first")
-
-
-def _folded(op: MlirOperation, given: Sequence[Expr]) -> Expr:
-    numbers = [number_of(expr) for expr in given]
-    if any(not isinstance(n, int) for n in numbers) or len(numbers) != 2 or not numbers[1]:
-        raise UnsupportedError(
-            "divides integers, for which there is no hardware", "divide before the run, or in floating point"
-        )
-    return Literal(_INTEGERS[op.name](int(numbers[0] or 0), int(numbers[1])))
-
-
-def _power(x: Expr, exponent: Expr) -> Expr:
-    n = number_of(exponent)
-    if n is not None:
-        size, result = abs(n), None
-        whole = int(size)
-        if size <= _GREATEST_POWER and size in (whole, whole + 0.5):
-            factors = [x] * whole + ([call("sqrt", x)] if size != whole else [])
-            if n == -0.5:
-                return call("rsqrt", x)
-            result = Literal(1) if not factors else factors[0]
-            for factor in factors[1:]:
-                result = product(result, factor)
-            return quotient(Literal(1), result) if n < 0 else result
-    raise UnsupportedError(
-        "raises to a power that is no half or whole number up to 16", "write it with exp and log"
-    )

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from samhw.errors import InputError
 from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.operation import Elements, MlirFunction, MlirModule, MlirOperation, Symbol
-from samhw.importers.mlir.scalars import element_type, is_elementwise
+from samhw.importers.mlir.scalars import is_elementwise
 from samhw.importers.mlir.structured import structured
-from samhw.importers.mlir.types import MlirType, TensorType
+from samhw.importers.mlir.types import MlirType, TensorType, element_type
 
 __all__ = ["FunctionInputs", "Mode", "inputs_of"]
 

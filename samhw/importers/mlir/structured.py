@@ -2,15 +2,19 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from samhw.frontend.expr import Expr
 from samhw.importers.core import UnsupportedError
-from samhw.importers.mlir.idioms import call, difference, product, quotient, sum_of
+from samhw.importers.mlir.arithmetic import ROUNDINGS, Arithmetic
+from samhw.importers.mlir.element_operations import element_operation
+from samhw.importers.mlir.idioms import call, difference, product, sum_of
+from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.operation import Block, Elements, MlirOperation
-from samhw.importers.mlir.types import Affine, AffineMap
+from samhw.importers.mlir.types import Affine, AffineMap, MlirType, OtherType, element_type
 
-__all__ = ["Structured", "structured"]
+__all__ = ["Structured", "combined", "operand_types", "structured"]
 
 Combine = Callable[..., Expr]
 
@@ -23,16 +27,51 @@ class Structured:
         maps: of the inputs, and of the outputs behind them.
         parallel: of each loop, whether it is; the others are reduced.
         block: what is computed; None where `combine` says so.
-        combine: makes the element of the only output of those of the inputs, and of its own.
+        combine: makes the element of the only output of those of the inputs, and of its own, by the
+            arithmetic of its type.
+        signed: inputs that are words of another type become words of the output's with their signs.
     """
 
     maps: tuple[AffineMap, ...]
     parallel: tuple[bool, ...]
     block: Block | None = None
     combine: Combine | None = None
+    signed: bool = True
 
 
 def structured(op: MlirOperation, ranks: Sequence[int]) -> Structured:
+    """An operation of linalg as loops, as `_loops` gives them, with its casts."""
+    found = _loops(op, ranks)
+    unsigned = "cast_unsigned" in str(op.attributes.get("cast", ""))
+    return replace(found, signed=False) if unsigned else found
+
+
+def operand_types(op: MlirOperation) -> list[MlirType]:
+    """The types of the inputs of an operation of linalg, and of its outputs behind them."""
+    groups = op.group_types
+    if groups:
+        return [*groups.get("ins", []), *groups.get("outs", groups.get("init", []))]
+    return list(op.types)
+
+
+def combined(loops: Structured, kinds: Sequence[str], system: NumberSystem, elements: Sequence[Expr]) -> Expr:
+    """What a named operation makes of elements.
+
+    Args:
+        kinds: the types of the elements, of which the last one is the output's.
+    """
+    assert loops.combine is not None
+    if loops.combine is _ELEMENTWISE["copy"] and len(set(kinds)) == 1:
+        return elements[0]
+    gives = kinds[-1]
+    given = [
+        Arithmetic(kind, system).cast(x, gives, signed=loops.signed)
+        for x, kind in zip(elements, kinds, strict=True)
+    ]
+    return loops.combine(Arithmetic(gives, system), *given)
+
+
+def _loops(op: MlirOperation, ranks: Sequence[int]) -> Structured:
     """An operation of linalg as loops.
 
     Args:
@@ -95,12 +134,14 @@ def _generic(op: MlirOperation, name: str) -> Structured:
     return Structured(tuple(maps), tuple(parallel), op.body)
 
 
-def _multiply_add(a: Expr, b: Expr, out: Expr) -> Expr:
-    return sum_of(out, product(a, b))
+def _multiply_add(of: Arithmetic, a: Expr, b: Expr, out: Expr) -> Expr:
+    if of.is_condition:
+        return of.either(out, of.both(a, b))
+    return of.word(sum_of(out, product(a, b)), "adds words")
 
 
-def _quantized(a: Expr, b: Expr, zero_a: Expr, zero_b: Expr, out: Expr) -> Expr:
-    return sum_of(out, product(difference(a, zero_a), difference(b, zero_b)))
+def _quantized(of: Arithmetic, a: Expr, b: Expr, zero_a: Expr, zero_b: Expr, out: Expr) -> Expr:
+    return of.word(sum_of(out, product(difference(a, zero_a), difference(b, zero_b))), "adds words")
 
 
 def _by_maps(maps: Sequence[AffineMap], combine: Combine) -> Structured:
@@ -138,22 +179,32 @@ _PRODUCTS = {
 
 
 def _function(name: str) -> Combine:
-    return lambda x, out: call(name, x)
+    return lambda of, x, out: call(name, x)
+
+
+def _extreme(kind: str, signed: bool) -> Combine:
+    return lambda of, a, b, out: of.extreme(kind, a, b, signed=signed)
+
+
+def _rounded(name: str, of: Arithmetic, x: Expr, out: Expr) -> Expr:
+    return ROUNDINGS[name](x)
 
 
 _ELEMENTWISE: Mapping[str, Combine] = {
-    "copy": lambda x, out: x,
-    "add": lambda a, b, out: sum_of(a, b),
-    "sub": lambda a, b, out: difference(a, b),
-    "mul": lambda a, b, out: product(a, b),
-    "div": lambda a, b, out: quotient(a, b),
-    "max": lambda a, b, out: call("max", a, b),
-    "min": lambda a, b, out: call("min", a, b),
-    "negf": lambda x, out: -x,
-    "square": lambda x, out: product(x, x),
+    "copy": lambda of, x, out: x,
+    "add": lambda of, a, b, out: of.either(a, b) if of.is_condition else of.add(a, b),
+    "sub": lambda of, a, b, out: of.subtract(a, b),
+    "mul": lambda of, a, b, out: of.multiply(a, b),
+    "div": lambda of, a, b, out: of.divide(a, b),
+    **{kind: _extreme(kind, True) for kind in ("max", "min")},
+    **{f"{kind}_signed": _extreme(kind, True) for kind in ("max", "min")},
+    **{f"{kind}_unsigned": _extreme(kind, False) for kind in ("max", "min")},
+    "negf": lambda of, x, out: of.negative(x),
+    "square": lambda of, x, out: of.multiply(x, x),
     "reciprocal": _function("reciprocal"),
     "erf": _function("erf"),
     **{name: _function(name) for name in ("exp", "log", "abs", "sqrt", "rsqrt", "tanh")},
+    **{name.partition(".")[2]: partial(_rounded, name) for name in ROUNDINGS},
 }
 
 
@@ -181,12 +232,12 @@ def _payload(op: MlirOperation, inputs: int, *, reduced: bool) -> Combine | None
     payload = op.attributes.get("payload")
     if not isinstance(payload, str):
         return None
-    from samhw.importers.mlir.scalars import Scalars
+    kinds: list[MlirType] = [OtherType(element_type(kind)) for kind in operand_types(op)]
 
-    def combine(*elements: Expr) -> Expr:
+    def combine(of: Arithmetic, *elements: Expr) -> Expr:
         given = list(elements if reduced else elements[:inputs])
-        inner = MlirOperation(payload, op.at, operands=[f"%{n}" for n in range(len(given))])
-        return Scalars(lambda _: given[0]).operation(inner, given, {})
+        inner = MlirOperation(payload, op.at, types=[*kinds[: len(given)]], gives=[*kinds[-1:]])
+        return element_operation(of.system, inner, given)
 
     return combine
 
@@ -205,13 +256,13 @@ def _moved(op: MlirOperation, name: str, ranks: Sequence[int]) -> Structured:
             AffineMap.of_loops(one, [dims.index(d) for d in range(one)]),
             AffineMap.of_loops(one, range(one)),
         ]
-        return Structured(tuple(maps), (True,) * one, combine=lambda x, out: x)
+        return Structured(tuple(maps), (True,) * one, combine=_ELEMENTWISE["copy"])
     rest = [d for d in range(max(one, other)) if d not in dims]
     if len(rest) != min(one, other) or len(rest) + len(dims) != max(one, other):
         raise UnsupportedError("names dimensions that there are not", "mend its dimensions")
     if name == "broadcast":
         maps = [AffineMap.of_loops(other, rest), AffineMap.of_loops(other, range(other))]
-        return Structured(tuple(maps), (True,) * other, combine=lambda x, out: x)
+        return Structured(tuple(maps), (True,) * other, combine=_ELEMENTWISE["copy"])
     half = len(ranks) // 2
     maps = [AffineMap.of_loops(one, range(one))] * half + [AffineMap.of_loops(one, rest)] * half
     parallel = tuple(d in rest for d in range(one))
@@ -221,7 +272,7 @@ def _moved(op: MlirOperation, name: str, ranks: Sequence[int]) -> Structured:
 # Windows
 
 _CONVOLUTION = re.compile(r"(depthwise_)?conv_(\d)d(?:_(n[a-z]*)_([a-z]+))?")
-_POOLING = re.compile(r"pooling_(n[a-z]*)_(sum|max|min)(?:_unsigned)?")
+_POOLING = re.compile(r"pooling_(n[a-z]*)_(sum|max|min)(_unsigned)?")
 _PLACES = "dhw"
 
 
@@ -280,7 +331,7 @@ def _convolution(op: MlirOperation, match: re.Match[str], ranks: Sequence[int]) 
 
 
 def _pooling(op: MlirOperation, match: re.Match[str], ranks: Sequence[int]) -> Structured:
-    image, kind = match.groups()
+    image, kind, unsigned = match.groups()
     places = "".join(c for c in _PLACES if c in image)
     inner = dict(zip(places, "xyz", strict=False))
     taken = "".join(c.upper() if c in places else c for c in image)
@@ -290,7 +341,10 @@ def _pooling(op: MlirOperation, match: re.Match[str], ranks: Sequence[int]) -> S
     if [len(row) for row in letters] != list(ranks):
         raise UnsupportedError("is not imported", "write it as linalg.generic")
 
-    def combine(x: Expr, _: Expr, out: Expr) -> Expr:
-        return sum_of(out, x) if kind == "sum" else call(kind, out, x)
+    def combine(of: Arithmetic, x: Expr, _: Expr, out: Expr) -> Expr:
+        if kind == "sum":
+            return of.either(out, x) if of.is_condition else of.add(out, x)
+        return of.extreme(kind, out, x, signed=not unsigned)
 
-    return _by_maps([window.map(row) for row in letters], combine)
+    found = _by_maps([window.map(row) for row in letters], combine)
+    return replace(found, signed=not unsigned)

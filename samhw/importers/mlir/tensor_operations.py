@@ -8,6 +8,7 @@ import numpy as np
 
 from samhw.frontend.expr import Access, Literal
 from samhw.importers.core import HostArray, UnsupportedError, Value
+from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.compute import Compute
 from samhw.importers.mlir.encodings import check_encoding
 from samhw.importers.mlir.held import Held, Unset
@@ -227,7 +228,8 @@ def from_elements(frame: Frame, op: MlirOperation, kind: MlirType | None) -> Hel
         return replace(frame.value(frame.operand(op, 0)), modes=((),) * len(shape))
     if None in numbers or len(numbers) != int(np.prod(shape)):
         raise UnsupportedError("is made of elements that are no constants", "give a constant")
-    held = HostArray.dense(np.array(numbers, np.float32).reshape(shape))
+    kept = np.float32 if is_float(kind.element) else np.float64
+    held = HostArray.dense(np.array(numbers, kept).reshape(shape))
     return frame.compute.build.constant(held, op.results[0][1:])
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Affine", "AffineMap", "Encoding", "Level", "MlirType", "OtherType", "TensorType"]
+__all__ = ["Affine", "AffineMap", "Encoding", "Level", "MlirType", "OtherType", "TensorType", "element_type"]
 
 
 @dataclass(frozen=True)
@@ -125,3 +125,8 @@ class OtherType:
 
 
 MlirType = TensorType | OtherType
+
+
+def element_type(kind: MlirType | None) -> str:
+    """The type of single elements."""
+    return kind.element if isinstance(kind, TensorType) else str(kind)

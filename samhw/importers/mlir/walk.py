@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Expr, Literal
 from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, Value, check_unmasked
+from samhw.importers.mlir.arithmetic import Arithmetic
 from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.compute import Compute, Init
 from samhw.importers.mlir.constants import constant, constant_shape, values_of
@@ -17,15 +19,17 @@ from samhw.importers.mlir.encodings import Storage, check_encoding, storage_of, 
 from samhw.importers.mlir.gathers import gather, gathered
 from samhw.importers.mlir.held import Held, Unset
 from samhw.importers.mlir.hosted import Hosted, HostedValues, unknown_places
-from samhw.importers.mlir.idioms import literal, number_of
+from samhw.importers.mlir.idioms import literal, number_of, simplified
 from samhw.importers.mlir.moves import Moves
+from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.operation import Block, Elements, MlirFunction, MlirModule, MlirOperation, Symbol
-from samhw.importers.mlir.scalars import Located, Scalars, Unread, element_type, is_elementwise
+from samhw.importers.mlir.scalars import Located, Scalars, Unread, is_elementwise
 from samhw.importers.mlir.scatters import scatter
 from samhw.importers.mlir.softmax import softmax
-from samhw.importers.mlir.structured import Structured, structured
+from samhw.importers.mlir.structured import Structured, combined, operand_types, structured
 from samhw.importers.mlir.tensor_operations import TENSOR_OPERATIONS
-from samhw.importers.mlir.types import AffineMap, MlirType, TensorType
+from samhw.importers.mlir.types import AffineMap, MlirType, TensorType, element_type
+from samhw.numerics import ValueType
 
 __all__ = ["FunctionWalk"]
 
@@ -54,18 +58,20 @@ class FunctionWalk:
 
     Args:
         data: by name, what an argument, or a constant that the text leaves out, has for the run at hand.
+        value: what the program is computed in.
 
     Attributes:
         notes: what is done in another way than the text says, in sentences.
     """
 
-    def __init__(self, module: MlirModule, data: Mapping[str, HostArray]) -> None:
+    def __init__(self, module: MlirModule, data: Mapping[str, HostArray], value: ValueType) -> None:
         self.module = module
         self.data = data
         self.build = Build()
-        self.compute = Compute(self.build)
-        self.moves = Moves(self.compute)
         self.notes: dict[str, None] = {}
+        self.system = NumberSystem.of(value, lambda note: self.notes.setdefault(note))
+        self.compute = Compute(self.build, self.system)
+        self.moves = Moves(self.compute)
         self.calls = 0
 
     def run(self, function: MlirFunction) -> list[Held]:
@@ -307,7 +313,13 @@ class _Frame:
         if name in _EMPTY:
             return self.empty(op, kind)
         if name in _SAME and op.operands:
-            return self.held(self.operand(op, 0))
+            held = self.held(self.operand(op, 0))
+            taken, gives = (element_type(one) for one in (self.kinds.get(op.operands[0]), kind))
+            if taken != gives:
+                raise UnsupportedError(
+                    f"takes {taken} as {gives}", "cast the elements with operations of arith"
+                )
+            return held
         if name in ("arith.constant", "constant"):
             return self.constant(op)
         if name in ("call", "func.call"):
@@ -430,6 +442,12 @@ class _Frame:
         out = self.operand(op, 1)
         shape = self.shape(self.held(out))
         known = number_of(number.expr)
+        taken, gives = (element_type(self.kinds.get(self.operand(op, n))) for n in range(2))
+        if taken != gives and not (is_float(taken) and is_float(gives)):
+            if known is None:
+                raise UnsupportedError(f"fills {gives} with {taken}", "cast the number by arith before")
+            cast = Arithmetic(taken, self.walk.system).cast(literal(known), gives, signed=True)
+            known = number_of(simplified(cast))
         if known is not None:
             return self.compute.uniform(known, shape)
         return self.compute.views.expand(number, shape)
@@ -437,13 +455,15 @@ class _Frame:
     def elements(self, op: MlirOperation, kind: MlirType | None) -> Held:
         """An operation of arith or math, on numbers or on whole tensors."""
         given = [self.value(name, hidden=True) for name in op.operands]
-        kinds = {name: element_type(self.kinds.get(name)) for name in op.operands}
         places = [Access(f"%in{n}") for n in range(len(given))]
         exprs: list[Expr] = [
             value.expr if isinstance(value.expr, Literal) else place
             for value, place in zip(given, places, strict=True)
         ]
-        made = Scalars(lambda _: Literal(0)).operation(op, exprs, kinds)
+        scalars = Scalars(self.walk.system, lambda _: Literal(0))
+        for name, place in zip(op.operands, places, strict=True):
+            scalars.types[place.tensor] = element_type(self.kinds.get(name))
+        made = scalars.operation(op, exprs)
         shapes = [self.shape(value) for value in given]
         shape = max(shapes, key=len, default=())
         rank = len(shape)
@@ -470,7 +490,7 @@ class _Frame:
         outer: dict[str, Value] = {}
         where: Expr | None = None
         if loops.combine is not None:
-            yielded: Expr | None = loops.combine(*ins, *own)
+            yielded: Expr | None = self.named(op, loops, [*ins, *own])
         else:
             assert loops.block is not None
             shapes = {name: self.shape(self.held(name)) for name in (*names, *outs)}
@@ -489,6 +509,14 @@ class _Frame:
             lambda: self.warn(outs[place]),
             where=where,
         )
+
+    def named(self, op: MlirOperation, loops: Structured, elements: Sequence[Access]) -> Expr:
+        """What a named operation makes of elements."""
+        kinds = [element_type(kind) for kind in operand_types(op)]
+        if len(kinds) != len(elements):
+            raise UnsupportedError("does not give the type of each operand", "mend its types")
+        types = {access.tensor: kind for access, kind in zip(elements, kinds, strict=True)}
+        return combined(loops, kinds, replace(self.walk.system, types=types), elements)
 
     def init(self, name: str) -> Init:
         held = self.held(name)
@@ -535,9 +563,11 @@ class _Frame:
             if isinstance(value.expr, Literal):
                 return value.expr
             outer[name] = value
+            made.types[name] = element_type(self.kinds.get(name))
             return Access(name)
 
-        return Scalars(find, extract)
+        made = Scalars(self.walk.system, find, extract)
+        return made
 
 
 def elided_name(data: Mapping[str, HostArray], name: str) -> str:

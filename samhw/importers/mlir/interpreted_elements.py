@@ -1,0 +1,279 @@
+"""What operations of arith and math, and named ones of linalg, make of elements, computed with NumPy.
+
+Whole numbers are computed modulo the words of their type, numbers of floating point in float64.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.special
+
+from samhw.importers.core import UnsupportedError
+from samhw.importers.mlir.operation import MlirOperation
+from samhw.importers.mlir.predicates import PREDICATES
+from samhw.importers.mlir.structured import operand_types
+from samhw.importers.mlir.types import MlirType, OtherType, element_type
+from samhw.importers.mlir.whole_numbers import (
+    WHOLE,
+    as_signed,
+    as_unsigned,
+    as_word,
+    check_operands,
+    whole_operation,
+)
+from samhw.importers.mlir.words import width_of
+
+__all__ = [
+    "FOLDS",
+    "INTERPRETED",
+    "cast",
+    "element",
+    "interpreted_element",
+    "named_element",
+    "named_terms",
+    "words",
+]
+
+_EXACT = 2**53
+"""Whole numbers in float64 are exact below."""
+_END = 2.0**63
+"""What the ends of i64 are in float64."""
+
+
+def _away_from_zero(x: Any) -> Any:
+    return np.copysign(np.floor(np.abs(x) + 0.5), x)
+
+
+_FLOATING: Mapping[str, Callable[..., Any]] = {
+    "arith.negf": np.negative,
+    "math.absf": np.abs,
+    "math.exp": np.exp,
+    "math.exp2": np.exp2,
+    "math.expm1": np.expm1,
+    "math.log": np.log,
+    "math.log1p": np.log1p,
+    "math.log2": np.log2,
+    "math.log10": np.log10,
+    "math.sqrt": np.sqrt,
+    "math.rsqrt": lambda x: 1 / np.sqrt(x),
+    "math.tanh": np.tanh,
+    "math.sin": np.sin,
+    "math.cos": np.cos,
+    "math.tan": np.tan,
+    "math.erf": scipy.special.erf,
+    "math.powf": np.power,
+    "math.fpowi": np.power,
+    "math.copysign": np.copysign,
+    "math.fma": lambda a, b, c: a * b + c,
+    "math.trunc": np.trunc,
+    "math.floor": np.floor,
+    "math.ceil": np.ceil,
+    "math.round": _away_from_zero,
+    "math.roundeven": np.rint,
+    "arith.select": lambda c, a, b: np.where(c != 0, a, b),
+    "arith.addf": np.add,
+    "arith.subf": np.subtract,
+    "arith.mulf": np.multiply,
+    "arith.divf": np.divide,
+    **dict.fromkeys(("arith.maximumf", "arith.maxf"), np.maximum),
+    **dict.fromkeys(("arith.minimumf", "arith.minf"), np.minimum),
+    "arith.maxnumf": np.fmax,
+    "arith.minnumf": np.fmin,
+    "arith.extf": lambda x: x,
+}
+_SIGNED_CASTS = ("arith.extsi", "arith.sitofp", "arith.index_cast", "arith.trunci")
+_UNSIGNED_CASTS = ("arith.extui", "arith.uitofp", "arith.index_castui")
+_NARROW_FLOATS = {"f8E4M3FN": (4, 3, 448.0, np.nan), "f8E5M2": (5, 2, 57344.0, np.inf)}
+"""By type: the bits of its exponent and mantissa, its greatest number, and what is beyond."""
+_COMPARED: Mapping[str, Callable[..., Any]] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+INTERPRETED = frozenset(
+    {
+        *(*_FLOATING, *WHOLE, *PREDICATES, *_SIGNED_CASTS, *_UNSIGNED_CASTS),
+        *("arith.fptosi", "arith.fptoui", "arith.truncf", "arith.bitcast", "math.absi"),
+    }
+)
+"""The operations that `element` has."""
+
+FOLDS: Mapping[str, np.ufunc] = {
+    **dict.fromkeys(("addf", "addi"), np.add),
+    **dict.fromkeys(("mulf", "muli"), np.multiply),
+    **dict.fromkeys(("maximumf", "maxf", "maxsi"), np.maximum),
+    **dict.fromkeys(("minimumf", "minf", "minsi"), np.minimum),
+    "maxnumf": np.fmax,
+    "minnumf": np.fmin,
+}
+"""What folds elements, by the names of operations that do not take conditions."""
+
+
+def whole(x: Any) -> npt.NDArray[np.int64]:
+    """Whole numbers; raises `UnsupportedError` for those of which float64 does not have all neighbours, but
+    the ends of i64."""
+    held = np.asarray(x)
+    if held.dtype.kind != "f":
+        return held.astype(np.int64)
+    least, most = held <= -_END, held >= _END
+    if not (least | most | (np.abs(held) < _EXACT)).all():
+        raise UnsupportedError("computes with whole numbers beyond 2^53", "keep them below")
+    found = np.where(least | most, 0, held).astype(np.int64)
+    ends = np.iinfo(np.int64)
+    return np.where(least, ends.min, np.where(most, ends.max, found))
+
+
+def words(x: Any, kind: str) -> npt.NDArray[np.float64]:
+    """Numbers as elements of a type: the lowest bits of whole ones."""
+    if width_of(kind) is None:
+        return np.asarray(x, np.float64)
+    found = np.asarray(as_word(whole(x), kind), np.float64)
+    whole(found)
+    return found
+
+
+def interpreted_element(op: MlirOperation, given: Sequence[Any]) -> Any:
+    """What an operation makes of elements, as float64."""
+    return np.asarray(element(op, given), np.float64)
+
+
+def element(op: MlirOperation, given: Sequence[Any]) -> Any:
+    """What an operation of arith or math makes of elements."""
+    name, taken, gives = op.name, element_type(op.types[0]), element_type(op.gives[0])
+    check_operands(name, taken)
+    if name in _FLOATING:
+        return _FLOATING[name](*given)
+    if name in WHOLE:
+        return words(whole_operation(name, taken, whole(given[0]), whole(given[1])), taken)
+    if name == "math.absi":
+        return words(np.abs(as_signed(whole(given[0]), taken)), taken)
+    if name in PREDICATES:
+        return _compared(op, taken, given)
+    if name in _SIGNED_CASTS or name in _UNSIGNED_CASTS:
+        return cast(given[0], taken, gives, signed=name in _SIGNED_CASTS)
+    if name in ("arith.fptosi", "arith.fptoui"):
+        return cast(given[0], taken, gives, signed=name == "arith.fptosi")
+    if name == "arith.truncf":
+        return _narrowed(given[0], *_NARROW_FLOATS[gives]) if gives in _NARROW_FLOATS else given[0]
+    if name == "arith.bitcast" and taken == gives:
+        return given[0]
+    raise UnsupportedError("has no meaning here", "compute it before the run")
+
+
+def cast(x: Any, taken: str, gives: str, *, signed: bool) -> Any:
+    """Elements of one type as those of another one."""
+    if width_of(taken) is not None:
+        number = as_signed(whole(x), taken) if signed else as_unsigned(whole(x), taken)
+        return words(number, gives)
+    if width_of(gives) is None:
+        return x
+    number = np.trunc(np.nan_to_num(x, nan=0, posinf=0, neginf=0))  # These have no meaning.
+    return words(np.where(np.abs(number) < _EXACT, number, 0), gives)
+
+
+def _narrowed(x: Any, exponent_bits: int, mantissa: int, greatest: float, beyond: float) -> Any:
+    """Numbers rounded to a type of eight bits, to the nearest, ties to even."""
+    _, exponent = np.frexp(np.asarray(x, np.float64))
+    lowest = 3 - (1 << exponent_bits - 1)
+    unit = np.ldexp(1.0, np.maximum(exponent, lowest) - 1 - mantissa)
+    found = np.where(np.isfinite(x), np.rint(x / unit) * unit, x)
+    return np.where(np.abs(found) > greatest, np.copysign(beyond, x), found)
+
+
+def _compared(op: MlirOperation, taken: str, given: Sequence[Any]) -> Any:
+    number = op.attributes.get("predicate")
+    name = PREDICATES[op.name][number] if isinstance(number, int) else str(op.words[0]).strip('"')
+    a, b = given
+    if op.name == "arith.cmpi":
+        view = as_unsigned if name[0] == "u" else as_signed
+        return _COMPARED[name[-2:]](view(whole(a), taken), view(whole(b), taken))
+    unordered = np.isnan(a) | np.isnan(b)
+    match name:
+        case "true" | "false":
+            return np.full(np.shape(unordered), name == "true")
+        case "ord":
+            return ~unordered
+        case "uno":
+            return unordered
+    holds = _COMPARED[name[1:]](a, b)
+    return holds | unordered if name[0] == "u" else holds & ~unordered
+
+
+# Named operations
+
+
+_ONE: Mapping[str, Callable[..., Any]] = {
+    **{name: getattr(np, name) for name in ("exp", "log", "abs", "sqrt", "tanh", "square", "reciprocal")},
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "negf": np.negative,
+    "erf": scipy.special.erf,
+    **{name: _FLOATING[f"math.{name}"] for name in ("floor", "ceil", "trunc", "round", "roundeven")},
+    **dict.fromkeys(("copy", "transpose", "broadcast"), lambda x: x),
+}
+_TWO: Mapping[str, Callable[..., Any]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    **dict.fromkeys(("max", "max_signed", "max_unsigned"), np.maximum),
+    **dict.fromkeys(("min", "min_signed", "min_unsigned"), np.minimum),
+}
+
+
+def _payload(op: MlirOperation, name: str, given: Sequence[Any]) -> Any:
+    kinds: list[MlirType] = [OtherType(element_type(kind)) for kind in operand_types(op)]
+    return element(MlirOperation(name, op.at, types=kinds[: len(given)], gives=kinds[-1:]), given)
+
+
+def named_element(op: MlirOperation, given: Sequence[Any]) -> Any:
+    """The element that a named operation makes of those of its operands, the output last."""
+    name = op.name.removeprefix("linalg.")
+    payload = op.attributes.get("payload")
+    if isinstance(payload, str):
+        return _payload(op, payload, given if name == "reduce" else given[:-1])
+    kind = str(op.attributes.get("kind", name)).rpartition("<")[2].rstrip(">")
+    gives = element_type(operand_types(op)[-1])
+    if kind in _ONE:
+        return words(_ONE[kind](*_cast_operands(op, given)[:1]), gives)
+    if kind in _TWO:
+        if kind.endswith("_unsigned") and width_of(gives) is not None:
+            return words(_TWO[kind](*(as_unsigned(whole(x), gives) for x in given[:2])), gives)
+        if gives == "i1":
+            named = {"add": "ori", "sub": "xori", "mul": "andi", "max": "maxsi", "min": "minsi"}
+            return whole_operation(f"arith.{named[kind.removesuffix('_signed')]}", gives, given[0], given[1])
+        return words(_TWO[kind](given[0], given[1]), gives)
+    terms = named_terms(op, given)
+    if gives == "i1":
+        return np.maximum(given[-1], terms)
+    if "pooling" in name and "_sum" not in name:
+        how = np.maximum if "_max" in name else np.minimum
+        if "_unsigned" in name and width_of(gives) is not None:
+            return words(how(as_unsigned(whole(given[-1]), gives), as_unsigned(whole(terms), gives)), gives)
+        return how(given[-1], terms)
+    return words(given[-1] + terms, gives)
+
+
+def named_terms(op: MlirOperation, given: Sequence[Any]) -> Any:
+    """What a named operation with loops that are reduced adds, or takes the greatest or least of."""
+    name = op.name.removeprefix("linalg.")
+    cast_to = _cast_operands(op, given)
+    if isinstance(op.attributes.get("payload"), str) or "pooling" in name:
+        return cast_to[0]
+    if name == "quantized_matmul":
+        return (cast_to[0] - cast_to[2]) * (cast_to[1] - cast_to[3])
+    return cast_to[0] * cast_to[1]
+
+
+def _cast_operands(op: MlirOperation, given: Sequence[Any]) -> list[Any]:
+    """Operands as elements of the output's type."""
+    kinds = [element_type(kind) for kind in operand_types(op)]
+    unsigned = "cast_unsigned" in str(op.attributes.get("cast", "")) or op.name.endswith("_unsigned")
+    return [
+        x if kind == kinds[-1] else cast(x, kind, kinds[-1], signed=not unsigned)
+        for x, kind in zip(given, kinds, strict=False)
+    ]

@@ -94,8 +94,12 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     of something else is compared with that first.
 
     Raises:
-        RunError: for a result of a wrong shape, or a program that is not what it was made of.
+        RunError: for a result that is absent or of a wrong shape, or a program that is not what it was made
+            of.
     """
+    absent = [d.name for d in workload.program.outputs if d.name not in outputs.keys() | compiled.aliases]
+    if absent:
+        raise RunError(f"The run has stored no {', '.join(absent)}; please report this as a bug.")
     compared = workload.oracle is None or workload.oracle() is not None
     kind = compiled.value
     is_bounded = isinstance(kind, Fixed | Float)

@@ -86,8 +86,12 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     something else is compared with that first. Time and memory follow what is stored.
 
     Raises:
-        RunError: for a result of a wrong shape, or a program that is not what it was made of.
+        RunError: for a result that is absent or of a wrong shape, or a program that is not what it was made
+            of.
     """
+    absent = [d.name for d in workload.program.outputs if d.name not in outputs.keys() | compiled.aliases]
+    if absent:
+        raise RunError(f"The run has stored no {', '.join(absent)}; please report this as a bug.")
     compared = workload.oracle is None or workload.oracle() is not None
     index_tensors = workload.program.index_tensors
     given = in_value_type(workload.tensors, compiled.value, index_tensors)

@@ -9,7 +9,7 @@ from samhw.compiler.computations import with_waits
 from samhw.compiler.region import LoweredRegion, lower_region
 from samhw.compiler.scope import Scope
 from samhw.decision import Decision, Refusal
-from samhw.errors import ScheduleError
+from samhw.errors import RunError, ScheduleError
 from samhw.frontend import Program
 from samhw.graph import Arch, Design, sequence_of
 from samhw.graph_passes import Assembly, apply_graph_passes
@@ -119,6 +119,7 @@ def lower_program(
     refused = refused or _without_readers(decision.queues, regions)
     if refused is not None:
         return refused
+    _check_stored(lowerable.program, decided, regions)
     return Compiled(
         decided.program,
         tuple(regions),
@@ -131,6 +132,15 @@ def lower_program(
         schedule,
         decision,
     )
+
+
+def _check_stored(program: Program, decided: Lowerable, regions: Sequence[LoweredRegion]) -> None:
+    """Raises `RunError` unless the design stores each result of the program."""
+    stored = {tensor.name for region in regions for tensor in region.graph.tensors}
+    stored |= decided.aliases.keys() | decided.joined.keys()
+    absent = [decl.name for decl in program.outputs if decl.name not in stored]
+    if absent:
+        raise RunError(f"The design has no memory for {', '.join(absent)}; please report this as a bug.")
 
 
 def add_queues(compiled: Compiled, queues: Mapping[str, int]) -> Compiled:

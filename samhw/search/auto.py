@@ -20,6 +20,7 @@ from samhw.search.blocks import larger_blocks
 from samhw.search.brackets import WORTH, BracketChoice, bracket_choices
 from samhw.search.lanes import more_lanes
 from samhw.search.layouts import Load, lane_loads, row_layouts
+from samhw.search.modules import in_modules
 from samhw.search.queues import fits, with_queues
 from samhw.search.regroup import Move, moves, regroupings
 from samhw.search.reorder import best_orders
@@ -258,7 +259,8 @@ class _Auto:
 
     def with_formats(self, best: AutoChoice) -> AutoChoice:
         """The same with dense levels for intermediates that are nearly full."""
-        program = best.schedule.apply(self.program).bind({})
+        schedule = in_modules(best.schedule, self.program, self.request.scopes)
+        program = schedule.apply(self.program).bind({})
         densities = work_of(program, self.request.sizes()).densities
         formats = {}
         for decl in program.intermediates:

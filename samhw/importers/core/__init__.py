@@ -10,6 +10,7 @@ from samhw.importers.core.hints import NO_HINTS, Hints
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.inputs import InputSource, input_sources
 from samhw.importers.core.operations import Operations
+from samhw.importers.core.results import PlacedResult, as_results, placed_result
 from samhw.importers.core.scans import Scans
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.unsupported import UnsupportedError
@@ -29,14 +30,17 @@ __all__ = [
     "InputSource",
     "Made",
     "Operations",
+    "PlacedResult",
     "Scans",
     "Tensors",
     "UnsupportedError",
     "Value",
     "Views",
+    "as_results",
     "check_unmasked",
     "contract",
     "emit",
     "grouped",
     "input_sources",
+    "placed_result",
 ]

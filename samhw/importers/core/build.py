@@ -101,6 +101,13 @@ class Build:
         self.block: ScanBlock | None = None
         self._inputs: dict[object, str] = {}
 
+    @property
+    def read(self) -> set[str]:
+        """The tensors that statements read, or that scans start from."""
+        accesses = {access for made in self.statements for access in made.reads}
+        blocks = {made.block for made in self.statements if made.block is not None}
+        return {a.tensor for a in (*accesses, *(a for block in blocks for a in block.starts.values()))}
+
     # Tensors
 
     def name(self, label: str) -> str:

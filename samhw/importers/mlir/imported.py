@@ -9,7 +9,17 @@ import numpy.typing as npt
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Literal
 from samhw.frontend.program import Program
-from samhw.importers.core import Build, Emitted, HostArray, InputSource, Value, emit, input_sources
+from samhw.importers.core import (
+    Emitted,
+    HostArray,
+    InputSource,
+    PlacedResult,
+    Value,
+    as_results,
+    emit,
+    input_sources,
+    placed_result,
+)
 from samhw.importers.mlir.attributes import is_float, is_integer
 from samhw.importers.mlir.held import Held, Unset
 from samhw.importers.mlir.idioms import with_erf
@@ -28,22 +38,16 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class MlirResult:
-    """A result of a function: a tensor of the program, its modes as it is stored and as the function has
-    them; or one number all over."""
+    """A result of a function: one of the program; or a number all over a shape."""
 
-    name: str | None
-    shape: tuple[int, ...]
-    order: tuple[int, ...] = ()
-    sizes: tuple[int, ...] = ()
-    atoms: tuple[int, ...] = ()
-    number: float = 0.0
+    source: PlacedResult | tuple[float, tuple[int, ...]]
 
     def of(self, tensors: Mapping[str, npt.NDArray[np.generic]]) -> Array:
         """The array that the function gives, of those of the program."""
-        if self.name is None:
-            return np.full(self.shape, self.number)
-        array = np.asarray(tensors[self.name], np.float64).transpose(self.order).reshape(self.sizes)
-        return np.broadcast_to(array, self.atoms).reshape(self.shape)
+        if isinstance(self.source, PlacedResult):
+            return np.asarray(self.source.of(tensors), np.float64)
+        number, shape = self.source
+        return np.full(shape, number)
 
 
 @dataclass(frozen=True)
@@ -129,14 +133,13 @@ def import_function(
     walk = FunctionWalk(module, data, value or value_type(element))
     given = zip(walk.run(function), function.results, strict=False)
     found = [held for held, kind in given if isinstance(kind, TensorType) or _is_number(kind)]
-    outputs = _Outputs(walk)
     for held in found:
         if isinstance(held, Value) and held.mask is not None:
             raise module.file.error(
                 function.at,
                 f"'{function.name}' returns what is -inf at places; return it before it is masked.",
             )
-        outputs.add(held)
+    outputs = _Outputs(walk, found)
     if not outputs.computed:
         raise module.file.error(
             function.at, f"'{function.name}' computes nothing of its arguments; there is nothing to compile."
@@ -144,7 +147,7 @@ def import_function(
     build = walk.build
     for made in build.statements:
         made.rhs = with_erf(made.rhs)
-    emitted = emit(build, plain(function.name) or "module", [access.tensor for access, _ in outputs.computed])
+    emitted = emit(build, plain(function.name) or "module", outputs.computed)
     program = emitted.program
     return ImportedFunction(
         program,
@@ -157,55 +160,33 @@ def import_function(
 
 
 class _Outputs:
-    """Collects the results of a function."""
+    """The results of a function."""
 
-    def __init__(self, walk: FunctionWalk) -> None:
-        self.walk = walk
-        self.computed: list[tuple[Access, Value]] = []
-        self._found: list[MlirResult | int] = []
+    def __init__(self, walk: FunctionWalk, found: Sequence[Held]) -> None:
+        self.build = walk.build
+        self.build.scope, self.build.result_name = "", "result"
+        values = [held for held in found if not isinstance(held, Unset)]
+        made = iter(as_results(self.build, walk.compute.tensors, values, "result"))
+        self._found = [held if isinstance(held, Unset) else next(made) for held in found]
 
-    def add(self, held: Held) -> None:
-        """Adds one; one that is computed gets a statement that nobody else reads."""
-        build = self.walk.build
-        if isinstance(held, Unset):
-            self._found.append(MlirResult(None, held.shape))
-            return
-        build.scope, build.result_name = "", "result"
-        value = self.walk.compute.tensors.materialized(held)
-        if isinstance(value.expr, Literal):
-            self._found.append(MlirResult(None, build.shape(value), number=float(value.expr.value)))
-            return
-        access = value.expr
-        assert isinstance(access, Access)
-        read = {a.tensor for made in build.statements for a in made.reads}
-        taken = {other.tensor for other, _ in self.computed}
-        if access.tensor in read | taken or build.stored[access.tensor].fetch is not None:
-            access = build.statement(access.names, access, label="result")
-        self._found.append(len(self.computed))
-        self.computed.append((access, value))
+    @property
+    def computed(self) -> list[str]:
+        """The results that the program has to have, by name."""
+        values = [held.expr for held in self._found if not isinstance(held, Unset)]
+        return [expr.tensor for expr in values if isinstance(expr, Access)]
 
     def placed(self, emitted: Emitted) -> list[MlirResult]:
         """The results, with their modes as the program stores them."""
-        return [
-            held if isinstance(held, MlirResult) else _placed(self.walk.build, *self.computed[held], emitted)
-            for held in self._found
-        ]
+        return [MlirResult(self._source(held, emitted)) for held in self._found]
 
-
-def _placed(build: Build, access: Access, value: Value, emitted: Emitted) -> MlirResult:
-    axes = build.axes
-    place = emitted.placed[access.tensor]
-    own = axes.resolved(build.stored[access.tensor].modes)
-    theirs = dict(zip(own, axes.resolved(access.names), strict=True))
-    stored = [theirs[index] for index in place.indices]
-    indices = axes.resolved(value.indices)
-    return MlirResult(
-        access.tensor,
-        build.shape(value),
-        tuple(stored.index(index) for index in indices if index in stored),
-        tuple(axes.size([index]) if index in stored else 1 for index in indices),
-        tuple(axes.size([index]) for index in indices),
-    )
+    def _source(
+        self, held: Value | Unset, emitted: Emitted
+    ) -> PlacedResult | tuple[float, tuple[int, ...]]:
+        if isinstance(held, Unset):
+            return 0.0, held.shape
+        if isinstance(held.expr, Literal):
+            return float(held.expr.value), self.build.shape(held)
+        return placed_result(self.build, held, emitted)
 
 
 def element_of(module: MlirModule, function: MlirFunction) -> tuple[str, list[str]]:

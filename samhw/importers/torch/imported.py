@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import torch
 from torch import nn
@@ -12,7 +11,7 @@ from torch.export import ExportedProgram
 
 from samhw.errors import InputError
 from samhw.frontend.program import Program
-from samhw.importers.core import Arguments, InputSource
+from samhw.importers.core import Arguments, InputSource, PlacedResult
 from samhw.importers.torch.export import arguments_by_name, user_outputs
 from samhw.importers.torch.state import held_tensors, is_same
 from samhw.tensors import Tensor
@@ -97,23 +96,15 @@ class ImportedModule:
 
 @dataclass(frozen=True)
 class OutputSource:
-    """An output: a result's name, its modes as it is stored and as the module has them; or another source."""
+    """An output: a result of the program, or what the host knows."""
 
-    name: str | None
-    shape: tuple[int, ...]
-    order: tuple[int, ...] = ()
-    sizes: tuple[int, ...] = ()
-    fetch: Callable[[Arguments], object] | None = None
+    source: PlacedResult | Callable[[Arguments], object]
 
     def of(self, tensors: Mapping[str, npt.NDArray[Any]], arguments: Arguments) -> object:
-        if self.name is None:
-            assert self.fetch is not None
-            return self.fetch(arguments)
-        array = np.asarray(tensors[self.name]).transpose(self.order).reshape(self.sizes)
-        spread = tuple(self.shape_of_atoms)
-        return torch.from_numpy(np.broadcast_to(array, spread).reshape(self.shape).copy())
-
-    shape_of_atoms: tuple[int, ...] = ()
+        """The output, of the arrays of the program's results and the arguments of the run."""
+        if isinstance(self.source, PlacedResult):
+            return torch.from_numpy(self.source.of(tensors).copy())
+        return self.source(arguments)
 
 
 def _type_of(output: object) -> torch.dtype | None:

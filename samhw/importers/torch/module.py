@@ -76,10 +76,8 @@ def import_module(
 
 def _emitted(walked: GraphWalk, module: nn.Module, label: str) -> tuple[Emitted, Outputs]:
     """The program of all operators, and the module's outputs."""
-    outputs = Outputs(walked.build, walked.importer.tensors)
     found = walked.run()
-    for output in found:
-        outputs.add(output)
+    outputs = Outputs(walked.build, walked.importer.tensors, found)
     if not outputs.computed and any(isinstance(output, Known) and not output.numel() for output in found):
         raise InputError(
             f"{type(module).__name__} gives an empty tensor for these arguments; there is nothing to compute."

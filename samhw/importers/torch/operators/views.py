@@ -243,7 +243,7 @@ def _empty(importer: Importer, x: Value, dim: int) -> Known:
     return Known(torch.empty(shape), "empty")
 
 
-@operator("cat", "concat", "concatenate", "hstack", "vstack", masked=True)
+@operator("cat", "concat", "concatenate", masked=True)
 def import_cat(importer: Importer, tensors: Sequence[Operand], dim: int = 0) -> Value:
     shapes = [importer.shape(tensor) for tensor in tensors]
     held = [importer.value(t) for t, shape in zip(tensors, shapes, strict=True) if 0 not in shape]

@@ -172,3 +172,29 @@ def test_an_extent_that_nothing_gives(text: str) -> None:
         InputError, match=r"Nothing gives the extent of index \w in 'text'; declare it, as in"
     ):
         samhw.compile(text).run(X=np.ones(8))
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("value", ["i32", "f32"])
+def test_blocks_along_other_indices(value: str, size: int) -> None:
+    """What a pass gathers or scatters lies in the blocks of its dimensions."""
+    a, places = np.arange(20).reshape(4, 5) % 7, np.array([2, 0, 1, 1, 4])
+    left = np.hstack([a[:, 1:], np.zeros((4, 1))])
+    spread = np.zeros((4, 9))
+    spread[:, ::2] = a
+    for text, want in (
+        ("Y[i, j] = A[i, wrap(j + 1)] * 2", 2 * np.roll(a, -1, 1)),
+        ("Y[i, j] = A[i, j + 1] * A[i, j]", left * a),
+        ("tensor P[j]\nY[i, j] = A[i, P[j]]", a[:, places]),
+        ("tensor Y[a=4, b=9] : dense\nY[i, 2*j] = A[i, j]", spread),
+    ):
+        data = {"A": a, **({"P": places} if "P" in text else {})}
+        r = samhw.compile(text, schedule={"blocks": {"i": size}, "permute": True}, value=value).run(data)
+        np.testing.assert_array_equal(r["Y"], want)
+        assert r.check().good
+
+
+def test_blocks_along_what_is_computed_are_refused() -> None:
+    design = samhw.compile("Y[i, j] = A[i, wrap(j + 1)]", schedule={"blocks": {"j": 5}})
+    with pytest.raises(InputError, match=r"coordinates of j, along which .* leave the blocks along j out"):
+        design.run(A=np.ones((4, 5)))

@@ -158,18 +158,22 @@ def _beside(*relations: Relation) -> Iterator[list[Array]]:
 
 
 def _differ(mine: Relation, others: Relation) -> bool:
-    """Whether two programs give different numbers, where both give numbers that are certain.
+    """Whether two programs give different numbers, or one a number where the other gives none.
 
     With bounds, each is that far from the exact result at the most, so that the order of sums, and what a
-    rewriting does to them, makes no difference.
+    rewriting does to them, makes no difference. Where the order decides whether there is a number, nothing is
+    told.
     """
     for pieces in _beside(mine, others):
         if mine.lead:
-            (one, limit, _), (other, further, _) = pieces
+            (one, limit, mine_open), (other, further, other_open) = pieces
+            is_open = (mine_open > 0) | (other_open > 0)
         else:
-            (one, other), limit, further = pieces, np.zeros(()), np.zeros(())
+            (one, other), limit, further, is_open = pieces, np.zeros(()), np.zeros(()), np.zeros((), bool)
         with np.errstate(invalid="ignore"):
             far = np.abs(one - other) > limit + further + _SLACK * np.abs(one)
-        if bool(np.any(far & np.isfinite(one) & np.isfinite(other))):
+        are_numbers = np.isfinite(one) & np.isfinite(other)
+        is_lost = (np.isfinite(one) != np.isfinite(other)) & np.isfinite(limit + further)
+        if bool(np.any(((far & are_numbers) | is_lost) & ~is_open)):
             return True
     return False

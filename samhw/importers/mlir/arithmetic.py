@@ -14,7 +14,7 @@ from samhw.importers.mlir.numbers_only import NUMBERS_ONLY
 from samhw.importers.mlir.unsigned_order import UNSIGNED, less_unsigned
 from samhw.importers.mlir.words import signed_word, width_of
 
-__all__ = ["ROUNDINGS", "WITHOUT_DIVISION", "Arithmetic", "negation"]
+__all__ = ["ROUNDINGS", "WITHOUT_DIVISION", "ElementArithmetic", "negation"]
 
 _WIDEST_UNSIGNED = 32
 """Words of so many bits are beyond the integers here, as numbers from 0 on."""
@@ -31,7 +31,7 @@ def negation(condition: Expr) -> Expr:
     return difference(Literal(1), condition)
 
 
-class Arithmetic:
+class ElementArithmetic:
     """The arithmetic of a type of elements.
 
     Args:
@@ -182,7 +182,7 @@ class Arithmetic:
             return x
         if self.width is None:
             return self.truncated(x, to, signed=signed)
-        return Arithmetic(to, self.system).word(self.signed(x) if signed else self.unsigned(x), None)
+        return ElementArithmetic(to, self.system).word(self.signed(x) if signed else self.unsigned(x), None)
 
     def truncated(self, x: Expr, to: str, *, signed: bool) -> Expr:
         """A number of floating point without its fraction, as a whole number. One that the type does not

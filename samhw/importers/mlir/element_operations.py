@@ -6,7 +6,7 @@ from functools import partial
 
 from samhw.frontend.expr import Expr, Literal
 from samhw.importers.core import UnsupportedError
-from samhw.importers.mlir.arithmetic import ROUNDINGS, WITHOUT_DIVISION, Arithmetic, negation
+from samhw.importers.mlir.arithmetic import ROUNDINGS, WITHOUT_DIVISION, ElementArithmetic, negation
 from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.idioms import (
     ERF,
@@ -31,11 +31,11 @@ _NOTHING_LOST = 2**24
 """1 more or less is not seen from there on."""
 
 
-def _extreme(kind: str, of: Arithmetic, a: Expr, b: Expr, *, signed: bool = True) -> Expr:
+def _extreme(kind: str, of: ElementArithmetic, a: Expr, b: Expr, *, signed: bool = True) -> Expr:
     return of.extreme(kind, a, b, signed=signed)
 
 
-def _number_of_two(kind: str, of: Arithmetic, a: Expr, b: Expr) -> Expr:
+def _number_of_two(kind: str, of: ElementArithmetic, a: Expr, b: Expr) -> Expr:
     return of.number_of_two(kind, a, b)
 
 
@@ -72,16 +72,16 @@ _UNARY: Mapping[str, Callable[[Expr], Expr]] = {
 }
 """Of floating point."""
 _TYPED: Mapping[str, Callable[..., Expr]] = {
-    "arith.negf": Arithmetic.negative,
-    "math.absi": Arithmetic.size,
-    **dict.fromkeys(("arith.addf", "arith.addi"), Arithmetic.add),
-    **dict.fromkeys(("arith.subf", "arith.subi"), Arithmetic.subtract),
-    **dict.fromkeys(("arith.mulf", "arith.muli"), Arithmetic.multiply),
-    "arith.divf": Arithmetic.divide,
+    "arith.negf": ElementArithmetic.negative,
+    "math.absi": ElementArithmetic.size,
+    **dict.fromkeys(("arith.addf", "arith.addi"), ElementArithmetic.add),
+    **dict.fromkeys(("arith.subf", "arith.subi"), ElementArithmetic.subtract),
+    **dict.fromkeys(("arith.mulf", "arith.muli"), ElementArithmetic.multiply),
+    "arith.divf": ElementArithmetic.divide,
     **{f"arith.{k}{kind}": partial(_extreme, k) for k in ("max", "min") for kind in ("imumf", "f", "si")},
     **{f"arith.{k}ui": partial(_extreme, k, signed=False) for k in ("max", "min")},
     **{f"arith.{k}numf": partial(_number_of_two, k) for k in ("max", "min")},
-    "arith.select": Arithmetic.chosen,
+    "arith.select": ElementArithmetic.chosen,
 }
 """What an operation makes of its operands, by the arithmetic of its result."""
 _EXTENDING = {
@@ -90,10 +90,10 @@ _EXTENDING = {
     "arith.trunci": True,
 }
 """Casts of whole numbers, and whether they take them with their signs."""
-_OF_CONDITIONS: Mapping[str, Callable[[Arithmetic, Expr, Expr], Expr]] = {
-    "arith.andi": Arithmetic.both,
-    "arith.ori": Arithmetic.either,
-    "arith.xori": Arithmetic.differ,
+_OF_CONDITIONS: Mapping[str, Callable[[ElementArithmetic, Expr, Expr], Expr]] = {
+    "arith.andi": ElementArithmetic.both,
+    "arith.ori": ElementArithmetic.either,
+    "arith.xori": ElementArithmetic.differ,
 }
 _WITHOUT_HARDWARE = (*BITS, *SHIFTS, *DIVISIONS)
 """Operations of whole numbers that have to be known."""
@@ -127,17 +127,17 @@ def element_operation(system: NumberSystem, op: MlirOperation, given: Sequence[E
     taken, gives = element_type(op.types[0]), element_type(op.gives[0])
     check_operands(name, taken)
     if name in PREDICATES:
-        return _compared(op, Arithmetic(taken, system), *given)
+        return _compared(op, ElementArithmetic(taken, system), *given)
     if name in _UNARY:
         return _UNARY[name](given[0])
     if name in _TYPED:
-        return _TYPED[name](Arithmetic(gives, system), *given)
+        return _TYPED[name](ElementArithmetic(gives, system), *given)
     if name in _OF_CONDITIONS and taken == "i1":
-        return _OF_CONDITIONS[name](Arithmetic(taken, system), *given)
+        return _OF_CONDITIONS[name](ElementArithmetic(taken, system), *given)
     if name in _WITHOUT_HARDWARE:
         return _folded(name, taken, given)
     if name in _EXTENDING or name in ("arith.fptosi", "arith.fptoui"):
-        return _cast(op, Arithmetic(taken, system), gives, given[0])
+        return _cast(op, ElementArithmetic(taken, system), gives, given[0])
     if name in ("arith.extf", "arith.truncf"):
         return _rounded(given[0], gives)
     if name == "arith.bitcast":
@@ -145,14 +145,14 @@ def element_operation(system: NumberSystem, op: MlirOperation, given: Sequence[E
             return given[0]
         raise UnsupportedError(f"takes the bits of {taken} as {gives}", "compute it before the run")
     if name in ("math.powf", "math.fpowi", "math.ipowi"):
-        return _power(Arithmetic(taken, system), *given)
+        return _power(ElementArithmetic(taken, system), *given)
     if name == "math.copysign":
         size = call("abs", given[0])
         return selected(call("lt", given[1], Literal(0)), difference(Literal(0), size), size)
     return sum_of(product(given[0], given[1]), given[2])
 
 
-def _cast(op: MlirOperation, of: Arithmetic, gives: str, x: Expr) -> Expr:
+def _cast(op: MlirOperation, of: ElementArithmetic, gives: str, x: Expr) -> Expr:
     """A number of another type."""
     if of.width is None:
         return of.truncated(x, gives, signed=op.name == "arith.fptosi")
@@ -160,12 +160,12 @@ def _cast(op: MlirOperation, of: Arithmetic, gives: str, x: Expr) -> Expr:
         _rounded(x, gives)
     signed = _EXTENDING[op.name]
     if op.name == "arith.trunci" and gives != "i1":
-        return Arithmetic(gives, of.system).word(x, None)
+        return ElementArithmetic(gives, of.system).word(x, None)
     number = of.signed(x) if signed else x if "nneg" in op.words else of.unsigned(x)
-    return number if is_float(gives) else Arithmetic(gives, of.system).word(number, None)
+    return number if is_float(gives) else ElementArithmetic(gives, of.system).word(number, None)
 
 
-def _compared(op: MlirOperation, of: Arithmetic, a: Expr, b: Expr) -> Expr:
+def _compared(op: MlirOperation, of: ElementArithmetic, a: Expr, b: Expr) -> Expr:
     names = [str(word).strip('"') for word in op.words]
     number = op.attributes.get("predicate")
     known = PREDICATES[op.name]
@@ -177,7 +177,7 @@ def _compared(op: MlirOperation, of: Arithmetic, a: Expr, b: Expr) -> Expr:
     return _float_compared(of, names[0], a, b) if floating else _compared_words(of, names[0], a, b)
 
 
-def _float_compared(of: Arithmetic, name: str, a: Expr, b: Expr) -> Expr:
+def _float_compared(of: ElementArithmetic, name: str, a: Expr, b: Expr) -> Expr:
     """A comparison, ordered (0 for NaN) or unordered (1 for NaN)."""
     match name:
         case "true" | "false":
@@ -202,7 +202,7 @@ def _float_compared(of: Arithmetic, name: str, a: Expr, b: Expr) -> Expr:
     return negation(of.less(b, a, or_equal=strict))
 
 
-def _compared_words(of: Arithmetic, name: str, a: Expr, b: Expr) -> Expr:
+def _compared_words(of: ElementArithmetic, name: str, a: Expr, b: Expr) -> Expr:
     if name in ("eq", "ne"):
         equal = of.equal(a, b)
         return equal if name == "eq" else negation(equal)
@@ -234,7 +234,7 @@ def _folded(name: str, element: str, given: Sequence[Expr]) -> Expr:
     return Literal(int(whole_operation(name, element, *numbers)))
 
 
-def _power(of: Arithmetic, x: Expr, exponent: Expr) -> Expr:
+def _power(of: ElementArithmetic, x: Expr, exponent: Expr) -> Expr:
     n = number_of(exponent)
     if n is not None and n < 0 and of.width is not None:
         raise WITHOUT_DIVISION

@@ -27,7 +27,7 @@ from samhw.importers.mlir.operation import MlirFunction, MlirModule, MlirOperati
 from samhw.importers.mlir.types import MlirType, TensorType, element_type
 from samhw.importers.mlir.walk import FunctionWalk
 from samhw.names import plain
-from samhw.numerics import ValueType, value_type
+from samhw.numerics import Float, Integer, ValueType
 from samhw.suggestion import did_you_mean
 from samhw.tensors import Tensor
 
@@ -130,7 +130,7 @@ def import_function(
         InputError: for a function that cannot be imported, with the place of the operation and a way out.
     """
     element, more = element_of(module, function)
-    walk = FunctionWalk(module, data, value or value_type(element))
+    walk = FunctionWalk(module, data, value or (Integer(32) if element == "i32" else Float(element)))
     given = zip(walk.run(function), function.results, strict=False)
     found = [held for held, kind in given if isinstance(kind, TensorType) or _is_number(kind)]
     for held in found:

@@ -7,7 +7,7 @@ from functools import partial
 
 from samhw.frontend.expr import Expr
 from samhw.importers.core import UnsupportedError
-from samhw.importers.mlir.arithmetic import ROUNDINGS, Arithmetic
+from samhw.importers.mlir.arithmetic import ROUNDINGS, ElementArithmetic
 from samhw.importers.mlir.element_operations import element_operation
 from samhw.importers.mlir.idioms import call, difference, product, sum_of
 from samhw.importers.mlir.number_system import NumberSystem
@@ -65,10 +65,10 @@ def combined(loops: Structured, kinds: Sequence[str], system: NumberSystem, elem
         return elements[0]
     gives = kinds[-1]
     given = [
-        Arithmetic(kind, system).cast(x, gives, signed=loops.signed)
+        ElementArithmetic(kind, system).cast(x, gives, signed=loops.signed)
         for x, kind in zip(elements, kinds, strict=True)
     ]
-    return loops.combine(Arithmetic(gives, system), *given)
+    return loops.combine(ElementArithmetic(gives, system), *given)
 
 
 def _loops(op: MlirOperation, ranks: Sequence[int]) -> Structured:
@@ -134,13 +134,13 @@ def _generic(op: MlirOperation, name: str) -> Structured:
     return Structured(tuple(maps), tuple(parallel), op.body)
 
 
-def _multiply_add(of: Arithmetic, a: Expr, b: Expr, out: Expr) -> Expr:
+def _multiply_add(of: ElementArithmetic, a: Expr, b: Expr, out: Expr) -> Expr:
     if of.is_condition:
         return of.either(out, of.both(a, b))
     return of.word(sum_of(out, product(a, b)), "adds words")
 
 
-def _quantized(of: Arithmetic, a: Expr, b: Expr, zero_a: Expr, zero_b: Expr, out: Expr) -> Expr:
+def _quantized(of: ElementArithmetic, a: Expr, b: Expr, zero_a: Expr, zero_b: Expr, out: Expr) -> Expr:
     return of.word(sum_of(out, product(difference(a, zero_a), difference(b, zero_b))), "adds words")
 
 
@@ -186,7 +186,7 @@ def _extreme(kind: str, signed: bool) -> Combine:
     return lambda of, a, b, out: of.extreme(kind, a, b, signed=signed)
 
 
-def _rounded(name: str, of: Arithmetic, x: Expr, out: Expr) -> Expr:
+def _rounded(name: str, of: ElementArithmetic, x: Expr, out: Expr) -> Expr:
     return ROUNDINGS[name](x)
 
 
@@ -234,7 +234,7 @@ def _payload(op: MlirOperation, inputs: int, *, reduced: bool) -> Combine | None
         return None
     kinds: list[MlirType] = [OtherType(element_type(kind)) for kind in operand_types(op)]
 
-    def combine(of: Arithmetic, *elements: Expr) -> Expr:
+    def combine(of: ElementArithmetic, *elements: Expr) -> Expr:
         given = list(elements if reduced else elements[:inputs])
         inner = MlirOperation(payload, op.at, types=[*kinds[: len(given)]], gives=[*kinds[-1:]])
         return element_operation(of.system, inner, given)
@@ -341,7 +341,7 @@ def _pooling(op: MlirOperation, match: re.Match[str], ranks: Sequence[int]) -> S
     if [len(row) for row in letters] != list(ranks):
         raise UnsupportedError("is not imported", "write it as linalg.generic")
 
-    def combine(of: Arithmetic, x: Expr, _: Expr, out: Expr) -> Expr:
+    def combine(of: ElementArithmetic, x: Expr, _: Expr, out: Expr) -> Expr:
         if kind == "sum":
             return of.either(out, x) if of.is_condition else of.add(out, x)
         return of.extreme(kind, out, x, signed=not unsigned)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Expr, Literal
 from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, Value, check_unmasked
-from samhw.importers.mlir.arithmetic import Arithmetic
+from samhw.importers.mlir.arithmetic import ElementArithmetic
 from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.compute import Compute, Init
 from samhw.importers.mlir.constants import constant, constant_shape, values_of
@@ -446,7 +446,7 @@ class _Frame:
         if taken != gives and not (is_float(taken) and is_float(gives)):
             if known is None:
                 raise UnsupportedError(f"fills {gives} with {taken}", "cast the number by arith before")
-            cast = Arithmetic(taken, self.walk.system).cast(literal(known), gives, signed=True)
+            cast = ElementArithmetic(taken, self.walk.system).cast(literal(known), gives, signed=True)
             known = number_of(simplified(cast))
         if known is not None:
             return self.compute.uniform(known, shape)

@@ -406,7 +406,6 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "hardtanh": unary(lambda x: F.hardtanh(x, -0.5, 0.75)),
     "leaky_relu": unary(lambda x: F.leaky_relu(x, 0.2)),
     "prelu": shaped(F.prelu, "abc", "b"),
-    "softshrink": unary(lambda x: F.softshrink(x, 0.75)),
     "threshold": unary(lambda x: F.threshold(x, 0.5, -3)),
     "clamp": unary(lambda x: x.clamp(-0.5, 0.5) + x.clamp(min=0) + x.clamp(max=0.25)),
     "clamp_min": unary(lambda x: x.clamp_min(0.25)),

@@ -51,8 +51,6 @@ FUNCTIONS = {
     "softplus, threshold below 0": lambda x: F.softplus(x, 1, -1),
     "softplus, beta below 0": lambda x: F.softplus(x, -1, 3),
     "threshold": lambda x: F.threshold(x, 1.0, -7.0),
-    "softshrink": F.softshrink,
-    "softshrink by 1": lambda x: F.softshrink(x, 1.0),
     "hardshrink": F.hardshrink,
     "hardtanh": lambda x: F.hardtanh(x, -2, 2),
     "relu6": F.relu6,

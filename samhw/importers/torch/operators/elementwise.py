@@ -144,7 +144,7 @@ _SOFT_END = 20.0
 def softplus(x: Expr, beta: float = 1.0, threshold: float = 20.0) -> Expr:
     """log(1 + exp(beta x)) / beta, without an exponential that overflows; x itself above the threshold."""
     scaled = x if beta == 1 else x * beta
-    made = max_(scaled, 0) + log(1 + exp(-abs_(scaled)))
+    made: Expr = max_(scaled, 0) + log(1 + exp(-abs_(scaled)))
     made = made if beta == 1 else made * (1 / beta)
     return made if threshold >= _SOFT_END else select(lt(threshold, scaled), x, made)
 
@@ -189,7 +189,6 @@ for _names, _function, _parameters in (
     ("mish", lambda x: x * tanh(softplus(x)), 0),
     ("log_sigmoid", lambda x: -softplus(-x), 0),
     ("softsign", lambda x: x / (1 + abs_(x)), 0),
-    ("softshrink", lambda x, width=0.5: x - clamp(x, -width, width), 1),
     ("square", lambda x: x * x, 0),
     ("sign sgn", lambda x: lt(0, x) - lt(x, 0), 0),
     ("tan tan_", lambda x: sin(x) / cos(x), 0),

@@ -179,9 +179,7 @@ class _Outputs:
         """The results, with their modes as the program stores them."""
         return [MlirResult(self._source(held, emitted)) for held in self._found]
 
-    def _source(
-        self, held: Value | Unset, emitted: Emitted
-    ) -> PlacedResult | tuple[float, tuple[int, ...]]:
+    def _source(self, held: Value | Unset, emitted: Emitted) -> PlacedResult | tuple[float, tuple[int, ...]]:
         if isinstance(held, Unset):
             return 0.0, held.shape
         if isinstance(held.expr, Literal):

@@ -100,6 +100,11 @@ class OutputSource:
 
     source: PlacedResult | Callable[[Arguments], object]
 
+    @property
+    def is_computed(self) -> bool:
+        """Whether the program computes it."""
+        return isinstance(self.source, PlacedResult)
+
     def of(self, tensors: Mapping[str, npt.NDArray[Any]], arguments: Arguments) -> object:
         """The output, of the arrays of the program's results and the arguments of the run."""
         if isinstance(self.source, PlacedResult):

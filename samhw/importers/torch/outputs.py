@@ -6,7 +6,16 @@ import torch
 
 from samhw.errors import InputError
 from samhw.frontend.expr import Access, Literal
-from samhw.importers.core import Arguments, Build, Emitted, PlacedResult, Tensors, Value, as_results, placed_result
+from samhw.importers.core import (
+    Arguments,
+    Build,
+    Emitted,
+    PlacedResult,
+    Tensors,
+    Value,
+    as_results,
+    placed_result,
+)
 from samhw.importers.torch.complex_pair import Complex
 from samhw.importers.torch.imported import OutputSource
 from samhw.importers.torch.value import Host, Known

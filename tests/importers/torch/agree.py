@@ -23,5 +23,5 @@ def agree(module: nn.Module, arguments: Sequence[Any], **options: Any) -> Import
     assert len(ours) == len(theirs)
     for mine, other in zip(ours, theirs, strict=True):
         assert mine.shape == other.shape
-        torch.testing.assert_close(mine.double(), other.double(), rtol=1e-6, atol=1e-6)
+        torch.testing.assert_close(mine.double(), other.double(), rtol=1e-6, atol=1e-6, equal_nan=True)
     return imported

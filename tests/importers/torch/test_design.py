@@ -1,5 +1,6 @@
 """`samhw.torch.compile`: layouts, formats, other arguments, outputs, and what is refused."""
 
+import math
 import re
 import sys
 from pathlib import Path
@@ -369,3 +370,36 @@ def test_a_registered_operator():
         samhw.torch.compile(Scaled(), (x,), value="f32").run().check()
     finally:
         del registry.OPERATORS["tests.scaled"]
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4))
+
+    def forward(self, x):
+        return x * self.weight + 1
+
+
+@pytest.mark.parametrize("beside", [math.inf, math.nan, 1e30, 1e6])
+@pytest.mark.parametrize("change", [1e-3, math.inf, math.nan])
+def test_a_check_is_not_blinded_by_a_great_element(monkeypatch, beside, change):
+    design = samhw.torch.compile(Scaled().eval(), (torch.tensor([2.4, -0.5, 0, beside]),), value="f32")
+    result = design.run()
+    result.check()
+    monkeypatch.setattr(ImportedModule, "is_of", lambda *_: True)
+    with torch.no_grad():
+        design.module.weight[0] += change
+    with pytest.raises(RunError, match="is off by"):
+        result.check()
+
+
+def test_a_check_allows_for_what_cancels():
+    """Elements near zero of great summands, whose order PyTorch may choose."""
+    torch.manual_seed(0)
+    x = torch.randn(8, 64) * 1e4
+    x[:, 32:] = -x[:, :32] + torch.randn(8, 32) * 1e-2
+    module = nn.Linear(64, 4).eval()
+    with torch.no_grad():
+        module.weight[:, 32:] = module.weight[:, :32]
+    samhw.torch.compile(module, (x,), value="f32").run().check()

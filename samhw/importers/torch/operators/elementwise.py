@@ -137,11 +137,16 @@ for _names, _function in _CONDITIONS.items():
     register(_names, _function, condition=True)
 
 
+_SOFT_END = 20.0
+"""From where on log(1 + exp(x)) is x, to less than f32 tells apart."""
+
+
 def softplus(x: Expr, beta: float = 1.0, threshold: float = 20.0) -> Expr:
-    """log(1 + exp(beta x)) / beta, without an exponential that overflows."""
+    """log(1 + exp(beta x)) / beta, without an exponential that overflows; x itself above the threshold."""
     scaled = x if beta == 1 else x * beta
-    made = max_(scaled, 0) + log(1 + exp(-abs_(scaled)))
-    return made if beta == 1 else made * (1 / beta)
+    made: Expr = max_(scaled, 0) + log(1 + exp(-abs_(scaled)))
+    made = made if beta == 1 else made * (1 / beta)
+    return made if threshold >= _SOFT_END else select(lt(threshold, scaled), x, made)
 
 
 def clamp(x: Expr, least: float | None = None, greatest: float | None = None) -> Expr:
@@ -343,4 +348,4 @@ def import_fill(importer: Importer, x: Operand, number: Operand) -> Value:
 
 @operator("threshold", "threshold_")
 def import_threshold(importer: Importer, x: Operand, threshold: float, number: float) -> Value:
-    return importer.elementwise(lambda e: select(lt(threshold, e), e, number), importer.materialized(x))
+    return importer.elementwise(lambda e: select(le(e, threshold), number, e), importer.materialized(x))

@@ -111,7 +111,8 @@ def import_atanh(importer: Importer, x: Operand) -> Value:
 
 def _error_function(x: Expr, *, rest: bool) -> Expr:
     """erf(x), or 1 - erf(x): gelu(s) / s is the normal distribution's probability of less than s."""
-    s = x * math.sqrt(2)
+    # Beyond that, infinities included, it is 1 or -1 in any type.
+    s = max_(min_(x, 16), -16) * math.sqrt(2)
     below = gelu(s) / select(eq(x, 0), 1, s)
     return select(eq(x, 0), 1, 2 - below * 2) if rest else select(eq(x, 0), 0, below * 2 - 1)
 

@@ -85,7 +85,7 @@ class Cascaded:
 
 
 def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None, tile: int = 1) -> Cascaded:
-    """The program with its cascades in one pass. Regions in which an index is more than a name stay as they are.
+    """The program with its cascades in one pass. A region in which an index is no name stays as it is.
 
     Args:
         mode: `rescaled` and `auto` rewrite what can be; `deferred` what needs no rescaling; `finite` also

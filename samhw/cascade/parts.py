@@ -114,7 +114,7 @@ class InParts:
             if statement.lhs.tensor in self.cut:
                 self.emit(statement)
             else:
-                self.statements.append(statement)
+                self.statements.append(self._moved(statement))
         if any(self.inner in reaching_beyond(statement) for statement in self.statements):
             self.views.counts_beyond = True
         order = self.asked.order
@@ -140,6 +140,8 @@ class InParts:
         found: dict[str, str] = {}
         while open_:
             statement, index = open_.pop()
+            if self._back_in_shape(statement) is not None:
+                continue
             known = found.setdefault(statement.lhs.tensor, index)
             if known != index or (index != self.index and self.index in statement.indices):
                 raise self.refusal(f"'{statement}' goes over it twice")
@@ -151,6 +153,24 @@ class InParts:
                 (s, name) for s, name in self._linked(statement, index) if found.get(s.lhs.tensor) != name
             ]
         return found
+
+    def _back_in_shape(self, statement: Statement) -> Access | None:
+        """What a statement gives its shape again, of which an index has been cut before; None if it does
+        something else."""
+        match statement.rhs:
+            case Reshape(operand) if operand.tensor in self.given.added:
+                return operand
+        return None
+
+    def _moved(self, statement: Statement) -> Statement:
+        """A statement that does not go over the index: what it gives its shape again may now be in parts."""
+        operand = self._back_in_shape(statement)
+        if operand is None or operand.tensor not in self._inside:
+            return statement
+        name, mode = self._inside[operand.tensor]
+        inner = self.views.indices.fresh(self.inner)
+        names = (*operand.names[: mode + 1], inner, *operand.names[mode + 1 :])
+        return replace(statement, rhs=Reshape(Access.of(name, names)))
 
     def _linked(self, statement: Statement, index: str) -> Iterator[tuple[Statement, str]]:
         """The statements that share an index with one, through a tensor that the region computes."""

@@ -85,7 +85,7 @@ class Cascaded:
 
 
 def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None, tile: int = 1) -> Cascaded:
-    """The program with its cascades in one pass.
+    """The program with its cascades in one pass. A region in which an index is no name stays as it is.
 
     Args:
         mode: `rescaled` and `auto` rewrite what can be; `deferred` what needs no rescaling; `finite` also
@@ -104,8 +104,9 @@ def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None
     reduced: dict[str, str] = {}
     running: dict[str, Access] = {}
     for region in program.regions:
-        if region.scan is not None:
-            # Its reductions have an end in each step.
+        if region.scan is not None or not region.is_plain:
+            # The reductions of a scan have an end in each step; and where an index is more than a name, it
+            # is first to be made one.
             regions.append(region)
             continue
         rewriter = _Rewriter(program, region, names, mode)
@@ -117,7 +118,10 @@ def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None
         running |= rewriter.running
     if not any(finding.rewritten for finding in findings):
         return Cascaded(program, tuple(findings))
-    made = replace(program, tensors=tensors, regions=tuple(regions), written=None)
+    # Behind a cut, an index counts parts. What has its extent from the index alone has it of its own before.
+    tensors |= program.bind({}).tensors
+    extents = {index: n for index, n in program.index_extents.items() if index not in reduced.values()}
+    made = replace(program, tensors=tensors, regions=tuple(regions), written=None, index_extents=extents)
     views = CutViews(made)
     added, outputs = tensors.keys() - program.tensors.keys(), {decl.name for decl in program.outputs}
     one_pass = OnePass(made, rescaled, reduced, running, added, outputs)

@@ -127,3 +127,77 @@ def test_a_cascade_of_what_a_cascade_gives(form: str | dict[str, int], lanes: di
     schedule = {"cascade": form, "lanes": lanes}
     found = samhw.compile(NESTED, value="f32", schedule=schedule).run({"A": A, "V": values})
     np.testing.assert_allclose(found["q"], np.exp(summed - summed.max(1)[:, None]).sum(1), rtol=1e-5)
+
+
+STEPS = """
+tensor A[t, i, j]
+tensor H[t=3, i=4, j=4]
+scan t {
+  fuse {
+    m[i] max= H[t-1, i, j]
+    Z[i] = exp(H[t-1, i, j] - m[i])
+    H[t, i, j] = A[t, i, j] + exp(H[t-1, i, j] - m[i]) / Z[i]
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_softmax_of_an_earlier_step_is_as_it_is_written(form: str | dict[str, int]) -> None:
+    given = RNG.normal(size=(3, 4, 4))
+    steps = [np.zeros((4, 4))]
+    for step in given:
+        weights = np.exp(steps[-1] - steps[-1].max(1, keepdims=True))
+        steps.append(step + weights / weights.sum(1, keepdims=True))
+    found = samhw.compile(STEPS, value="f32", schedule={"cascade": form}).run({"A": given})
+    np.testing.assert_allclose(found["H"], steps[1:], rtol=1e-5)
+
+
+PLACED = """
+index j=4
+tensor A[i, k]
+tensor P[j]
+fuse {{
+  m[i] max= A[i, {0}]
+  Z[i] = exp(A[i, {0}] - m[i])
+  Y[i, j] = exp(A[i, {0}] - m[i]) / Z[i]
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "columns"),
+    [("wrap(j + 1)", [1, 2, 3, 0]), ("clamp(j + 1)", [1, 2, 3, 3]), ("P[j]", [2, 0, 1, 1])],
+)
+@pytest.mark.parametrize(("form", "lanes"), [("finite", {}), ({"tile": 2}, {}), ("rescaled", {"j": 2})])
+def test_scores_at_computed_places(
+    place: str, columns: list[int], form: str | dict[str, int], lanes: dict[str, int]
+) -> None:
+    text, given = PLACED.format(place), {"A": A, "P": np.array(columns)}
+    if "P" not in place:
+        text, given = text.replace("tensor P[j]\n", ""), {"A": A}
+    # As it stands, before indices are made names, a program is left alone.
+    program = parse(text)
+    assert cascaded(program, "rescaled", lanes, 2).program is program
+    found = samhw.compile(program, value="f32", schedule={"cascade": form, "lanes": lanes}).run(given)
+    weights = np.exp(A[:, columns] - A[:, columns].max(1, keepdims=True))
+    np.testing.assert_allclose(found["Y"], weights / weights.sum(1, keepdims=True), rtol=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_mask_of_rows(form: str | dict[str, int]) -> None:
+    """Rows without any points give zeros, and their sums may be read outside of the mask."""
+    text = """
+    tensor A[i, j] : dcsr
+    tensor M[i]
+    m[i] max= A[i, k] where M[i]
+    E[i, k] = exp(A[i, k] - m[i]) where M[i]
+    Z[i] = E[i, k]
+    P[i, k] = E[i, k] / Z[i] where M[i]
+    s[i] = P[i, k]
+    z[i] = Z[i] + 1
+    """
+    schedule = {"cascade": form, "fuse": "full"}
+    found = samhw.compile(text, value="f32", schedule=schedule).run({"A": A, "M": np.array([1.0, 0])})
+    np.testing.assert_allclose(found["s"], [1, 0], rtol=1e-5)
+    np.testing.assert_allclose(found["z"], [SUMS[0] + 1, 1], rtol=1e-5)

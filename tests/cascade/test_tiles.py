@@ -8,7 +8,7 @@ from samhw.cascade import cascaded
 from samhw.errors import InputError
 from samhw.frontend import dumps, load_cascade, parse
 from samhw.schedule import Schedule, cascade_text, with_words
-from tests.cascade.test_segments import attention
+from tests.cascade.test_segments import SOFTMAX, attention, softmax
 
 
 def test_sums_are_rescaled_once_a_tile() -> None:
@@ -65,6 +65,14 @@ def test_tiles_divide_what_lies_in_place() -> None:
         cascaded(program, "rescaled", tile=8)
     with pytest.raises(InputError, match="2 lanes do not divide the 3 tiles of 'S'"):
         cascaded(program, "rescaled", {"j": 2}, tile=4)
+
+
+@pytest.mark.parametrize(("tile", "lanes"), [(2, 1), (2, 2), (2, 4), (4, 2)])
+def test_what_is_wanted_whole_has_its_shape_again(tile: int, lanes: int) -> None:
+    scores = np.random.default_rng(0).normal(size=(3, 8))
+    schedule = {"cascade": {"tile": tile}, "lanes": {"j": lanes}}
+    found = samhw.compile(SOFTMAX, schedule=schedule).run({"S": scores})
+    np.testing.assert_allclose(found["P"], softmax(scores), rtol=1e-5)
 
 
 BLOCKS = {"j": 4, "k": 4}

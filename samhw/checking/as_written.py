@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.checking.difference import difference
-from samhw.checking.units import alone, cut
+from samhw.checking.units import alone, cut, units
 from samhw.compiler import Compiled
-from samhw.frontend import Program, Statement
+from samhw.frontend import Program, Region, Statement
 from samhw.numerics import Integer
 from samhw.reference import Points, Relation, Rounding, results, side_by_side
 from samhw.splits import Renumbering
@@ -53,9 +53,8 @@ class AsWritten:
         self.program = program
         self.given = given
         read = [decl.name for decl in compiled.program.inputs]
-        self.lowered = compiled.program.unbound.bind(
-            {name: inputs[name].shape for name in read if name in inputs}
-        )
+        lowered = compiled.program.unbound.bind({name: inputs[name].shape for name in read if name in inputs})
+        self.lowered = lowered.regrouped(map(Region, units(lowered)))
         self.inputs = inputs
         self.order = order
         self.fits = fits

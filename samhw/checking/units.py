@@ -1,11 +1,11 @@
 """What a run is checked by: the program that was lowered, a unit of its statements after the other."""
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 
 from samhw.compiler import Compiled
-from samhw.frontend import Access, Program, Region, Statement
+from samhw.frontend import Access, Program, Region, Scan, Statement
 from samhw.numerics import ValueType
 from samhw.passes import with_derived
 from samhw.tensors import Tensor
@@ -38,12 +38,19 @@ def inputs_as_stored(
 
 
 def units(program: Program) -> Iterator[tuple[Statement, ...]]:
-    """The statements that are compared together: those of a region, or of a scan."""
-    for scan, regions in groupby(program.regions, lambda region: region.scan):
+    """The statements that are compared together: those of a region, or of a scan. What a pass has put between
+    the regions of a scan comes before it."""
+    left = Counter(region.scan for region in program.regions)
+    blocks: dict[Scan, list[Statement]] = defaultdict(list)
+    for region in program.regions:
+        scan = region.scan
         if scan is None:
-            yield from (region.statements for region in regions)
-        else:
-            yield tuple(statement for region in regions for statement in region.statements)
+            yield region.statements
+            continue
+        blocks[scan] += region.statements
+        left[scan] -= 1
+        if not left[scan]:
+            yield tuple(blocks.pop(scan))
 
 
 def alone(program: Program, statements: Sequence[Statement]) -> tuple[Program, dict[str, str]]:

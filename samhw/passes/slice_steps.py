@@ -99,6 +99,8 @@ class _Block:
             s.lhs.tensor: self.state(s.lhs.tensor, s.lhs.step[0]) for s in self.statements if s.lhs.step
         }
         """For each tensor that the scan writes step by step, the one in which the steps lie."""
+        self.started: set[tuple[str, str]] = set()
+        """The states with the tensors that they start from as they are."""
         starts = tuple(self.start(scan, start) for start in scan.starts)
         self.scan = replace(scan, starts=starts)
 
@@ -270,7 +272,10 @@ class _Block:
             and rhs.is_plain
             and rhs.names == names
             and self.program.tensors[rhs.tensor].format == storage
+            and (state, rhs.tensor) not in self.started
         ):
+            # A state finds each of its starts in a tensor of its own.
+            self.started.add((state, rhs.tensor))
             return Statement(lhs, rhs)
         indices = _without(self.decl(state).indices, mode)
         name = self.slicer.declare(f"{start.lhs.tensor}_start", indices, storage, state)

@@ -313,3 +313,39 @@ def test_a_step_is_not_split() -> None:
     text = "tensor X[t=4, h=4] : csr\nscan t {\n  H[t, h] = X[t, h] + H[t-1, h]\n}"
     with pytest.raises(InputError, match="'X' is split into parts, and 'scan t' steps through it"):
         samhw.compile(parse(text), schedule=Schedule(split={"X": "hyb(1, 2)"})).run(X=np.eye(4))
+
+
+@pytest.mark.parametrize("value", ["i32", "f32"])
+@pytest.mark.parametrize("direction", ["", " down"])
+def test_two_starts_from_one_tensor(direction: str, value: str) -> None:
+    """A state that starts from one tensor twice has it before both steps."""
+    step = -1 if direction else 1
+    text = (
+        f"tensor H[t=4, i=2]\ntensor B[i]\nscan t{direction} {{\n"
+        f"  H[t, i] = H[t{-step:+d}, i] + 2 * H[t{-2 * step:+d}, i]\n}}\n"
+        "H[-1, i] = B[i]\nH[-2, i] = B[i]"
+    )
+    b = np.array([1, 2])
+    rows = [b, b]
+    for _ in range(4):
+        rows.append(rows[-1] + 2 * rows[-2])
+    want = np.array(rows[2:])[::step]
+    r = samhw.compile(text, value=value).run(B=b)
+    np.testing.assert_array_equal(r["H"], want)
+    assert r.check().good
+
+
+@pytest.mark.parametrize("value", ["i32", "f32"])
+def test_a_check_of_a_scan_between_whose_regions_a_copy_stands(value: str) -> None:
+    e = np.arange(6).reshape(3, 2) % 3
+    text = (
+        "tensor H[t=3, j=2, n=3] : dense\ntensor E[n=3, j=2]\nscan t {\n"
+        "  Z[j, n] = H[t - 1, j, n] * E[n, j]\n  H[t, j, n] = Z[j, n] + 1\n}"
+    )
+    rows, h = [], np.zeros((2, 3))
+    for _ in range(3):
+        h = h * e.T + 1
+        rows.append(h)
+    r = samhw.compile(text, schedule={"permute": True}, value=value).run(E=e)
+    np.testing.assert_array_equal(r["H"], rows)
+    assert r.check().good

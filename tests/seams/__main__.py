@@ -1,14 +1,14 @@
 """Draws programs that mix features in pairs, runs them, and holds them against the oracle.
 
-    python -m tests.seams --programs 10000 --jobs 2
-    python -m tests.seams --seed 123
+python -m tests.seams --programs 10000 --jobs 2
+python -m tests.seams --seed 123
 """
 
 import argparse
 import signal
 import sys
 import traceback
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from multiprocessing import Pool, TimeoutError
 from time import monotonic
@@ -70,6 +70,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--rtl", type=int, default=0, help="how many of them run as RTL too")
     parser.add_argument("--hls", type=int, default=0, help="how many run as HLS too")
+    parser.add_argument("--modules", type=int, default=0, help="how many modules of PyTorch run besides")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--pairs", action="store_true", help="print the matrix of pairs")
     parser.add_argument("--seed", type=int, help="run one case alone, and print it")
@@ -85,7 +86,23 @@ def main() -> int:
     faults = simulate(jobs, chosen.jobs, is_full=chosen.pairs)
     for backend, count in (("verilator", chosen.rtl), ("hls", chosen.hls)):
         faults += build(list(seeds), backend, count, chosen.jobs)
-    return faults > 0
+    return faults + import_modules(chosen.modules) > 0
+
+
+def import_modules(count: int) -> int:
+    """Runs modules of PyTorch; gives how many have a fault."""
+    if not count:
+        return 0
+    from tests.seams.modules import run_module  # PyTorch takes seconds to come.
+
+    kinds: Counter[str] = Counter()
+    for seed in range(count):
+        outcome = run_module(seed)
+        kinds[outcome.kind] += 1
+        if outcome.kind in FAULTS:
+            print(f"module {seed}: {outcome.kind}: {outcome.message}", flush=True)
+    print(f"{count} modules of PyTorch: {dict(kinds)}")
+    return sum(kinds[kind] for kind in FAULTS)
 
 
 def simulate(jobs: list[tuple[int, str | None]], workers: int, *, is_full: bool) -> int:
@@ -97,6 +114,7 @@ def simulate(jobs: list[tuple[int, str | None]], workers: int, *, is_full: bool)
         matrix.add(outcome)
         if outcome.kind in FAULTS:
             faults[cause(outcome)].append((seed, outcome))
+            print(f"seed {seed}: {outcome.kind}: {outcome.message[:200]} {outcome.place}", flush=True)
         if monotonic() - told > 30:
             told = monotonic()
             print(f"{count:,} of {len(jobs):,}, {dict(matrix.kinds)}, {told - begin:.0f} s", flush=True)
@@ -116,7 +134,7 @@ def print_faults(faults: dict[tuple[str, str, str], list[tuple[int, Outcome]]]) 
     """Each kind of fault with the seeds that show it, and its smallest example."""
     for key, found in sorted(faults.items(), key=lambda item: -len(item[1])):
         print(f"== {key}, {len(found)} cases, seeds {[seed for seed, _ in found][:12]}")
-        for seed, outcome in found[: 12 if key[0] == "wrong" else 1]:
+        for seed, outcome in found[: 6 if key[0] == "wrong" else 1]:
             if key[0] == "generator":
                 continue
             small = shrunk(draw(seed), outcome, run=timed)

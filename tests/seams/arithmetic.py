@@ -146,7 +146,7 @@ class Arithmetic:
             return terms[0]
         if any(term.is_open for term in terms):
             return OPEN
-        total, reach = math.fsum(term.value for term in terms), sum(term.reach for term in terms)
+        total, reach = math.fsum(term.value for term in terms), _reach(terms)
         is_one_way = len({math.copysign(1, term.value) for term in terms if term.value}) < 2
         if not self.fits(reach):
             self.overflow()
@@ -200,12 +200,22 @@ class Arithmetic:
         compute = SMOOTH[function]
         try:
             value = compute(operand.value)
-            ends = [compute(operand.value + sign * operand.error) for sign in (-1, 1)] if operand.error else []
+            ends = (
+                [compute(operand.value + sign * operand.error) for sign in (-1, 1)] if operand.error else []
+            )
         except (ValueError, OverflowError, ZeroDivisionError):
             return OPEN
         spread = 2 * max((abs(end - value) for end in ends), default=0.0)
         error = spread + self.function_error(value)
         return self.compute(value, error, max(operand.reach, abs(value)), operand)
+
+
+def _reach(terms: Sequence[Number]) -> float:
+    """The greatest magnitude of a sum of some terms, or of sums that common factors are taken out of."""
+    if any(term.operations for term in terms):
+        return sum(term.reach for term in terms)
+    values = [term.value for term in terms]
+    return max(sum(max(value, 0.0) for value in values), sum(max(-value, 0.0) for value in values))
 
 
 class Whole(Arithmetic):
@@ -266,8 +276,7 @@ class Floating(Arithmetic):
         return (abs(value) + error) * 2.0 ** -(self.mantissa + 1) + self.tiny
 
     def has(self, value: float) -> bool:
-        fraction, exponent = math.frexp(value)
-        scaled = math.ldexp(fraction, self.mantissa + 1)
+        scaled = math.ldexp(math.frexp(value)[0], self.mantissa + 1)
         return value == 0 or (scaled == int(scaled) and abs(value) >= self.tiny)
 
     def is_exact(self, terms: Sequence[Number]) -> bool:

@@ -1,8 +1,8 @@
 """A program that is being drawn: its indices, its tensors with their data, and its statements so far."""
 
-import random
 import re
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,7 @@ class Term:
 class Draft:
     """What features add to. `wishes` has those that wait for a statement that can have them."""
 
-    random: random.Random
+    random: Random
     value: str = "i32"
     sizes: dict[str, int] = field(default_factory=dict)
     tensors: dict[str, Tensor] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Draft:
     """Indices that something is computed with, whose extents the text has to say."""
 
     @classmethod
-    def begin(cls, source: random.Random, value: str, sizes: tuple[int, ...]) -> "Draft":
+    def begin(cls, source: Random, value: str, sizes: tuple[int, ...]) -> "Draft":
         """Without statements yet."""
         return cls(source, value, dict(zip(NAMES, sizes, strict=True)))
 

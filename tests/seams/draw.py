@@ -34,12 +34,26 @@ TYPES = {
 }
 
 
+SELDOM = (
+    "computed mask",
+    "fixed place",
+    "linear scan",
+    "queues",
+    "blocks",
+    "partial sums",
+    "kinds",
+    "no fusion",
+)
+"""Features that a case often loses again, so that they are wished for more often."""
+
+
 def draw(seed: int, pair: Sequence[str] | None = None) -> Case:
     """A case that has, as far as it can, both features of a pair, by default the pair of the seed's turn, and
     some others."""
     source = random.Random(seed)
     pair = PAIRS[seed * 7919 % len(PAIRS)] if pair is None else pair
-    others = source.sample(FEATURES[:-1], source.choice([0, 1, 1, 2, 3]))
+    others = source.sample(FEATURES[:-1], source.choice([0, 1, 2, 2, 3, 4]))
+    others += source.sample(SELDOM, 1)
     wanted = list(dict.fromkeys([*pair, *(other for other in others if other not in VALUES)]))
     draft = Draft.begin(source, _value(source, wanted), _sizes(source, wanted))
     for name in wanted:
@@ -64,7 +78,9 @@ def _value(source: random.Random, wanted: Sequence[str]) -> str:
             return source.choice(TYPES[name])
     if "cascade" in wanted or "cascade form" in wanted:
         return source.choice(["f32", "f32", "bf16", "i32"])
-    return source.choice(["i32", "i32", "i32", "f32", "f32", "fixed<24,8>", "i16", "bf16"])
+    return source.choice(
+        ["i32", "i32", "i32", "f32", "f32", "fixed<24,8>", "i16", "bf16", "i8", "f8e4m3", "i8", "f8e5m2"]
+    )
 
 
 def _sizes(source: random.Random, wanted: Sequence[str]) -> tuple[int, ...]:
@@ -86,7 +102,7 @@ def _add_statements(draft: Draft, wanted: Sequence[str]) -> None:
     if any(name in PLACES for name in wanted):
         moves += ["scatter"] * sum(name in PLACES for name in wanted)
     if any(name in scans.WISHES for name in wanted):
-        moves.append("scan")
+        moves += ["scan"] * (1 + ({"scan up", "scan down"} <= set(wanted)))
     if "cascade form" in wanted and "cascade" not in moves:
         moves.append("cascade")
     if "brackets" in wanted and "product of three" not in moves:
@@ -96,6 +112,8 @@ def _add_statements(draft: Draft, wanted: Sequence[str]) -> None:
     if "function" in wanted:
         moves.append("elementwise")
     draft.random.shuffle(moves)
+    if len(moves) < 2 and {"computed mask", "kinds", "no fusion", "full fusion", "fuse auto"} & set(wanted):
+        moves.append(draft.random.choice(["elementwise", "contraction", "terms", "extreme"]))
     if not moves or draft.chance(0.4):
         moves.append(draft.random.choice(["elementwise", "contraction", "row sums", "terms", "contraction"]))
     for name in moves:
@@ -108,6 +126,8 @@ def _add_statements(draft: Draft, wanted: Sequence[str]) -> None:
 def _finished(draft: Draft, wanted: tuple[str, ...]) -> Case:
     if "size 0" in wanted:
         _empty_an_index(draft)
+    if "bcsr" in wanted and draft.chance(0.6):
+        formats.in_blocks(draft)
     text = draft.text(with_extents=draft.chance(0.6))
     if draft.chance(0.15):
         text = f"value {draft.value}\n{text}"
@@ -128,4 +148,7 @@ def _empty_an_index(draft: Draft) -> None:
     draft.sizes[index] = 0
     for tensor in draft.tensors.values():
         if tensor.data is not None and index in tensor.modes:
-            tensor.data, tensor.other = np.zeros(draft.shape(tensor.modes)), np.zeros(draft.shape(tensor.modes))
+            tensor.data, tensor.other = (
+                np.zeros(draft.shape(tensor.modes)),
+                np.zeros(draft.shape(tensor.modes)),
+            )

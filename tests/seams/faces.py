@@ -9,6 +9,7 @@ from click.testing import CliRunner
 import samhw
 from samhw.api import RunnableDesign
 from samhw.cli import main
+from samhw.frontend import parse
 from samhw.schedule import Schedule
 from samhw.tensors import read_tensor
 from tests.seams.case import Case
@@ -16,6 +17,10 @@ from tests.seams.case import Case
 __all__ = ["FACES"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class CommandError(Exception):
+    """A command does not end as it should."""
 
 
 def saved(case: Case, design: RunnableDesign, folder: Path) -> dict[str, Array]:
@@ -30,9 +35,7 @@ def typed(case: Case, design: RunnableDesign, folder: Path) -> dict[str, Array]:
     words = _words(case, folder)
     if len(design.compiled.program.outputs) == 1:
         words += ["--save", str(folder / "result.npz")]
-    ended = CliRunner().invoke(main, ["run", *words])
-    if ended.exit_code or "Traceback" in ended.output:
-        raise ended.exception if _is_strange(ended) else AssertionError(f"exit code {ended.exit_code}: {ended.output[-200:]}")
+    _good("run", *words)
     if "--save" not in words:
         return {}
     name = design.compiled.program.outputs[0].name
@@ -40,12 +43,9 @@ def typed(case: Case, design: RunnableDesign, folder: Path) -> dict[str, Array]:
 
 
 def after(case: Case, design: RunnableDesign, folder: Path) -> dict[str, Array]:
-    """What the passes leave prints, and is a program again, which prints the same."""
+    """What passes leave is a program again."""
     for name in ("place_by_index", "slice_steps", "copy_discordant", "split_formats"):
-        ended = CliRunner().invoke(main, ["compile", *_words(case, folder), "--after", name])
-        if ended.exit_code or "Traceback" in ended.output:
-            raise ended.exception if _is_strange(ended) else AssertionError(f"exit code {ended.exit_code}: {ended.output[-200:]}")
-        samhw.frontend.parse(ended.stdout)
+        parse(_good("compile", *_words(case, folder), "--after", name))
     return {}
 
 
@@ -65,5 +65,11 @@ def _words(case: Case, folder: Path) -> list[str]:
     return words
 
 
-def _is_strange(ended) -> bool:  # type: ignore[no-untyped-def]
-    return ended.exception is not None and not isinstance(ended.exception, SystemExit)
+def _good(*words: str) -> str:
+    """What a command prints that ends well."""
+    ended = CliRunner().invoke(main, words)
+    if ended.exception is not None and not isinstance(ended.exception, SystemExit):
+        raise ended.exception
+    if ended.exit_code or "Traceback" in ended.output:
+        raise CommandError(f"exit code {ended.exit_code}: {ended.output[-300:]}")
+    return ended.stdout

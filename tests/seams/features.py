@@ -81,7 +81,7 @@ def _known(program: Program, statement: Statement, shapes: dict[str, tuple[int, 
     return extents
 
 
-def _of_format(format) -> Iterator[str]:  # type: ignore[no-untyped-def]
+def _of_format(format) -> Iterator[str]:
     names = {
         LevelType.dense: "dense level",
         LevelType.compressed: "compressed",
@@ -204,9 +204,7 @@ def _of_scan(program: Program, statement: Statement, scan: Scan, reads: list[Acc
         yield "further back"
 
 
-def _of_indices(
-    access: Access, extents: Mapping[str, int], shape: tuple[int, ...] | None
-) -> Iterator[str]:
+def _of_indices(access: Access, extents: Mapping[str, int], shape: tuple[int, ...] | None) -> Iterator[str]:
     for mode, index in enumerate(access.indices):
         if isinstance(index, Indirect):
             yield "gather"

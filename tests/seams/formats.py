@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from tests.seams.draft import Draft
 
-__all__ = ["WISHES", "drawn", "fitting", "of_result"]
+__all__ = ["WISHES", "drawn", "fitting", "in_blocks", "of_result"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -34,8 +34,8 @@ def drawn(draft: Draft, wish: str | None, modes: list[str]) -> tuple[str, list[s
         order = list(range(rank))
         while order == sorted(order):
             chance.shuffle(order)
-        levels = chance.choice(["dense", "csf"])
-        return f"{levels} @ ({', '.join(map(str, order))})", modes
+        kind = chance.choice(["dense", "csf"])
+        return f"{kind} @ ({', '.join(map(str, order))})", modes
     two = {
         "coo": "coo",
         "singleton": "(dense, singleton)",
@@ -55,6 +55,14 @@ def _two(draft: Draft, modes: list[str]) -> list[str]:
     """Two modes, of these as far as there are."""
     others = [name for name in draft.some(4, 4) if name not in modes]
     return [*modes[:2], *others[: 2 - len(modes[:2])]]
+
+
+def in_blocks(draft: Draft) -> None:
+    """Stores every tensor in blocks of two along each mode, as they have to agree, if they can be."""
+    for tensor in draft.tensors.values():
+        if tensor.modes and not tensor.places:
+            is_sparse = len(tensor.modes) == 2 and tensor.format not in (None, "dense")
+            tensor.format = "bcsr(2)" if is_sparse else "bdense(2)"
 
 
 def of_result(draft: Draft, modes: list[str]) -> str | None:

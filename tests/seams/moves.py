@@ -1,5 +1,5 @@
-"""Statements that a drawn program may have, each a function that adds some to a draft. They read what is there
-already where they can, so that features meet."""
+"""Statements that a drawn program may have, each a function that adds some to a draft. They read what is
+there already where they can, so that features meet."""
 
 from collections.abc import Callable
 
@@ -284,13 +284,13 @@ def residual(draft: Draft) -> None:
         base = draft.live()
     assert base is not None
     if not base.modes:
-        return None
+        return
     nest = list(base.modes)
     word = draft.random.choice(["", "max"])
     reduced = draft.write(nest[:-1], left(base), reduction=word)
     where, _ = mask(draft, nest)
     draft.write(nest, f"{left(base)} - {left(reduced)}", mask=where)
-    return None
+    return
 
 
 MOVES: dict[str, Move] = {

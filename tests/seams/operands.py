@@ -55,12 +55,12 @@ def operand(draft: Draft, nest: list[str], most: int = 2) -> Term:
 
 def mask(draft: Draft, nest: list[str]) -> tuple[str, list[str]]:
     """The text of a mask, if one is wished for or drawn, and the indices that it uses."""
-    wish = draft.take("mask", "computed mask")
-    if wish is None and not draft.chance(0.08):
-        return "", []
     live = [t for t in draft.tensors.values() if t.data is None and 0 < len(t.modes) <= len(nest)]
     live = [t for t in live if t.name not in draft.begun]
-    if wish == "computed mask" and live:
+    wish = draft.take("mask", "computed mask") if live else draft.take("mask")
+    if wish is None and not draft.chance(0.08):
+        return "", []
+    if wish == "computed mask":
         term = access(draft, draft.random.choice(live), nest)
     else:
         term = operand(draft, nest)
@@ -81,7 +81,9 @@ def _computed(draft: Draft, kind: str, nest: list[str], extent: int) -> Term:
     if kind == "affine inside":
         if size <= extent:
             shift = draft.random.randint(0, extent - size)
-            return Term(f"{index} + {shift}" if draft.chance(0.6) else f"{size - 1 + shift} - {index}", [index])
+            return Term(
+                f"{index} + {shift}" if draft.chance(0.6) else f"{size - 1 + shift} - {index}", [index]
+            )
         kind = "wrap"
     text, used = index, [index]
     factor = draft.random.choice([1, 1, 2, -1])

@@ -56,17 +56,17 @@ class Result:
         self.may_overflow = kind.may_overflow
 
 
-def _each(array: Array, of) -> NDArray[np.float64]:  # type: ignore[no-untyped-def]
+def _each(array: Array, of) -> NDArray[np.float64]:
     return np.array([of(number) for number in array.ravel()], float).reshape(array.shape)
 
 
-def evaluate(program: Program, data: Mapping[str, NDArray], value: str) -> Result:  # type: ignore[type-arg]
+def evaluate(program: Program, data: Mapping[str, NDArray], value: str) -> Result:
     """All tensors that the statements of a program write, from dense arrays of the inputs."""
     machine = _Machine(program, data, arithmetic(value))
     statements = list(program.statements)
     while statements:
         scan = statements[0].scan
-        block = list(itertools.takewhile(lambda s: s.scan == scan, statements)) if scan else statements[:1]
+        block = [s for s in statements if s.scan == scan] if scan else statements[:1]
         del statements[: len(block)]
         if scan:
             machine.scan(block)
@@ -78,7 +78,7 @@ def evaluate(program: Program, data: Mapping[str, NDArray], value: str) -> Resul
 class _Machine:
     """Tensors as they stand, and the step that a scan is at."""
 
-    def __init__(self, program: Program, data: Mapping[str, NDArray], kind: Arithmetic) -> None:  # type: ignore[type-arg]
+    def __init__(self, program: Program, data: Mapping[str, NDArray], kind: Arithmetic) -> None:
         self.program, self.kind = program, kind
         self.places = {name: np.asarray(data[name]).astype(int) for name in program.index_tensors}
         self.known: dict[str, Array] = {}
@@ -381,8 +381,7 @@ def _signed(expr: Expr) -> list[tuple[int, Expr]]:
 
 def _first(numbers: Sequence[Number], sign: int) -> int:
     _check_distinct(sorted(numbers, key=lambda n: n.value))
-    best = max(range(len(numbers)), key=lambda n: (sign * numbers[n].value, -n))
-    return best
+    return max(range(len(numbers)), key=lambda n: (sign * numbers[n].value, -n))
 
 
 def _check_distinct(ordered: Sequence[Number]) -> None:

@@ -11,8 +11,9 @@ WISHES = ("scan up", "scan down", "linear scan", "several states", "start of a s
 
 def scan(draft: Draft) -> None:
     """Steps along a mode of a tensor, with a state, or two of them."""
-    wishes = set()
-    while (wish := draft.take(*WISHES)) is not None:
+    way = draft.take("scan up", "scan down")
+    wishes = {way} if way else set()
+    while (wish := draft.take(*WISHES[2:])) is not None:
         wishes.add(wish)
     base = draft.base()
     mode = draft.random.choice([0, 0, len(base.modes) - 1])
@@ -27,7 +28,9 @@ def scan(draft: Draft) -> None:
     before = f"{t} + {back}" if is_down else f"{t} - {back}"
     lines = _step(draft, state, now.text, rest, t, before, is_linear="linear scan" in wishes)
     if "several states" in wishes or draft.chance(0.2):
-        lines += _second(draft, state, rest, t, f"{t} + 1" if is_down else f"{t} - 1")
+        before = f"{t} + 1" if is_down else f"{t} - 1"
+        form = "{} + {}" if "linear scan" in wishes else "max({}, {})"
+        lines += _second(draft, state, rest, t, before, form)
     if draft.chance(0.5) or draft.take("fuse in a scan"):
         lines = ["fuse {", *(f"  {line}" for line in lines), "}"]
     draft.begun.clear()
@@ -79,13 +82,13 @@ def _step(
     return lines
 
 
-def _second(draft: Draft, first: Tensor, rest: list[str], t: str, before: str) -> list[str]:
+def _second(draft: Draft, first: Tensor, rest: list[str], t: str, before: str, form: str) -> list[str]:
     """A second state, which reads the first one."""
     second = Tensor(draft.fresh("S"), first.modes if draft.chance(0.5) else (t, *rest), "dense")
     draft.tensors[second.name] = second
     draft.begun.add(second.name)
     held = ", ".join(before if name == t else name for name in second.modes)
-    return [f"{left(second)} = max({second.name}[{held}], {left(first)})"]
+    return [f"{left(second)} = {form.format(f'{second.name}[{held}]', left(first))}"]
 
 
 def _start(draft: Draft, state: Tensor, rest: list[str], t: str, back: int) -> None:

@@ -9,7 +9,9 @@ __all__ = ["FIELDS"]
 
 
 def _inputs(draft: Draft, least: int = 1) -> list[Tensor]:
-    return [t for t in draft.tensors.values() if t.data is not None and not t.places and len(t.modes) >= least]
+    return [
+        t for t in draft.tensors.values() if t.data is not None and not t.places and len(t.modes) >= least
+    ]
 
 
 def _computed(draft: Draft) -> list[Tensor]:

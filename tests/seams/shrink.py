@@ -25,7 +25,7 @@ def cause(outcome: Outcome) -> tuple[str, str, str]:
     return outcome.kind, outcome.place, sentence if outcome.kind != "traceback" else sentence[:40]
 
 
-def shrunk(case: Case, outcome: Outcome, most: int = 150, run: Callable[[Case], Outcome] = run_case) -> Case:
+def shrunk(case: Case, outcome: Outcome, most: int = 80, run: Callable[[Case], Outcome] = run_case) -> Case:
     """A smaller case with the same fault, after at most so many runs."""
     wanted, runs = cause(outcome), 0
     is_smaller = True

@@ -1,0 +1,164 @@
+"""Draws programs that mix features in pairs, runs them, and holds them against the oracle.
+
+python -m tests.seams --programs 10000 --jobs 2
+python -m tests.seams --seed 123
+"""
+
+import argparse
+import signal
+import sys
+import traceback
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from multiprocessing import Pool, TimeoutError
+from time import monotonic
+
+from tests.seams.case import Case
+from tests.seams.draw import PAIRS, draw
+from tests.seams.matrix import Matrix
+from tests.seams.run import FAULTS, Outcome, run_case
+from tests.seams.shrink import cause, shrunk
+
+SECONDS = 60
+"""A case may take."""
+
+
+def _ring(*_: object) -> None:
+    raise TimeoutError
+
+
+def timed(case: Case, backend: str | None = None, seconds: int = SECONDS) -> Outcome:
+    """Runs a case for so long at most."""
+    signal.signal(signal.SIGALRM, _ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 5)
+    try:
+        return run_case(case, backend)
+    except TimeoutError:
+        return Outcome("timeout", f"more than {seconds} s", features=frozenset(case.wanted))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def run_seed(job: tuple[int, str | None]) -> tuple[int, Outcome]:
+    """What becomes of the case of a seed."""
+    seed, backend = job
+    try:
+        return seed, timed(draw(seed), backend, 600 if backend else SECONDS)
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return seed, Outcome("generator", f"{type(error).__name__}: {error}", f"{frame.name}:{frame.lineno}")
+
+
+def ends(jobs: list[tuple[int, str | None]], workers: int) -> Iterator[tuple[int, Outcome]]:
+    """What becomes of cases, as they end."""
+    with Pool(workers, maxtasksperchild=500) as pool:
+        yield from pool.imap_unordered(run_seed, jobs, chunksize=1 if jobs[0][1] else 10)
+
+
+def say(case: Case, outcome: Outcome) -> None:
+    print(f"{outcome.kind}: {outcome.message} {outcome.place}")
+    print(case.snippet())
+    if case.faces:
+        print(f"# with {', '.join(sorted(case.faces))}; a second run has the data {case.other}")
+    print(flush=True)
+
+
+def main() -> int:
+    """Exits with 1 for a fault."""
+    parser = argparse.ArgumentParser(prog="python -m tests.seams", description=__doc__)
+    parser.add_argument("--programs", type=int, default=1000, help="how many run in the simulator")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--rtl", type=int, default=0, help="how many of them run as RTL too")
+    parser.add_argument("--hls", type=int, default=0, help="how many run as HLS too")
+    parser.add_argument("--modules", type=int, default=0, help="how many modules of PyTorch run besides")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--pairs", action="store_true", help="print the matrix of pairs")
+    parser.add_argument("--seed", type=int, help="run one case alone, and print it")
+    chosen = parser.parse_args()
+    if chosen.seed is not None:
+        case = draw(chosen.seed)
+        outcome = timed(case)
+        say(case, outcome)
+        print(", ".join(sorted(outcome.features)))
+        return outcome.kind in FAULTS
+    seeds = range(chosen.first, chosen.first + chosen.programs)
+    jobs: list[tuple[int, str | None]] = [(seed, None) for seed in seeds]
+    faults = simulate(jobs, chosen.jobs, is_full=chosen.pairs)
+    for backend, count in (("verilator", chosen.rtl), ("hls", chosen.hls)):
+        faults += build(list(seeds), backend, count, chosen.jobs)
+    return faults + import_modules(chosen.modules) > 0
+
+
+def import_modules(count: int) -> int:
+    """Runs modules of PyTorch; gives how many have a fault."""
+    if not count:
+        return 0
+    from tests.seams.modules import run_module  # PyTorch takes seconds to come.
+
+    kinds: Counter[str] = Counter()
+    for seed in range(count):
+        outcome = run_module(seed)
+        kinds[outcome.kind] += 1
+        if outcome.kind in FAULTS:
+            print(f"module {seed}: {outcome.kind}: {outcome.message}", flush=True)
+    print(f"{count} modules of PyTorch: {dict(kinds)}")
+    return sum(kinds[kind] for kind in FAULTS)
+
+
+def simulate(jobs: list[tuple[int, str | None]], workers: int, *, is_full: bool) -> int:
+    """Runs cases in the simulator and prints what they tell; gives how many have a fault."""
+    matrix = Matrix()
+    faults: defaultdict[tuple[str, str, str], list[tuple[int, Outcome]]] = defaultdict(list)
+    told = begin = monotonic()
+    for count, (seed, outcome) in enumerate(ends(jobs, workers), 1):
+        matrix.add(outcome)
+        if outcome.kind in FAULTS:
+            faults[cause(outcome)].append((seed, outcome))
+            print(f"seed {seed}: {outcome.kind}: {outcome.message[:200]} {outcome.place}", flush=True)
+        if monotonic() - told > 30:
+            told = monotonic()
+            print(f"{count:,} of {len(jobs):,}, {dict(matrix.kinds)}, {told - begin:.0f} s", flush=True)
+    print_faults(faults)
+    rare, refused = matrix.rare(), matrix.refused()
+    if is_full:
+        print("\n".join(matrix.lines()))
+    print(f"{len(PAIRS)} pairs, of which {len(rare)} came less than 20 times: {rare[:20]}")
+    print(f"{len(refused)} pairs are refused always ({len(refused) / len(PAIRS):.1%}):")
+    for (a, b), sentence in refused:
+        print(f"  {a}, {b}: {sentence}")
+    print(dict(matrix.kinds))
+    return sum(map(len, faults.values()))
+
+
+def print_faults(faults: dict[tuple[str, str, str], list[tuple[int, Outcome]]]) -> None:
+    """Each kind of fault with the seeds that show it, and its smallest example."""
+    for key, found in sorted(faults.items(), key=lambda item: -len(item[1])):
+        print(f"== {key}, {len(found)} cases, seeds {[seed for seed, _ in found][:12]}")
+        for seed, outcome in found[: 6 if key[0] == "wrong" else 1]:
+            if key[0] == "generator":
+                continue
+            small = shrunk(draw(seed), outcome, run=timed)
+            print(f"-- seed {seed}")
+            say(small, timed(small))
+
+
+def build(seeds: list[int], backend: str, count: int, workers: int) -> int:
+    """Runs so many cases on a backend of hardware, at difference 0."""
+    faults = done = 0
+    jobs: list[tuple[int, str | None]] = [(seed, backend) for seed in seeds[: 3 * count]]
+    if not count:
+        return 0
+    for seed, outcome in ends(jobs, workers):
+        done += outcome.kind == "right"
+        if outcome.kind in FAULTS and outcome.message.startswith(backend):
+            faults += 1
+            print(f"-- seed {seed}")
+            say(draw(seed), outcome)
+        if done == count:
+            break
+    print(f"{backend}: {done} cases at difference 0, {faults} faults")
+    return faults
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+"""Runs a case and says what becomes of it."""
+
+import tempfile
+import traceback
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import samhw
+from samhw.errors import InputError, RunError
+from tests.seams import faces
+from tests.seams.arithmetic import UnclearError, arithmetic
+from tests.seams.case import Case
+from tests.seams.features import features_of
+from tests.seams.oracle import Result, evaluate
+
+__all__ = ["FAULTS", "Outcome", "run_case"]
+
+FAULTS = ("generator", "wrong", "false alarm", "traceback", "failed", "auto refuses", "timeout")
+"""What must not happen; ``"generator"`` is a fault of this folder. The other ends are ``"right"``,
+``"refused"`` and ``"overflow"``, where a sum of integers may leave its range in some order."""
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a case ends.
+
+    Attributes:
+        kind: ``"right"``, ``"refused"``, ``"overflow"`` or one of `FAULTS`.
+        message: the sentence, or what is wrong.
+        place: of a traceback, the function of samhw that raised it.
+        features: those that the case has.
+        compared: how many elements were compared with the oracle.
+    """
+
+    kind: str
+    message: str = ""
+    place: str = ""
+    features: frozenset[str] = frozenset()
+    compared: int = 0
+
+
+class WrongError(Exception):
+    """A result differs from the oracle's."""
+
+
+def run_case(case: Case, backend: str | None = None) -> Outcome:
+    """Compiles, runs, compares with the oracle, checks, and goes through the faces of the case."""
+    warnings.simplefilter("ignore")
+    try:
+        features = features_of(case)
+    except InputError as error:
+        return Outcome("refused", _sentence(error), features=frozenset(case.wanted))
+    try:
+        oracle: Result | None = evaluate(case.program, case.data, case.value)
+    except UnclearError:
+        oracle = None
+    if oracle is not None:
+        features = features_of(case, _saturates(case, oracle))
+    stage = ["the run"]
+    try:
+        compared = _run(case, oracle, backend, stage)
+    except InputError as error:
+        if stage[0] == "the run":
+            return Outcome("refused", _sentence(error), features=features)
+        kind = "auto refuses" if stage[0] == "auto" else "false alarm" if stage[0] == "check" else "traceback"
+        return Outcome(kind, f"{stage[0]}: {_sentence(error)}", _place(error), features)
+    except WrongError as error:
+        return Outcome("wrong", f"{stage[0]}: {error}", features=features)
+    except RunError as error:
+        if "overflow" in str(error) and (oracle is None or oracle.may_overflow):
+            return Outcome("overflow", _sentence(error), features=features)
+        kind = "false alarm" if stage[0] == "check" else "failed"
+        return Outcome(kind, f"{stage[0]}: {_sentence(error)}", _place(error), features)
+    except TimeoutError:
+        return Outcome("timeout", stage[0], features=features)
+    except Exception as error:
+        text = f"{stage[0]}: {type(error).__name__}: {_sentence(error)}"
+        return Outcome("traceback", text, _place(error), features)
+    return Outcome("right", features=features, compared=compared)
+
+
+def _run(case: Case, oracle: Result | None, backend: str | None, stage: list[str]) -> int:
+    design = samhw.compile(case.text, schedule=case.schedule, value=case.value)
+    result = design.run(case.data)
+    stage[0] = "the run's results"
+    compared = compare(result, oracle)
+    stage[0] = "check"
+    result.check()
+    if backend is not None:
+        stage[0] = backend
+        hardware = design.run(case.data, backend=backend)
+        same(hardware, result)
+        if backend == "verilator" and hardware.cycles != result.cycles:
+            raise WrongError(f"{hardware.cycles} cycles, in the simulator {result.cycles}")
+    if "auto" in case.faces:
+        stage[0] = "auto"
+        chosen = samhw.compile(case.text, schedule="auto", value=case.value).run(case.data)
+        compare(chosen, oracle)
+        stage[0] = "check"
+        chosen.check()
+    if "new data" in case.faces:
+        stage[0] = "new data"
+        again = design.run(case.other)
+        with suppress(UnclearError):
+            compare(again, evaluate(case.program, case.other, case.value))
+        stage[0] = "check"
+        again.check()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, face in faces.FACES.items():
+            if name in case.faces:
+                stage[0] = name
+                same(face(case, design, Path(folder)), result)
+    return compared
+
+
+def compare(result, oracle: Result | None) -> int:
+    """Holds every stored tensor against the oracle's; gives how many elements were compared."""
+    if oracle is None:
+        return 0
+    count = 0
+    for name, tensor in result.tensors.items():
+        if name not in oracle.values:
+            continue
+        found, wanted, error = tensor.to_dense().astype(float), oracle.values[name], oracle.errors[name]
+        if found.shape != wanted.shape:
+            raise WrongError(f"{name} has the shape {found.shape}, right is {wanted.shape}")
+        clear = np.isfinite(error)
+        count += int(clear.sum())
+        with np.errstate(invalid="ignore"):
+            good = np.abs(found - wanted) <= 4 * error + 1e-9 * np.abs(wanted)
+        if not np.all(good | ~clear):
+            raise WrongError(f"{name} is {found.tolist()}, right is {wanted.tolist()}")
+    return count
+
+
+def same(other, result) -> None:
+    """Two runs give the same bits. `other` is a result, or arrays by name."""
+    arrays = other if isinstance(other, dict) else {k: t.to_dense() for k, t in other.tensors.items()}
+    for name in arrays.keys() & result.tensors.keys():
+        array, wanted = arrays[name], result.tensors[name].to_dense()
+        if not np.array_equal(array, wanted, equal_nan=True):
+            raise WrongError(f"{name} is {array.tolist()}, in the first run {wanted.tolist()}")
+
+
+def _saturates(case: Case, oracle: Result) -> bool:
+    """Whether a result lies at an end of the range of a fixed-point type."""
+    if not case.value.startswith("fixed"):
+        return False
+    kind = arithmetic(case.value)
+    return any(
+        bool(np.any((np.isfinite(oracle.errors[n])) & ((a >= kind.highest) | (a <= kind.lowest))))
+        for n, a in oracle.values.items()
+    )
+
+
+def _sentence(error: BaseException) -> str:
+    return str(error).split("\n")[0][:300]
+
+
+def _place(error: BaseException) -> str:
+    """The innermost function of samhw that an exception came through."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "/samhw/" in f.filename]
+    return f"{frames[-1].filename.rpartition('/samhw/')[2]}:{frames[-1].name}" if frames else ""

@@ -1,0 +1,150 @@
+"""Fields of schedules for a drawn program, each a function that adds one to a draft."""
+
+import re
+from collections.abc import Callable
+
+from tests.seams.draft import Draft, Tensor
+
+__all__ = ["FIELDS"]
+
+
+def _inputs(draft: Draft, least: int = 1) -> list[Tensor]:
+    return [
+        t for t in draft.tensors.values() if t.data is not None and not t.places and len(t.modes) >= least
+    ]
+
+
+def _computed(draft: Draft) -> list[Tensor]:
+    return [t for t in draft.tensors.values() if t.data is None]
+
+
+def _read(draft: Draft) -> list[Tensor]:
+    """What is computed and read again, if there is any such thing."""
+    lines = "\n".join(line.partition("= ")[2] for line in draft.lines)
+    found = [t for t in _computed(draft) if re.search(rf"\b{t.name}\b", lines)]
+    return found or _computed(draft)
+
+
+def _index(draft: Draft) -> str | None:
+    """An index of a statement, mostly an outer one."""
+    nests = [nest for nest in draft.nests if len(nest) > 1] or [nest for nest in draft.nests if nest]
+    if not nests:
+        return None
+    nest = draft.random.choice(nests)
+    return nest[0] if draft.chance(0.6) else draft.random.choice(nest)
+
+
+def lanes(draft: Draft) -> None:
+    index = _index(draft)
+    if index:
+        draft.schedule["lanes"] = {index: draft.random.choice([2, 2, 3])}
+
+
+def blocks(draft: Draft) -> None:
+    index = _index(draft)
+    if index:
+        draft.schedule["blocks"] = {index: draft.random.choice([1, 2, 2, 3])}
+
+
+def split(draft: Draft) -> None:
+    found = _inputs(draft, 2)
+    if found:
+        chosen = draft.random.choice(found)
+        rules = ["rows(2)", "even(2)", "columns(2)", "hyb(1,1)"]
+        if len(chosen.modes) == 2:
+            rules += ["diagonal + csr", "dia(density=0.5) + csr", "blocks(2, density=0.5) + csr"]
+        draft.schedule["split"] = {chosen.name: draft.random.choice(rules)}
+
+
+def partial_sums(draft: Draft) -> None:
+    if "split" not in draft.schedule:
+        split(draft)
+    found = _computed(draft)
+    if "split" in draft.schedule and found:
+        draft.schedule["partial_sums"] = draft.random.choice([[], [draft.random.choice(found).name]])
+
+
+def permute_rows(draft: Draft) -> None:
+    found = _inputs(draft)
+    if found:
+        chosen = draft.random.choice(found)
+        orders = ["by length", "even(2)"]
+        if len(chosen.modes) == 2 and draft.sizes[chosen.modes[0]] == draft.sizes[chosen.modes[1]]:
+            orders.append("reverse Cuthill-McKee")
+        draft.schedule["permute_rows"] = {chosen.name: draft.random.choice(orders)}
+
+
+def cascade(draft: Draft) -> None:
+    forms = ["rescaled", "rescaled", "deferred", "finite", "auto", {"tile": 2}]
+    draft.schedule["cascade"] = draft.random.choice(forms)
+    draft.schedule.setdefault("fuse", "full")
+
+
+def brackets(draft: Draft) -> None:
+    if draft.triples:
+        result, (a, b, c) = draft.random.choice(draft.triples)
+        text = draft.random.choice(["{a} * ({b} * {c})", "({a} * {b}) * {c}", "({a} * {c}) * {b}"])
+        draft.schedule["brackets"] = {result: text.format(a=a, b=b, c=c)}
+
+
+def share(draft: Draft) -> None:
+    found = _read(draft)
+    if found and draft.chance(0.5):
+        ways = ["buffer", "store", "store", "recompute"]
+        draft.schedule["share"] = {draft.random.choice(found).name: draft.random.choice(ways)}
+    else:
+        draft.schedule["share"] = draft.random.choice(["all", "none"])
+    draft.schedule.setdefault("fuse", "full")
+
+
+def queues(draft: Draft) -> None:
+    found = _read(draft)
+    if found:
+        draft.schedule["queues"] = {draft.random.choice(found).name: draft.random.choice([1, 4])}
+    draft.schedule.setdefault("fuse", "full")
+
+
+def formats(draft: Draft) -> None:
+    found = [t for t in draft.tensors.values() if t.modes and not t.places]
+    if found:
+        chosen = draft.random.choice(found)
+        rank = len(chosen.modes)
+        levels = ", ".join(draft.random.choice(["dense", "compressed"]) for _ in range(rank))
+        order = draft.random.sample(range(rank), rank)
+        swapped = f" @ ({', '.join(map(str, order))})" if rank > 1 and draft.chance(0.5) else ""
+        draft.schedule["formats"] = {chosen.name: f"({levels}){swapped}"}
+
+
+def global_space(draft: Draft) -> None:
+    draft.schedule["iteration"] = "global"
+
+
+def fused(level: str) -> Callable[[Draft], None]:
+    def fuse(draft: Draft) -> None:
+        draft.schedule["fuse"] = level
+
+    return fuse
+
+
+def no_fusion(draft: Draft) -> None:
+    draft.schedule["fuse"] = []
+
+
+FIELDS: dict[str, Callable[[Draft], None]] = {
+    "lanes": lanes,
+    "blocks": blocks,
+    "split": split,
+    "partial sums": partial_sums,
+    "row order": permute_rows,
+    "cascade form": cascade,
+    "brackets": brackets,
+    "share": share,
+    "queues": queues,
+    "scheduled format": formats,
+    "global iteration": global_space,
+    "full fusion": fused("full"),
+    "kinds": fused("kinds"),
+    "fuse auto": fused("auto"),
+    "no fusion": no_fusion,
+}
+"""By the name of the feature."""

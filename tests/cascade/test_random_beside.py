@@ -135,7 +135,7 @@ def _cascade(
     greatest, least = ("max=", "{0} - m[i]", 1), ("min=", "m[i] - ({0})", -1)
     extreme, power, sign = greatest if drawn.is_lowest else rng.choice((greatest, least))
     reached = np.where(counts, sign * scores, -np.inf).max(1, keepdims=True)
-    m = sign * np.where(counts.any(1)[:, None], reached, 0)
+    m = sign * np.where(counts.any(1, keepdims=True), reached, 0)
     with np.errstate(invalid="ignore"):
         # A row that has nothing but minus infinity is NaN, or zero in one pass.
         E = np.where(counts, np.exp(np.where(counts, sign * (scores - m), 0)), 0)

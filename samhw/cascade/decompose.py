@@ -164,7 +164,8 @@ def _terms(expr: Symbolic) -> int:
     if expr.is_Mul:
         return math.prod(parts)
     if expr.is_Pow and expr.exp.is_Integer:
-        return min(parts[0], _MOST_TERMS + 1) ** min(abs(int(expr.exp)), _MOST_TERMS)
+        power = min(abs(int(expr.exp)), _MOST_TERMS)
+        return int(min(parts[0], _MOST_TERMS + 1) ** power)
     return max(1, sum(parts))
 
 

@@ -1,8 +1,10 @@
 """`samhw compile --cascades`."""
 
+from dataclasses import replace
+
 import click
 
-from samhw.passes import Lowerable
+from samhw.passes import Lowerable, apply_program_passes
 
 __all__ = ["print_cascades"]
 
@@ -12,7 +14,9 @@ def print_cascades(lowerable: Lowerable) -> None:
     # SymPy takes a while to import.
     from samhw.cascade import cascaded
 
-    findings = cascaded(lowerable.program, lowerable.cascade, lowerable.lanes, lowerable.tile).findings
+    # As the pass has it, after those that come before it.
+    given = apply_program_passes(replace(lowerable, cascade="off"), "cascade")
+    findings = cascaded(given.program, lowerable.cascade, lowerable.lanes, lowerable.tile).findings
     for finding in findings:
         click.echo(str(finding))
     if not findings:

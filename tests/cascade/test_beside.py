@@ -1,10 +1,14 @@
 """Cascades beside other statements of a program, which have nothing to do with them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import samhw
 from samhw.cascade import cascaded
+from samhw.cli import main
 from samhw.errors import InputError
 from samhw.frontend import parse
 
@@ -201,3 +205,10 @@ def test_a_mask_of_rows(form: str | dict[str, int]) -> None:
     found = samhw.compile(text, value="f32", schedule=schedule).run({"A": A, "M": np.array([1.0, 0])})
     np.testing.assert_allclose(found["s"], [1, 0], rtol=1e-5)
     np.testing.assert_allclose(found["z"], [SUMS[0] + 1, 1], rtol=1e-5)
+
+
+def test_findings_are_of_what_computed_places_become(tmp_path: Path) -> None:
+    path = tmp_path / "placed.ein"
+    path.write_text(PLACED.format("P[j]"))
+    found = CliRunner().invoke(main, ["compile", str(path), "--cascades", "--cascade", "rescaled"])
+    assert "Z (over j): rescaled for m[i]" in found.output

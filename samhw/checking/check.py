@@ -1,6 +1,6 @@
 """Compares what a run has stored with NumPy."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -114,7 +114,7 @@ class _Stored:
         whole: AsWritten,
         inputs: Mapping[str, Tensor],
         outputs: Mapping[str, Tensor],
-        results_of: Collection[str],
+        results_of: set[str],
     ) -> None:
         self.aliases = compiled.aliases
         self.rounding = rounding_of(compiled.value)
@@ -166,7 +166,7 @@ class _Stored:
             sampled = {name: (rows[name].count, shape[0])} if name in rows else {}
             found = _with_tensor(found, name, seen, verdict, sampled, name in self.results)
         if self.rounding is not None and self.whole.has_cascades and not rows:
-            plain = self.whole.bound(set(written) & self.results, self.known, self.rounding)
+            plain = self.whole.bound(self.results.intersection(written), self.known, self.rounding)
             found = replace(found, plain_bound=max(plain, found.plain_bound or 0.0))
         return found
 
@@ -191,9 +191,7 @@ def _with_tensor(
     )
 
 
-def _with_whole(
-    found: Check, whole: AsWritten, outputs: Mapping[str, Tensor], results_of: Collection[str]
-) -> Check:
+def _with_whole(found: Check, whole: AsWritten, outputs: Mapping[str, Tensor], results_of: set[str]) -> Check:
     """A check with what the program as it is written says: for which tensors another one was computed, and
     how far the results are from its own."""
     errors = []

@@ -148,11 +148,12 @@ class Schedule:
         regions = ordered(program, regions_of(program, self.fuse), self.order, is_open=grows)
         program = with_blocks(with_formats(program, regions, self.formats), self.blocks)
         computed = [statement.lhs.tensor for statement in program.statements]
-        named = {"partial_sums": self.partial_sums}
+        named = {"partial_sums": self.stored_terms}
         if not grows:
-            named |= {"share": self.share, "queues": self.queues}
+            shared = () if isinstance(self.share, str) else tuple(self.share)
+            named |= {"share": shared, "queues": tuple(self.queues)}
         for table, names in named.items():
-            for name in () if isinstance(names, str) else names:
+            for name in names:
                 if name not in computed:
                     raise InputError(
                         f"'{table}' names '{name}', which no statement of '{program.name}' computes; its "

@@ -64,7 +64,7 @@ def _cut(region: Region, orders: Mapping[str, tuple[str, ...]]) -> Iterator[Regi
         yield replace(region, statements=tuple(rest))
 
 
-def _free(region: Region, known: Collection[str]) -> Region:
+def _free(region: Region, known: set[str]) -> Region:
     """A region whose order, where it leaves out what passes have added, is that of its statements."""
     assert region.order is not None
     own = {index for statement in region.statements for index in statement.indices}

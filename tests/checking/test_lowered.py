@@ -9,6 +9,7 @@ import pytest
 import samhw
 from samhw.checking import Verdict
 from samhw.checking.check import check
+from samhw.passes import place_by_index
 from samhw.tensors import Tensor
 
 TURNED = (np.arange(16) % 5).reshape(4, 4)
@@ -144,7 +145,7 @@ def test_a_pass_that_makes_another_program_is_seen(value: str, monkeypatch: pyte
         return check(r.workload, r.compiled, r.tensors).tensors["Y"]
 
     assert verdict() is Verdict.RIGHT
-    matrix = samhw.passes.place_by_index._Naming.matrix
+    matrix = place_by_index._Naming.matrix
 
     def shifted(naming: Any, *sources: Tensor) -> Tensor:
         found = matrix(naming, *sources).to_dense()

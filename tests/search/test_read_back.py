@@ -40,7 +40,7 @@ def test_an_order_in_the_indices_of_the_text(order: tuple[str, str]) -> None:
     """It holds for the statement as it is written; what the pass adds finds an order of its own."""
     r = samhw.compile(GATHERED, schedule={"fuse": "full", "permute": True, "order": {"T": order}}).run(A=A)
     np.testing.assert_array_equal(r["T"], gathered())
-    assert r.compiled.schedule.order["T"] == order
+    assert dict(r.compiled.schedule.order)["T"] == order
     assert r.check().good
 
 

@@ -25,6 +25,7 @@ from samhw.frontend import (
     accesses,
     with_accesses,
 )
+from samhw.fusion import block_sizes
 from samhw.names import Names
 from samhw.passes.lowerable import Lowerable
 from samhw.passes.recipe import Recipe
@@ -207,6 +208,7 @@ class _Placer:
         self.text_extents = program.unbound.dimensions.extents
         self.following = self.followers()
         self.names = Names(program.tensors)
+        self.blocks = block_sizes(program)
         declared = [index for decl in program.tensors.values() for index in decl.indices]
         used = [index for statement in program.statements for index in statement.indices]
         self.indices = Names((*declared, *used))
@@ -259,13 +261,13 @@ class _Placer:
         variables = _computing(access, statement)
         naming = self.naming(access, statement, variables)
         matrix, places = self.matrix(access, naming, variables)
-        target = self.added(f"{access.tensor}_at", _by_loops(access.variables, statement))
+        target = self.added(f"{access.tensor}_at", _by_loops(access.variables, statement), statement)
         over = Access.of(matrix, (*variables, *places))
         gather = Statement(target, _under(access, places), mask=over, scan=statement.scan)
         if not naming.is_padded:
             return [gather]
         inside = self.inside(access, naming, variables)
-        whole = self.added(f"{access.tensor}_near", target.variables)
+        whole = self.added(f"{access.tensor}_near", target.variables, statement)
         kept = Call("select", (Access.of(inside, variables), whole, Literal(0)))
         return [replace(gather, lhs=whole), Statement(target, kept, scan=statement.scan)]
 
@@ -283,16 +285,19 @@ class _Placer:
         is_plain = isinstance(source, Access) and statement.mask is None and statement.order is None
         first = []
         if not is_plain:
-            source = self.added(f"{lhs.tensor}_from", lhs.variables)
+            source = self.added(f"{lhs.tensor}_from", lhs.variables, given)
             first = [replace(statement, lhs=source)]
         over = Access.of(matrix, (*variables, *places))
         return [*first, Statement(_under(lhs, places), source, mask=over)]
 
-    def added(self, wish: str, variables: Sequence[str]) -> Access:
-        """A further tensor, under the variables of a statement."""
+    def added(self, wish: str, variables: Sequence[str], statement: Statement) -> Access:
+        """A further tensor, under variables of a statement, in the blocks that these have."""
         name = self.names.fresh(wish)
         rank = len(variables)
         storage = Format((LevelType.dense,) * rank, tuple(range(rank)))
+        dimensions = self.dimensions.of_statement(statement)
+        sizes = [self.blocks.get(dimensions[variable], 1) for variable in variables]
+        storage = storage.blocked(sizes) if any(size > 1 for size in sizes) else storage
         self.tensors[name] = TensorDecl(name, tuple(variables), (None,) * rank, storage)
         return Access.of(name, variables)
 
@@ -313,6 +318,7 @@ class _Placer:
         dimensions = self.dimensions.of_statement(statement)
         rows = [dimensions[variable] for variable in variables]
         own = [self.dimensions.of_tensor(access.tensor)[mode] for mode in modes]
+        self.check_blocks(access, (*rows, *own))
         homes = {dimension: self.home(dimension) for dimension in (*rows, *own)}
         sources = [index.tensor for index in modes.values() if isinstance(index, Indirect)]
         sources += [name for name, _ in filter(None, homes.values())]
@@ -346,6 +352,17 @@ class _Placer:
             is_padded=leaves and not is_partial,
             program=self.program,
         )
+
+    def check_blocks(self, access: Access, dimensions: Sequence[str]) -> None:
+        """Raises InputError for places, or variables that they follow from, along which data lie in
+        blocks."""
+        blocked = next((d for d in dimensions if d in self.blocks), None)
+        if blocked is not None:
+            raise self.program.error(
+                access.span,
+                f"'{access}' names places by their coordinates, and tensors are stored in blocks of "
+                f"{self.blocks[blocked]} along {blocked}; store them without blocks along {blocked}",
+            )
 
     def is_sparse(self, access: Access, modes: Collection[int]) -> bool:
         """Whether a tensor stores no coordinates along these modes but those that it has values at: what lies

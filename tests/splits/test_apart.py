@@ -155,7 +155,7 @@ def test_a_run_with_lanes_by_part(rule: str, formats: dict[str, str]) -> None:
         ("y[i, j] = A[i, p[j]] * x[j]", lambda a, x, p: a[:, p] * x),
     ],
 )
-def test_parts_beside_computed_and_named_places(statement, expected, rule, lanes) -> None:  # type: ignore[no-untyped-def]
+def test_parts_beside_computed_and_named_places(statement, expected, rule, lanes) -> None:
     """What is gathered is computed in the region, so that parts may have to stay together there."""
     a = np.array([[1, 0, 2, 3], [0, 4, 0, 0], [5, 0, 0, 6], [0, 7, 8, 9]])
     x, p = np.array([1, -2, 3, 4]), np.array([2, 0, 3, 3])

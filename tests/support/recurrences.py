@@ -174,7 +174,7 @@ def random_recurrence(seed: int) -> Recurrence:
         if kind == "input":
             m = w.input(f"M{n}", "t h", (w.steps, w.width), FORMATS[2])
             return f" where M{n}[t, h]", lambda step: m[coordinate(step)]
-        return "", lambda step: np.ones(w.shape)
+        return "", lambda step: np.ones(w.shape, np.int64)
 
     for n, s in enumerate(states):
         # In the first term, what has all rows.

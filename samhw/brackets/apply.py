@@ -86,6 +86,12 @@ def _statement(program: Program, result: str) -> Statement:
             f"compute {', '.join(computed)}."
         )
     statement = program.statements[computed.index(result)]
+    placed = next((access for access in statement.accesses if not access.is_plain), None)
+    if placed is not None:
+        raise InputError(
+            f"brackets.{result}: '{placed}' in '{statement}' has an index that is more than a name, which no "
+            "bracket can have; leave it out, or gather what is read there in a statement before it."
+        )
     if not is_sum(statement):
         raise InputError(
             f"brackets.{result}: '{statement}' is no sum of products, which alone have brackets; leave it "

@@ -206,9 +206,9 @@ class _Placer:
         program = self.program = self.given.program
         self.dimensions = program.dimensions
         self.text_extents = program.unbound.dimensions.extents
-        self.blocks = block_sizes(program)
         self.following = self.followers()
         self.names = Names(program.tensors)
+        self.blocks = block_sizes(program)
         declared = [index for decl in program.tensors.values() for index in decl.indices]
         used = [index for statement in program.statements for index in statement.indices]
         self.indices = Names((*declared, *used))
@@ -291,7 +291,7 @@ class _Placer:
         return [*first, Statement(_under(lhs, places), source, mask=over)]
 
     def added(self, wish: str, variables: Sequence[str], statement: Statement) -> Access:
-        """A further tensor, under the variables of a statement, in the blocks that their dimensions have."""
+        """A further tensor, under variables of a statement, in the blocks that these have."""
         name = self.names.fresh(wish)
         rank = len(variables)
         storage = Format((LevelType.dense,) * rank, tuple(range(rank)))
@@ -318,13 +318,7 @@ class _Placer:
         dimensions = self.dimensions.of_statement(statement)
         rows = [dimensions[variable] for variable in variables]
         own = [self.dimensions.of_tensor(access.tensor)[mode] for mode in modes]
-        for dimension in (*rows, *own):
-            if dimension in self.blocks:
-                raise self.program.error(
-                    access.span,
-                    f"'{access}' names or computes coordinates of {dimension}, along which tensors lie in "
-                    f"blocks of {self.blocks[dimension]}; leave the blocks along {dimension} out",
-                )
+        self.check_blocks(access, (*rows, *own))
         homes = {dimension: self.home(dimension) for dimension in (*rows, *own)}
         sources = [index.tensor for index in modes.values() if isinstance(index, Indirect)]
         sources += [name for name, _ in filter(None, homes.values())]
@@ -358,6 +352,17 @@ class _Placer:
             is_padded=leaves and not is_partial,
             program=self.program,
         )
+
+    def check_blocks(self, access: Access, dimensions: Sequence[str]) -> None:
+        """Raises InputError for places, or variables that they follow from, along which data lie in
+        blocks."""
+        blocked = next((d for d in dimensions if d in self.blocks), None)
+        if blocked is not None:
+            raise self.program.error(
+                access.span,
+                f"'{access}' names places by their coordinates, and tensors are stored in blocks of "
+                f"{self.blocks[blocked]} along {blocked}; store them without blocks along {blocked}",
+            )
 
     def is_sparse(self, access: Access, modes: Collection[int]) -> bool:
         """Whether a tensor stores no coordinates along these modes but those that it has values at: what lies

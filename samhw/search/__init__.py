@@ -6,6 +6,7 @@ from samhw.search.compile import decide, derived_of, lower_chosen, make_lowerabl
 from samhw.search.explore import Explored, explore
 from samhw.search.lanes import NO_LIMIT, Room
 from samhw.search.modules import in_modules
+from samhw.search.parts import lowered_split
 from samhw.search.program import compile_chosen, compile_program
 from samhw.search.request import AutoChoice, Request
 from samhw.search.spaces import OrderSpace, free_spaces, order_spaces
@@ -30,6 +31,7 @@ __all__ = [
     "free_spaces",
     "in_modules",
     "lower_chosen",
+    "lowered_split",
     "make_lowerable",
     "order_spaces",
     "work_of",

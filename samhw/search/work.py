@@ -58,7 +58,9 @@ class ProgramWork:
 
 def work_of(program: Program, sizes: Sizes) -> ProgramWork:
     """The work of all statements; `sizes` has the inputs' densities."""
-    densities = dict(sizes.densities)
+    # A step may read what earlier ones have written of a state, which lies in dense levels.
+    densities = dict.fromkeys((s.lhs.tensor for s in program.statements if s.lhs.step is not None), 1.0)
+    densities |= sizes.densities
     points: dict[str, float] = {}
     for statement in program.statements:
         result = statement.lhs.tensor

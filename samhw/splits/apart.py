@@ -75,7 +75,7 @@ def put_apart(
     """
     if given.reduction != "sum" or given.mask is not None or given.scan is not None:
         return None
-    if isinstance(given.rhs, RunningReduction | Recurrence):
+    if isinstance(given.rhs, RunningReduction | Recurrence) or not given.lhs.is_plain:
         return None
     found = next(_telling(given, partitions), None)
     if found is None:
@@ -106,15 +106,16 @@ def _telling(given: Statement, partitions: Mapping[str, TensorSplit]) -> Iterato
         if partition is None or not all(access.tensor in present for present in found):
             continue
         modes = partition.rule.telling_modes(len(access.indices))
-        rows = {access.names[mode]: mode for mode in modes}
+        told = {access.indices[mode]: mode for mode in modes}
         same = all(
-            other.names[mode] == access.names[mode]
+            other.indices[mode] == access.indices[mode]
             for other in accesses(given.rhs)
             if other.tensor == access.tensor
             for mode in modes
         )
-        if rows and same and rows.keys() <= set(given.lhs.names):
-            yield access.tensor, rows
+        # An index that is more than a name is none of the left side's, and tells no part of it.
+        if told and same and told.keys() <= set(given.lhs.indices):
+            yield access.tensor, {name: mode for index, mode in told.items() for name in index.variables}
 
 
 def _instead(tensor: str, part: str) -> Callable[[Access], Access]:

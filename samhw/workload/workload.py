@@ -18,8 +18,8 @@ from samhw.frontend import (
     result_patterns,
 )
 from samhw.numerics import ValueType
-from samhw.schedule import Schedule
-from samhw.search import derived_of
+from samhw.schedule import AUTO, Schedule
+from samhw.search import derived_of, lowered_split
 from samhw.splits import SplitProgram, dealt, split_program
 from samhw.statistics import Kind, TensorStatistics, from_tensors
 from samhw.tensors import Format, LevelType, Tensor
@@ -100,9 +100,13 @@ class Workload:
 
     def with_lanes_by_part(self, schedule: Schedule) -> Schedule:
         """The schedule with the lanes of what it splits shared among the parts, so that each lane has about
-        as many of these data's entries; raises as `parts`."""
-        split = self._split(schedule)
-        if split is None or not split.apart or not schedule.lanes:
+        as many of these data's entries; as it is while its regions are open, which tell what is computed part
+        by part. Raises as `parts`."""
+        if not schedule.split or not schedule.lanes or schedule.fuse == AUTO:
+            return schedule
+        program = self.program.bind({name: tensor.shape for name, tensor in self.tensors.items()})
+        split = lowered_split(program, schedule)
+        if not split.apart:
             return schedule
         parts = split.derived(self.stored(schedule))
 

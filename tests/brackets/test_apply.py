@@ -104,6 +104,11 @@ def test_masks_quotients_and_functions() -> None:
     [
         ("Q", "A", "'brackets' names 'Q', which no statement of '<text>' computes; its statements compute Y"),
         ("m", "Y", r"brackets.m: 'm\[i\] max= Y\[i, j\]' is no sum of products"),
+        (
+            "C",
+            "A * X",
+            r"'A\[i \+ 1, k\]' in 'C.*' has an index that is more than a name, .* gather what is read",
+        ),
         ("Y", "A * X", "is not equal to .* multiplies out to A . X . W; use each"),
         ("Y", "A * X * W + A", "is not equal to"),
         ("Y", "A * X[k, l] * W", "in brackets tensors stand without indices; write X for"),
@@ -121,6 +126,7 @@ def test_refusals(result: str, bracket: str, message: str) -> None:
         + "tensor B[i=4, k=4] : csr\n"
         + "Y[i, j] = A[i, k] * X[k, l] * W[l, j]\n"
         + "m[i] max= Y[i, j]\n"
+        + "C[i, l] = A[i + 1, k] * X[k, l]\n"
         + "S[i, l] = A[i, k] * X[k, l] + B[i, k] * X[k, l]\n"
         + "D[i, l] = A[i, k] * X[k, l] + B[k, i] * X[i, l]\n"
         + "V[i, j] = Y[i, j] + m[i]\ny[i] = V[i, j]\n"

@@ -163,6 +163,50 @@ def test_random_programs_in_hardware(backend: str, count: int) -> None:
             assert found.cycles == ran(program).cycles
 
 
+@pytest.mark.parametrize(
+    ("text", "blocks", "reason"),
+    [
+        (
+            "Y[k, j] = A[P[k], j]",
+            {"k": 2},
+            r"'A\[P\[k\], j\]' names places .* blocks of 2 along k; store them",
+        ),
+        (
+            "Y[k, j] = A[P[k], j]",
+            {"a": 2},
+            r"'A\[P\[k\], j\]' names places .* blocks of 2 along a; store them",
+        ),
+        (
+            "Y[k, j] = A[wrap(k + 1), j]",
+            {"k": 3},
+            r"'A\[wrap\(k \+ 1\), j\]' names .* of 3 along k; store them",
+        ),
+    ],
+)
+def test_places_are_not_in_blocks(text: str, blocks: dict[str, int], reason: str) -> None:
+    program = parse(f"tensor A[a=4, b=4]\n{'tensor P[c]' * ('P' in text)}\nindex k=4\n{text}")
+    data = {"A": np.arange(16).reshape(4, 4), "P": np.array([2, 0, 1, 3])}
+    data = {name: array for name, array in data.items() if name in program.tensors}
+    with pytest.raises(InputError, match=reason):
+        samhw.compile(program, schedule={"blocks": blocks}).run(data)
+
+
+def test_blocks_beside_places() -> None:
+    """Along an index that no place follows from, all may lie in blocks; those at the edge have fewer."""
+    program = parse(
+        "tensor A[a=4, b=5]\ntensor P[c]\nY[k, j] = 2 * A[P[k], j]\nZ[k, j] = A[k - 1, j] + 1\n"
+        "tensor S[a=4, b=5]\nS[P[k], j] = A[k, j] * 3"
+    )
+    a, p = np.arange(20).reshape(4, 5), np.array([2, 0, 1, 1])
+    s = np.zeros((4, 5), int)
+    np.add.at(s, p, 3 * a)
+    for size in (2, 5):
+        found = samhw.compile(program, schedule={"blocks": {"j": size}}).run(A=a, P=p)
+        assert np.array_equal(found.tensors["Y"].to_dense(), 2 * a[p])
+        assert np.array_equal(found.tensors["Z"].to_dense(), np.pad(a, ((1, 0), (0, 0))) + 1)
+        assert np.array_equal(found.tensors["S"].to_dense(), s)
+
+
 def test_what_is_picked_stays_in_the_sum_over_its_rows() -> None:
     """What a pick gives depends on the rows of what names its places, though it has no index of theirs."""
     windows = np.stack([np.eye(4, dtype=int)[y : y + 2] for y in range(3)])

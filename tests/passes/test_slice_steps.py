@@ -255,6 +255,24 @@ def test_a_scan_writes_its_states_in_any_mode_order(rank: int) -> None:
         assert np.array_equal(found.tensors["H"].to_dense(), expected), text
 
 
+@pytest.mark.parametrize("schedule", [*({"fuse": f} for f in ("none", "kinds", "full", "auto")), "auto"])
+@pytest.mark.parametrize("down", [False, True])
+def test_a_mask_that_the_scan_writes_further_down(down: bool, schedule: str | dict[str, str]) -> None:
+    """Searches ask how dense a mask is."""
+    way, before = (" down", "t+1") if down else ("", "t-1")
+    text = (
+        f"tensor H[t, i=3]\nscan t{way} {{\n  Z[i] = H[{before}, i] + X[t, i] where H[{before}, i]\n"
+        "  H[t, i] = Z[i] + X[t, i]\n}"
+    )
+    x = np.array([[1, 0, 2], [3, 4, 0], [-1, 1, 1], [2, 2, 2]])
+    state, expected = np.zeros(3, int), []
+    for step in x[::-1] if down else x:
+        state = np.where(state != 0, state + step, 0) + step
+        expected.append(state)
+    found = samhw.compile(text, schedule=schedule).run(X=x)
+    assert np.array_equal(found.tensors["H"].to_dense(), expected[::-1] if down else expected)
+
+
 def test_a_state_that_is_too_large_to_be_copied() -> None:
     text = "tensor X[t, i]\ntensor H[i=4, t=4] : dense\nscan t {\n  H[i, t] = X[t, i] + H[i, t-1]\n}"
     with pytest.raises(InputError, match=r"store H with the mode order '@ \(1, 0\)'"):

@@ -143,6 +143,33 @@ def test_a_run_with_lanes_by_part(rule: str, formats: dict[str, str]) -> None:
     assert found.outputs["T"].format == compiled.program.tensors["T"].format
 
 
+@pytest.mark.parametrize("rule", ["rows(2)", "columns(2)", "even(2)", "hyb(1, 1)", "diagonal + csr"])
+@pytest.mark.parametrize("lanes", [{}, {"i": 2}])
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("y[i] = A[i, j - 1] * A[i, j]", lambda a, x, p: (np.pad(a, ((0, 0), (1, 0)))[:, :-1] * a).sum(1)),
+        ("y[i] = A[i - 1, j] * x[j] + A[i, j] * x[j]", lambda a, x, p: np.pad(a @ x, (1, 0))[:-1] + a @ x),
+        ("y[i] = A[i, j] * x[wrap(j + 1)]", lambda a, x, p: a @ np.roll(x, -1)),
+        ("y[i] = A[p[i], j] * x[j]", lambda a, x, p: a[p] @ x),
+        ("y[i, j] = A[i, p[j]] * x[j]", lambda a, x, p: a[:, p] * x),
+    ],
+)
+def test_parts_beside_computed_and_named_places(statement, expected, rule, lanes) -> None:
+    """What is gathered is computed in the region, so that parts may have to stay together there."""
+    a = np.array([[1, 0, 2, 3], [0, 4, 0, 0], [5, 0, 0, 6], [0, 7, 8, 9]])
+    x, p = np.array([1, -2, 3, 4]), np.array([2, 0, 3, 3])
+    used = [f"tensor {t}\n" for t in ("x[v]", "p[w]") if t[:2] in statement]
+    program = parse(f"tensor A[r=4, c=4] : csr\n{''.join(used)}{statement}")
+    data = {name: array for name, array in {"A": a, "x": x, "p": p}.items() if f"{name}[" in statement}
+    tensors = {name: Tensor.from_dense(array, program.tensors[name].format) for name, array in data.items()}
+    workload = Workload("gathered", program, tensors)
+    for fuse in ("none", "full"):
+        schedule = Schedule(split={"A": rule}, lanes=lanes, fuse=fuse, permute=True)
+        found = run(compile_workload(workload, schedule, value=value_type("i32")), tensors)
+        assert np.array_equal(found.outputs["y"].to_dense(), expected(a, x, p))
+
+
 def test_parts_take_less_time_than_one_after_the_other() -> None:
     """All lanes are at work at once, where one long row keeps one of dealt lanes busy."""
     array = np.zeros((32, 64), np.int64)

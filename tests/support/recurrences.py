@@ -33,8 +33,8 @@ class _Writer:
     batch: int
     """0 for none."""
     width: int
-    stored: np.random.Generator
-    """Draws mode orders, which change no result."""
+    extra: np.random.Generator
+    """Draws the levels of steps, and masks."""
     declarations: list[str] = field(default_factory=list)
     inputs: dict[str, Array] = field(default_factory=dict)
 
@@ -44,15 +44,17 @@ class _Writer:
     def chance(self, share: float) -> bool:
         return bool(self.rng.random() < share)
 
-    def mode_order(self, rank: int) -> str:
-        """Of a format, as text."""
-        return f" @ ({', '.join(map(str, self.stored.permutation(rank)))})" if rank > 1 else ""
+    def mode_order(self, rank: int, steps: int) -> str:
+        """Of a format, as text: with the mode of the steps at some level."""
+        order = [mode for mode in range(rank) if mode != steps]
+        order.insert(int(self.extra.integers(rank)), steps)
+        return f" @ ({', '.join(map(str, order))})"
 
     def input(self, name: str, modes: str, extents: tuple[int, ...], formats: tuple[str, ...]) -> Array:
-        """A declared input, in some mode order."""
+        """A declared input."""
         fmt = formats[self.rng.integers(len(formats))]
-        if fmt in ("dense", "csf") and self.stored.random() < 0.4:
-            fmt += self.mode_order(len(extents))
+        if fmt in ("dense", "csf") and "t" in modes.split() and self.extra.random() < 0.4:
+            fmt += self.mode_order(len(extents), modes.split().index("t"))
         dims = ", ".join(f"{m}={n}" for m, n in zip(modes.split(), extents, strict=True))
         self.declarations.append(f"tensor {name}[{dims}] : {fmt}")
         array = self.rng.integers(-2, 3, extents)
@@ -91,10 +93,10 @@ def random_recurrence(seed: int) -> Recurrence:
     rank = len(w.shape) + 1
     mode = {s: int(rng.integers(rank)) for s in states}
     for s in states:
-        if w.stored.random() < 0.4:
+        if w.extra.random() < 0.4:
             at = [f"h={w.width}", *([f"n={w.batch}"] * bool(w.batch))][::-1]
             at.insert(mode[s], f"t={w.steps}")
-            w.declarations.append(f"tensor {s}[{', '.join(at)}] : dense{w.mode_order(rank)}")
+            w.declarations.append(f"tensor {s}[{', '.join(at)}] : dense{w.mode_order(rank, mode[s])}")
     starts: dict[tuple[str, int], Array] = {}
     start_lines: list[str] = []
     for s in states:
@@ -163,16 +165,28 @@ def random_recurrence(seed: int) -> Recurrence:
         b = w.input(f"B{tag}", "h", (w.width,), ("dense",))
         return f"B{tag}[h]", lambda step: np.broadcast_to(b, w.shape)
 
+    def mask_of(n: int) -> tuple[str, Callable[[int], Array]]:
+        """The mask of the statement of a state, as text, and what it is: an earlier step or an input's."""
+        kind = w.extra.choice(["none", "none", "none", "state", "input"])
+        s, back = states[w.extra.integers(len(states))], int(w.extra.integers(1, 4))
+        if kind == "state" and not any(tensor == s for tensor, _ in starts):
+            return f" where {access(s, back, 'h')}", lambda step: state(s, step, back)
+        if kind == "input":
+            m = w.input(f"M{n}", "t h", (w.steps, w.width), FORMATS[2])
+            return f" where M{n}[t, h]", lambda step: m[coordinate(step)]
+        return "", lambda step: np.ones(w.shape, np.int64)
+
     for n, s in enumerate(states):
         # In the first term, what has all rows.
         found = [term(n, k, KINDS if k or not w.batch else ("bias",)) for k in range(rng.integers(1, 4))]
         function = str(w.pick("max(min(Z, 9), -9)", "min(relu(Z), 9)", "min(abs(Z), 9)"))
-        body.append(f"Z{n}[{w.rows}h] = {' + '.join(text for text, _ in found)}")
+        where, mask = mask_of(n)
+        body.append(f"Z{n}[{w.rows}h] = {' + '.join(text for text, _ in found)}{where}")
         body.append(f"{access(s, 0, 'h')} = {function.replace('Z', f'Z{n}[{w.rows}h]')}")
 
-        def step_of(step: int, n: int = n, s: str = s, found=found, function: str = function) -> None:
+        def step_of(step: int, n: int = n, s: str = s, found=found, function=function, mask=mask) -> None:
             z = sum((f(step) for _, f in found), np.zeros(w.shape, np.int64))
-            now[f"Z{n}"] = z
+            now[f"Z{n}"] = z = np.where(mask(step) != 0, z, 0)
             limited = {"max": np.clip(z, -9, 9), "rel": np.clip(z, 0, 9), "abs": np.minimum(np.abs(z), 9)}
             kept[s][step] = limited[function[:3] if function[:3] == "max" else function[4:7]]
 

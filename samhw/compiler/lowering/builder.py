@@ -2,7 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from samhw.compiler.einsum import Einsum, Intermediate, Reduce, StepPlace, Unary, View, reachable
+from samhw.compiler.einsum import (
+    Einsum,
+    Intermediate,
+    Reduce,
+    RunningReduce,
+    StepPlace,
+    Unary,
+    View,
+    reachable,
+)
 from samhw.compiler.lowering.space import Space, ValueStream
 from samhw.compiler.table import CellName, Feed, FusionTable, PlannedNode
 from samhw.errors import StreamError
@@ -135,4 +144,14 @@ class TableBuilder:
             f"{what} gives a stream over {inner} inside of {row}, which other operands share, and a stream "
             "cannot be entered from the middle",
             *ways,
+        )
+
+    def reduced_inside(self, e: Reduce | RunningReduce) -> StreamError:
+        """The error for a reduction over an index whose row it would be lowered inside of: the intermediate
+        below is reduced as a whole, and used at each coordinate of that row."""
+        return StreamError(
+            f"'{self.title}' reduces an intermediate over {e.index}, and uses it once more inside of "
+            f"{e.index}",
+            "choose another order",
+            "end the fused region between the two",
         )

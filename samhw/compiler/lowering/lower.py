@@ -322,12 +322,7 @@ class _Lowering:
             order: of the indices that the reduction keeps, as they come out; else that of the rows.
         """
         if reduce.index in space.bound:
-            raise StreamError(
-                f"'{self.builder.title}' reduces an intermediate over {reduce.index}, and uses it once more "
-                f"inside of {reduce.index}",
-                "choose another order",
-                "end the fused region between the two",
-            )
+            raise self.builder.reduced_inside(reduce)
         rows, values = self.operand(space.inner(), reduce.operand, reduce.op, Goal(reduce.name))
         space.streams[reduce] = reduced(self.builder, reduce, rows, values, space, order)
 

@@ -12,6 +12,7 @@ from samhw.compiler.einsum import (
     Einsum,
     Intermediate,
     Number,
+    RunningReduce,
     Sieve,
     View,
 )
@@ -81,6 +82,9 @@ class ValueRow:
                 return self._concatenation(e)
             case Apply():
                 return self._operation(e)
+            case RunningReduce():
+                # It becomes a stream before its last row, which is another one's here.
+                raise self._builder.reduced_inside(e)
             case _:
                 raise AssertionError("a number is an immediate, a reduction a stream")
 

@@ -1,6 +1,6 @@
 """The blocks of a schedule, and the formats that they make of a program's."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from samhw.errors import InputError
@@ -41,9 +41,21 @@ def with_blocks(program: Program, blocks: Mapping[str, int]) -> Program:
             for mode, dimension in enumerate(dimensions.of_tensor(name))
         )
         if any(size > 1 for size in sizes):
-            tensors[name] = replace(decl, format=decl.format.blocked(sizes), implied=False)
+            try:
+                fmt = decl.format.blocked(sizes)
+            except InputError as error:
+                raise InputError(
+                    f"'{name}' cannot be stored in blocks: {error}; or leave out the blocks along "
+                    f"{' and '.join(_blocked(blocks, dimensions.of_tensor(name)))}."
+                ) from None
+            tensors[name] = replace(decl, format=fmt, implied=False)
     if not blocks:
         return program
     program = replace(program, tensors=tensors)
     check_program(program)
     return program
+
+
+def _blocked(blocks: Mapping[str, int], dimensions: Sequence[str]) -> list[str]:
+    """The dimensions of a tensor that are to have blocks."""
+    return [dimension for dimension in dimensions if blocks.get(dimension, 1) > 1]

@@ -89,5 +89,5 @@ def cut(program: Program, results: Collection[str], stored: Collection[str]) -> 
         for statement in reversed(unit):
             if is_whole or statement.lhs.tensor in needed:
                 kept.append(statement)
-                needed |= {access.tensor for access in statement.reads if access.tensor not in stored}
+                needed |= {access.tensor for access in statement.needs if access.tensor not in stored}
     return kept[::-1]

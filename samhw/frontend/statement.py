@@ -113,6 +113,13 @@ class Statement:
         return (*read, *named)
 
     @property
+    def needs(self) -> tuple[Access, ...]:
+        """What has to be there before it is computed: `reads`, then what its scan starts from. A state that
+        an earlier step has given is among them."""
+        starts = () if self.scan is None else self.scan.starts
+        return (*self.reads, *(access for start in starts for access in start.reads))
+
+    @property
     def accesses(self) -> tuple[Access, ...]:
         """The left side, then `reads`."""
         return (self.lhs, *self.reads)

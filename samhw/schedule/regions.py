@@ -6,7 +6,7 @@ from heapq import heapify, heappop, heappush
 from itertools import groupby, pairwise
 
 from samhw.errors import InputError
-from samhw.frontend import Access, Program, Region, Statement
+from samhw.frontend import Program, Region, Statement
 from samhw.fusion import kind_groups
 
 __all__ = ["in_sequence", "ordered", "regions_of"]
@@ -159,7 +159,7 @@ def in_sequence(
     for place, tensor in enumerate(statement.lhs.tensor for statement in program.statements):
         first.setdefault(home[tensor], place)
     reads = [
-        {a.tensor: home[a.tensor] for s in group for a in _reads(s) if home.get(a.tensor, n) != n}
+        {a.tensor: home[a.tensor] for s in group for a in s.needs if home.get(a.tensor, n) != n}
         for n, group in enumerate(groups)
     ]
     left = [set(read.values()) for read in reads]
@@ -184,13 +184,6 @@ def in_sequence(
         if n not in done:
             return sequence, (n, next(tensor for tensor, other in read.items() if other not in done))
     return sequence, None
-
-
-def _reads(statement: Statement) -> Iterator[Access]:
-    """What a statement reads, and what its scan starts from."""
-    yield from statement.reads
-    for start in () if statement.scan is None else statement.scan.starts:
-        yield from start.reads
 
 
 def _units(program: Program, groups: Sequence[Sequence[Statement]]) -> list[list[int]]:

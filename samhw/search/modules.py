@@ -60,7 +60,7 @@ def _joins(statement: Statement, held: list[Statement], written: set[str]) -> bo
 
 def _is_repeated(statement: Statement, access: Access) -> bool:
     """Whether an operand of the same region would be computed again and again."""
-    if not access.indices:
+    if not access.variables:
         return False
     order = statement.order or statement.indices
     inner = max(map(order.index, access.variables))

@@ -51,7 +51,7 @@ def moves(program: Program, schedule: Schedule) -> Iterator[Move]:
         schedule: as for `regroupings`.
     """
     regions = list(map(tuple, schedule.fuse))
-    reads = {one.lhs.tensor: {access.tensor for access in one.reads} for one in program.statements}
+    reads = {one.lhs.tensor: {access.tensor for access in one.needs} for one in program.statements}
     place = {result: n for n, result in enumerate(reads)}
     for n, region in enumerate(regions):
         for result in region if len(region) > 1 else ():

@@ -269,7 +269,7 @@ class RegionSplitter:
         """No intermediate that the schedule keeps in a region would leave it."""
         if isinstance(self._schedule.share, str):
             return True
-        reads = {access.tensor for s in self._region.statements[end:stop] for access in s.reads}
+        reads = {access.tensor for s in self._region.statements[end:stop] for access in s.needs}
         written = (s.lhs.tensor for s in self._region.statements[start:end])
         asked = (self._schedule.share_of(tensor) for tensor in reads.intersection(written))
         return not {"buffer", "recompute"}.intersection(asked)

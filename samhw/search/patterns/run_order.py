@@ -15,7 +15,7 @@ class RunOrder:
     """
 
     def __init__(self, program: Program):
-        self._reads = {s.lhs.tensor: [access.tensor for access in s.reads] for s in program.statements}
+        self._reads = {s.lhs.tensor: [access.tensor for access in s.needs] for s in program.statements}
         self._groups: list[Sequence[str]] = [[tensor] for tensor in self._reads]
         """Empty where another group has taken one in."""
         self._place = {tensor: n for n, tensor in enumerate(self._reads)}

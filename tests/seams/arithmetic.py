@@ -192,7 +192,7 @@ class Arithmetic:
                 return OPEN
             return operands[1] if values[0] else operands[2]
         if function == "rint":
-            return Number(float(round(values[0])), 0.0, reach + 1, 1) if not error else OPEN
+            return OPEN if error else self.compute(float(round(values[0])), 0.0, reach, *operands)
         return self.smooth(function, operands[0])
 
     def smooth(self, function: str, operand: Number) -> Number:

@@ -227,7 +227,8 @@ class _Machine:
             case "prod":
                 return self.kind.product(numbers)
             case "argmax" | "argmin" as word:
-                return self.kind.literal(_first(numbers, 1 if word == "argmax" else -1))
+                best = _first(numbers, 1 if word == "argmax" else -1)
+                return self.kind.literal(points[best][inner[0]])
         raise AssertionError(statement.reduction)
 
     def terms(self, statement: Statement, point: Point, extents: Mapping[str, int]) -> Number:

@@ -59,6 +59,10 @@ def test_a_mask_leaves_out_points() -> None:
     gives(text, "s", [0, 7], A=A, M=[[0, 0, 0], [0, 1, 1]])
 
 
+def test_a_coordinate_under_a_mask_is_that_of_the_tensor() -> None:
+    gives("tensor x[i=3]\np argmax= x[i] where x[i]", "p", 2, x=[0, 0, -1])
+
+
 def test_running_reductions_go_over_the_points_of_a_mask() -> None:
     text = "tensor x[j=4]\nc[j] = cumsum(j, x[j])\nb[j] = cumsum(j, x[j], exclusive)\n"
     text += "p[j] = cumprod(j, x[j], exclusive)\nm[j] = cummax(j, x[j] - 9) where x[j]"
@@ -120,6 +124,7 @@ def test_two_steps_back_and_a_step_to_come() -> None:
 def test_a_sum_that_saturates_one_way_is_clear_and_another_one_open() -> None:
     text = "tensor x[i=2]\ny = x[i]"
     gives(text, "y", 127.9375, "fixed<12,4>", x=[100.0, 90.0])
+    gives("tensor x[i=1]\ny[i] = rint(x[i])", "y", [127.9375], "fixed<12,4>", x=[127.9375])
     three = run("tensor x[i=3]\ny = x[i]", "fixed<12,4>", x=[100.0, 90.0, -100.0])
     assert np.isinf(three.errors["y"])
 

@@ -218,7 +218,9 @@ def _partition(program: Program, tensor: str, text: str, names: Names) -> Tensor
             )
     decl = program.tensors[tensor]
     if decl.format.block is not None:
-        raise InputError(f"'{tensor}' is stored in blocks, which no rule splits; store it without blocks, as csr.")
+        raise InputError(
+            f"'{tensor}' is stored in blocks, which no rule splits; store it without blocks, as csr."
+        )
     rule = parse_rule(text)
     try:
         parts = rule.parts(decl.format)

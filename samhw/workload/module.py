@@ -4,6 +4,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy.typing as npt
 import torch
 from torch import nn
 
@@ -12,21 +13,19 @@ from samhw.frontend import Example
 from samhw.importers.torch import ImportedModule, import_module
 from samhw.importers.torch.export import without_fast_path
 from samhw.importers.torch.state import restored
-from samhw.reference import Rounding, evaluate_with_bounds
-from samhw.reference.program import Bounded
+from samhw.reference import Bounded
 from samhw.tensors import Tensor
+from samhw.workload.agreement import (
+    SINGLE,
+    differences,
+    exactly,
+    greatest_difference,
+    in_float64,
+    parts_of,
+)
 from samhw.workload.workload import Workload
 
 __all__ = ["check_program", "difference", "leaves", "make_module_workload", "outputs_of"]
-
-_F32 = 2.0**-20
-"""Of an element: what a few operations in f32 may make."""
-
-_DOUBLE = Rounding(2.0**-53, 2.0**-155, float(torch.finfo(torch.float64).max))
-"""A type as fine as float64: bounds in it stay far from where they grow without end."""
-
-_SINGLE = 2.0**29
-"""How much coarser f32 is: so much greater are its bounds, to first order."""
 
 
 def make_module_workload(spec: str, example: Example, given: object) -> Workload:
@@ -72,8 +71,7 @@ def check_program(
     Raises:
         RunError: where that is more than PyTorch's own error in f32.
     """
-    found = evaluate_with_bounds(imported.program, tensors, _DOUBLE)
-    parts = [{name: part[n] for name, part in found.items()} for n in range(len(Bounded._fields))]
+    parts = parts_of(in_float64(imported.program, tensors))
     ours, bounds, opens = (leaves(imported.outputs(part, arguments, exact=True)) for part in parts)
     theirs = outputs_of(module, arguments)
     exact = _in_double(module, arguments)
@@ -81,41 +79,37 @@ def check_program(
         exact = None
     wanted = leaves(theirs if exact is None else exact)
     # PyTorch's sums in f32 have another order, and its functions other roundings.
-    scale = _SINGLE * (1 if exact is not None else 16)
+    more = 1 if exact is not None else 16
     worst = 0.0
     for result, mine, bound, is_open, single, double in zip(
         imported.results, ours, bounds, opens, leaves(theirs), wanted, strict=True
     ):
         if not isinstance(single, torch.Tensor):
             continue
-        if tuple(mine.shape) != tuple(single.shape):
-            raise RunError(
-                f"The module gives the shape {tuple(single.shape)}, and its program {tuple(mine.shape)}; "
-                "please report this as a bug."
-            )
-        if not result.is_computed:
-            bound, is_open = (
-                torch.zeros_like(mine, dtype=torch.float64),
-                torch.zeros_like(mine, dtype=torch.bool),
-            )
-        apart = differences(mine, double)
-        apart[is_open & ~double.isfinite()] = 0
-        off = apart > _allowed(bound * scale, single.double(), double.double())
-        if off.any():
-            raise RunError(
-                f"The program of '{imported.program.name}' is off by {float(apart[off].max()):g} from the "
-                f"module; {_empty_rows(imported)}please report this as a bug."
-            )
-        worst = max(worst, float(apart.max()) if apart.numel() else 0.0)
+        apart = greatest_difference(
+            Bounded(_array(mine), _array(bound) * more, _array(is_open))
+            if result.is_computed
+            else exactly(_array(mine)),
+            _array(double),
+            name=imported.program.name,
+            source="module",
+            cause=_empty_rows(imported),
+            scale=SINGLE,
+            own=_own(single, double),
+        )
+        worst = max(worst, apart)
     return worst
 
 
-def _allowed(bound: torch.Tensor, single: torch.Tensor, double: torch.Tensor) -> torch.Tensor:
-    """How far each element may be from what the module gives in float64: the program's bound and PyTorch's
-    own error. Where the bound proves nothing, what a few operations in f32 make."""
-    few = torch.abs(double) * _F32
-    own = torch.abs(single - double).nan_to_num(0, 0) * 4
-    return torch.where(bound.isfinite(), bound, few).nan_to_num(0, 0) + own + few.nan_to_num(0, 0) / 4 + 1e-30
+def _array(tensor: torch.Tensor) -> npt.NDArray[Any]:
+    """Its elements; those of types that NumPy lacks, such as bf16, in float64."""
+    held = tensor.detach()
+    return (held.double() if held.is_floating_point() else held).numpy()
+
+
+def _own(single: torch.Tensor, double: torch.Tensor) -> npt.NDArray[Any]:
+    """What PyTorch's own error in f32 allows, element by element."""
+    return _array(torch.abs(single.double() - double.double()).nan_to_num(0, 0) * 4)
 
 
 def _empty_rows(imported: ImportedModule) -> str:
@@ -125,17 +119,9 @@ def _empty_rows(imported: ImportedModule) -> str:
     return "if no row is masked out entirely, which gives 0 here, "
 
 
-def differences(ours: torch.Tensor, theirs: torch.Tensor) -> torch.Tensor:
-    """How far each element is off: not at all from an equal infinity or from NaN where both are, and
-    infinitely far from NaN elsewhere."""
-    apart = torch.abs(ours.double() - theirs.double())
-    same = (ours == theirs) | (ours.isnan() & theirs.isnan())
-    return torch.where(same, torch.zeros_like(apart), apart).nan_to_num(float("inf"), float("inf"))
-
-
 def difference(ours: torch.Tensor, theirs: torch.Tensor) -> float:
     """The greatest of the `differences` of all elements."""
-    return float(differences(ours, theirs).max()) if ours.numel() else 0.0
+    return float(differences(_array(ours), _array(theirs)).max(initial=0.0))
 
 
 def outputs_of(module: nn.Module, arguments: Sequence[object]) -> Any:

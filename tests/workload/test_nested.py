@@ -10,6 +10,8 @@ from samhw.workload import bind_program
 from tests.nested.examples import FOLDER
 
 FILE = """
+import os
+
 import numpy as np
 from samhw import nested
 from samhw.nested import ListType
@@ -38,6 +40,10 @@ def between():
 
 def empty():
     return rnn, (ListType((0,), (2,)), TYPES[1])
+
+def tripled():
+    items = np.array([float(os.environ["GREAT"]), 2, 0.5])
+    return lambda xs: xs.map(lambda x: 3 * x), [nested.nested_tensor(items)]
 
 def neither():
     return 1, 2, 3
@@ -69,11 +75,24 @@ def test_a_program_that_is_another_function_is_found(file: str, monkeypatch: pyt
         workload.oracle()
 
 
+@pytest.mark.parametrize("great", [1e30, np.inf, np.nan])
+def test_each_element_is_compared_by_itself(great: float, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Items times 3, by hand."""
+    monkeypatch.setenv("GREAT", str(great))
+    workload = bind_program(f"{file}:tripled")
+    assert workload.oracle is not None
+    assert workload.oracle() == 0
+    for wrong in ([3 * great, 6.000001, 1.5], [3 * great, 6, np.nan], [7, 6, 1.5], [3 * great, np.inf, 1.5]):
+        monkeypatch.setattr("samhw.workload.nested.evaluate_nested", lambda *_, w=wrong: np.array(w))
+        with pytest.raises(RunError, match="is off by"):
+            workload.oracle()
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("compared", "nested_functions.py:21: what a function computes is not known while it is traced"),
-        ("between", "scanl, line 25 is inside of another scan"),
+        ("compared", "nested_functions.py:23: what a function computes is not known while it is traced"),
+        ("between", "scanl, line 27 is inside of another scan"),
         ("empty", "parameter 'xs' is a list without items; give it one or more"),
         ("neither", "is to give a torch.nn.Module, or a function of nested lists"),
     ],

@@ -42,6 +42,11 @@ class MlirResult:
 
     source: PlacedResult | tuple[float, tuple[int, ...]]
 
+    @property
+    def is_computed(self) -> bool:
+        """Whether the program computes it."""
+        return isinstance(self.source, PlacedResult)
+
     def of(self, tensors: Mapping[str, npt.NDArray[np.generic]]) -> Array:
         """The array that the function gives, of those of the program."""
         if isinstance(self.source, PlacedResult):

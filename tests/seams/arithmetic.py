@@ -184,7 +184,9 @@ class Arithmetic:
         if function in JUMPING:
             if operands[0].error + operands[1].error >= abs(values[0] - values[1]) and error:
                 return OPEN
-            return Number(float(JUMPING[function](*values)), 0.0, max(reach, 1), 1)
+            # A type without a 1 has its greatest number for it.
+            holds = min(float(JUMPING[function](*values)), self.highest)
+            return Number(holds, 0.0, max(reach, 1), 1)
         if function == "leaky_relu":
             return operands[0] if values[0] >= 0 else self.multiply(operands[0], operands[1])
         if function == "select":

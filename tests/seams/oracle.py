@@ -359,6 +359,8 @@ class _Machine:
             case ComputedIndex(terms, offset, outside):
                 found = offset + sum(factor * point[name] for name, factor in terms)
                 if outside == "wrap":
+                    if not extent:
+                        raise UnclearError("there is no coordinate to wrap to")
                     return found % extent
                 return min(max(found, 0), extent - 1) if outside == "clamp" else found
         raise AssertionError(type(index))

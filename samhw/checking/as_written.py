@@ -7,12 +7,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.checking.difference import difference
 from samhw.checking.units import alone, cut, units
 from samhw.compiler import Compiled
 from samhw.frontend import Program, Region, Statement
 from samhw.numerics import Integer
-from samhw.reference import Points, Relation, Rounding, results, side_by_side
+from samhw.reference import Points, Relation, Rounding, difference, results, side_by_side
 from samhw.splits import Renumbering
 from samhw.tensors import Tensor
 

@@ -7,7 +7,6 @@ from math import prod
 import numpy as np
 
 from samhw.checking.as_written import AsWritten
-from samhw.checking.difference import difference
 from samhw.checking.rounding import rounding_of
 from samhw.checking.units import alone, in_value_type, inputs_as_stored, units
 from samhw.checking.verdict import Verdict, weakest
@@ -15,7 +14,7 @@ from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.frontend import Program, Statement
 from samhw.limits import memory_limit
-from samhw.reference import Points, Relation, results, side_by_side
+from samhw.reference import Points, Relation, difference, results, side_by_side
 from samhw.tensors import Tensor
 from samhw.workload import Workload, predict_effort
 

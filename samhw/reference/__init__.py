@@ -7,6 +7,7 @@ arrays.
 """
 
 from samhw.reference.bounds import Rounding
+from samhw.reference.difference import difference
 from samhw.reference.order import sum_next
 from samhw.reference.pieces import side_by_side
 from samhw.reference.program import (
@@ -25,6 +26,7 @@ __all__ = [
     "Relation",
     "Rounding",
     "bounds",
+    "difference",
     "evaluate",
     "evaluate_program",
     "evaluate_with_bounds",

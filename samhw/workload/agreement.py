@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from samhw.errors import RunError
 from samhw.frontend import Program
-from samhw.reference import Bounded, Rounding, evaluate_with_bounds
+from samhw.reference import Bounded, Rounding, difference, evaluate_with_bounds
 from samhw.tensors import Tensor
 
 __all__ = ["SINGLE", "differences", "exactly", "greatest_difference", "in_float64", "parts_of"]
@@ -47,11 +47,7 @@ def exactly(value: npt.ArrayLike) -> Bounded:
 def differences(ours: npt.ArrayLike, theirs: npt.ArrayLike) -> Array:
     """How far each element is off: not at all from an equal infinity or from NaN where both are, and
     infinitely far from NaN elsewhere."""
-    mine, other = np.asarray(ours), np.asarray(theirs)
-    same = (mine == other) | (np.isnan(mine) & np.isnan(other))
-    with np.errstate(invalid="ignore", over="ignore"):
-        apart = np.abs(mine.astype(np.float64) - other.astype(np.float64))
-    return np.where(same, 0.0, np.where(np.isnan(apart), np.inf, apart))
+    return difference(np.asarray(ours, np.float64), np.asarray(theirs, np.float64))
 
 
 def greatest_difference(

@@ -82,8 +82,9 @@ class FusionTable:
         indices of the use."""
         self.values: dict[str, PlannedOutput] = {}
         """The output that the values of a column came from first, whatever join they were moved into."""
-        self.reads: dict[str, tuple[str, ...]] = {}
-        """The indices of what each node reads values of, in storage order, by the node's name."""
+        self.reads: dict[str, tuple[int, ...]] = {}
+        """The levels around each node that reads values along which the modes of its tensor lie, in storage
+        order, by the node's name."""
         self.sinks: list[PlannedNode] = []
         """The writers, from which the graph is generated."""
         self._cells: dict[tuple[str, str], Cell] = {}

@@ -20,7 +20,8 @@ class Assembly:
         divisible: the results that may lie in shards, one for each lane.
         memories: the memories of a graph whose tensors lie in shards, as large as these may become.
         blocks: by index that goes from block to block, how many coordinates a block has along it.
-        reads: the indices of what nodes read values of, in storage order, by the node's name.
+        reads: the levels around nodes that read values along which the modes of their tensors lie, in storage
+            order, by the node's name.
         copied: of a copy in another mode order, the indices of what it writes, in storage order.
         queues: by the output that gives the values of an intermediate, how many rows of it may wait.
         reasons: why a channel is deeper than full rate needs, by its name.
@@ -35,7 +36,7 @@ class Assembly:
     divisible: frozenset[str]
     memories: Callable[[Graph], tuple[Memory, ...]]
     blocks: Mapping[str, int] = field(default_factory=dict)
-    reads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reads: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     copied: tuple[str, ...] = ()
     queues: Mapping[Endpoint, int] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)

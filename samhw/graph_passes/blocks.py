@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from samhw.errors import StreamError
-from samhw.graph import Endpoint, Graph, Node, levels, make, wired, with_indices
+from samhw.graph import Endpoint, Graph, Levels, Node, levels, make, wired, with_indices
 from samhw.graph_passes.assembly import Assembly
 from samhw.names import Names
 from samhw.spec import StreamKind, TakenBlocks, fold_before, turned_blocks
@@ -37,7 +37,7 @@ class _Blocker:
     def __init__(self, assembly: Assembly):
         self.given = with_indices(assembly.graph)
         self.assembly = assembly
-        self.levels = levels(self.given)
+        self.levels = dict(levels(self.given))
         self.names = Names(node.name for node in self.given.nodes)
         self.axes: dict[Endpoint, Axes] = {}
         self.made: dict[str, Node] = {}
@@ -65,20 +65,21 @@ class _Blocker:
             node.spec.carries or node.spec.completes or not self.reduces(node, sources)
         ):
             raise self.refusal(node)
-        if reduction is not None and node.index in self.axes.get(sources[reduction.values], ()):
+        if reduction is not None and node.index in self.taken(node, sources[reduction.values]):
             if reduction.operation is None:
                 raise self.refusal(node)
             sources[reduction.values] = self.fold(node, sources[reduction.values])
         if not node.outputs:
             sources = {port: self.turned(node, source) for port, source in sources.items()}
-        made = self.node(node, {port: self.axes.get(source, ()) for port, source in sources.items()})
+        made = self.node(node, {port: self.taken(node, source) for port, source in sources.items()})
         self.made[node.name] = made
         for source, port in zip(sources.values(), made.inputs, strict=True):
             self.ends.append((source, Endpoint(node.name, port.name)))
 
     def fold(self, reducer: Node, source: Endpoint) -> Endpoint:
         """What reduces the blocks of a reducer along its index, as it does from block to block."""
-        axes, depth = self.axes[source], self.made[source.node].output(source.port).stream.depth
+        axes = self.taken(reducer, source)
+        depth = self.made[source.node].output(source.port).stream.depth
         shape = [self.assembly.blocks[index] for index in axes]
         kind, params = fold_before(reducer.params, shape, axes.index(reducer.index))
         node = make(kind, self.names.fresh(f"fold_{reducer.name}"), depth, index=reducer.index, **params)
@@ -87,7 +88,7 @@ class _Blocker:
     def turned(self, writer: Node, source: Endpoint) -> Endpoint:
         """What turns blocks that lie otherwise than their result has its levels; where they do not, their
         source."""
-        axes, order = self.axes.get(source, ()), self.order(writer)
+        axes, order = self.taken(writer, source), self.order(writer)
         if axes == order or {*axes} != {*order}:
             return source
         depth = self.made[source.node].output(source.port).stream.depth
@@ -101,14 +102,28 @@ class _Blocker:
         self.made[node.name] = node
         self.ends.append((source, Endpoint(node.name, node.inputs[0].name)))
         given = Endpoint(node.name, node.outputs[0].name)
-        self.axes[given] = axes
+        self.axes[given], self.levels[given] = axes, self.levels[source]
         return given
+
+    def taken(self, node: Node, source: Endpoint) -> Axes:
+        """The axes of what a node takes, under the names of its own rows: streams that share a row may have
+        different names for it."""
+        names = dict(zip(self.levels[source], self.around(node), strict=False))
+        return tuple(names.get(index, index) for index in self.axes.get(source, ()))
+
+    def around(self, node: Node) -> Levels:
+        """The indices of the rows around a node, outermost first."""
+        if node.outputs and node.spec.kept(node.params) is None:
+            return self.levels[Endpoint(node.name, node.outputs[0].name)]
+        sources = (self.given.fanin[Endpoint(node.name, port.name)].source for port in node.inputs)
+        return max((self.levels[source] for source in sources), key=len, default=())
 
     def node(self, node: Node, taken: Mapping[str, Axes]) -> Node:
         """A node as it is with blocks; notes the axes of what it gives."""
         carried = {name: axes for name, axes in taken.items() if axes}
         if node.name in self.assembly.reads:
-            along = (index for index in self.assembly.reads[node.name] if index in self.assembly.blocks)
+            around, modes = self.around(node), self.assembly.reads[node.name]
+            along = (around[n] for n in modes if around[n] in self.assembly.blocks)
             carried[node.outputs[0].name] = tuple(along)
         writes = not node.outputs and any(port.stream.kind is StreamKind.VAL for port in node.inputs)
         if not any(carried.values()) and not (writes and self.order(node)):
@@ -133,10 +148,8 @@ class _Blocker:
 
     def order(self, node: Node) -> Axes:
         """The indices around a node that go from block to block, outermost first."""
-        sources = [self.given.fanin[Endpoint(node.name, port.name)].source for port in node.inputs]
-        if self.assembly.copied and not node.outputs:
-            return tuple(index for index in self.assembly.copied if index in self.assembly.blocks)
-        around = max((self.levels[source] for source in sources), key=len, default=())
+        is_copy = self.assembly.copied and not node.outputs
+        around = self.assembly.copied if is_copy else self.around(node)
         return tuple(index for index in around if index in self.assembly.blocks)
 
     def summed(self, node: Node, axes: Mapping[str, Axes]) -> str:
@@ -154,11 +167,11 @@ class _Blocker:
         """Whether blocks come to a reducer along its index, or have been summed along it on their way; true
         of what is none."""
         reduction = node.spec.reduction(node.params)
-        if reduction is None or node.index in self.axes.get(sources[reduction.values], ()):
+        if reduction is None or node.index in self.taken(node, sources[reduction.values]):
             return True
         maker = self.given.node[sources[reduction.values].node]
         ends = (self.given.fanin[Endpoint(maker.name, p.name)].source for p in maker.inputs)
-        return any(node.index in self.axes.get(end, ()) for end in ends)
+        return any(node.index in self.taken(maker, end) for end in ends)
 
     def refusal(self, node: Node) -> StreamError:
         """Why a node cannot take its blocks."""

@@ -305,6 +305,10 @@ UNEVEN = [
         "v[i] = d[i, j] * d[i, j] * 0.2\nY[i, j] = d[i, j] * rsqrt(v[i] + 0.1)\n}",
         {"i": 4, "j": 2},
     ),
+    (  # Uses that share a row under two names.
+        "tensor x[i=7]\ntensor Y[i]\nfuse {\nT[i] = x[i]\nS = T[i]\nY[i] = T[i] - S\nZ = T[i]\n}",
+        {"i": 3},
+    ),
 ]
 """Programs whose blocks reach beyond extents, where something would not be zero, or would be taken in."""
 MASKED = [
@@ -326,6 +330,11 @@ MASKED = [
         "tensor x[i=7, j=5]\ntensor N[i, j] : csr\ntensor Y[i]\n"
         "fuse {\nM[i, j] = N[i, j] * x[i, j]\nY[i] max= x[i, j] - 40 where M[i, j]\n}",
         {"i": 4, "j": 2},
+    ),
+    (  # A union of streams that have different names for their row.
+        "tensor x[i=7] : csf\ntensor M[i] : csf\ntensor G[i] : csf\ntensor Y[i]\nfuse {\n"
+        "T[i] = x[i] * 2\nS = T[i]\nY[i] = T[i] - S where M[i]\nZ = T[i] * G[i]\n}",
+        {"i": 3},
     ),
 ]
 """Programs under masks with zeros inside of their blocks."""

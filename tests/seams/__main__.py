@@ -22,6 +22,12 @@ from tests.seams.shrink import cause, shrunk
 SECONDS = 60
 """A case may take."""
 
+TRIES = 4
+"""How many cases of its pair a seed has, as long as they are refused."""
+
+AGAIN = 1_000_000 * len(PAIRS)
+"""From a seed to the next one of its pair."""
+
 
 def _ring(*_: object) -> None:
     raise TimeoutError
@@ -39,20 +45,31 @@ def timed(case: Case, backend: str | None = None, seconds: int = SECONDS) -> Out
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def run_seed(job: tuple[int, str | None]) -> tuple[int, Outcome]:
-    """What becomes of the case of a seed."""
+def run_seed(job: tuple[int, str | None]) -> list[tuple[int, Outcome]]:
+    """What becomes of the case of a seed; where it is refused, also of a few more of the same pair."""
     seed, backend = job
+    found: list[tuple[int, Outcome]] = []
+    for n in range(TRIES):
+        own = seed + n * AGAIN
+        found.append((own, _outcome(own, backend)))
+        if found[-1][1].kind != "refused":
+            break
+    return found
+
+
+def _outcome(seed: int, backend: str | None) -> Outcome:
     try:
-        return seed, timed(draw(seed), backend, 600 if backend else SECONDS)
+        return timed(draw(seed), backend, 600 if backend else SECONDS)
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        return seed, Outcome("generator", f"{type(error).__name__}: {error}", f"{frame.name}:{frame.lineno}")
+        return Outcome("generator", f"{type(error).__name__}: {error}", f"{frame.name}:{frame.lineno}")
 
 
 def ends(jobs: list[tuple[int, str | None]], workers: int) -> Iterator[tuple[int, Outcome]]:
     """What becomes of cases, as they end."""
     with Pool(workers, maxtasksperchild=500) as pool:
-        yield from pool.imap_unordered(run_seed, jobs, chunksize=1 if jobs[0][1] else 10)
+        for found in pool.imap_unordered(run_seed, jobs, chunksize=1 if jobs[0][1] else 10):
+            yield from found
 
 
 def say(case: Case, outcome: Outcome) -> None:
@@ -117,7 +134,7 @@ def simulate(jobs: list[tuple[int, str | None]], workers: int, *, is_full: bool)
             print(f"seed {seed}: {outcome.kind}: {outcome.message[:200]} {outcome.place}", flush=True)
         if monotonic() - told > 30:
             told = monotonic()
-            print(f"{count:,} of {len(jobs):,}, {dict(matrix.kinds)}, {told - begin:.0f} s", flush=True)
+            print(f"{count:,} cases, {dict(matrix.kinds)}, {told - begin:.0f} s", flush=True)
     print_faults(faults)
     rare, refused = matrix.rare(), matrix.refused()
     if is_full:

@@ -10,7 +10,7 @@ from tests.seams import formats, operands, scans
 from tests.seams.case import Case
 from tests.seams.draft import Draft
 from tests.seams.features import FACES, FEATURES, MASKS, PLACES, VALUES
-from tests.seams.moves import MOVES
+from tests.seams.moves import MOVES, apart
 from tests.seams.schedules import FIELDS
 
 __all__ = ["PAIRS", "draw"]
@@ -34,6 +34,10 @@ TYPES = {
 }
 
 
+COMMON = [name for name in FEATURES if name not in ("pytorch", "size 0", "bcsr")]
+"""Features that a case may have besides its pair. A size of 0 is always refused, and blocks of one tensor
+bind all that it meets."""
+
 SELDOM = (
     "computed mask",
     "fixed place",
@@ -52,7 +56,7 @@ def draw(seed: int, pair: Sequence[str] | None = None) -> Case:
     some others."""
     source = random.Random(seed)
     pair = PAIRS[seed * 7919 % len(PAIRS)] if pair is None else pair
-    others = source.sample(FEATURES[:-1], source.choice([0, 1, 2, 2, 3, 4]))
+    others = source.sample(COMMON, source.choice([0, 1, 2, 2, 3, 4]))
     others += source.sample(SELDOM, 1)
     wanted = list(dict.fromkeys([*pair, *(other for other in others if other not in VALUES)]))
     draft = Draft.begin(source, _value(source, wanted), _sizes(source, wanted))
@@ -126,8 +130,8 @@ def _add_statements(draft: Draft, wanted: Sequence[str]) -> None:
 def _finished(draft: Draft, wanted: tuple[str, ...]) -> Case:
     if "size 0" in wanted:
         _empty_an_index(draft)
-    if "bcsr" in wanted and draft.chance(0.6):
-        formats.in_blocks(draft)
+    if "bcsr" in wanted:
+        formats.in_blocks(draft) if draft.chance(0.5) else apart(draft, "bcsr(2)", "bdense(2)", "bdense(2)")
     text = draft.text(with_extents=draft.chance(0.6))
     if draft.chance(0.15):
         text = f"value {draft.value}\n{text}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from tests.seams.draft import Draft, Tensor, Term, left
 from tests.seams.operands import access, mask, operand
 
-__all__ = ["MOVES"]
+__all__ = ["MOVES", "apart"]
 
 Move = Callable[[Draft], None]
 
@@ -291,6 +291,20 @@ def residual(draft: Draft) -> None:
     where, _ = mask(draft, nest)
     draft.write(nest, f"{left(base)} - {left(reduced)}", mask=where)
     return
+
+
+def apart(draft: Draft, *formats: str) -> str:
+    """A product of a matrix and a vector over indices of their own: what tensors that share an index have to
+    agree in, these agree in. The formats are those of the matrix, the vector and the result; gives the index
+    that is summed over."""
+    row, column = draft.axis(), draft.axis()
+    matrix = draft.input([row, column], has_these=True)
+    vector = draft.input([column], has_these=True)
+    result = draft.write([row], f"{left(matrix)} * {left(vector)}")
+    result.format = None
+    for tensor, format in zip((matrix, vector, result), formats or ("csr", "dense"), strict=False):
+        tensor.format = format
+    return column
 
 
 MOVES: dict[str, Move] = {

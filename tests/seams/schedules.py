@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from tests.seams.draft import Draft, Tensor
+from tests.seams.moves import apart
 
 __all__ = ["FIELDS"]
 
@@ -41,7 +42,7 @@ def lanes(draft: Draft) -> None:
 
 
 def blocks(draft: Draft) -> None:
-    index = _index(draft)
+    index = _index(draft) if draft.chance(0.6) else apart(draft)
     if index:
         draft.schedule["blocks"] = {index: draft.random.choice([1, 2, 2, 3])}
 

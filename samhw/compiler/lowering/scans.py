@@ -87,7 +87,7 @@ class Scanner:
         row = self._row
         ref = stream.payloads.streams[0].source
         array = row.make_inside("array", view.name, {"ref": ref}, vals=f"{view.tensor}.vals")
-        row.table.reads[array.name] = view.indices
+        row.table.reads[array.name] = row.space.levels_of(view, row.index)
         inputs: dict[str, Feed] = {"crd": stream.crd, "val": array.output("val")}
         sieve = row.make_inside("drop_val", view.name, inputs)
         val = sieve.output("val")

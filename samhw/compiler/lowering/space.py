@@ -61,17 +61,32 @@ class Space:
     """A nest of rows. A reduction, and an intermediate with several uses, has a space of its own, which
     begins where the space around it stands.
 
-    `crd` are the coordinates of the innermost row, or else the root; `bound` are the indices of all rows;
-    `steps` has where views of steps begin.
+    `crd` are the coordinates of the innermost row, or else the root; `rows` are the indices of all rows,
+    outermost first, and `bound` the same as a set; `steps` has where views of steps begin.
     """
 
     root: Feed
     crd: Feed
-    depth: int = 0
+    rows: tuple[str, ...] = ()
     bound: frozenset[str] = frozenset()
     cursors: dict[View, Cursor] = field(default_factory=dict)
     streams: dict[Einsum, ValueStream] = field(default_factory=dict)
     steps: Mapping[StepPlace, Feed] = field(default_factory=dict)
+
+    @property
+    def depth(self) -> int:
+        """How many rows it has."""
+        return len(self.rows)
+
+    def levels_of(self, view: View, *inside: str) -> tuple[int, ...]:
+        """Which of the rows, and of those `inside` of them, each mode of a view goes along, in storage order,
+        without modes whose places are looked up.
+
+        A row that several uses share has one name in the graph, and another one in each of them; its level is
+        the same for all.
+        """
+        rows = (*self.rows, *inside)
+        return tuple(rows.index(index) for index in view.indices if index in rows)
 
     def cursor(self, view: View) -> Cursor:
         """Where a view stands; at the root, or at its step, if the space has not met it."""
@@ -108,5 +123,5 @@ class Space:
     def enter(self, row: RowStream) -> None:
         """Goes down a row."""
         self.crd = row.crd
-        self.depth += 1
+        self.rows += (row.index,)
         self.bound |= {row.index}

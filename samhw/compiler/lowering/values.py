@@ -91,7 +91,7 @@ class ValueRow:
     def _read(self, view: View) -> Feed:
         builder, ref = self._builder, self._space.cursor(view).ref
         array = builder.make("array", view.name, self._space.depth, {"ref": ref}, vals=f"{view.tensor}.vals")
-        builder.table.reads[array.name] = view.indices
+        builder.table.reads[array.name] = self._space.levels_of(view)
         label = f"Val({builder.text(ref)})"
         return builder.table.fill(builder.table.val, view.name, array.output("val"), label)
 

@@ -490,12 +490,12 @@ class _Rewriter:
         return self._versions[key]
 
     def _declare(self, wish: str, access: Access, like: Access | None) -> str:
-        """A further tensor, stored like that of another access with the same indices, else dense."""
+        """A further tensor, stored as a result like that of another access with the same indices, else dense."""
         name = self.names.fresh(wish)
         rank = len(access.indices)
         stored = Format((LevelType.dense,) * rank, tuple(range(rank)))
         if like is not None and like.indices == access.indices:
-            stored = {**self.program.tensors, **self.tensors}[like.tensor].format
+            stored = {**self.program.tensors, **self.tensors}[like.tensor].format.of_result
         self.tensors[name] = TensorDecl(name, access.names, (None,) * len(access.indices), stored)
         return name
 

@@ -30,7 +30,6 @@ from samhw.frontend.lexemes import LONGEST_NAME, is_name
 from samhw.frontend.program import Program
 from samhw.frontend.source import Span
 from samhw.frontend.statement import COORDINATES, RANKINGS, Scan, Statement
-from samhw.tensors import LevelKind, LevelType
 
 __all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]
 
@@ -312,10 +311,6 @@ def _check_order(program: Program, statement: Statement) -> None:
             )
 
 
-_WRITTEN: tuple[LevelKind, ...] = (LevelType.dense, LevelType.compressed, LevelType.singleton)
-"""The levels of results."""
-
-
 def _check_dataflow(program: Program) -> None:
     """Every tensor is used; a written one is written once, before it is read."""
     writers = {statement.lhs.tensor for statement in program.statements}
@@ -342,7 +337,7 @@ def _check_dataflow(program: Program) -> None:
                     f"'{access.tensor}' is used before the statement that writes it; move that statement up",
                 )
         stored = program.tensors[target].format
-        if not set(stored.levels) <= set(_WRITTEN):
+        if stored != stored.of_result:
             raise program.error(
                 statement.lhs.span,
                 f"'{target}' is computed, and {stored} is a format of inputs alone; store it in dense or "

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import takewhile
@@ -51,6 +51,9 @@ class Ell:
 
 LevelKind: TypeAlias = LevelType | Ell
 """What one level of a format is."""
+
+WRITTEN: tuple[LevelKind, ...] = (LevelType.dense, LevelType.compressed, LevelType.singleton)
+"""The levels of results."""
 
 _FILLED = (LevelType.dense, LevelType.ragged, LevelType.dia)
 """Levels that have places for coordinates that nobody stored."""
@@ -213,6 +216,13 @@ class Format:
         singleton, compressed = LevelType.singleton, LevelType.compressed
         outer = (compressed if level is singleton else level for level in self.of_blocks.levels)
         return Format((*outer, *(LevelType.dense,) * self.rank), self.mode_order, tuple(sizes))
+
+    @property
+    def of_result(self) -> "Format":
+        """The format of a result that has its coordinates where this one does: itself, but for levels that
+        inputs alone have, which become compressed."""
+        levels = (level if level in WRITTEN else LevelType.compressed for level in self.levels)
+        return replace(self, levels=tuple(levels))
 
     @property
     def is_all_dense(self) -> bool:

@@ -125,6 +125,20 @@ def test_an_attention_is_one_pass() -> None:
     assert [f.rewritten for f in found.findings] == [True, True]
 
 
+@pytest.mark.parametrize("format", ["(dense, ell(4))", "(dense, ragged)", "coo"])
+def test_what_is_added_is_stored_as_a_result_can_be(format: str) -> None:
+    text = f"""tensor S[i=3, j=4] : {format}
+fuse {{
+m[i] max= S[i, j]
+l[i] = exp(S[i, j] - m[i])
+}}
+"""
+    found = cascaded(parse(text), "rescaled").program
+    assert [s.lhs.tensor for s in found.statements if s.lhs.tensor.endswith("_running")]
+    check_program(found)
+    assert parse(dumps(found)) == found
+
+
 def test_no_channel_holds_a_row() -> None:
     """Whatever the length of the sequence is."""
     deepest = []

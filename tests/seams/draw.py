@@ -152,7 +152,4 @@ def _empty_an_index(draft: Draft) -> None:
     draft.sizes[index] = 0
     for tensor in draft.tensors.values():
         if tensor.data is not None and index in tensor.modes:
-            tensor.data, tensor.other = (
-                np.zeros(draft.shape(tensor.modes)),
-                np.zeros(draft.shape(tensor.modes)),
-            )
+            tensor.data = tensor.other = np.zeros(draft.shape(tensor.modes))

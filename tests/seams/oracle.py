@@ -280,6 +280,7 @@ class _Machine:
         if recurrence.index in point and not self.is_counted(mask, point):
             return ZERO
         h: Number | None = None
+        factors: Number | None = None
         for n in range(end):
             p = {**point, recurrence.index: n}
             if self.is_counted(mask, p):
@@ -287,7 +288,10 @@ class _Machine:
                 if h is None:
                     h = operand
                 else:
-                    h = self.kind.add(self.kind.multiply(h, self.value(recurrence.factor, p)), operand)
+                    factor = self.value(recurrence.factor, p)
+                    h = self.kind.add(self.kind.multiply(h, factor), operand)
+                    # No result of its own, but a recurrence in blocks computes it, and it may overflow.
+                    factors = factor if factors is None else self.kind.multiply(factors, factor)
         return h or ZERO
 
     def is_counted(self, mask: Access | None, point: Point) -> bool:

@@ -119,6 +119,21 @@ def test_of_checks_the_rank():
         Format.of(Format.parse("csr", 2), 3)
 
 
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("csr", "csr"),
+        ("coo", "coo"),
+        ("bcsr(2)", "bcsr(2)"),
+        ("(dense, ell(4)) @ (1, 0)", "(dense, compressed) @ (1, 0)"),
+        ("(dense, ragged)", "csr"),
+        ("(dense, dia)", "csr"),
+    ],
+)
+def test_results_have_levels_that_can_be_written(text: str, result: str) -> None:
+    assert Format.parse(text, 2).of_result == Format.parse(result, 2)
+
+
 def test_fill():
     assert Format.parse("dense", 2).is_all_dense
     assert not Format.parse("csr", 2).is_all_dense

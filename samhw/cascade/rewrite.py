@@ -490,7 +490,7 @@ class _Rewriter:
         return self._versions[key]
 
     def _declare(self, wish: str, access: Access, like: Access | None) -> str:
-        """A further tensor, stored as a result like that of another access with the same indices, else dense."""
+        """A further tensor, stored like a result of another access with the same indices, else dense."""
         name = self.names.fresh(wish)
         rank = len(access.indices)
         stored = Format((LevelType.dense,) * rank, tuple(range(rank)))

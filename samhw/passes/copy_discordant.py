@@ -5,7 +5,7 @@ transposition that stands alone is such a copy."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import prod
 
 import networkx as nx
@@ -43,9 +43,24 @@ def copy_discordant(lowerable: Lowerable) -> Lowerable:
     copier = _Copier(lowerable)
     for region in lowerable.program.regions:
         copier.add(region)
+    copier.regions = _before_scans(copier.regions)
     # Without further tensors all dimensions have their names already.
     added = copier.formats or copier.copies
     return copier.lowerable().renamed() if added else copier.lowerable()
+
+
+def _before_scans(regions: Sequence[Region]) -> list[Region]:
+    """Regions with those that run once, and stand between two of a scan, before the scan, as a design runs
+    them: a scan that is written twice is two."""
+    found: list[Region] = []
+    for scan, own in groupby(regions, lambda region: region.scan):
+        first = next((n for n, region in enumerate(found) if scan is not None and region.scan == scan), None)
+        if first is None:
+            found += own
+            continue
+        once = [region for region in found[first:] if region.scan is None]
+        found[first:] = [*once, *(region for region in found[first:] if region.scan is not None), *own]
+    return found
 
 
 def copy_in_region(lowerable: Lowerable, number: int) -> tuple[Lowerable, slice]:

@@ -12,7 +12,7 @@ import pytest
 from samhw.checking import Measure, compare
 from samhw.checking.measure import measure_compiled
 from samhw.compiler import Compiled
-from samhw.frontend import built_in_names, load_kernel
+from samhw.frontend import built_in_names, load_kernel, parse
 from samhw.graph import DDR4
 from samhw.graph_passes import GRAPH_PASSES
 from samhw.passes import PROGRAM_PASSES, REGION_PASSES
@@ -105,6 +105,22 @@ def test_compile_says_why_there_are_no_orders(tmp_path: Path) -> None:
 
 def test_orders_go_with_no_graph() -> None:
     assert "--orders compiles nothing" in refused("compile", "spmv", "--orders", "1", "--table")
+
+
+def test_a_scan_is_left_whole_by_copies_that_are_made_before_it(tmp_path: Path) -> None:
+    path, left = tmp_path / "p.ein", tmp_path / "left.ein"
+    path.write_text(
+        "tensor A[t=3, i=2, j=4] : dense @ (0, 2, 1)\ntensor C[j=4, i=2] : dense\n"
+        "tensor H[t=3, i=2, j=4] : dense\n"
+        "tensor S[i=2, j=4]\nscan t {\n  H[t, i, j] = H[t - 1, i, j] + A[t, i, j] * C[j, i]\n}\n"
+        "H[-1, i, j] = S[i, j]\n"
+    )
+    result = samhw("compile", path, "--permute", "--after", "copy_discordant")
+    assert "C_10[j, i] = C[j, i]\nscan t {" in result.output
+    assert result.output.count("scan t {") == result.output.count("H[-1, i, j] =") == 1
+    left.write_text(result.output)
+    again = samhw("compile", left, "--after", "copy_discordant").output
+    assert parse(again, "p") == parse(result.output, "p")
 
 
 def test_compile_prints_the_program_after_a_pass(tmp_path: Path) -> None:

@@ -196,6 +196,8 @@ class InParts:
         places = statement.reduction in COORDINATES or statement.reduction in RANKINGS
         if places and index in statement.reduction_indices:
             return f"'{statement}' puts all of it in order"
+        if index == statement.rank:
+            return f"'{statement}' counts the best values by it"
         extreme = statement.reduction in ("max", "min") and index in statement.reduction_indices
         if extreme and statement.mask is not None and tensor not in self._earlier(self.writers):
             return f"'{statement}' has a mask, of which a part may have nothing"

@@ -22,6 +22,7 @@ __all__ = [
     "RECUR",
     "Apply",
     "Einsum",
+    "Indicator",
     "Intermediate",
     "Number",
     "Part",
@@ -198,6 +199,23 @@ class Apply(_Node):
     @cached_property
     def free(self) -> frozenset[str]:
         return frozenset().union(*(o.free for o in self.operands))
+
+
+@dataclass(frozen=True, eq=False)
+class Indicator(Apply):
+    """A mask that the region computes, as a factor: one where its values are not zero, and else zero. What it
+    is a factor of is chosen by its values, and never multiplied by that one, which the value type may lack.
+    """
+
+    @classmethod
+    def of(cls, values: "Einsum") -> "Indicator":
+        """That of the values of a mask."""
+        return cls("select", (values, Number(1), Number(0)))
+
+    @property
+    def values(self) -> "Einsum":
+        """Those of the mask."""
+        return self.operands[0]
 
 
 @dataclass(frozen=True, eq=False)

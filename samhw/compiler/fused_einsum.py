@@ -13,6 +13,7 @@ from samhw.compiler.einsum import (
     RECUR,
     Apply,
     Einsum,
+    Indicator,
     Intermediate,
     Number,
     Part,
@@ -288,7 +289,7 @@ class EinsumBuilder:
                 blocked = self._in_blocks(instance.statement.mask)
                 return Sieve(name, values, values.tensor, values.indices, blocked)
             # A product with it has its coordinates, and is zero where its value is.
-            return Apply("select", (values, Number(1), Number(0)))
+            return Indicator.of(values)
         # Inputs that are masks are loaded without zeros; a dense level and a result may have them.
         sieve = values.tensor not in self._given or stores_fill(values.levels)
         return replace(values, pattern=True, sieve=sieve)

@@ -24,6 +24,7 @@ from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.liveness import Circle, unproved_circles
 from samhw.graph.nodes import latency, make
 from samhw.graph.once import once_per_graph
+from samhw.graph.patterns import may_be_empty
 from samhw.graph.sequence import Parallel, Repeat, Run, Step, Steps, runs_of, sequence_of
 from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Token, check_stream, stop
 from samhw.graph.validate import validate
@@ -73,6 +74,7 @@ __all__ = [
     "levels",
     "loads",
     "make",
+    "may_be_empty",
     "memory_name",
     "once_per_graph",
     "runs_of",

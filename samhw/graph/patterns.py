@@ -9,7 +9,7 @@ from samhw.graph.ir import Channel, Endpoint, Graph, Node
 from samhw.graph.once import once_per_graph
 from samhw.spec.base import Distribution
 
-__all__ = ["LevelPattern", "concatenates", "contained", "offsets", "pattern_of", "patterns"]
+__all__ = ["LevelPattern", "concatenates", "contained", "may_be_empty", "offsets", "pattern_of", "patterns"]
 
 
 class LevelPattern(NamedTuple):
@@ -40,12 +40,9 @@ def patterns(graph: Graph) -> Mapping[Endpoint, tuple[LevelPattern, ...]]:
     The graph has producers before those that read them.
     """
     found: dict[Endpoint, tuple[LevelPattern, ...]] = {}
-    missing: set[Endpoint] = set()
-    """Outputs with a payload that may be EMPTY, below which a scanner has nothing."""
+    empty = may_be_empty(graph)
     for node in graph.nodes:
         heads = {port.name: graph.fanin[Endpoint(node.name, port.name)].source for port in node.inputs}
-        joins = node.spec.joins(node.params)
-        may_miss = any(head in missing for head in heads.values()) or (bool(joins) and not node.spec.thins)
         for port in node.outputs:
             end = Endpoint(node.name, port.name)
             around = {name: found[head] for name, head in heads.items()}
@@ -53,13 +50,24 @@ def patterns(graph: Graph) -> Mapping[Endpoint, tuple[LevelPattern, ...]]:
                 found[end] = _in_lanes(node, distribution, port.name, list(around.values()))
                 continue
             found[end] = _of(node, port.name, port.stream.depth, around, concatenates(graph, node))
-            if node.spec.scans:
-                if not node.memories and not may_miss:
-                    (extent,) = node.extents.values()
-                    found[end] = (*found[end][:-1], LevelPattern(extent, -1))
-            elif may_miss:
-                missing.add(end)
+            if node.spec.scans and not node.memories and empty.isdisjoint(heads.values()):
+                (extent,) = node.extents.values()
+                found[end] = (*found[end][:-1], LevelPattern(extent, -1))
     return found
+
+
+@once_per_graph
+def may_be_empty(graph: Graph) -> frozenset[Endpoint]:
+    """The outputs with a payload that may be EMPTY, below which a scanner has nothing.
+
+    The graph has producers before those that read them.
+    """
+    found: set[Endpoint] = set()
+    for node in graph.nodes:
+        heads = {graph.fanin[Endpoint(node.name, port.name)].source for port in node.inputs}
+        if not node.spec.scans and (node.spec.gives_empty(node.params) or not found.isdisjoint(heads)):
+            found.update(Endpoint(node.name, port.name) for port in node.outputs)
+    return frozenset(found)
 
 
 def pattern_of(graph: Graph, channel: Channel, level: int) -> LevelPattern:

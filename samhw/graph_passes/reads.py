@@ -9,7 +9,7 @@ coordinates that a scanner of the same extent gives below as many references.
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
-from samhw.graph import Arch, Endpoint, Graph, Node, StreamKind, levels, wired, with_indices
+from samhw.graph import Arch, Endpoint, Graph, Node, StreamKind, levels, may_be_empty, wired, with_indices
 from samhw.graph_passes.assembly import Assembly
 from samhw.graph_passes.concats import waiting_parts
 from samhw.graph_passes.depths import reductions_awaited
@@ -131,14 +131,14 @@ class _Streams:
                 inside = self.fibers(self._source(node, followed))
                 if not node.spec.scans:
                     key = inside
-                elif node.spec.locates:
+                elif self._is_all(node):
                     key = ("dense", inside, tuple(node.extents.values()))
             self._fibers[end] = key if isinstance(key, int) else self._number(key)
         return self._fibers[end]
 
     def _all_of_dense(self, node: Node, port: str) -> Hashable:
         """References to all of a dense level below some references, or its coordinates; None for others."""
-        if not node.spec.locates or node.memories:
+        if not self._is_all(node):
             return None
         extent = tuple(node.extents.values())
         held, *inner = self._sources(node)
@@ -150,6 +150,13 @@ class _Streams:
         if self.stream(crd) == self._number(("coordinates", dense)):
             return ("references", self.stream(held), extent)
         return None
+
+    def _is_all(self, node: Node) -> bool:
+        """Whether a node is about all coordinates of a dense level, below each of its references: below one
+        that is EMPTY there are none."""
+        if not node.spec.locates or node.memories:
+            return False
+        return self._sources(node)[0] not in may_be_empty(self.graph)
 
     def _sources(self, node: Node) -> list[Endpoint]:
         return [self._source(node, port.name) for port in node.inputs]

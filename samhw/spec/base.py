@@ -149,6 +149,10 @@ class Spec(ABC):
         """The streams that it joins by their coordinates, in the order of its inputs; none if it is no
         joiner."""
 
+    def gives_empty(self, params: Params) -> bool:
+        """A payload that it gives may be EMPTY though none that it takes is: of a union, by itself."""
+        return bool(self.joins(params)) and not self.thins
+
     @property
     @abstractmethod
     def thins(self) -> bool:

@@ -26,6 +26,9 @@ class _Step(Plain):
     def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.step
 
+    def gives_empty(self, params: Params) -> bool:
+        return params["offset"] != 0 or "extent" not in params
+
     def follows(self, port: str, params: Params) -> str | None:
         return None
 

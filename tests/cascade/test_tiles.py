@@ -59,6 +59,12 @@ def test_what_has_no_tiles(text: str, words: str) -> None:
         cascaded(program, "rescaled", tile=2)
 
 
+def test_ranks_have_no_tiles() -> None:
+    text = "tensor A[j=6]\ntensor T[n=4]\nfuse {\nT[n] top= A[j]\nm max= T[n]\nl = exp(T[n] - m)\n}"
+    with pytest.raises(InputError, match=r"cannot go by tiles: 'T\[n\] top= A\[j\]' counts the best values"):
+        cascaded(parse(text), "rescaled", tile=2)
+
+
 def test_tiles_divide_what_lies_in_place() -> None:
     program = load_cascade("logsumexp").bind({"S": (2, 12)})
     with pytest.raises(InputError, match="Tiles of 8 do not divide the 12 coordinates of 'S'"):

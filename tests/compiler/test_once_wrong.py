@@ -210,3 +210,30 @@ def test_capacities_that_make_no_sense(entries: dict[str, int], message: str) ->
     tensors = {"a": Tensor.from_dense(np.arange(8), "dense")}
     with pytest.raises(InputError, match=message):
         compile_workload(Workload("none", program, tensors), entries=entries)
+
+
+@pytest.mark.parametrize("iteration", ITERATIONS)
+def test_rows_that_two_terms_lack(iteration: Iteration) -> None:
+    """The vector was read once for both terms, though each of them has rows of its own."""
+    form = "(compressed, dense, dense)"
+    text = (
+        f"tensor A[i=3, j=2, k=2] : {form}\ntensor B[i=3, j=2, k=2] : {form}\ntensor x[j=2]\n"
+        "y[i, k] = A[i, j, k] * x[j] + B[i, j, k] * x[j]\n"
+    )
+    arrays = {
+        "A": [[[1, 2], [3, 4]], [[0, 0], [0, 0]], [[0, 0], [0, 0]]],
+        "B": [[[0, 0], [0, 0]], [[0, 0], [0, 0]], [[5, 6], [7, 8]]],
+        "x": [10, 1],
+    }
+    assert results(text, arrays, schedule=Schedule(iteration=iteration))["y"] == [[13, 24], [0, 0], [57, 68]]
+
+
+@pytest.mark.parametrize("term", ["A[i]", "A[i] * B[i]"])
+def test_a_computed_mask_in_a_type_without_a_one(term: str) -> None:
+    """What was kept was multiplied by the greatest number, 127/128."""
+    text = (
+        f"tensor A[i=4]\ntensor B[i=4]\ntensor y[i=4]\nfuse {{\nM[i] = B[i]\ny[i] = {term} where M[i]\n}}\n"
+    )
+    arrays = {"A": [0.75, -0.75, 0.5, 0.25], "B": [0.5, 0, -1, 0]}
+    kept = {"A[i]": [0.75, 0, 0.5, 0], "A[i] * B[i]": [0.375, 0, -0.5, 0]}
+    assert results(text, arrays, "fixed<8,7>", schedule=Schedule(fuse="full"))["y"] == kept[term]

@@ -10,7 +10,7 @@ from tests.seams import formats, operands, scans
 from tests.seams.case import Case
 from tests.seams.draft import Draft
 from tests.seams.features import FACES, FEATURES, MASKS, PLACES, VALUES
-from tests.seams.moves import MOVES, apart
+from tests.seams.moves import MOVES, apart, saturated
 from tests.seams.schedules import FIELDS
 
 __all__ = ["PAIRS", "draw"]
@@ -132,6 +132,8 @@ def _finished(draft: Draft, wanted: tuple[str, ...]) -> Case:
         _empty_an_index(draft)
     if "bcsr" in wanted:
         formats.in_blocks(draft) if draft.chance(0.5) else apart(draft, "bcsr(2)", "bdense(2)", "bdense(2)")
+    if "saturation" in wanted and draft.chance(0.7):
+        saturated(draft)
     text = draft.text(with_extents=draft.chance(0.6))
     if draft.chance(0.15):
         text = f"value {draft.value}\n{text}"

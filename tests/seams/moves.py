@@ -3,10 +3,13 @@ there already where they can, so that features meet."""
 
 from collections.abc import Callable
 
+import numpy as np
+
+from tests.seams.arithmetic import arithmetic
 from tests.seams.draft import Draft, Tensor, Term, left
 from tests.seams.operands import access, mask, operand
 
-__all__ = ["MOVES", "apart"]
+__all__ = ["MOVES", "apart", "saturated"]
 
 Move = Callable[[Draft], None]
 
@@ -305,6 +308,14 @@ def apart(draft: Draft, *formats: str) -> str:
     for tensor, format in zip((matrix, vector, result), formats or ("csr", "dense"), strict=False):
         tensor.format = format
     return column
+
+
+def saturated(draft: Draft) -> None:
+    """The magnitude of the least number, which is beyond the greatest one."""
+    least = draft.input([draft.axis()], has_these=True)
+    least.format = "dense"
+    least.data = np.full(draft.shape(least.modes), arithmetic(draft.value).lowest)
+    draft.write(list(least.modes), f"abs({left(least)})").format = None
 
 
 MOVES: dict[str, Move] = {

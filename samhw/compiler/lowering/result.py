@@ -9,6 +9,7 @@ from samhw.compiler.einsum import (
     PAIR,
     Apply,
     Einsum,
+    Indicator,
     Intermediate,
     Number,
     Reduce,
@@ -150,8 +151,12 @@ def formula(e: Einsum, val: str) -> str:
         case Apply() if e.op in (MASK, EVERYWHERE):
             return formula(e.operands[0], val)
         case Apply() if e.op == MUL:
-            factors = [o for o in e.operands if not (isinstance(o, View) and o.pattern)]
-            return " × ".join(_grouped(factor, val) for factor in factors)
+            indicators = [o for o in e.operands if isinstance(o, Indicator)]
+            factors = [o for o in e.operands if not ((isinstance(o, View) and o.pattern) or o in indicators)]
+            text = " × ".join(_grouped(factor, val) for factor in factors)
+            for indicator in indicators:
+                text = f"select({formula(indicator.values, val)}, {text}, 0)"
+            return text
         case Apply(op="add" | "sub" | "div"):
             sign = {"add": " + ", "sub": " − ", "div": " / "}[e.op]
             return sign.join(_grouped(operand, val) for operand in e.operands)

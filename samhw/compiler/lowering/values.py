@@ -10,6 +10,7 @@ from samhw.compiler.einsum import (
     MUL,
     Apply,
     Einsum,
+    Indicator,
     Intermediate,
     Number,
     RunningReduce,
@@ -98,7 +99,8 @@ class ValueRow:
     def _product(self, e: Apply) -> Feed:
         """The product of two factors, then with each further one, then with the constant; then the masks."""
         patterns = [o for o in e.operands if isinstance(o, View) and o.pattern]
-        factors = [o for o in e.operands if o not in patterns]
+        indicators = [o for o in e.operands if isinstance(o, Indicator)]
+        factors = [o for o in e.operands if o not in patterns and o not in indicators]
         source, *others = [self.of(o) for o in factors if not isinstance(o, Number)]
         for other in others:
             source = self._alu(MUL, {"a": source, "b": other}, {})
@@ -107,6 +109,10 @@ class ValueRow:
                 source = self._alu(MUL, {"a": source}, {"b": factor.value})
         for pattern in patterns:
             source = self._masked(source, pattern)
+        for indicator in indicators:
+            # Computed in a row further out, it stands for its values.
+            condition = indicator if indicator in self._space.streams else indicator.values
+            source = self._alu("select", {"a": self.of(condition), "b": source}, {"c": 0})
         return source
 
     def _concatenation(self, e: Apply) -> Feed:

@@ -149,9 +149,9 @@ class Spec(ABC):
         """The streams that it joins by their coordinates, in the order of its inputs; none if it is no
         joiner."""
 
+    @abstractmethod
     def gives_empty(self, params: Params) -> bool:
-        """A payload that it gives may be EMPTY though none that it takes is: of a union, by itself."""
-        return bool(self.joins(params)) and not self.thins
+        """A payload that it gives may be EMPTY though none that it takes is."""
 
     @property
     @abstractmethod
@@ -338,7 +338,7 @@ class Spec(ABC):
 class KeepsLevels(Spec):
     """A kind that neither makes a level nor takes one away, nor meets what is stored; unless it says
     otherwise, it neither joins streams, nor moves coordinates, nor locates them, nor distributes them to
-    lanes, nor carries anything from one to the next, nor needs a whole fiber."""
+    lanes, nor carries anything from one to the next, nor needs a whole fiber, nor makes payloads EMPTY."""
 
     carries = False
     completes = False
@@ -357,6 +357,9 @@ class KeepsLevels(Spec):
 
     def joins(self, params: Params) -> tuple[Joined, ...]:
         return ()
+
+    def gives_empty(self, params: Params) -> bool:
+        return False
 
     def reduction(self, params: Params) -> Reduction | None:
         return None

@@ -87,6 +87,9 @@ class _Union(_Join):
     thins = False
     cell = "Union"
 
+    def gives_empty(self, params: Params) -> bool:
+        return True
+
 
 INTERSECT = _Intersect()
 UNION = _Union()

@@ -43,6 +43,9 @@ class _Reducer(Spec):
     def joins(self, params: Params) -> tuple[Joined, ...]:
         return ()
 
+    def gives_empty(self, params: Params) -> bool:
+        return False
+
     def distribution(self, params: Params) -> Distribution | None:
         return None
 

@@ -41,6 +41,9 @@ class _Scanner(Spec):
     def joins(self, params: Params) -> tuple[Joined, ...]:
         return ()
 
+    def gives_empty(self, params: Params) -> bool:
+        return False
+
     def reduction(self, params: Params) -> Reduction | None:
         return None
 

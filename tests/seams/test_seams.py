@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from tests.seams.__main__ import run_seed
 from tests.seams.case import Case
 from tests.seams.draw import PAIRS, draw
 from tests.seams.features import FEATURES, features_of
@@ -43,6 +44,13 @@ def test_the_drawing_covers_pairs() -> None:
     seen = [pair for pair in PAIRS if found[frozenset(pair)]]
     assert len(seen) > 0.75 * len(PAIRS)
     assert {name for pair in seen for name in pair} == set(FEATURES) - {"pytorch"}
+
+
+def test_a_pair_is_drawn_again_where_it_is_refused() -> None:
+    found = run_seed((next(n for n in range(1000) if run_case(draw(n)).kind == "refused"), None))
+    assert len(found) > 1
+    assert all(outcome.kind == "refused" for _, outcome in found[:-1])
+    assert len({draw(seed).wanted[:2] for seed, _ in found}) == 1
 
 
 def test_a_seed_gives_the_same_case_again() -> None:

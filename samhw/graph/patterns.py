@@ -8,6 +8,7 @@ import networkx as nx
 from samhw.graph.ir import Channel, Endpoint, Graph, Node
 from samhw.graph.once import once_per_graph
 from samhw.spec.base import Distribution
+from samhw.spec.streams import StreamKind
 
 __all__ = ["LevelPattern", "concatenates", "contained", "may_be_empty", "offsets", "pattern_of", "patterns"]
 
@@ -58,7 +59,7 @@ def patterns(graph: Graph) -> Mapping[Endpoint, tuple[LevelPattern, ...]]:
 
 @once_per_graph
 def may_be_empty(graph: Graph) -> frozenset[Endpoint]:
-    """The outputs with a payload that may be EMPTY, below which a scanner has nothing.
+    """The outputs with a payload that may be EMPTY, below which a scanner has nothing; a coordinate never is.
 
     The graph has producers before those that read them.
     """
@@ -66,7 +67,8 @@ def may_be_empty(graph: Graph) -> frozenset[Endpoint]:
     for node in graph.nodes:
         heads = {graph.fanin[Endpoint(node.name, port.name)].source for port in node.inputs}
         if not node.spec.scans and (node.spec.gives_empty(node.params) or not found.isdisjoint(heads)):
-            found.update(Endpoint(node.name, port.name) for port in node.outputs)
+            given = (port for port in node.outputs if port.stream.kind is not StreamKind.CRD)
+            found.update(Endpoint(node.name, port.name) for port in given)
     return frozenset(found)
 
 

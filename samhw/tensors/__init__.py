@@ -18,7 +18,7 @@ Formats by name: ``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf
 ``csf @ (2, 0, 1)``.
 """
 
-from samhw.tensors.format import Ell, Format, LevelKind, LevelType, stores_fill
+from samhw.tensors.format import Ell, Format, LevelKind, LevelType, level_of_result, stores_fill
 from samhw.tensors.generate import (
     block_diagonal_graph,
     karate,
@@ -71,6 +71,7 @@ __all__ = [
     "is_dataset",
     "karate",
     "kernel_map",
+    "level_of_result",
     "power_law_graph",
     "random_tensor",
     "read_dataset",

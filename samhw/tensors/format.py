@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from samhw.errors import InputError
 
-__all__ = ["Ell", "Format", "LevelKind", "LevelType", "stores_fill"]
+__all__ = ["Ell", "Format", "LevelKind", "LevelType", "level_of_result", "stores_fill"]
 
 
 class LevelType(StrEnum):
@@ -52,7 +52,7 @@ class Ell:
 LevelKind: TypeAlias = LevelType | Ell
 """What one level of a format is."""
 
-WRITTEN: tuple[LevelKind, ...] = (LevelType.dense, LevelType.compressed, LevelType.singleton)
+_WRITTEN = (LevelType.dense, LevelType.compressed, LevelType.singleton)
 """The levels of results."""
 
 _FILLED = (LevelType.dense, LevelType.ragged, LevelType.dia)
@@ -62,6 +62,12 @@ _FILLED = (LevelType.dense, LevelType.ragged, LevelType.dia)
 def stores_fill(levels: Sequence[LevelKind]) -> bool:
     """Whether the innermost of some levels has places for coordinates that nobody stored: zeros."""
     return bool(levels) and levels[-1] in _FILLED
+
+
+def level_of_result(level: LevelKind) -> LevelType:
+    """The level of a result that has its coordinates where this one does: itself, but for one that inputs
+    alone have, which becomes compressed."""
+    return level if isinstance(level, LevelType) and level in _WRITTEN else LevelType.compressed
 
 
 @dataclass(frozen=True)
@@ -219,10 +225,8 @@ class Format:
 
     @property
     def of_result(self) -> "Format":
-        """The format of a result that has its coordinates where this one does: itself, but for levels that
-        inputs alone have, which become compressed."""
-        levels = (level if level in WRITTEN else LevelType.compressed for level in self.levels)
-        return replace(self, levels=tuple(levels))
+        """The format of a result that has its coordinates where this one does; see `level_of_result`."""
+        return replace(self, levels=tuple(map(level_of_result, self.levels)))
 
     @property
     def is_all_dense(self) -> bool:

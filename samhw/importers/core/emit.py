@@ -25,7 +25,7 @@ from samhw.importers.core.deep import without_deep
 from samhw.importers.core.order import loop_order
 from samhw.importers.core.value import ScanBlock, Stored, TensorStep
 from samhw.numerics.vanishing import vanishes_by_first
-from samhw.tensors import Format, LevelKind, LevelType
+from samhw.tensors import Format, LevelKind, LevelType, level_of_result
 
 __all__ = ["Emitted", "Placed", "emit"]
 
@@ -409,11 +409,7 @@ class _Emitter:
                 continue
             if self.density(access.tensor) > SPARSE:
                 continue
-            kinds = (
-                level if level in (LevelType.dense, LevelType.singleton) else LevelType.compressed
-                for level in place.levels
-            )
-            return dict(zip(self.storage(access), kinds, strict=True))
+            return dict(zip(self.storage(access), map(level_of_result, place.levels), strict=True))
         return {}
 
     def density(self, tensor: str) -> float:

@@ -47,11 +47,11 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Run, make
 from samhw.graph.address_map import AddressMap
 from samhw.numerics import ALL_OPERATIONS, REDUCTIONS, ValueType, value_type
+from samhw.rtl.actor import component
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
 from samhw.rtl.interface import MemorySignature
 from samhw.rtl.memories import TensorMemory
-from samhw.rtl.registry import component
 from samhw.rtl.shell import Shell
 from samhw.rtl.token import token_layout
 from samhw.spec import StoredArray

@@ -4,7 +4,9 @@ primitive is, its spec alone knows."""
 import ast
 import re
 import runpy
-from collections.abc import Iterator, Sequence
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -28,7 +30,11 @@ ALLOWED = {
     "decision": set(),
     "spec": {"numerics"},
     "graph": {"numerics", "spec"},
-    "primitives": {"graph", "numerics", "spec"},
+    "primitives": set(),
+    "primitives/spec": {"numerics", "spec"},
+    "primitives/model": {"graph", "numerics", "primitives/spec", "sim", "spec"},
+    "primitives/component": {"graph", "numerics", "rtl"},
+    "primitives/hls": {"graph", "hls", "numerics", "primitives/spec"},
     "frontend": {"numerics", "tensors"},
     "brackets": {"frontend", "tensors"},
     "cascade": {"frontend", "tensors"},
@@ -65,7 +71,7 @@ ALLOWED = {
         *("schedule", "search", "splits", "statistics", "tensors"),
     },
     "machine_code": set(),
-    "sim": {"graph", "machine_code", "numerics", "primitives", "spec"},
+    "sim": {"graph", "machine_code", "numerics", "spec"},
     "rtl": {"graph", "numerics"},
     "link": set(),
     "boards": {"cost", "rtl"},
@@ -140,8 +146,9 @@ ALLOWED = {
 EVERYWHERE = {
     *("cache", "collector", "errors", "files", "html", "installed", "limits", "names", "words"),
     *("processes", "recursion", "script", "suggestion", "version"),
+    "primitives",
 }
-"""The files beside the folders, below all of them."""
+"""The files beside the folders, below all of them; and what finds the folder of a kind."""
 
 
 def imported_modules(path: Path) -> set[str]:
@@ -156,21 +163,38 @@ def imported_modules(path: Path) -> set[str]:
     return found
 
 
+def room_of(module: str) -> str:
+    """The folder of samhw that a module is in, or a name in it; of a primitive, its role:
+    `primitives/model`."""
+    parts = module.split(".")[1:]
+    return f"primitives/{parts[2]}" if parts[0] == "primitives" and len(parts) > 2 else parts[0]
+
+
 def imported_rooms(path: Path) -> set[str]:
     """The folders of samhw that a file imports from."""
-    return {name.split(".")[1] for name in imported_modules(path) if name.startswith("samhw.")}
+    return {room_of(name) for name in imported_modules(path) if name.startswith("samhw.")}
+
+
+def files_of(room: str) -> list[Path]:
+    """The files of a folder, or of a role of all primitives."""
+    if room == "primitives":
+        return [PACKAGE / room / "__init__.py"]
+    folder, _, role = room.partition("/")
+    return sorted((PACKAGE / folder).rglob(f"{role}.py" if role else "*.py"))
 
 
 @pytest.mark.parametrize("room", ALLOWED)
 def test_imports_point_down(room: str) -> None:
-    for path in (PACKAGE / room).rglob("*.py"):
+    assert files_of(room)
+    for path in files_of(room):
         excess = imported_rooms(path) - ALLOWED[room] - {room} - EVERYWHERE
         assert not excess, f"{path.relative_to(PACKAGE)} imports {', '.join(sorted(excess))}"
 
 
 def test_every_room_is_known() -> None:
     rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert rooms == ALLOWED.keys()
+    roles = {f"primitives/{path.stem}" for path in PACKAGE.glob("primitives/*/*.py")}
+    assert rooms | roles == ALLOWED.keys()
 
 
 def test_what_importers_share_knows_no_framework() -> None:
@@ -194,8 +218,48 @@ def asked_of_specs(path: Path) -> set[str]:
 def test_hardware_has_no_cycles_from_specs() -> None:
     """A latency or a firing that model and RTL had from one place would agree, right or wrong. Words for a
     comment do no harm."""
-    for path in (PACKAGE / "rtl").rglob("*.py"):
+    for path in (*files_of("rtl"), *files_of("primitives/component")):
         assert asked_of_specs(path) <= {"memories", "extents", "note", "subject"}, path
+
+
+def needed(modules: Iterable[str]) -> set[str]:
+    """Modules, and all that they import, directly or through others."""
+    graph = imports(PACKAGE)
+    return {*modules}.union(*(nx.descendants(graph, module) for module in modules))
+
+
+def roles(role: str) -> set[str]:
+    """The modules with a role of the primitives."""
+    return {f"samhw.primitives.{path.parent.name}.{role}" for path in files_of(f"primitives/{role}")}
+
+
+def test_the_wall_between_models_and_components() -> None:
+    """Two implementations of one rule: neither imports the other, nor anything that imports the other."""
+    models, components = roles("model"), roles("component")
+    assert len(models) > 35
+    assert len(components) > 35
+    assert not needed(components) & models
+    assert not {name for name in needed(models) if name in components or name.startswith("samhw.rtl")}
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """The modules that a command has loaded, in a process of its own."""
+    code = "import sys; from samhw.cli import main; main.main(standalone_mode=False); print(*sys.modules)"
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return {*done.stdout.splitlines()[-1].split()}
+
+
+def test_a_simulation_loads_no_hardware() -> None:
+    loaded = loaded_by("run", "spmv")
+    assert loaded & roles("model")
+    assert not loaded & (roles("component") | {"amaranth"})
+
+
+def test_hardware_is_built_without_models(tmp_path: Path) -> None:
+    loaded = loaded_by("build", "spmv", "--data", "auto", "--target", "verilog", "-o", str(tmp_path / "out"))
+    assert loaded & roles("component")
+    assert not loaded & roles("model")
 
 
 READERS_OF_TYPES = {
@@ -337,11 +401,12 @@ def test_what_only_tests_import_lives_with_the_tests() -> None:
     assert "pytest" not in graph
     alone = {module for module, path in modules(PACKAGE).items() if graph.in_degree(module) == 0}
     by_name = (
-        {f"samhw.passes.{name}" for name in pass_names()}
+        {f"samhw.primitives.{path.parent.name}.{path.stem}" for path in PACKAGE.glob("primitives/*/*.py")}
+        | {f"samhw.passes.{name}" for name in pass_names()}
         | {f"samhw.graph_passes.{name}" for name in GRAPH_PASSES}
         | {f"samhw.cli.{name}" for name in COMMANDS}
     )
-    rooms = {f"samhw.{room}" for room in ALLOWED}
+    rooms = {f"samhw.{room}" for room in ALLOWED if "/" not in room}
     families = {"samhw.boards.ecp5", "samhw.boards.xilinx7"}  # Of the files in `boards`.
     assert alone - by_name - rooms - families == {"samhw.__main__"}
 
@@ -409,14 +474,12 @@ def test_functions_in_a_function_add_to_its_length(tmp_path: Path) -> None:
 
 
 def test_no_two_classes_share_a_name() -> None:
-    """But for the model and the component of one kind of primitive."""
     files: dict[str, set[str]] = {}
     for file, node in definitions(PACKAGE):
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             files.setdefault(node.name, set()).add(file)
     for name, found in files.items():
-        pairs = {(f"primitives/{kind}.py", f"rtl/{kind}.py") for kind in kinds()}
-        assert len(found) == 1 or tuple(sorted(found)) in pairs, f"{name} is in {', '.join(sorted(found))}"
+        assert len(found) == 1, f"{name} is in {', '.join(sorted(found))}"
 
 
 def test_the_picture_is_what_the_imports_are() -> None:

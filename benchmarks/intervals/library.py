@@ -10,7 +10,7 @@ from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node
 from samhw.hls import HlsProgram, HlsStream
 from samhw.hls.cpp import payload_class
 from samhw.hls.library import library
-from samhw.hls.processes import LOWERINGS
+from samhw.hls.processes import lower_node
 from samhw.hls.program import Process
 from samhw.hls.region_builder import RegionBuilder
 from samhw.numerics import value_type
@@ -94,7 +94,7 @@ class Unit:
                 self.to.feeds[Endpoint(node.name, port.name)] = stream
                 self.fed.append(stream)
             before = len(self.to.processes)
-            LOWERINGS[node.kind](self.to, node)
+            lower_node(self.to, node)
             self.calls += [Call(process, node) for process in self.to.processes[before:]]
 
     def sources(self) -> dict[str, str]:

@@ -30,7 +30,8 @@ from samhw.graph import (
 )
 from samhw.graph_passes.assembly import Assembly
 from samhw.names import Names
-from samhw.spec import MOST_LANES, Payload
+from samhw.spec import Payload
+from samhw.spec.base import MOST_LANES
 
 __all__ = ["lane_factors", "lanes"]
 

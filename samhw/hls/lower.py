@@ -9,7 +9,7 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph, Node, Repeat, validate_design
 from samhw.hls.cpp import top_name
 from samhw.hls.notes import note
-from samhw.hls.processes import LOWERINGS
+from samhw.hls.processes import lower_node
 from samhw.hls.program import HlsProgram, HlsRegion
 from samhw.hls.region_builder import RegionBuilder
 
@@ -29,7 +29,7 @@ def lower(design: Design, arch: Arch, off_chip: Collection[str] = ()) -> HlsProg
         off_chip: the names of the memories whose lines come and go by bursts.
 
     Raises:
-        InputError: for a design that is not sound or too large, or has a primitive without an HLS form.
+        InputError: for a design that is not sound or too large.
     """
     validate_design(design)
     regions = tuple(_region(graph, arch, off_chip) for graph in design.runs)
@@ -55,12 +55,8 @@ def _region(graph: Graph, arch: Arch, off_chip: Collection[str]) -> HlsRegion:
         )
     to = RegionBuilder(graph, arch, off_chip)
     for node in _along_the_flow(graph):
-        if node.kind not in LOWERINGS:
-            raise InputError(
-                f"Node {node.name!r} is a {node.kind}, which has no HLS form; choose another target."
-            )
         to.note = note(to, node)
-        LOWERINGS[node.kind](to, node)
+        lower_node(to, node)
     return to.region()
 
 

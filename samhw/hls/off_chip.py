@@ -103,12 +103,15 @@ def read_words(
         reads=(ref,),
         writes=(at, first, length),
         template=(type, to.number(node), places, str(stride), str(words)),
+        header="lines",
     )
     (lines,) = _named(to, node, port, lines=(LINE, 2))
-    to.process("line_read", first, length, lines, port, reads=(first, length), writes=(lines,))
+    reads = (first, length)
+    to.process("line_read", *reads, lines, port, reads=reads, writes=(lines,), header="lines")
     found = out()
     zero = str(missing_is_zero).lower()
-    to.process("line_word", at, lines, found, reads=(at, lines), writes=(found,), template=(zero,))
+    reads, template = (at, lines), (zero,)
+    to.process("line_word", *reads, found, reads=reads, writes=(found,), template=template, header="lines")
     return found
 
 
@@ -160,6 +163,7 @@ def stored_coordinates(to: RegionBuilder, node: Node, refs: HlsStream, crd: Memo
         reads=(later, found),
         writes=tuple(outputs.values()),
         template=(to.number(node),),
+        header="stored_walk",
     )
     to.spread(node, outputs)
 
@@ -167,7 +171,8 @@ def stored_coordinates(to: RegionBuilder, node: Node, refs: HlsStream, crd: Memo
 def _twice(to: RegionBuilder, node: Node, stream: HlsStream) -> tuple[HlsStream, HlsStream]:
     """A stream for those that ask, and again for those that have the words, as much later as they may be."""
     asked, later = to.internal(node, "asked", INDEX, 2), to.internal(node, "later", INDEX, AHEAD)
-    to.process("copy", stream, asked, later, reads=(stream,), writes=(asked, later))
+    copies = (asked, later)
+    to.process("copy", stream, *copies, reads=(stream,), writes=copies, header="fanout")
     return asked, later
 
 
@@ -184,8 +189,9 @@ def write_words(to: RegionBuilder, node: Node, at: HlsStream, words: HlsStream, 
         length=(INDEX, 2),
     )
     made = (lines, masks, first, length)
-    to.process("line_gather", at, words, *made, reads=(at, words), writes=made)
-    to.process("line_write", first, length, lines, masks, port, reads=(first, length, lines, masks))
+    to.process("line_gather", at, words, *made, reads=(at, words), writes=made, header="lines")
+    reads = (first, length, lines, masks)
+    to.process("line_write", *reads, port, reads=reads, header="lines")
 
 
 def places_and_words(

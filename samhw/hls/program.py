@@ -55,6 +55,8 @@ class Process:
     arguments: tuple[Argument, ...]
     reads: tuple[HlsStream, ...]
     writes: tuple[HlsStream, ...]
+    header: str
+    """The header that the function is in."""
     note: str = ""
     """The comment above the call."""
 

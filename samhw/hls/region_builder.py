@@ -14,7 +14,7 @@ FANOUT_DEPTH = 2
 
 
 class RegionBuilder:
-    """An HLS program in the making: what the nodes' lowerings (processes.py) add to."""
+    """An HLS program in the making: what the lowerings of nodes (`hls.py` of each kind) add to."""
 
     def __init__(self, graph: Graph, arch: Arch, off_chip: Collection[str] = ()):
         self.graph = graph
@@ -39,6 +39,8 @@ class RegionBuilder:
         for argument in (*self.extents.values(), *self.steps.values(), "status"):
             self.names.fresh(argument)
         self.note = ""
+        self.home = ""
+        """The kind whose node is lowered."""
 
     def process(
         self,
@@ -47,9 +49,12 @@ class RegionBuilder:
         reads: tuple[HlsStream, ...],
         writes: tuple[HlsStream, ...] = (),
         template: tuple[str, ...] = (),
+        header: str = "",
     ) -> None:
-        """Adds a call. The comment stands above the first call of a node."""
-        self.processes.append(Process(function, template, arguments, reads, writes, self.note))
+        """Adds a call of a function in a header: that of the node's kind, unless another is named. The
+        comment stands above the first call of a node."""
+        called = Process(function, template, arguments, reads, writes, header or self.home, self.note)
+        self.processes.append(called)
         self.note = ""
 
     def number(self, node: Node) -> str:
@@ -101,7 +106,7 @@ class RegionBuilder:
         for port, stream in outputs.items():
             channels = self.graph.fanout.get(Endpoint(node.name, port), ())
             if not channels:
-                self.process("discard", stream, reads=(stream,))
+                self.process("discard", stream, reads=(stream,), header="fanout")
             if len(channels) > 1:
                 copies = []
                 for channel in channels:
@@ -110,7 +115,7 @@ class RegionBuilder:
                     copies.append(HlsStream(name, stream.type, channel.depth, channel.name))
                     self.feeds[channel.sink] = copies[-1]
                 self.streams += copies
-                self.process("copy", stream, *copies, reads=(stream,), writes=tuple(copies))
+                self.process("copy", stream, *copies, reads=(stream,), writes=tuple(copies), header="fanout")
 
     def memory(self, node: Node, param: str) -> MemoryPort:
         """A port for a memory that a node uses."""

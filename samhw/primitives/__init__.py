@@ -1,103 +1,29 @@
-"""The primitives of docs/primitives.md as executable models, one file each (what they are: `samhw.spec`).
+"""The primitives of docs/primitives.md: a folder for each kind, and for each actor that several kinds share.
 
-Each consists of actors, whose rules are step functions (step.py). These are written in a subset of Python
-that becomes machine code too: docs/simulator.md, "What a step function may use".
+What a folder has of a kind stands in its roles: `spec` (what it is), `model` (how it is simulated),
+`component` (its RTL), `hls` and `template` (its C++). Each is loaded when it is asked for, so that a
+simulation knows nothing of the RTL, nor the RTL of the model.
 """
 
-from samhw.graph import Arch, Graph, Node
-from samhw.primitives.alu import Alu
-from samhw.primitives.arg import Arg
-from samhw.primitives.array import Array
-from samhw.primitives.crd_hold import CrdHold
-from samhw.primitives.drop_crd import DropCrd
-from samhw.primitives.drop_val import DropVal
-from samhw.primitives.fold import Fold
-from samhw.primitives.gather import Gather
-from samhw.primitives.intersect import Intersect
-from samhw.primitives.last import Last
-from samhw.primitives.locate import Locate
-from samhw.primitives.matmul import Matmul
-from samhw.primitives.model import Model
-from samhw.primitives.network import Actor, ActorNetwork, Link, Place, Read, Spacing, Store
-from samhw.primitives.pick import Pick
-from samhw.primitives.recur import Recur
-from samhw.primitives.recur_vector import RecurVector
-from samhw.primitives.reduce_scalar import ReduceScalar
-from samhw.primitives.reduce_vector import ReduceVector
-from samhw.primitives.repeat import Repeater
-from samhw.primitives.root import Root
-from samhw.primitives.running import Running
-from samhw.primitives.scan_compressed import ScanCompressed
-from samhw.primitives.scan_dense import ScanDense
-from samhw.primitives.scan_dia import ScanDia
-from samhw.primitives.scan_ell import ScanEll
-from samhw.primitives.scan_ragged import ScanRagged
-from samhw.primitives.scan_singleton import ScanSingleton
-from samhw.primitives.scatter import Scatter
-from samhw.primitives.shift import Shift
-from samhw.primitives.step_ref import StepRef
-from samhw.primitives.top_k import TopK
-from samhw.primitives.union import Union
-from samhw.primitives.write_at import WriteAt
-from samhw.primitives.write_compressed import WriteCompressed
-from samhw.primitives.write_dense import WriteDense
-from samhw.primitives.write_val import WriteVal
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 
-__all__ = [
-    "Actor",
-    "ActorNetwork",
-    "Link",
-    "Place",
-    "Read",
-    "Spacing",
-    "Store",
-    "expand",
-]
+__all__ = ["FOLDER", "folders", "role"]
 
-_MODELS: tuple[Model, ...] = (
-    Root(),
-    StepRef(),
-    ScanDense(),
-    ScanCompressed(),
-    ScanSingleton(),
-    ScanEll(),
-    ScanRagged(),
-    ScanDia(),
-    Repeater(),
-    CrdHold(),
-    Locate(),
-    Pick(),
-    Shift(),
-    Scatter(),
-    Gather(),
-    Intersect(),
-    Union(),
-    Array(),
-    Alu(),
-    Matmul(),
-    Fold(),
-    ReduceScalar(),
-    Running(),
-    Recur(),
-    Last(),
-    Arg(),
-    TopK(),
-    ReduceVector(),
-    RecurVector(),
-    DropCrd(),
-    DropVal(),
-    WriteCompressed(),
-    WriteDense(),
-    WriteVal(),
-    WriteAt(),
-)
-_BY_KIND = {model.spec.kind: model for model in _MODELS}
+FOLDER = Path(__file__).parent
 
 
-def expand(node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-    """The actors that a node consists of, as the simulator runs them; along the flow.
+@cache
+def folders() -> tuple[str, ...]:
+    """The names of the folders, in alphabetical order."""
+    return tuple(sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and path.name.isidentifier()))
 
-    Raises:
-        InputError: for an unknown kind, or parameters that no node of the kind can have.
-    """
-    return _BY_KIND[node.spec.kind].expand(node, graph, arch)
+
+@cache
+def role(folder: str, name: str) -> ModuleType | None:
+    """The module with a role of a folder; None if it has none of that name."""
+    module = f"{__name__}.{folder}.{name}"
+    return import_module(module) if folder in folders() and find_spec(module) else None

@@ -1,16 +1,20 @@
 """What every primitive's component has in common: an error flag, a fired flag, and ports by the written
 rule's names."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 
 from amaranth.hdl import Cat, ShapeLike, Signal, Value, ValueLike
 from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from samhw.graph import Arch, Graph, Node
+from samhw.primitives import role
 from samhw.rtl.channel import PushSignature
 from samhw.rtl.shared import Shared
+from samhw.rtl.site import Site
 
-__all__ = ["Error", "MemoryReadSignature", "MemoryWriteSignature", "Primitive", "error_bits"]
+__all__ = ["Error", "MemoryReadSignature", "MemoryWriteSignature", "Primitive", "component", "error_bits"]
 
 
 class Error(enum.Flag, shape=5):  # type: ignore[call-arg]
@@ -83,3 +87,25 @@ class Primitive(Shared):
         """The ports to the memory that a parameter names."""
         names = (f"mem_{param}", f"mem_{param}_next")
         return [getattr(self, name) for name in names if name in self.signature.members]
+
+    @classmethod
+    @abstractmethod
+    def at(cls, site: Site) -> "Primitive":
+        """The component for a site, which is that of a node of its kind."""
+
+
+def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Primitive:
+    """The component of a node: the class in the folder of its kind that has the kind's name, `ScanDense` of
+    `scan_dense`.
+
+    Args:
+        stall_port: gives roots and writers the input `stall`.
+
+    Raises:
+        InputError: a value type without the unit, or a latency of `arch` that the RTL cannot meet.
+    """
+    module = role(node.kind, "component")
+    assert module is not None, f"samhw/primitives/{node.kind} has no component"
+    name = "".join(word.capitalize() for word in node.kind.split("_"))
+    made: Primitive = getattr(module, name).at(Site(node, graph, arch, stall_port))
+    return made

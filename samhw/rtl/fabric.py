@@ -10,12 +10,11 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch, Design, Endpoint, Repeat, Run, Steps
 from samhw.names import identifiers
-from samhw.rtl.actor import Primitive
+from samhw.rtl.actor import Primitive, component
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
 from samhw.rtl.logic import all_of, any_of
-from samhw.rtl.registry import component
 
 __all__ = ["Fabric"]
 

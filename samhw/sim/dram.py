@@ -8,7 +8,7 @@ over a list, the compiled one compiles them.
 from dataclasses import dataclass, fields
 
 from samhw.graph import Dram
-from samhw.primitives.step import Words
+from samhw.sim.step import Words
 
 __all__ = [
     "NEVER",

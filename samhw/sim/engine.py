@@ -3,9 +3,9 @@
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from samhw.primitives.step import NONE, TAKES, fault_needs
 from samhw.sim.fault import LATE
 from samhw.sim.ports import Arbiter
+from samhw.sim.step import NONE, TAKES, fault_needs
 from samhw.sim.worker import Plan, Queue, Worker
 
 __all__ = ["UNLIMITED", "Between", "nothing", "run"]

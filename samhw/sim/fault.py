@@ -3,8 +3,8 @@
 from samhw.errors import RunError
 from samhw.graph import Graph
 from samhw.graph.deadlock import DeadlockError, deadlock
-from samhw.primitives.step import CAPACITY, COMMITTED, NONE, OVERFLOW, RANGE, fault, fault_cause
 from samhw.sim.machine import Machine
+from samhw.sim.step import CAPACITY, COMMITTED, NONE, OVERFLOW, RANGE, fault, fault_cause
 from samhw.sim.worker import Queue, Worker
 
 __all__ = ["DISORDERED", "LATE", "raise_failure", "raise_fault"]

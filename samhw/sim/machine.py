@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.graph import Arch, Endpoint, Graph, Node, once_per_graph
-from samhw.primitives import ActorNetwork, Place, expand
-from samhw.primitives.step import Words
+from samhw.sim.network import ActorNetwork, Place, expand
 from samhw.sim.ports import Arbiter
+from samhw.sim.step import Words
 from samhw.sim.worker import WORD_BITS, Queue, Worker
 
 __all__ = [

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from samhw.graph import Dram
-from samhw.primitives.network import Read
-from samhw.primitives.step import COMMITTED, PUSHES, VAL, Words
 from samhw.sim.dram import request
+from samhw.sim.network import Read
+from samhw.sim.step import COMMITTED, PUSHES, VAL, Words
 
 __all__ = [
     "CYCLE",

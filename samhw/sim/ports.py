@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from samhw.primitives import Place
+from samhw.sim.network import Place
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.port_rule import CYCLE, PortPlan, committed, serve_access
 from samhw.sim.worker import MemoryAccess, Worker

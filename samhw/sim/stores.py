@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from samhw.errors import InputError
 from samhw.graph import Graph, Memory, MemoryRole
 from samhw.limits import WORD, check_memory
-from samhw.primitives import Place
 from samhw.sim.machine import Stores, as_words
+from samhw.sim.network import Place
 
 __all__ = ["make_stores", "zeros"]
 

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from samhw.graph import Kind, Token
-from samhw.primitives import Actor
-from samhw.primitives.step import NONE, PUSHES, VAL, Firing, Words
+from samhw.sim.network import Actor
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.port_rule import (
     DATA,
@@ -19,6 +18,7 @@ from samhw.sim.port_rule import (
     port_starts,
     want_rule,
 )
+from samhw.sim.step import NONE, PUSHES, VAL, Firing, Words
 
 __all__ = ["WORD_BITS", "Earliest", "Gate", "MemoryAccess", "Plan", "Queue", "Stalls", "Tap", "Worker"]
 

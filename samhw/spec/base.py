@@ -16,6 +16,8 @@ from samhw.spec.params import MemoryUse, Param, Params, Role
 from samhw.spec.streams import Port
 
 __all__ = [
+    "MOST_JOINED",
+    "MOST_LANES",
     "PORTS",
     "Distribution",
     "Extents",
@@ -42,6 +44,12 @@ Extents = Mapping[str, int]
 
 PORTS = 20
 """The most inputs, and the most outputs, of an actor."""
+
+MOST_JOINED = PORTS // 2
+"""The most streams that a node joins: each has a coordinate and a payload."""
+
+MOST_LANES = 16
+"""The most lanes that a node distributes to, or collects from; what has more is a tree of nodes."""
 
 DEEPEST = 15
 """A stop's payload has a nibble for each end, so a stream has at most 15 levels."""

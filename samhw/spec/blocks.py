@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Axes", "Blocked", "TakenBlocks"]
+from samhw.spec.params import Params
+
+__all__ = ["Axes", "Blocked", "TakenBlocks", "fold_before", "turned_blocks"]
 
 Axes = tuple[str, ...]
 """The indices along which a block lies, outermost first; () for a single value."""
@@ -43,3 +45,17 @@ class Blocked(NamedTuple):
     params: dict[str, Any]
     given: Mapping[str, Axes]
     """The axes of what it gives, by output; none for other outputs."""
+
+
+def fold_before(reducer: Params, shape: Sequence[int], axis: int) -> tuple[str, dict[str, Any]]:
+    """The kind and the parameters of what reduces blocks of a shape along an axis, as a reducer with these
+    parameters reduces from block to block."""
+    params = {name: reducer[name] for name in ("op", "value") if name in reducer}
+    return "fold", {**params, "shape": list(shape), "over": [axis]}
+
+
+def turned_blocks(writer: Params, shape: Sequence[int], axes: Sequence[int]) -> tuple[str, dict[str, Any]]:
+    """The kind and the parameters of what gives the blocks of an input, whose axes are these of a shape, in
+    the order of that shape, to a writer with these parameters."""
+    value = {"value": writer["value"]} if "value" in writer else {}
+    return "alu", {"op": "convert", "shape": list(shape), "axes": {"a": list(axes)}, **value}

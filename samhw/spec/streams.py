@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.numerics import ValueType, Words
+from samhw.numerics import Integer, ValueType, Words
 
-__all__ = ["Payload", "Port", "Stream", "StreamKind", "crd", "ref", "typed", "val"]
+__all__ = ["COORDINATE", "Payload", "Port", "Stream", "StreamKind", "crd", "ref", "typed", "val"]
+
+COORDINATE = Integer(32)
+"""The type of a coordinate that is a value."""
 
 
 class StreamKind(StrEnum):

@@ -34,10 +34,9 @@ from samhw.building.elaborate import generator_digest
 from samhw.building.verilator import build_program
 from samhw.collector import no_collection
 from samhw.graph import Arch, Graph, Kind, MemoryRole, Node, Token
-from samhw.rtl.actor import MemoryWriteSignature
+from samhw.rtl.actor import MemoryWriteSignature, component
 from samhw.rtl.channel import Fifo
 from samhw.rtl.logic import any_of
-from samhw.rtl.registry import component
 from samhw.rtl.verilog import convert
 from samhw.rtl.verilog_platform import VerilogPlatform
 

@@ -5,7 +5,7 @@ from amaranth.hdl import Assert, Assume, Elaboratable, Module, Signal, Value
 from amaranth.hdl._ast import AnyConst
 from amaranth.lib import wiring
 
-from samhw.rtl.banked_memory import BankedMemory
+from samhw.primitives.banked_memory.component import BankedMemory
 from samhw.rtl.logic import any_of
 from tests.formal.part import join_ports
 

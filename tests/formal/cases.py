@@ -6,37 +6,37 @@ from amaranth.hdl import Signal, Value, ValueLike
 
 from samhw.graph import Arch
 from samhw.numerics import value_type
-from samhw.rtl.alu import Alu
-from samhw.rtl.arg import Arg
-from samhw.rtl.array import Array
-from samhw.rtl.crd_hold import CrdHold
-from samhw.rtl.drop_crd import DropCrd
-from samhw.rtl.drop_val import DropVal
-from samhw.rtl.fold import Fold
-from samhw.rtl.gather import Gather
-from samhw.rtl.intersect import Intersect
-from samhw.rtl.last import Last
-from samhw.rtl.locate import Locate
+from samhw.primitives.alu.component import Alu
+from samhw.primitives.arg.component import Arg
+from samhw.primitives.array.component import Array
+from samhw.primitives.crd_hold.component import CrdHold
+from samhw.primitives.drop_crd.component import DropCrd
+from samhw.primitives.drop_val.component import DropVal
+from samhw.primitives.fold.component import Fold
+from samhw.primitives.gather.component import Gather
+from samhw.primitives.intersect.component import Intersect
+from samhw.primitives.last.component import Last
+from samhw.primitives.locate.component import Locate
+from samhw.primitives.matmul.component import Matmul
+from samhw.primitives.pick.component import Pick
+from samhw.primitives.recur.component import Recur
+from samhw.primitives.recur_vector.component import RecurVector
+from samhw.primitives.reduce_scalar.component import ReduceScalar
+from samhw.primitives.reduce_vector.component import ReduceVector
+from samhw.primitives.repeat.component import Repeat
+from samhw.primitives.running.component import Running
+from samhw.primitives.scan_compressed.component import ScanCompressed
+from samhw.primitives.scan_dense.component import ScanDense
+from samhw.primitives.scan_dia.component import ScanDia
+from samhw.primitives.scan_ell.component import ScanEll
+from samhw.primitives.scan_ragged.component import ScanRagged
+from samhw.primitives.scan_singleton.component import ScanSingleton
+from samhw.primitives.scatter.component import Scatter
+from samhw.primitives.shift.component import Shift
+from samhw.primitives.top_k.component import TopK
+from samhw.primitives.union.component import Union
 from samhw.rtl.logic import all_of, any_of
-from samhw.rtl.matmul import Matmul
-from samhw.rtl.pick import Pick
-from samhw.rtl.recur import Recur
-from samhw.rtl.recur_vector import RecurVector
-from samhw.rtl.reduce_scalar import ReduceScalar
-from samhw.rtl.reduce_vector import ReduceVector
-from samhw.rtl.repeat import Repeater
-from samhw.rtl.running import Running
-from samhw.rtl.scan_compressed import ScanCompressed
-from samhw.rtl.scan_dense import ScanDense
-from samhw.rtl.scan_dia import ScanDia
-from samhw.rtl.scan_ell import ScanEll
-from samhw.rtl.scan_ragged import ScanRagged
-from samhw.rtl.scan_singleton import ScanSingleton
-from samhw.rtl.scatter import Scatter
-from samhw.rtl.shift import Shift
 from samhw.rtl.token import TokenKind
-from samhw.rtl.top_k import TopK
-from samhw.rtl.union import Union
 from tests.formal.cut import SHORT, with_cut_steps
 from tests.formal.grammar import Grammar, Reader
 from tests.formal.streams import Case, Invariant
@@ -95,7 +95,7 @@ CASES = {
     for case in (
         Case(
             "repeat",
-            lambda: Repeater(arch=_ARCH, payload_width=8),
+            lambda: Repeat(arch=_ARCH, payload_width=8),
             {"ref": Grammar(1, empty=True), "crd": _CRD},
             {"ref": _MAYBE},
             invariant=_held("crd", "ref", [TokenKind.VAL, TokenKind.EMPTY]),

@@ -13,7 +13,7 @@ from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node
 from samhw.hls import HlsProgram, HlsStream, MemoryPort
 from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.library import library
-from samhw.hls.processes import LOWERINGS
+from samhw.hls.processes import lower_node
 from samhw.hls.program import Argument
 from samhw.hls.region_builder import RegionBuilder
 from samhw.numerics import value_type
@@ -77,7 +77,7 @@ class Bench:
                 self.to.feeds[Endpoint(node.name, port.name)] = HlsStream(
                     f"in_{node.name}_{port.name}", type, 1
                 )
-            LOWERINGS[node.kind](self.to, node)
+            lower_node(self.to, node)
 
     @staticmethod
     def rename(k: int, case: Case) -> Node:

@@ -6,8 +6,8 @@ import pytest
 from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.numerics import value_type
+from samhw.primitives.alu.component import Alu
 from samhw.rtl.actor import Error
-from samhw.rtl.alu import Alu
 from tests.rtl.bench import ARCH, Offer, run
 from tests.support.streams import timed, tokens
 

@@ -3,8 +3,8 @@
 import pytest
 
 from samhw.graph import Arch
+from samhw.primitives.array.component import Array
 from samhw.rtl.actor import Error
-from samhw.rtl.array import Array
 from tests.rtl.bench import ARCH, Offer, run
 from tests.support.streams import timed, tokens
 

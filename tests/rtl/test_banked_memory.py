@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 
 from benchmarks.synthesis import cells
-from samhw.rtl.banked_memory import BankedMemory
+from samhw.primitives.banked_memory.component import BankedMemory
 
 pytestmark = [
     pytest.mark.slow,

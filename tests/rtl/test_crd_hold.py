@@ -1,8 +1,8 @@
 """crd_hold, against cycles worked out by hand from docs/primitives.md; test_repeat.py has more of the shared
 actor."""
 
+from samhw.primitives.crd_hold.component import CrdHold
 from samhw.rtl.actor import Error
-from samhw.rtl.crd_hold import CrdHold
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

@@ -3,8 +3,8 @@
 
 import pytest
 
+from samhw.primitives.drop_crd.component import DropCrd
 from samhw.rtl.actor import Error
-from samhw.rtl.drop_crd import DropCrd
 from tests.rtl.bench import ARCH, Offer, run
 from tests.support.streams import timed, tokens
 

@@ -4,8 +4,8 @@
 import pytest
 
 from samhw.numerics import value_type
+from samhw.primitives.drop_val.component import DropVal
 from samhw.rtl.actor import Error
-from samhw.rtl.drop_val import DropVal
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

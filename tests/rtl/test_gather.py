@@ -2,8 +2,8 @@
 
 import pytest
 
+from samhw.primitives.gather.component import Gather
 from samhw.rtl.actor import Error
-from samhw.rtl.gather import Gather
 from tests.rtl.bench import ARCH, Offer, run
 from tests.support.streams import timed, tokens
 

@@ -3,8 +3,8 @@
 
 import pytest
 
+from samhw.primitives.intersect.component import Intersect
 from samhw.rtl.actor import Error
-from samhw.rtl.intersect import Intersect
 from tests.rtl.bench import ARCH, Offer, run
 from tests.support.streams import timed, tokens
 

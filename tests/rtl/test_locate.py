@@ -4,8 +4,8 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.graph import Arch
+from samhw.primitives.locate.component import Locate
 from samhw.rtl.actor import Error
-from samhw.rtl.locate import Locate
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

@@ -3,8 +3,8 @@
 import pytest
 
 from samhw.graph import Arch
+from samhw.primitives.pick.component import Pick
 from samhw.rtl.actor import Error
-from samhw.rtl.pick import Pick
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

@@ -10,24 +10,24 @@ import pytest
 
 from samhw.graph import Token, check_stream
 from samhw.numerics import value_type
+from samhw.primitives.arg.component import Arg
+from samhw.primitives.crd_hold.component import CrdHold
+from samhw.primitives.drop_crd.component import DropCrd
+from samhw.primitives.drop_val.component import DropVal
+from samhw.primitives.gather.component import Gather
+from samhw.primitives.intersect.component import Intersect
+from samhw.primitives.locate.component import Locate
+from samhw.primitives.pick.component import Pick
+from samhw.primitives.reduce_scalar.component import ReduceScalar
+from samhw.primitives.repeat.component import Repeat
+from samhw.primitives.scan_compressed.component import ScanCompressed
+from samhw.primitives.scan_dense.component import ScanDense
+from samhw.primitives.scan_singleton.component import ScanSingleton
+from samhw.primitives.scatter.component import Scatter
+from samhw.primitives.shift.component import Shift
+from samhw.primitives.top_k.component import TopK
+from samhw.primitives.union.component import Union
 from samhw.rtl.actor import Primitive
-from samhw.rtl.arg import Arg
-from samhw.rtl.crd_hold import CrdHold
-from samhw.rtl.drop_crd import DropCrd
-from samhw.rtl.drop_val import DropVal
-from samhw.rtl.gather import Gather
-from samhw.rtl.intersect import Intersect
-from samhw.rtl.locate import Locate
-from samhw.rtl.pick import Pick
-from samhw.rtl.reduce_scalar import ReduceScalar
-from samhw.rtl.repeat import Repeater
-from samhw.rtl.scan_compressed import ScanCompressed
-from samhw.rtl.scan_dense import ScanDense
-from samhw.rtl.scan_singleton import ScanSingleton
-from samhw.rtl.scatter import Scatter
-from samhw.rtl.shift import Shift
-from samhw.rtl.top_k import TopK
-from samhw.rtl.union import Union
 from tests.rtl.bench import ARCH, Offer, run
 from tests.rtl.streams import encode, generate, transform
 from tests.support.lanes import distributed
@@ -166,7 +166,7 @@ def test_hold(kind, seed):
     expected = (encode(held, depth + 1), depth + 1)
     match kind:
         case "repeat":
-            component, ports, out = Repeater(arch=ARCH, payload_width=32), ("ref", "crd"), "ref"
+            component, ports, out = Repeat(arch=ARCH, payload_width=32), ("ref", "crd"), "ref"
         case "crd_hold":
             component, ports, out = CrdHold(arch=ARCH), ("outer", "inner"), "crd"
         case _:

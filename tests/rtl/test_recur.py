@@ -7,8 +7,8 @@ import pytest
 from samhw.errors import InputError
 from samhw.graph import DONE, VAL, Arch, Token, stop
 from samhw.numerics import value_type
+from samhw.primitives.recur.component import Recur
 from samhw.rtl.actor import Error
-from samhw.rtl.recur import Recur
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

@@ -6,8 +6,8 @@ import pytest
 from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.numerics import value_type
+from samhw.primitives.recur_vector.component import RecurVector
 from samhw.rtl.actor import Error
-from samhw.rtl.recur_vector import RecurVector
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from samhw.graph import DONE, VAL, Arch, Kind, Token, check_stream
 from samhw.numerics import value_type
+from samhw.primitives.reduce_vector.component import ReduceVector
 from samhw.rtl.actor import Error
-from samhw.rtl.reduce_vector import ReduceVector
 from tests.rtl.bench import ARCH, Harness, Offer, run
 from tests.rtl.nested import Nested, encode, leaves
 from tests.support.streams import timed, tokens

@@ -1,6 +1,6 @@
 """root, against cycles worked out by hand from docs/primitives.md."""
 
-from samhw.rtl.root import Root
+from samhw.primitives.root.component import Root
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

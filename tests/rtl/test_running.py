@@ -7,8 +7,8 @@ import pytest
 from samhw.errors import InputError
 from samhw.graph import DONE, VAL, Arch, Token, stop
 from samhw.numerics import OVERFLOW, reduce_words, value_type
+from samhw.primitives.running.component import Running
 from samhw.rtl.actor import Error
-from samhw.rtl.running import Running
 from tests.rtl.bench import ARCH, Offer, run
 from tests.support.streams import timed, tokens
 

@@ -7,8 +7,8 @@ and in t + 2 on crd.
 import pytest
 
 from samhw.graph import Arch
+from samhw.primitives.scan_compressed.component import ScanCompressed
 from samhw.rtl.actor import Error
-from samhw.rtl.scan_compressed import ScanCompressed
 from tests.rtl.bench import ARCH, Offer, run
 from tests.support.streams import timed, tokens
 

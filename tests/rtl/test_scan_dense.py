@@ -7,7 +7,7 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.graph import Arch
-from samhw.rtl.scan_dense import ScanDense
+from samhw.primitives.scan_dense.component import ScanDense
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

@@ -5,8 +5,8 @@ A ref taken in t is at the walk in t + 2, and what the walk pushes then at keep 
 
 import pytest
 
+from samhw.primitives.scan_dia.component import ScanDia
 from samhw.rtl.actor import Error
-from samhw.rtl.scan_dia import ScanDia
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

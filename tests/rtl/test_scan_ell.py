@@ -5,8 +5,8 @@ A ref taken in t is at the walk in t + 3 (`Arch.memory` and `Arch.step`).
 
 import pytest
 
+from samhw.primitives.scan_ell.component import ScanEll
 from samhw.rtl.actor import Error
-from samhw.rtl.scan_ell import ScanEll
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

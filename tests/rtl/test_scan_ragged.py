@@ -2,8 +2,8 @@
 
 import pytest
 
+from samhw.primitives.scan_ragged.component import ScanRagged
 from samhw.rtl.actor import Error
-from samhw.rtl.scan_ragged import ScanRagged
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from samhw.primitives.scan_singleton.component import ScanSingleton
 from samhw.rtl.actor import Error
-from samhw.rtl.scan_singleton import ScanSingleton
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from samhw.rtl.scatter import Scatter
+from samhw.primitives.scatter.component import Scatter
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

@@ -3,8 +3,8 @@
 import pytest
 
 from samhw.graph import Arch
+from samhw.primitives.shift.component import Shift
 from samhw.rtl.actor import Error
-from samhw.rtl.shift import Shift
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

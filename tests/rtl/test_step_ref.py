@@ -2,7 +2,7 @@
 
 import pytest
 
-from samhw.rtl.step_ref import StepRef
+from samhw.primitives.step_ref.component import StepRef
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

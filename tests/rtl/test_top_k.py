@@ -3,7 +3,7 @@
 import pytest
 
 from samhw.numerics import value_type
-from samhw.rtl.top_k import TopK
+from samhw.primitives.top_k.component import TopK
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from samhw.primitives.union.component import Union
 from samhw.rtl.actor import Error
-from samhw.rtl.union import Union
 from tests.rtl.bench import ARCH, Offer, run
 from tests.support.streams import timed, tokens
 

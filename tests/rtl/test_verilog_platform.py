@@ -8,8 +8,8 @@ from amaranth.lib import wiring
 
 from samhw.graph import Arch
 from samhw.numerics import value_type
+from samhw.primitives.alu.component import Alu
 from samhw.rtl import verilog_platform
-from samhw.rtl.alu import Alu
 from samhw.rtl.channel import Fifo
 from samhw.rtl.shared import Shared
 from samhw.rtl.token import token_layout

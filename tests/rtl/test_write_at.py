@@ -2,8 +2,8 @@
 
 import pytest
 
+from samhw.primitives.write_at.component import WriteAt
 from samhw.rtl.actor import Error
-from samhw.rtl.write_at import WriteAt
 from tests.rtl.bench import ARCH, run
 
 

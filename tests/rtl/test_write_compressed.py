@@ -1,7 +1,7 @@
 """write_compressed: what it stores, and when it commits."""
 
+from samhw.primitives.write_compressed.component import WriteCompressed
 from samhw.rtl.actor import Error
-from samhw.rtl.write_compressed import WriteCompressed
 from tests.rtl.bench import ARCH, Offer, run
 from tests.support.streams import tokens
 

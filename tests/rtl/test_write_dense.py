@@ -2,8 +2,8 @@
 
 import pytest
 
+from samhw.primitives.write_dense.component import WriteDense
 from samhw.rtl.actor import Error
-from samhw.rtl.write_dense import WriteDense
 from tests.rtl.bench import ARCH, run
 
 

@@ -1,7 +1,7 @@
 """write_val: what it stores, and when it commits."""
 
+from samhw.primitives.write_val.component import WriteVal
 from samhw.rtl.actor import Error
-from samhw.rtl.write_val import WriteVal
 from tests.rtl.bench import ARCH, run
 
 

@@ -19,14 +19,14 @@ from samhw.frontend import Program as Source
 from samhw.frontend import kernel_names, load_kernel, parse
 from samhw.graph import Arch, Graph, Kind, Token, make
 from samhw.numerics import value_type
-from samhw.primitives import Actor
-from samhw.primitives.step import NONE, VAL, Memory, Words, firing
 from samhw.running.inputs import load_inputs
 from samhw.schedule import Schedule
 from samhw.sim import InterruptedRunError, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import engine as compiled_engine
 from samhw.sim.compiled import image
 from samhw.sim.machine import Machine, connect
+from samhw.sim.network import Actor
+from samhw.sim.step import NONE, VAL, Memory, Words, firing
 from samhw.sim.worker import Queue, Worker
 from samhw.workload import compile_workload, make_workload
 from tests.sim.small_phases import small_phases

@@ -13,7 +13,7 @@ from samhw.graph_passes.lanes import lane_factors
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
 from samhw.sim.work import operations
-from samhw.spec import MOST_LANES
+from samhw.spec.base import MOST_LANES
 from samhw.splits import SplitProgram, split_program
 from samhw.splits import lanes as by_part
 from samhw.splits.lanes import dealt, lane_shares

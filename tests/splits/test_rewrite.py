@@ -3,7 +3,7 @@
 import pytest
 
 from samhw.frontend import Program, parse
-from samhw.spec.join import MOST
+from samhw.spec.base import MOST_JOINED
 from samhw.splits import split_program
 from samhw.splits.statements import MOST_STREAMS
 
@@ -71,7 +71,7 @@ def test_of_many_terms_partial_sums_are_stored() -> None:
 
 
 def test_as_many_streams_meet_as_a_union_joins() -> None:
-    assert MOST_STREAMS == MOST
+    assert MOST_STREAMS == MOST_JOINED
 
 
 def test_every_statement_follows_and_keeps_its_order() -> None:

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from samhw.graph import VAL, Arch, Endpoint, Graph, Kind, Memory, MemoryRole, Node, Token, latency
 from samhw.numerics import value_type
-from samhw.primitives import Actor, expand
-from samhw.primitives.step import COMMITTED, NONE, Step, Words, firing
-from samhw.primitives.step import Memory as Stored
 from samhw.sim.execute import Engine, execute
 from samhw.sim.fault import raise_fault
 from samhw.sim.machine import Ends, Machine, build_node, connect
+from samhw.sim.network import Actor, expand
 from samhw.sim.result import Trace
+from samhw.sim.step import COMMITTED, NONE, Step, Words, firing
+from samhw.sim.step import Memory as Stored
 from samhw.sim.stores import make_stores
 from samhw.sim.worker import Earliest, Queue, Tap, Worker
 

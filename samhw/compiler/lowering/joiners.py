@@ -9,7 +9,7 @@ from samhw.compiler.lowering.row import OpenRow, title_of
 from samhw.compiler.lowering.space import CrdDomain
 from samhw.compiler.table import Feed, PlannedOutput
 from samhw.errors import StreamError
-from samhw.spec.join import MOST
+from samhw.spec.base import MOST_JOINED
 
 __all__ = ["StreamJoiner"]
 
@@ -107,10 +107,10 @@ class StreamJoiner:
     ) -> list[PlannedOutput]:
         """The outputs of a new joiner, one for each payload."""
         row = self._row
-        if len(entering) > MOST:
+        if len(entering) > MOST_JOINED:
             raise StreamError(
                 f"{len(entering)} streams meet at {row.index} in '{row.builder.title}', but one "
-                f"{meeting.value} takes {MOST}",
+                f"{meeting.value} takes {MOST_JOINED}",
                 "compute some of the operands in a region of their own",
             )
         inputs: dict[str, Feed] = {}

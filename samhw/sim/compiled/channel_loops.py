@@ -6,7 +6,7 @@ whether it pushes to output j.
 """
 
 from samhw.machine_code import apart, words_at
-from samhw.primitives.step import TAKES
+from samhw.sim.step import TAKES
 
 __all__ = [
     "HALF",

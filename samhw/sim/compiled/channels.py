@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.machine_code import Table
-from samhw.primitives.step import NONE
 from samhw.sim.compiled.packing import kind_of, packed, unpacked
 from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.records import ChannelRecord
 from samhw.sim.compiled.spare import Borrowed
+from samhw.sim.step import NONE
 from samhw.sim.worker import Queue
 
 __all__ = ["ROWS", "Channels"]

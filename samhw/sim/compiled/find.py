@@ -6,7 +6,6 @@ Which firings an actor does, and with what tokens, depends on the tokens that it
 from collections.abc import Callable
 
 from samhw.machine_code import UNKNOWN, apart, call, words_at
-from samhw.primitives.step import NONE, PUSHES, Step
 from samhw.sim.compiled.finding import Finding, begin_finding, behead, do_firing, end_finding
 from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord, output_channel
@@ -14,6 +13,7 @@ from samhw.sim.compiled.shapes import FinderShape
 from samhw.sim.compiled.stores import stores_of
 from samhw.sim.engine import FIRES
 from samhw.sim.port_rule import Want
+from samhw.sim.step import NONE, PUSHES, Step
 
 __all__ = ["finder"]
 

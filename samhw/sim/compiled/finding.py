@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from samhw.machine_code import UNKNOWN, Record, local_words, words_at
-from samhw.primitives.step import NONE, PUSHES, TAKES, Memory, Words
 from samhw.sim.compiled.packing import kind_of, packed, payload_of
 from samhw.sim.compiled.records import ActorRecord, input_channel, output_channel
 from samhw.sim.compiled.shapes import NO_KEY, FinderShape
 from samhw.sim.compiled.tokens import count_taken
+from samhw.sim.step import NONE, PUSHES, TAKES, Memory, Words
 
 __all__ = ["Finding", "begin_finding", "behead", "do_firing", "end_finding"]
 

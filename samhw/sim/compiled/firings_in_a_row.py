@@ -5,10 +5,10 @@ actor comes to it that fires in every cycle.
 """
 
 from samhw.machine_code import words_at
-from samhw.primitives.step import PUSHES, TAKES
 from samhw.sim.compiled.points import Timing
 from samhw.sim.compiled.records import NEVER
 from samhw.sim.compiled.rows import follow, follows_until, in_time
+from samhw.sim.step import PUSHES, TAKES
 
 __all__ = ["FEW", "MANY", "fire_at_once", "in_a_row"]
 

@@ -8,8 +8,6 @@ from weakref import WeakKeyDictionary
 
 from samhw import machine_code
 from samhw.machine_code import Untranslatable, function_key
-from samhw.primitives import Actor
-from samhw.primitives.step import Words
 from samhw.sim.compiled.find import finder
 from samhw.sim.compiled.floats import STAND_INS
 from samhw.sim.compiled.many_firings import time_many
@@ -17,6 +15,8 @@ from samhw.sim.compiled.off_chip import make_line_room, note_lines, serve_lines
 from samhw.sim.compiled.phases import run_phases
 from samhw.sim.compiled.shapes import finder_shape, timer_shape, wiring_of
 from samhw.sim.compiled.timing import timer
+from samhw.sim.network import Actor
+from samhw.sim.step import Words
 from samhw.sim.worker import Worker
 
 __all__ = ["codes_of", "lines_addresses", "many_address", "phases_address"]

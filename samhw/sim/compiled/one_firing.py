@@ -5,9 +5,9 @@ joined, one firing tells nothing about the next.
 """
 
 from samhw.machine_code import UNKNOWN, Record, words_at
-from samhw.primitives.step import PUSHES, TAKES
 from samhw.sim.compiled.points import Timing
 from samhw.sim.compiled.records import NEVER
+from samhw.sim.step import PUSHES, TAKES
 
 __all__ = ["Wait", "fire", "wait_for_key", "wait_for_slots", "wait_for_tokens"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.machine_code import words_at
-from samhw.primitives.step import Memory
+from samhw.sim.step import Memory
 
 __all__ = ["array_of", "stores_of"]
 

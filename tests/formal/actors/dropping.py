@@ -6,8 +6,8 @@ from functools import partial
 from amaranth.hdl import Assume, Mux, Signal, Value
 
 from samhw.numerics import value_type
-from samhw.rtl.drop_crd import DropCrd
-from samhw.rtl.drop_val import DropVal
+from samhw.primitives.drop_crd.component import DropCrd
+from samhw.primitives.drop_val.component import DropVal
 from samhw.rtl.logic import all_of
 from samhw.rtl.token import (
     TokenKind,

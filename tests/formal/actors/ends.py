@@ -6,14 +6,14 @@ from typing import Any
 
 from amaranth.hdl import Assume, Const, Mux, Signal, Value, ValueLike, signed
 
+from samhw.primitives.root.component import Root
+from samhw.primitives.step_ref.component import StepRef
+from samhw.primitives.write_at.component import WriteAt
+from samhw.primitives.write_compressed.component import WriteCompressed
+from samhw.primitives.write_dense.component import WriteDense
+from samhw.primitives.write_val.component import WriteVal
 from samhw.rtl.actor import Error
-from samhw.rtl.root import Root
-from samhw.rtl.step_ref import StepRef
 from samhw.rtl.token import TokenKind, is_payload, stop_lo
-from samhw.rtl.write_at import WriteAt
-from samhw.rtl.write_compressed import WriteCompressed
-from samhw.rtl.write_dense import WriteDense
-from samhw.rtl.write_val import WriteVal
 from tests.formal.actors.words import DONE, EMPTY, changes, reports, take, value
 from tests.formal.cut import SHORT
 from tests.formal.firings import Actor, Bench, Does, Reading, kinds

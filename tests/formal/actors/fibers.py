@@ -3,8 +3,8 @@
 from amaranth.hdl import Assume, Mux, Signal
 
 from samhw.numerics import value_type
-from samhw.rtl.last import Last
-from samhw.rtl.scatter import Scatter
+from samhw.primitives.last.component import Last
+from samhw.primitives.scatter.component import Scatter
 from samhw.rtl.token import TokenKind
 from tests.formal.actors.words import below, changes, push, take, value
 from tests.formal.cut import SHORT

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from amaranth.hdl import Assume, Mux, Signal, Value, ValueLike
 from amaranth.lib import data
 
+from samhw.primitives.crd_hold.component import CrdHold
+from samhw.primitives.locate.component import Locate
+from samhw.primitives.repeat.component import Repeat
 from samhw.rtl.actor import Error
-from samhw.rtl.crd_hold import CrdHold
-from samhw.rtl.locate import Locate
-from samhw.rtl.repeat import Repeater
 from samhw.rtl.token import CONTROL, TokenKind, is_payload, make_token, stop_hi, stop_lo, stop_token
 from tests.formal.actors.words import DONE, changes, late, push, reports, take, value
 from tests.formal.cut import SHORT
@@ -86,7 +86,7 @@ ACTORS = (
     Actor(
         "hold of repeat",
         table("Holding an outer payload"),
-        lambda: Repeater(arch=SHORT, payload_width=8),
+        lambda: Repeat(arch=SHORT, payload_width=8),
         _hold("ref", "crd", "ref", may_be_empty=True),
     ),
     Actor(

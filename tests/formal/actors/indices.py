@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from amaranth.hdl import Value, ValueLike
 
+from samhw.primitives.pick.component import Pick
+from samhw.primitives.shift.component import Shift
 from samhw.rtl.actor import Error
-from samhw.rtl.pick import Pick
-from samhw.rtl.shift import Shift
 from samhw.rtl.token import TokenKind
 from tests.formal.actors.words import (
     EMPTY,

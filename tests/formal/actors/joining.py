@@ -2,9 +2,9 @@
 
 from amaranth.hdl import Assume, Mux, Value
 
-from samhw.rtl.intersect import Intersect
+from samhw.primitives.intersect.component import Intersect
+from samhw.primitives.union.component import Union
 from samhw.rtl.token import TokenKind, is_payload, same_token
-from samhw.rtl.union import Union
 from tests.formal.actors.words import DONE, EMPTY, push, take, value
 from tests.formal.cut import SHORT
 from tests.formal.firings import Actor, Bench, Does, Reading

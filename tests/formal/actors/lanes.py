@@ -5,7 +5,7 @@ from functools import partial
 
 from amaranth.hdl import Array, Mux, Signal, Value, ValueLike
 
-from samhw.rtl.gather import Gather
+from samhw.primitives.gather.component import Gather
 from samhw.rtl.logic import all_of
 from samhw.rtl.token import CONTROL, TokenKind, stop_hi, stop_lo, stop_token
 from tests.formal.actors.words import DONE, always, changes, push, take

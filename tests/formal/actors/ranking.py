@@ -6,10 +6,10 @@ from functools import partial
 from amaranth.hdl import Array, Cat, Mux, Signal, Value
 
 from samhw.numerics import value_type
-from samhw.rtl.arg import Arg
+from samhw.primitives.arg.component import Arg
+from samhw.primitives.top_k.component import TopK
 from samhw.rtl.logic import all_of
 from samhw.rtl.token import TokenKind, is_payload, stop_hi, stop_lo
-from samhw.rtl.top_k import TopK
 from tests.formal.actors.words import DONE, always, below, changes, push, take, value
 from tests.formal.cut import SHORT
 from tests.formal.firings import Actor, Bench, Does, Looks, Reading

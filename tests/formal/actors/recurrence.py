@@ -6,7 +6,7 @@ from functools import partial
 from amaranth.hdl import Const, Mux, Signal
 
 from samhw.numerics import value_type
-from samhw.rtl.recur import Recur
+from samhw.primitives.recur.component import Recur
 from samhw.rtl.token import TokenKind, is_payload, same_token
 from tests.formal.actors.words import DONE, changes, computed, inside_block, looped_alone, push, take, value
 from tests.formal.cut import SHORT, with_cut_steps

@@ -6,8 +6,8 @@ from functools import partial
 from amaranth.hdl import Const, Mux, Signal
 
 from samhw.numerics import value_type
-from samhw.rtl.running import Running, _Delay
-from samhw.rtl.running_blocks import RunningBlocks
+from samhw.primitives.running.component import Running, _Delay
+from samhw.primitives.running_blocks.component import RunningBlocks
 from samhw.rtl.token import is_payload
 from tests.formal.actors.words import DONE, changes, computed, inside_block, looped_alone, push, take, value
 from tests.formal.cut import SHORT, with_cut_steps

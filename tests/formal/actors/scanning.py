@@ -7,13 +7,13 @@ from typing import Any
 
 from amaranth.hdl import Assume, Const, Mux, Signal, Value, ValueLike
 
+from samhw.primitives.scan_compressed.component import ScanCompressed
+from samhw.primitives.scan_dense.component import ScanDense
+from samhw.primitives.scan_dia.component import ScanDia
+from samhw.primitives.scan_ell.component import ScanEll
+from samhw.primitives.scan_ragged.component import ScanRagged
+from samhw.primitives.scan_singleton.component import ScanSingleton
 from samhw.rtl.actor import Error
-from samhw.rtl.scan_compressed import ScanCompressed
-from samhw.rtl.scan_dense import ScanDense
-from samhw.rtl.scan_dia import ScanDia
-from samhw.rtl.scan_ell import ScanEll
-from samhw.rtl.scan_ragged import ScanRagged
-from samhw.rtl.scan_singleton import ScanSingleton
 from samhw.rtl.token import TokenKind, stop_hi, stop_lo, stop_token
 from tests.formal.actors.words import (
     DONE,

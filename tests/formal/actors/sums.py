@@ -3,8 +3,8 @@
 from amaranth.hdl import Mux, Signal
 
 from samhw.numerics import value_type
-from samhw.rtl.block_sum import BlockSum
-from samhw.rtl.reduce_scalar import ReduceScalar
+from samhw.primitives.block_sum.component import BlockSum
+from samhw.primitives.reduce_scalar.component import ReduceScalar
 from samhw.rtl.token import TokenKind
 from tests.formal.actors.words import (
     DONE,

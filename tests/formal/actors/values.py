@@ -6,12 +6,12 @@ from amaranth.hdl import Cat, Value, ValueLike
 
 from samhw.graph import Arch
 from samhw.numerics import value_type
+from samhw.primitives.alu.component import Alu
+from samhw.primitives.array.component import Array
+from samhw.primitives.fold.component import Fold
+from samhw.primitives.matmul.component import Matmul
 from samhw.rtl.actor import Error
-from samhw.rtl.alu import Alu
-from samhw.rtl.array import Array
-from samhw.rtl.fold import Fold
 from samhw.rtl.logic import all_of
-from samhw.rtl.matmul import Matmul
 from samhw.rtl.token import TokenKind, is_payload
 from tests.formal.actors.words import always, answered, late, made, reports, value
 from tests.formal.cut import with_cut_units

@@ -5,10 +5,10 @@ from functools import partial
 
 from amaranth.hdl import Assume, Cat, Const, Mux, Signal, Value, ValueLike
 
-from samhw.rtl.bank_filler import BankFiller
-from samhw.rtl.bitmap_walker import BitmapWalker
+from samhw.primitives.bank_filler.component import BankFiller
+from samhw.primitives.bitmap_walker.component import BitmapWalker
+from samhw.primitives.row_emitter.component import RowEmitter
 from samhw.rtl.logic import all_of, any_of
-from samhw.rtl.row_emitter import RowEmitter
 from samhw.rtl.token import TokenKind, is_payload, stop_hi, stop_lo, stop_token
 from tests.formal.actors.words import DONE, EMPTY, answered, changes, push, stays, take, value
 from tests.formal.cut import SHORT

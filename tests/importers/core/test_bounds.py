@@ -1,12 +1,12 @@
 """What one statement of hardware takes."""
 
 from samhw.importers.core import bounds
-from samhw.spec import base, join
+from samhw.spec import base
 
 
 def test_the_bounds_are_those_of_the_hardware():
     assert bounds.DEEPEST == base.DEEPEST
-    assert bounds.MOST_JOINED + 1 == join.MOST
+    assert bounds.MOST_JOINED + 1 == base.MOST_JOINED
 
 
 def test_groups_are_neighbours_of_about_one_size():

@@ -1,0 +1,71 @@
+"""array: the values behind references."""
+
+from typing import Self
+
+from amaranth.hdl import Elaboratable, Module, Mux, Signal
+from amaranth.lib.wiring import Out
+from amaranth.utils import ceil_log2
+
+from samhw.graph import Arch
+from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
+from samhw.rtl.firing import FiringTable
+from samhw.rtl.output import Output
+from samhw.rtl.site import Site
+from samhw.rtl.token import TokenKind, make_token, token_layout, token_width
+
+__all__ = ["Array"]
+
+
+class Array(Primitive):
+    """In `ref`, out `val`; EMPTY reads as zero.
+
+    Args:
+        stored_width: bits of a place of the memory behind `mem_vals`.
+        vals_capacity: its places.
+    """
+
+    def __init__(self, *, arch: Arch, stored_width: int, vals_capacity: int):
+        self.arch = arch
+        self.stored_width = stored_width
+        self.vals_capacity = vals_capacity
+        super().__init__(
+            {"ref": token_layout(arch.index_bits)},
+            {"val": token_layout(token_width(stored_width))},
+            {"mem_vals": Out(MemoryReadSignature(ceil_log2(vals_capacity), stored_width))},
+        )
+
+    @classmethod
+    def at(cls, site: Site) -> Self:
+        return cls(
+            arch=site.arch, stored_width=site.stored_width("vals"), vals_capacity=site.capacity("vals")
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        width = token_width(self.stored_width)
+        m.submodules.val = val = Output(width, latency=self.arch.memory, registers=1)
+        pushed, token = self.o.val, val.o.token
+        m.d.comb += [
+            val.o.ready.eq(pushed.ready),
+            pushed.push.eq(val.o.push),
+            pushed.strobe.eq(val.o.strobe),
+            # EMPTY becomes a zero behind the memory's register, so that nothing lies between the two.
+            pushed.token.kind.eq(Mux(token.kind == TokenKind.EMPTY, TokenKind.VAL, token.kind)),
+            pushed.token.payload.eq(token.payload),
+        ]
+
+        table = FiringTable(m, [self.i.ref])
+        head = self.i.ref.payload
+        table.row(takes=[self.i.ref], pushes={val.i: make_token(head.kind, head.payload[:8])})
+        beyond = Signal()
+        m.d.sync += beyond.eq(
+            self.i.ref.valid & (head.kind == TokenKind.VAL) & (head.payload >= self.vals_capacity)
+        )
+        m.d.comb += [
+            self.mem_vals.addr.eq(head.payload),
+            self.mem_vals.en.eq(1),
+            val.result.eq(self.mem_vals.data),
+            self.fired.eq(table.fired),
+            self.error.eq(error_bits(range=beyond)),
+        ]
+        return m

@@ -1,0 +1,69 @@
+"""What intersect and union have in common: they join streams by their coordinates."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from samhw.numerics import ValueType
+from samhw.spec.arch import Arch
+from samhw.spec.base import MOST_JOINED, Joined, KeepsLevels, Ports, Work
+from samhw.spec.blocks import Blocked, TakenBlocks
+from samhw.spec.params import VALUE, Param, Params, are_sizes, parameters
+from samhw.spec.streams import StreamKind, crd, typed
+
+__all__ = ["Join"]
+
+_KINDS = tuple(StreamKind)
+
+
+class Join(KeepsLevels):
+    """n pairs of a crd and a payload stream in lockstep become one crd stream and n payload streams."""
+
+    params = parameters(
+        inputs=Param(f"a number from 2 to {MOST_JOINED}", lambda n: type(n) is int and 2 <= n <= MOST_JOINED),
+        payloads=Param(
+            "a list of 'crd', 'ref' and 'val', one for each input",
+            lambda kinds: isinstance(kinds, list | tuple) and all(k in _KINDS for k in kinds),
+        ),
+        value=VALUE,
+        shapes=Param(
+            "a list of shapes, one for each input",
+            lambda shapes: isinstance(shapes, list | tuple) and all(map(are_sizes, shapes)),
+            optional=True,
+        ),
+    )
+    inner_latency = None
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        if len(params["payloads"]) != params["inputs"]:
+            return f"has {params['inputs']} inputs and {len(params['payloads'])} payloads; give one for each"
+        if len(_shapes(params)) != params["inputs"]:
+            return f"has {params['inputs']} inputs and {len(_shapes(params))} shapes; give one for each"
+        return None
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        kinds = zip(params["payloads"], _shapes(params), strict=True)
+        payloads = [typed(f"ref{i}", kind, depth, shape) for i, (kind, shape) in enumerate(kinds)]
+        pairs = ((crd(f"crd{i}", depth), payload) for i, payload in enumerate(payloads))
+        return [port for pair in pairs for port in pair], [crd("crd", depth), *payloads]
+
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
+        return arch.step
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return "crd0"
+
+    def joins(self, params: Params) -> tuple[Joined, ...]:
+        return tuple(Joined(f"crd{i}", f"ref{i}") for i in range(params["inputs"]))
+
+    def work(self, params: Params) -> Work | None:
+        return None
+
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
+        given = {f"ref{i}": blocks.axes[f"ref{i}"] for i in range(params["inputs"])}
+        shapes = [blocks.shape(axes) for axes in given.values()]
+        return Blocked(self.kind, {**params, "shapes": shapes}, given)
+
+
+def _shapes(params: Params) -> Sequence[Sequence[int]]:
+    """The shape of each payload."""
+    return cast(Sequence[Sequence[int]], params.get("shapes", [()] * params["inputs"]))

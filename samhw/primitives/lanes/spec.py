@@ -1,0 +1,21 @@
+"""What scatter and gather have in common: they distribute a level to lanes, and collect it."""
+
+from samhw.numerics import ValueType
+from samhw.spec.arch import Arch
+from samhw.spec.base import MOST_LANES, Plain
+from samhw.spec.params import Param, Params, choice
+
+__all__ = ["LANES", "MOST_LANES", "PAYLOAD", "Lanes"]
+
+LANES = Param(
+    f"a number from 2 to {MOST_LANES}", lambda lanes: type(lanes) is int and 2 <= lanes <= MOST_LANES
+)
+
+PAYLOAD = choice("crd", "ref", "val")
+
+
+class Lanes(Plain):
+    cell = None
+
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
+        return arch.step

@@ -1,0 +1,22 @@
+"""last: the last value of each fiber."""
+
+from samhw.primitives.reducer.spec import ScalarReducer
+from samhw.spec.base import Reduction, Work
+from samhw.spec.params import VALUE, Params, parameters
+
+__all__ = ["SPEC"]
+
+
+class _Last(ScalarReducer):
+    kind = "last"
+    rule = "Gives the last value of each fiber."
+    params = parameters(value=VALUE)
+
+    def reduction(self, params: Params) -> Reduction | None:
+        return Reduction(None, (), "val")
+
+    def work(self, params: Params) -> Work | None:
+        return None
+
+
+SPEC = _Last()

@@ -1,0 +1,32 @@
+"""reduce_vector: adds fibers up, coordinate by coordinate."""
+
+from math import prod
+
+from samhw.numerics import REDUCTIONS
+from samhw.primitives.vector_reducer.spec import BANKS, BITS, VectorReducer
+from samhw.spec.base import Reduction, Work
+from samhw.spec.blocks import Blocked, TakenBlocks
+from samhw.spec.params import SHAPE, VALUE, Params, choice, parameters
+
+__all__ = ["SPEC"]
+
+
+class _ReduceVector(VectorReducer):
+    kind = "reduce_vector"
+    rule = (
+        "Adds the fibers inside up, coordinate by coordinate, and gives the sums when the outer fiber ends."
+    )
+    params = parameters(op=choice(*REDUCTIONS), bits=BITS, value=VALUE, banks=BANKS, shape=SHAPE)
+    values = ("val",)
+
+    def reduction(self, params: Params) -> Reduction | None:
+        return Reduction(REDUCTIONS[params["op"]], self.kept_coordinates(params), "val")
+
+    def work(self, params: Params) -> Work | None:
+        return Work(REDUCTIONS[params["op"]], "val", each=prod(params.get("shape", ())))
+
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
+        return blocks.alike(self.kind, params)
+
+
+SPEC = _ReduceVector()

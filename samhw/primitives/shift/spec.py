@@ -1,0 +1,29 @@
+"""shift: coordinates moved up by an extent."""
+
+from samhw.numerics import ValueType
+from samhw.spec.arch import Arch
+from samhw.spec.base import Plain, Ports
+from samhw.spec.params import EXTENT, Params, parameters
+from samhw.spec.streams import crd
+
+__all__ = ["SPEC"]
+
+
+class _Shift(Plain):
+    kind = "shift"
+    rule = "Moves coordinates up behind those of the parts before it."
+    moves = True
+    params = parameters(extent=EXTENT)
+    cell = None
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [crd("crd", depth)], [crd("crd", depth)]
+
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
+        return arch.step
+
+    def follows(self, port: str, params: Params) -> str | None:
+        return "crd"
+
+
+SPEC = _Shift()

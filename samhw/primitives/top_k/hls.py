@@ -1,0 +1,18 @@
+"""top_k, as processes of C++."""
+
+from samhw.graph import Node
+from samhw.hls.processes import plain
+from samhw.hls.region_builder import RegionBuilder
+
+__all__ = ["lower"]
+
+
+def lower(to: RegionBuilder, node: Node) -> None:
+    """One process."""
+    plain(
+        to,
+        node,
+        str(node.params["op"] == "max").lower(),
+        str(node.params["gives"] == "places").lower(),
+        str(node.params["k"]),
+    )

@@ -1,0 +1,19 @@
+"""union: the coordinates that some input has."""
+
+from samhw.primitives.joiner.spec import Join
+from samhw.spec.params import Params
+
+__all__ = ["SPEC"]
+
+
+class _Union(Join):
+    kind = "union"
+    rule = "Merges the coordinates of all sides; where a side has none, its payload is empty."
+    thins = False
+    cell = "Union"
+
+    def gives_empty(self, params: Params) -> bool:
+        return True
+
+
+SPEC = _Union()

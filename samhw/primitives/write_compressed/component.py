@@ -1,0 +1,80 @@
+"""write_compressed: stores the coordinates of a compressed level."""
+
+from typing import Self
+
+from amaranth.hdl import Elaboratable, Module, Signal
+from amaranth.lib.wiring import Out
+from amaranth.utils import ceil_log2
+
+from samhw.graph import Arch
+from samhw.primitives.writer.component import Writer
+from samhw.rtl.actor import MemoryWriteSignature, error_bits
+from samhw.rtl.site import Site
+from samhw.rtl.token import TokenKind, stop_lo, token_layout
+
+__all__ = ["WriteCompressed"]
+
+
+class WriteCompressed(Writer):
+    """In `crd`.
+
+    Args:
+        pos_capacity, crd_capacity: words of the memories behind `mem_pos` and `mem_crd`.
+    """
+
+    def __init__(self, *, arch: Arch, pos_capacity: int, crd_capacity: int, stall_port: bool = False):
+        self.arch = arch
+        self.pos_capacity = pos_capacity
+        self.crd_capacity = crd_capacity
+        ports = {
+            "mem_pos": Out(MemoryWriteSignature(ceil_log2(pos_capacity), arch.index_bits)),
+            "mem_crd": Out(MemoryWriteSignature(ceil_log2(crd_capacity), arch.index_bits)),
+        }
+        super().__init__({"crd": token_layout(arch.index_bits)}, ports, stall_port=stall_port)
+
+    @classmethod
+    def at(cls, site: Site) -> Self:
+        return cls(
+            arch=site.arch,
+            pos_capacity=site.capacity("pos"),
+            crd_capacity=site.capacity("crd"),
+            stall_port=site.stall_port,
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        head = self.i.crd.payload
+        coordinates = Signal(range(self.crd_capacity + 1))
+        next_fiber = Signal(range(self.pos_capacity + 1), init=1)
+        capacity = Signal()
+        m.d.comb += [
+            self.mem_crd.addr.eq(coordinates),
+            self.mem_crd.data.eq(head.payload),
+            self.mem_pos.addr.eq(next_fiber),
+            self.mem_pos.data.eq(coordinates),
+        ]
+
+        table = self._table(m)
+        with m.Switch(head.kind):
+            with m.Case(TokenKind.VAL), table.row(takes=[self.i.crd]):
+                with m.If(coordinates == self.crd_capacity):
+                    m.d.comb += capacity.eq(1)
+                with m.Else():
+                    m.d.comb += self.mem_crd.en.eq(1)
+                    m.d.sync += coordinates.eq(coordinates + 1)
+            with m.Case(TokenKind.STOP), table.row(takes=[self.i.crd]):
+                with m.If(stop_lo(head) != 0):
+                    pass
+                with m.Elif(next_fiber >= self.pos_capacity):
+                    m.d.comb += capacity.eq(1)
+                with m.Else():
+                    m.d.comb += self.mem_pos.en.eq(1)
+                    m.d.sync += next_fiber.eq(next_fiber + 1)
+            with m.Case(TokenKind.DONE), table.row(takes=[self.i.crd]):
+                m.d.comb += self.committed.eq(1)
+                m.d.sync += [coordinates.eq(0), next_fiber.eq(1)]
+        m.d.comb += [
+            self.fired.eq(table.fired),
+            self.error.eq(error_bits(capacity=capacity, protocol=table.protocol)),
+        ]
+        return m

@@ -1,0 +1,35 @@
+"""write_val: the values of a result."""
+
+from collections.abc import Mapping
+
+from samhw.primitives.writer.spec import Writer
+from samhw.spec.base import Ports
+from samhw.spec.blocks import Blocked, TakenBlocks
+from samhw.spec.params import SHAPE, VALUE, Params, StoredArray, parameters, written
+from samhw.spec.streams import val
+
+__all__ = ["SPEC"]
+
+
+class _WriteVal(Writer):
+    kind = "write_val"
+    rule = "Writes the values of the result, one a cycle."
+    params = parameters(vals=written(StoredArray.VALS), value=VALUE, shape=SHAPE)
+
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return None
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [val("val", depth, params.get("shape", ()))], []
+
+    def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
+        axes = blocks.axes["val"]
+        if axes != (*blocks.order,):
+            return None
+        return Blocked(self.kind, {**params, "shape": blocks.shape(axes)}, {})
+
+    def note(self, subject: str, params: Params, inputs: Mapping[str, str]) -> str:
+        return f"val, {subject}: {self.cell}({subject}_val)"
+
+
+SPEC = _WriteVal()

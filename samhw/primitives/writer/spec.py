@@ -1,0 +1,32 @@
+"""What the writers have in common: they end a graph."""
+
+from samhw.numerics import ValueType
+from samhw.spec.arch import Arch
+from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
+from samhw.spec.params import Params
+from samhw.spec.streams import crd
+
+__all__ = ["LevelWriter", "Writer"]
+
+
+class Writer(KeepsLevels):
+    inner_latency = None
+    thins = False
+    cell = "LW"
+
+    def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
+        raise AssertionError(f"{self.kind} has no output {port}")
+
+    def follows(self, port: str, params: Params) -> str | None:
+        raise AssertionError(f"{self.kind} has no output {port}")
+
+    def work(self, params: Params) -> Work | None:
+        return None
+
+
+class LevelWriter(Writer):
+    def refusal(self, depth: int, params: Params) -> str | None:
+        return too_shallow(depth, 1)
+
+    def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
+        return [crd("crd", depth)], []

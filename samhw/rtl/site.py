@@ -1,0 +1,63 @@
+"""Where a component stands."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from samhw.graph import Arch, Endpoint, Graph, Node
+from samhw.graph.widths import greatest_indices
+from samhw.numerics import ValueType
+from samhw.rtl.token import token_width
+
+__all__ = ["Site"]
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a component is to stand: a node of a graph, and what the component has to be made for."""
+
+    node: Node
+    graph: Graph
+    arch: Arch
+    stall_port: bool
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The node's parameters."""
+        return self.node.params
+
+    @property
+    def value(self) -> ValueType:
+        """The type of the values that come in."""
+        return self.graph.operand_type(self.node)
+
+    @property
+    def result(self) -> ValueType:
+        """The type of the values that go out."""
+        return self.graph.result_type(self.node)
+
+    def capacity(self, param: str) -> int:
+        """The places of the memory that a parameter names."""
+        return self.graph.memory[self.node.memories[param]].capacity
+
+    def stored_width(self, param: str) -> int:
+        """The width of a place of the memory that a parameter names."""
+        memory = self.graph.memory[self.node.memories[param]]
+        return self.graph.stored(memory).width(self.arch.index_bits)
+
+    def width(self, port: str) -> int:
+        """The width of an input's payloads."""
+        return token_width(self.graph.taken(self.node, port).width(self.arch.index_bits))
+
+    def coordinate_bits(self) -> int:
+        """The bits that the coordinates at the inputs of a joiner have."""
+        greatest = greatest_indices(self.graph)
+        ports = [Endpoint(self.node.name, f"crd{i}") for i in range(self.params["inputs"])]
+        if not all(port in self.graph.fanin for port in ports):
+            return self.arch.index_bits
+        most = max(greatest[self.graph.fanin[port].source] for port in ports)
+        return min(self.arch.index_bits, max(most.bit_length(), 1))
+
+    def widths(self) -> list[int]:
+        """The widths of the payloads that a joiner joins."""
+        return [self.width(f"ref{i}") for i in range(self.params["inputs"])]

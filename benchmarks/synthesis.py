@@ -53,7 +53,7 @@ from samhw.primitives.recur.component import Recur
 from samhw.primitives.recur_vector.component import RecurVector
 from samhw.primitives.reduce_scalar.component import ReduceScalar
 from samhw.primitives.reduce_vector.component import ReduceVector
-from samhw.primitives.repeat.component import Repeat
+from samhw.primitives.repeat.component import Repeater
 from samhw.primitives.root.component import Root
 from samhw.primitives.running.component import Running
 from samhw.primitives.scan_compressed.component import ScanCompressed
@@ -115,7 +115,7 @@ def cases(arch: Arch, values: list[ValueType]) -> Iterator[Case]:
         yield Case("scan_ell", f"w={width}", partial(ScanEll, arch=arch, **params))
     yield Case("scan_ragged", "", partial(ScanRagged, arch=arch, pos_capacity=WORDS))
     yield Case("scan_dia", "", partial(ScanDia, arch=arch, cnt_capacity=1, off_capacity=64))
-    yield Case("repeat", "", partial(Repeat, arch=arch, payload_width=index))
+    yield Case("repeat", "", partial(Repeater, arch=arch, payload_width=index))
     yield Case("crd_hold", "", partial(CrdHold, arch=arch))
     yield Case("locate", "", partial(Locate, arch=arch))
     yield Case("pick", "", partial(Pick, arch=arch, crd_capacity=WORDS))

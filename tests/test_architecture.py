@@ -257,7 +257,18 @@ def test_a_simulation_loads_no_hardware() -> None:
 
 
 def test_hardware_is_built_without_models(tmp_path: Path) -> None:
-    loaded = loaded_by("build", "spmv", "--data", "auto", "--target", "verilog", "-o", str(tmp_path / "out"))
+    loaded = loaded_by(
+        "build",
+        "spmv",
+        "--extents",
+        "i=4,j=4",
+        "--capacity",
+        "B=8",
+        "--target",
+        "verilog",
+        "-o",
+        str(tmp_path / "out"),
+    )
     assert loaded & roles("component")
     assert not loaded & roles("model")
 

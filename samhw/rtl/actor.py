@@ -95,8 +95,7 @@ class Primitive(Shared):
 
 
 def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Primitive:
-    """The component of a node: the class in the folder of its kind that has the kind's name, `ScanDense` of
-    `scan_dense`.
+    """The component of a node, of the one class in the folder of its kind that is a `Primitive`.
 
     Args:
         stall_port: gives roots and writers the input `stall`.
@@ -106,6 +105,8 @@ def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Prim
     """
     module = role(node.kind, "component")
     assert module is not None, f"samhw/primitives/{node.kind} has no component"
-    name = "".join(word.capitalize() for word in node.kind.split("_"))
-    made: Primitive = getattr(module, name).at(Site(node, graph, arch, stall_port))
-    return made
+    classes = (
+        made for made in vars(module).values() if isinstance(made, type) and issubclass(made, Primitive)
+    )
+    (kind,) = (made for made in classes if made.__module__ == module.__name__)
+    return kind.at(Site(node, graph, arch, stall_port))

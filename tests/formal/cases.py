@@ -23,7 +23,7 @@ from samhw.primitives.recur.component import Recur
 from samhw.primitives.recur_vector.component import RecurVector
 from samhw.primitives.reduce_scalar.component import ReduceScalar
 from samhw.primitives.reduce_vector.component import ReduceVector
-from samhw.primitives.repeat.component import Repeat
+from samhw.primitives.repeat.component import Repeater
 from samhw.primitives.running.component import Running
 from samhw.primitives.scan_compressed.component import ScanCompressed
 from samhw.primitives.scan_dense.component import ScanDense
@@ -95,7 +95,7 @@ CASES = {
     for case in (
         Case(
             "repeat",
-            lambda: Repeat(arch=_ARCH, payload_width=8),
+            lambda: Repeater(arch=_ARCH, payload_width=8),
             {"ref": Grammar(1, empty=True), "crd": _CRD},
             {"ref": _MAYBE},
             invariant=_held("crd", "ref", [TokenKind.VAL, TokenKind.EMPTY]),

@@ -19,7 +19,7 @@ from samhw.primitives.intersect.component import Intersect
 from samhw.primitives.locate.component import Locate
 from samhw.primitives.pick.component import Pick
 from samhw.primitives.reduce_scalar.component import ReduceScalar
-from samhw.primitives.repeat.component import Repeat
+from samhw.primitives.repeat.component import Repeater
 from samhw.primitives.scan_compressed.component import ScanCompressed
 from samhw.primitives.scan_dense.component import ScanDense
 from samhw.primitives.scan_singleton.component import ScanSingleton
@@ -166,7 +166,7 @@ def test_hold(kind, seed):
     expected = (encode(held, depth + 1), depth + 1)
     match kind:
         case "repeat":
-            component, ports, out = Repeat(arch=ARCH, payload_width=32), ("ref", "crd"), "ref"
+            component, ports, out = Repeater(arch=ARCH, payload_width=32), ("ref", "crd"), "ref"
         case "crd_hold":
             component, ports, out = CrdHold(arch=ARCH), ("outer", "inner"), "crd"
         case _:

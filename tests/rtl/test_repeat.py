@@ -2,14 +2,14 @@
 
 import pytest
 
-from samhw.primitives.repeat.component import Repeat
+from samhw.primitives.repeat.component import Repeater
 from samhw.rtl.actor import Error
 from tests.rtl.bench import ARCH, Offer, run
 from tests.support.streams import timed, tokens
 
 
 def repeat(ref, crd, *, width=32, **options):
-    return run(Repeat(arch=ARCH, payload_width=width), {"ref": ref, "crd": crd}, **options)
+    return run(Repeater(arch=ARCH, payload_width=width), {"ref": ref, "crd": crd}, **options)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from samhw.rtl.output import Output
 from samhw.rtl.site import Site
 from samhw.rtl.token import token_layout
 
-__all__ = ["Repeat"]
+__all__ = ["Repeater"]
 
 
-class Repeat(Primitive):
+class Repeater(Primitive):
     """In `ref` (outer) and `crd` (inner), out `ref`.
 
     Args:

@@ -7,7 +7,7 @@ from amaranth.lib import data
 
 from samhw.primitives.crd_hold.component import CrdHold
 from samhw.primitives.locate.component import Locate
-from samhw.primitives.repeat.component import Repeat
+from samhw.primitives.repeat.component import Repeater
 from samhw.rtl.actor import Error
 from samhw.rtl.token import CONTROL, TokenKind, is_payload, make_token, stop_hi, stop_lo, stop_token
 from tests.formal.actors.words import DONE, changes, late, push, reports, take, value
@@ -86,7 +86,7 @@ ACTORS = (
     Actor(
         "hold of repeat",
         table("Holding an outer payload"),
-        lambda: Repeat(arch=SHORT, payload_width=8),
+        lambda: Repeater(arch=SHORT, payload_width=8),
         _hold("ref", "crd", "ref", may_be_empty=True),
     ),
     Actor(

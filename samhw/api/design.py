@@ -180,7 +180,7 @@ class RunnableDesign:
         workload = self._last if data is None else self.bind(data)
         if workload is None:
             raise InputError("An estimate counts what data store; give data, or run the design first.")
-        return estimate_compiled(self.compile_for(workload), workload.statistics())
+        return estimate_compiled(self.compile_for(workload), workload.statistics(is_open=True))
 
     def tune(
         self,

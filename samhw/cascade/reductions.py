@@ -64,6 +64,9 @@ class RegionReductions:
         read = tuple(dict.fromkeys(accesses(operand)))
         earlier = {a: w for a in read if (w := self.earlier(a, statement, index)) is not None}
         same = masks <= {mask} and all(self.mask_of(a, w, index) == mask for a, w in earlier.items())
+        if statement.reduction in ("max", "min"):
+            # A point that a mask leaves out is none, while its expression without the mask has a value.
+            same = same and all(within == statement.mask for within in self._masks_within(statement))
         return Reduced(statement, index, operand, earlier, mask, same)
 
     def is_elementwise(self, statement: Statement) -> bool:
@@ -110,6 +113,21 @@ class RegionReductions:
         masks = [mask for mask, _ in self._masks(writer)]
         mask = writer.mask or next(iter(masks), None)
         return None if mask is None else mask.renamed(names)
+
+    def _masks_within(self, statement: Statement) -> set[Access]:
+        """The masks of all that `expanded` puts in its place, wherever in the operand it stands."""
+        masks: set[Access] = set()
+        stack = [statement]
+        while stack:
+            for access in accesses(stack.pop().rhs):
+                writer = self.writers.get(access.tensor)
+                if writer is not None and self.is_elementwise(writer):
+                    names = dict(zip(writer.lhs.names, access.names, strict=True))
+                    renamed = writer.renamed(names)
+                    stack.append(renamed)
+                    if renamed.mask is not None:
+                        masks.add(renamed.mask)
+        return masks
 
     def _masks(self, statement: Statement) -> Iterator[tuple[Access, Statement]]:
         """The masks of the factors of a sum that the region computes element by element: where these are

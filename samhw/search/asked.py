@@ -65,15 +65,15 @@ def _cut(region: Region, orders: Mapping[str, tuple[str, ...]]) -> Iterator[Regi
 
 
 def _free(region: Region, known: set[str]) -> Region:
-    """A region whose order, where it leaves out what passes have added, is that of its statements."""
-    assert region.order is not None
+    """A region whose order, where it leaves out what passes have added, is that of its statements; one that
+    leaves out more keeps it, and is refused where it is checked."""
+    order = region.order
+    assert order is not None
     own = {index for statement in region.statements for index in statement.indices}
-    if own.issubset(known) or not own.difference(known).isdisjoint(region.order):
+    if own.issubset(known) or not own.difference(known).isdisjoint(order) or own & known - {*order}:
         return region
     statements = (
-        replace(
-            s, order=tuple(i for i in region.order if i in s.indices) if known.issuperset(s.indices) else None
-        )
+        replace(s, order=tuple(i for i in order if i in s.indices) if known.issuperset(s.indices) else None)
         for s in region.statements
     )
     return replace(region, statements=tuple(statements), order=None)

@@ -44,12 +44,11 @@ def request_for(
     known: dict[object, TensorStatistics] = {}
 
     def statistics(candidate: Schedule) -> TensorStatistics:
-        # What the host makes of data may depend on their blocks, such as those at the edge.
-        key = tuple(
-            tuple(rules.items()) for rules in (candidate.split, candidate.permute_rows, candidate.blocks)
-        )
+        # What the host makes of data depends on what lies in blocks, such as those at the edge.
+        stored = (candidate.split, candidate.permute_rows, candidate.blocks, candidate.formats)
+        key = tuple(tuple(rules.items()) for rules in stored)
         if key not in known:
-            known[key] = workload.statistics(schedule=candidate)
+            known[key] = workload.statistics(schedule=candidate, is_open=is_open)
         return known[key]
 
     return Request(

@@ -73,13 +73,18 @@ class Workload:
         """The value type, from what is asked for, the program and its data (`choose_value`)."""
         return choose_value(asked, self.program, (tensor.vals for tensor in self.tensors.values()))
 
-    def statistics(self, kind: Kind = "exact", schedule: Schedule | None = None) -> TensorStatistics:
+    def statistics(
+        self, kind: Kind = "exact", schedule: Schedule | None = None, *, is_open: bool = False
+    ) -> TensorStatistics:
         """What is known of the inputs, of that kind, and of the parts into which a schedule splits them. Ask
-        once, and keep it: it keeps what it has counted."""
+        once, and keep it: it keeps what it has counted. `is_open` as for `Request`."""
         masks = {statement.mask.tensor for statement in self.program.statements if statement.mask}
         stored = self.stored(schedule)
         program = self.program if schedule is None else _written(schedule, self.program)
-        return from_tensors(stored | derived_of(program, stored) | self.parts(schedule), kind, masks=masks)
+        room = self.capacity(schedule and replace(schedule, fuse="partial", order={})) if is_open else None
+        return from_tensors(
+            stored | derived_of(program, stored, room) | self.parts(schedule), kind, masks=masks
+        )
 
     def stored(self, schedule: Schedule | None) -> dict[str, Tensor]:
         """The inputs with their rows in the orders of a schedule.

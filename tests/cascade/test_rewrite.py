@@ -166,6 +166,10 @@ def test_deferred_leaves_alone_what_would_have_to_be_rescaled() -> None:
         ("m[i] = S[i, j]\nD[i, j] = S[i, j] - m[i]\ny[i] = D[i, j] * D[i, j]", "comes apart only as"),
         ("m[i] max= S[i, j] where S[i, j]\ny[i] = exp(S[i, j] - m[i])", "do not count the same points"),
         (
+            "m[i] = S[i, j]\nD[i, j] = S[i, j] - m[i] where S[i, j]\ny[i] max= D[i, j]",
+            "do not count the same points",
+        ),
+        (
             "m[i] max= S[i, j]\ny[i] = exp(S[i, j] - m[i]) + 2 * exp(-m[i])",
             "is added once, and not at each j",
         ),
@@ -188,6 +192,16 @@ def test_left_alone(statements: str, words: str) -> None:
     left = found.findings[-1]
     assert not left.rewritten
     assert re.search(words, left.words)
+
+
+def test_what_a_mask_leaves_out_of_an_extreme_has_no_deferred_part() -> None:
+    """T - t is stored for no j of a row that the mask leaves out, and -t is not its maximum."""
+    text = "tensor E[l=2]\ntensor T[l=2, j=2]\nt[l] = T[l, j]\n"
+    text += "D[l, j] = T[l, j] - t[l] where E[l]\nm[l] max= D[l, j]"
+    design = samhw.compile(text, schedule={"cascade": "auto", "fuse": "full"}, value="f32")
+    result = design.run(E=[0, 1], T=[[0, 1], [2, 3]])
+    result.check()
+    assert list(result["m"]) == [0, -2]
 
 
 def test_equal_extents_are_not_one_index() -> None:

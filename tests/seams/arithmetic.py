@@ -159,7 +159,11 @@ class Arithmetic:
         return result if is_exact else Number(result.value, result.error + further, reach, 1)
 
     def product(self, factors: Sequence[Number]) -> Number:
-        """Of numbers that some order of multiplications joins."""
+        """Of numbers that some order of multiplications joins: a zero may come after what is too great."""
+        reach = math.prod(max(1, factor.reach) for factor in factors if not factor.is_zero)
+        if len(factors) > 1 and not self.fits(reach):
+            self.overflow()
+            return OPEN
         result = factors[0]
         for factor in factors[1:]:
             result = self.multiply(result, factor)

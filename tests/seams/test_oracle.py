@@ -46,6 +46,14 @@ def test_zeros_count_in_extremes_and_products() -> None:
     gives(text, "q", [2, 0], A=A)
 
 
+def test_a_product_may_overflow_before_its_zero() -> None:
+    kind = arithmetic("i8")
+    factors = [kind.literal(x) for x in (20, 20, 0)]
+    assert kind.product(factors).is_open
+    assert kind.may_overflow
+    assert arithmetic("i8").product([kind.literal(x) for x in (5, 20, 0)]).is_zero
+
+
 def test_the_best_of_a_row_is_filled_with_zeros() -> None:
     text = "tensor S[i=2, j=3]\ntensor V[i, r=2]\ntensor P[i, r=2]\n"
     text += "V[i, r] top= S[i, j] where S[i, j]\nP[i, r] argtop= S[i, j] where S[i, j]"

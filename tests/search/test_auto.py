@@ -272,3 +272,24 @@ def test_weights_of_a_scan_are_stored_so_that_their_sums_do_not_wait() -> None:
     assert {"W": "csc", "U": "csc"}.items() <= chosen.compiled.schedule.formats.items()
     assert chosen.cycles < 0.95 * plain.cycles
     np.testing.assert_allclose(chosen["H"], plain["H"], rtol=1e-5)
+
+
+def test_auto_beside_a_scan_and_computed_places() -> None:
+    """What passes add to a region leaves the orders of statements whole that its order does not name."""
+    text = """tensor A[j=5, i=4]
+tensor H[n=6, i=4] : dense
+tensor Q[l=3, i, k=2]
+tensor p[k] : dense
+tensor Y[m=6, i]
+scan n {
+    Z[i] = H[n - 2, i]
+    H[n, i] = min(max(Z[i], -4), 4)
+}
+T[j] = A[j, i]
+U[l, i, k] = Q[l, i, k] where Y[p[k], i]"""
+    rng = np.random.default_rng(5)
+    q, y, p = rng.integers(-3, 4, (3, 4, 2)), rng.integers(0, 2, (6, 4)), [2, 2]
+    design = samhw.compile(text, schedule={"fuse": "auto"}, value="i16")
+    result = design.run(A=np.ones((5, 4)), Q=q, Y=y, p=p)
+    result.check()
+    np.testing.assert_array_equal(result["U"], np.where(y[p].T, q, 0))

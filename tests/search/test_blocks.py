@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import samhw
 from samhw.frontend import load_kernel
@@ -66,3 +67,14 @@ def test_tune_confirms_them() -> None:
     np.testing.assert_array_equal(after.tensors["T"].to_dense(), before.tensors["T"].to_dense())
     assert after.check().good
     assert after.cycles < before.cycles / 4
+
+
+@pytest.mark.parametrize("shape", [(3, 2, 4), (4, 2, 5)])
+def test_auto_for_blocks_of_any_extents(shape: tuple[int, int, int]) -> None:
+    """A design of open extents asks for masks along all blocked indices, of which an estimate knows."""
+    text = "tensor D[i, j, l] : bdense(2)\ntensor m[i] : bdense(2)\nm[i] max= D[i, j, l]"
+    design = samhw.compile(text, schedule="auto", value="i32")
+    data = np.arange(np.prod(shape)).reshape(shape) - 5
+    result = design.run(D=data)
+    np.testing.assert_array_equal(result["m"], data.max((1, 2)))
+    assert design.estimate().cycles > 0

@@ -2,6 +2,7 @@
 primitive is, its spec alone knows."""
 
 import ast
+import os
 import re
 import runpy
 import subprocess
@@ -242,22 +243,24 @@ def test_the_wall_between_models_and_components() -> None:
     assert not {name for name in needed(models) if name in components or name.startswith("samhw.rtl")}
 
 
-def loaded_by(*arguments: str) -> set[str]:
-    """The modules that a command has loaded, in a process of its own."""
+def loaded_by(cache: Path, *arguments: str) -> set[str]:
+    """The modules that a command has loaded, in a process of its own, which finds nothing built before."""
     code = "import sys; from samhw.cli import main; main.main(standalone_mode=False); print(*sys.modules)"
     command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    environment = {**os.environ, "SAMHW_CACHE": str(cache)}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return {*done.stdout.splitlines()[-1].split()}
 
 
-def test_a_simulation_loads_no_hardware() -> None:
-    loaded = loaded_by("run", "spmv")
+def test_a_simulation_loads_no_hardware(tmp_path: Path) -> None:
+    loaded = loaded_by(tmp_path, "run", "spmv")
     assert loaded & roles("model")
     assert not loaded & (roles("component") | {"amaranth"})
 
 
 def test_hardware_is_built_without_models(tmp_path: Path) -> None:
     loaded = loaded_by(
+        tmp_path / "cache",
         "build",
         "spmv",
         "--extents",

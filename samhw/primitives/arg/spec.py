@@ -1,7 +1,7 @@
 """arg: the coordinate of the best value of each fiber."""
 
 from samhw.numerics import ValueType
-from samhw.primitives.reducer.spec import ScalarReducer
+from samhw.primitives.reducer.spec import ReducerToScalars
 from samhw.spec.base import Ports, Reduction, Work
 from samhw.spec.params import VALUE, Params, choice, parameters
 from samhw.spec.streams import COORDINATE, crd, val
@@ -9,7 +9,7 @@ from samhw.spec.streams import COORDINATE, crd, val
 __all__ = ["SPEC"]
 
 
-class _Arg(ScalarReducer):
+class _Arg(ReducerToScalars):
     kind = "arg"
     rule = "Gives the coordinate of the greatest, or least, value of each fiber."
     params = parameters(op=choice("max", "min"), value=VALUE)

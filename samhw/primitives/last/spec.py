@@ -1,13 +1,13 @@
 """last: the last value of each fiber."""
 
-from samhw.primitives.reducer.spec import ScalarReducer
+from samhw.primitives.reducer.spec import ReducerToScalars
 from samhw.spec.base import Reduction, Work
 from samhw.spec.params import VALUE, Params, parameters
 
 __all__ = ["SPEC"]
 
 
-class _Last(ScalarReducer):
+class _Last(ReducerToScalars):
     kind = "last"
     rule = "Gives the last value of each fiber."
     params = parameters(value=VALUE)

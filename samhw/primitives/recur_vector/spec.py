@@ -1,13 +1,13 @@
 """recur_vector: as reduce_vector, of sums that each of their elements rescales."""
 
-from samhw.primitives.vector_reducer.spec import BANKS, BITS, VectorReducer
+from samhw.primitives.vector_reducer.spec import BANKS, BITS, ReducerToVectors
 from samhw.spec.base import Reduction, Work
 from samhw.spec.params import VALUE, Params, parameters
 
 __all__ = ["SPEC"]
 
 
-class _RecurVector(VectorReducer):
+class _RecurVector(ReducerToVectors):
     kind = "recur_vector"
     rule = (
         "Rescales and adds the fibers inside, coordinate by coordinate, and gives the sums when the outer "

@@ -3,7 +3,7 @@
 from math import prod
 
 from samhw.numerics import REDUCTIONS
-from samhw.primitives.reducer.spec import ScalarReducer
+from samhw.primitives.reducer.spec import ReducerToScalars
 from samhw.spec.base import Reduction, Work
 from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import SHAPE, VALUE, Params, choice, parameters
@@ -11,7 +11,7 @@ from samhw.spec.params import SHAPE, VALUE, Params, choice, parameters
 __all__ = ["SPEC"]
 
 
-class _ReduceScalar(ScalarReducer):
+class _ReduceScalar(ReducerToScalars):
     kind = "reduce_scalar"
     rule = "Folds the values of each fiber to one, which it gives when the fiber ends."
     params = parameters(op=choice(*REDUCTIONS), value=VALUE, shape=SHAPE)

@@ -3,7 +3,7 @@
 from math import prod
 
 from samhw.numerics import REDUCTIONS
-from samhw.primitives.vector_reducer.spec import BANKS, BITS, VectorReducer
+from samhw.primitives.vector_reducer.spec import BANKS, BITS, ReducerToVectors
 from samhw.spec.base import Reduction, Work
 from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import SHAPE, VALUE, Params, choice, parameters
@@ -11,7 +11,7 @@ from samhw.spec.params import SHAPE, VALUE, Params, choice, parameters
 __all__ = ["SPEC"]
 
 
-class _ReduceVector(VectorReducer):
+class _ReduceVector(ReducerToVectors):
     kind = "reduce_vector"
     rule = (
         "Adds the fibers inside up, coordinate by coordinate, and gives the sums when the outer fiber ends."

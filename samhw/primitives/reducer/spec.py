@@ -7,7 +7,7 @@ from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import Params
 from samhw.spec.streams import val
 
-__all__ = ["Reducer", "ScalarReducer"]
+__all__ = ["Reducer", "ReducerToScalars"]
 
 
 class Reducer(Spec):
@@ -37,7 +37,7 @@ class Reducer(Spec):
         return None
 
 
-class ScalarReducer(Reducer):
+class ReducerToScalars(Reducer):
     """A reducer that makes one value of each fiber."""
 
     def refusal(self, depth: int, params: Params) -> str | None:

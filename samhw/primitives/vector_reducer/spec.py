@@ -7,7 +7,7 @@ from samhw.spec.base import PORTS, Ports, too_shallow
 from samhw.spec.params import Param, Params, Role
 from samhw.spec.streams import crd, val
 
-__all__ = ["BANKS", "BITS", "VectorReducer"]
+__all__ = ["BANKS", "BITS", "ReducerToVectors"]
 
 _MOST = PORTS - 2
 
@@ -27,7 +27,7 @@ BITS = Param(f"a list of 1 to {_MOST} widths in bits, the innermost coordinate's
 BANKS = Param(f"a number from 2 to {MOST_BANKS}", _is_number_of_banks, True, Role.BANKS)
 
 
-class VectorReducer(Reducer):
+class ReducerToVectors(Reducer):
     """A reducer with an accumulator for each coordinate inside of the level that it takes away. Its bitmaps
     take some cycles, but what passes by it waits for a whole fiber."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from samhw.primitives.writer.spec import Writer
+from samhw.primitives.writer.spec import WriterSpec
 from samhw.spec.base import Ports
 from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import VALUE, Params, StoredArray, parameters, written
@@ -11,7 +11,7 @@ from samhw.spec.streams import ref, val
 __all__ = ["SPEC"]
 
 
-class _WriteAt(Writer):
+class _WriteAt(WriterSpec):
     kind = "write_at"
     rule = "Writes the values of a step of the result where they belong, one a cycle."
     params = parameters(vals=written(StoredArray.VALS), value=VALUE)

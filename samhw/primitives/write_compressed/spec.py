@@ -1,12 +1,12 @@
 """write_compressed: coordinates, and where each fiber ends."""
 
-from samhw.primitives.writer.spec import LevelWriter
+from samhw.primitives.writer.spec import LevelWriterSpec
 from samhw.spec.params import StoredArray, parameters, written
 
 __all__ = ["SPEC"]
 
 
-class _WriteCompressed(LevelWriter):
+class _WriteCompressed(LevelWriterSpec):
     kind = "write_compressed"
     rule = "Writes coordinates, and where each fiber ends, one a cycle."
     params = parameters(pos=written(StoredArray.POS), crd=written(StoredArray.CRD))

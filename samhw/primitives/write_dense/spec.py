@@ -1,12 +1,12 @@
 """write_dense: counts the fibers of a dense level."""
 
-from samhw.primitives.writer.spec import LevelWriter
+from samhw.primitives.writer.spec import LevelWriterSpec
 from samhw.spec.params import EXTENT, parameters
 
 __all__ = ["SPEC"]
 
 
-class _WriteDense(LevelWriter):
+class _WriteDense(LevelWriterSpec):
     kind = "write_dense"
     rule = "Counts the fibers of a dense level of the result, and writes nothing."
     params = parameters(extent=EXTENT)

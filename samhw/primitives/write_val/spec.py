@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from samhw.primitives.writer.spec import Writer
+from samhw.primitives.writer.spec import WriterSpec
 from samhw.spec.base import Ports
 from samhw.spec.blocks import Blocked, TakenBlocks
 from samhw.spec.params import SHAPE, VALUE, Params, StoredArray, parameters, written
@@ -11,7 +11,7 @@ from samhw.spec.streams import val
 __all__ = ["SPEC"]
 
 
-class _WriteVal(Writer):
+class _WriteVal(WriterSpec):
     kind = "write_val"
     rule = "Writes the values of the result, one a cycle."
     params = parameters(vals=written(StoredArray.VALS), value=VALUE, shape=SHAPE)

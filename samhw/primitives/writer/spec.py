@@ -6,10 +6,10 @@ from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
 from samhw.spec.params import Params
 from samhw.spec.streams import crd
 
-__all__ = ["LevelWriter", "Writer"]
+__all__ = ["LevelWriterSpec", "WriterSpec"]
 
 
-class Writer(KeepsLevels):
+class WriterSpec(KeepsLevels):
     inner_latency = None
     thins = False
     cell = "LW"
@@ -24,7 +24,7 @@ class Writer(KeepsLevels):
         return None
 
 
-class LevelWriter(Writer):
+class LevelWriterSpec(WriterSpec):
     def refusal(self, depth: int, params: Params) -> str | None:
         return too_shallow(depth, 1)
 

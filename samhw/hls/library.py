@@ -63,6 +63,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         value for graph, n in nodes for value in (graph.value, graph.operand_type(n), graph.result_type(n))
     }
     processes = [process for program in programs for process in program.processes]
+    payloads = [port.stream.payload for _, node in nodes for port in (*node.inputs, *node.outputs)]
     return {
         **context,
         "index_bits": programs[0].index_bits,
@@ -71,7 +72,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         "functions": {process.function for process in processes},
         "burst": BURST,
         "outstanding": OUTSTANDING,
-        "blocks": any(p.stream.payload.shape for _, n in nodes for p in (*n.inputs, *n.outputs)),
+        "blocks": context.get("blocks", False) or any(p.words > 1 for p in payloads),
         "operations_headers": operation_headers(values, converts=context.get("converts", False)),
     }
 

@@ -12,6 +12,7 @@ from amaranth.hdl._ast import AnySeq
 from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.rtl.units import Unit
+from tests.formal.mutants import home
 
 __all__ = ["SHORT", "with_cut_steps", "with_cut_units"]
 
@@ -59,11 +60,11 @@ def with_cut_steps(make: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def with_cut_units(module: str, make: Callable[[], Any], operands: str = "a b") -> Callable[[], Any]:
-    """Makes a component whose units, by the name `alu_unit` in a module of samhw.rtl, have free results."""
+    """Makes a component whose units, by the name `alu_unit` in a module (`home`), have free results."""
 
     def cut() -> Any:
         return patch(
-            f"samhw.rtl.{module}.alu_unit", lambda op, value_type, *to, **timed: _Free(value_type, operands)
+            f"{home(module)}.alu_unit", lambda op, value_type, *to, **timed: _Free(value_type, operands)
         )
 
     def made() -> Any:

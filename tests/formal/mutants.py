@@ -1,4 +1,4 @@
-"""Mutants: a class of samhw.rtl with one expression changed, to see that a property notices."""
+"""Mutants: a component, or a class of samhw.rtl, with one expression changed, which a property notices."""
 
 import importlib
 import inspect
@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from unittest.mock import patch
 
-__all__ = ["Mutant"]
+from samhw.primitives import folders
+
+__all__ = ["Mutant", "home"]
+
+
+def home(name: str) -> str:
+    """The module of a component by its folder in samhw.primitives, or of samhw.rtl by its name there."""
+    return f"samhw.primitives.{name}.component" if name in folders() else f"samhw.rtl.{name}"
 
 
 @dataclass(frozen=True)
@@ -17,7 +24,7 @@ class Mutant:
 
     Attributes:
         name: what is wrong.
-        module: below `samhw.rtl`.
+        module: see `home`.
         old: stands once in the text of the module.
         new: takes its place.
     """
@@ -31,7 +38,7 @@ class Mutant:
     def applied(self) -> Iterator[None]:
         """The module's functions, and the methods of its classes, are the changed ones; methods that call
         `super()` keep their own."""
-        module = importlib.import_module(f"samhw.rtl.{self.module}")
+        module = importlib.import_module(home(self.module))
         text = inspect.getsource(module)
         if text.count(self.old) != 1:
             raise ValueError(f"{self.old!r} stands {text.count(self.old)} times in {module.__name__}")

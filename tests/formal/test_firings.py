@@ -219,7 +219,7 @@ MUTANTS = {
     ],
     "walk of scan_compressed": [
         Mutant("two fibers are one", "walk", "[open.eq(self.last), self.first", "[open.eq(0), self.first"),
-        Mutant("the extent is a coordinate", "coordinates", "last >= extent", "last > extent"),
+        Mutant("the extent is a coordinate", "stored_walk", "last >= extent", "last > extent"),
     ],
     "walk of scan_singleton": [
         Mutant("a fiber without an end", "scan_singleton", "walk.last.eq(1)", "walk.last.eq(0)")

@@ -779,7 +779,7 @@ def test_errors(name: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "depth", "params", "message"),
     [
-        ("scan", 0, {}, "no primitive 'scan'; the kinds are root, step_ref, scan_dense"),
+        ("scan", 0, {}, "no primitive 'scan'; the kinds are alu, arg, array"),
         ("scan_dense", 0, {}, r"'n' \(scan_dense\) lacks the parameter 'extent'; give a name"),
         ("scan_dense", 0, {"extent": 3}, "has extent = 3; give a name"),
         ("crd_hold", 1, {"extent": "i"}, "has no parameter 'extent'; its parameters are: none"),

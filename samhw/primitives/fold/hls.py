@@ -45,4 +45,4 @@ def lower(to: RegionBuilder, node: Node) -> None:
 
 def context(uses: Sequence[tuple[Graph, Node]]) -> dict[str, Any]:
     """What its header is rendered for: which parts of blocks results are made of."""
-    return {"folds": sorted({FoldedParts.of(node) for _, node in uses})}
+    return {"blocks": True, "folds": sorted({FoldedParts.of(node) for _, node in uses})}

@@ -47,4 +47,4 @@ def lower(to: RegionBuilder, node: Node) -> None:
 
 def context(uses: Sequence[tuple[Graph, Node]]) -> dict[str, Any]:
     """What its header is rendered for: which factors products have."""
-    return {"matmuls": sorted({Factors.of(node) for _, node in uses})}
+    return {"blocks": True, "matmuls": sorted({Factors.of(node) for _, node in uses})}

@@ -28,7 +28,7 @@ from samhw.fusion import block_sizes
 from samhw.names import Names
 from samhw.passes.lowerable import Lowerable
 from samhw.passes.recipe import Recipe
-from samhw.tensors import Format, LevelType, Tensor
+from samhw.tensors import Format, Tensor
 
 __all__ = ["mask_edges"]
 
@@ -160,5 +160,5 @@ def _ones(mode: int, source: Tensor) -> Tensor:
 def _dense(sizes: Sequence[int]) -> Format:
     """Dense levels of blocks of these sizes."""
     rank = len(sizes)
-    storage = Format((LevelType.dense,) * rank, tuple(range(rank)))
+    storage = Format.dense(rank)
     return storage.blocked(sizes) if any(size > 1 for size in sizes) else storage

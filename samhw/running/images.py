@@ -5,11 +5,10 @@ from functools import partial
 
 from samhw.compiler import block_counts
 from samhw.errors import InputError, RunError
-from samhw.formats import Format
 from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory_name
 from samhw.numerics import Words
 from samhw.running.shards import joined, shard_sizes
-from samhw.tensors.tensor import Tensor
+from samhw.tensors import Format, Tensor
 
 __all__ = ["load", "stored_words", "unload"]
 

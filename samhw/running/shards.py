@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from samhw.errors import InputError
-from samhw.formats import Format
 from samhw.graph import TensorBinding, memory_name
 from samhw.numerics import Words
+from samhw.tensors import Format
 
 __all__ = ["joined", "shard_sizes"]
 

@@ -98,6 +98,16 @@ def test_a_singleton_below_a_dense_level_refuses_none_and_several(rows):
         Tensor.from_coo([rows, range(len(rows))], [1] * len(rows), (3, 4), "(dense, singleton)")
 
 
+def test_a_singleton_below_a_dense_level_may_have_levels_below():
+    tensor = Tensor.from_coo(
+        [[0, 0, 1], [2, 2, 0], [0, 3, 1]], [7, 8, 9], (2, 3, 4), "(dense, singleton, compressed)"
+    )
+    tensor.check()
+    assert lists(tensor) == {"crd1": [2, 0], "pos2": [0, 2, 3], "crd2": [0, 3, 1], "vals": [7, 8, 9]}
+    with pytest.raises(InputError, match="none or several"):
+        Tensor.from_coo([[0, 0, 1], [2, 1, 0], [0, 3, 1]], [7, 8, 9], (2, 3, 4), tensor.format)
+
+
 def test_levels_below_a_singleton_hang_off_distinct_tuples():
     coords = np.array([[0, 0, 0, 1], [1, 1, 2, 2], [0, 2, 1, 1]])
     tensor = Tensor.from_coo(coords, [1, 2, 3, 4], (2, 3, 3), "(compressed, singleton, compressed)")

@@ -60,10 +60,7 @@ def dense(name: str, indices: tuple[str, ...], blocks: Mapping[str, int]) -> Ten
     Args:
         blocks: how large they are along an index, where there are some.
     """
-    format = Format.dense(len(indices))
-    sizes = [blocks.get(index, 1) for index in indices]
-    if any(size > 1 for size in sizes):
-        format = format.blocked(sizes)
+    format = Format.dense(len(indices), blocks=[blocks.get(index, 1) for index in indices])
     return TensorDecl(name, indices, (None,) * len(indices), format)
 
 

@@ -199,7 +199,7 @@ class CutViews:
         """
         for each in (whole, parts):
             format = each.format
-            if not format.is_all_dense or format.mode_order != tuple(range(format.rank)):
+            if not (format.is_all_dense and format.is_natural):
                 raise InputError(
                     "A cascade over segments or tiles takes only what is stored dense and row by row, and "
                     f"'{each.name}' is stored as {format}; store it so, or give neither to its index."

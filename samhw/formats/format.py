@@ -89,9 +89,12 @@ class Format:
             )
 
     @classmethod
-    def dense(cls, rank: int, mode_order: Iterable[int] | None = None) -> "Format":
-        """Dense levels, of modes in their order or in another one."""
-        return cls.sparse_in([False] * rank, mode_order)
+    def dense(
+        cls, rank: int, mode_order: Iterable[int] | None = None, *, blocks: Sequence[int] = ()
+    ) -> "Format":
+        """Dense levels, of modes in their order or in another one; in blocks if one is larger than 1."""
+        made = cls.sparse_in([False] * rank, mode_order)
+        return made.blocked(blocks) if any(size > 1 for size in blocks) else made
 
     @classmethod
     def compressed(cls, rank: int, mode_order: Iterable[int] | None = None) -> "Format":
@@ -161,17 +164,17 @@ class Format:
         """The shortest text that :meth:`parse` reads back as this format."""
         if self.block is not None:
             name = f"{self._block_name}({','.join(map(str, self._block_sizes))})"
-            return name if self._is_natural else f"{name} @ {_tuple_text(self.mode_order)}"
+            return name if self.is_natural else f"{name} @ {_tuple_text(self.mode_order)}"
         named = _named_formats(self.rank)
         for name, format in named.items():
             if format == self:
                 return name
         for name, format in named.items():
-            if format.levels == self.levels and format._is_natural:
+            if format.levels == self.levels and format.is_natural:
                 return f"{name} @ {_tuple_text(self.mode_order)}"
         is_named = self.rank == 2 and self.levels[0].is_full and self.levels[1].is_matrix_format
         text = str(self.levels[1]) if is_named else _tuple_text(self.levels)
-        return text if self._is_natural else f"{text} @ {_tuple_text(self.mode_order)}"
+        return text if self.is_natural else f"{text} @ {_tuple_text(self.mode_order)}"
 
     @property
     def rank(self) -> int:
@@ -197,15 +200,18 @@ class Format:
         """The size of a block along a mode; 1 without blocks."""
         return self.block[mode] if isinstance(self.block, tuple) else 1
 
-    def blocked(self, sizes: Sequence[int]) -> "Format":
-        """The same format of blocks of these sizes, by mode; coordinate lists become compressed levels."""
+    def blocked(self, sizes: Sequence[int] | int | None) -> "Format":
+        """The same format of blocks, as `block` says; coordinate lists become compressed levels."""
+        if sizes is None:
+            return self
         outer = (level.loaded for level in self.of_blocks.levels)
-        return Format((*outer, *(_DENSE,) * self.rank), self.mode_order, tuple(sizes))
+        block = sizes if isinstance(sizes, int) else tuple(sizes)
+        return Format((*outer, *(_DENSE,) * self.rank), self.mode_order, block)
 
     def compressed_in(self, mode: int) -> "Format":
         """The format with a compressed level for a mode of which only some coordinates are left. A format of
         blocks has all of them compressed, as there is none for some."""
-        if isinstance(self.block, tuple):
+        if self.block is not None:
             return Format.compressed(self.rank, self.mode_order).blocked(self.block)
         pairs = zip(self.levels, self.mode_order, strict=True)
         levels = (_COMPRESSED if at == mode and level.is_full else level for level, at in pairs)
@@ -213,9 +219,10 @@ class Format:
 
     @property
     def of_result(self) -> "Format":
-        """The format of a result that has its coordinates where this one does: levels that inputs alone have
+        """The format of a result that has its coordinates where this one does: levels that no region writes
         become compressed."""
-        return replace(self, levels=tuple(level.of_result for level in self.levels))
+        levels = (level if level.loaded.writer else _COMPRESSED for level in self.levels)
+        return replace(self, levels=tuple(levels))
 
     @property
     def loaded(self) -> "Format":
@@ -290,7 +297,8 @@ class Format:
         return next(named)
 
     @property
-    def _is_natural(self) -> bool:
+    def is_natural(self) -> bool:
+        """Whether its modes are in their own order."""
         return self.mode_order == tuple(range(self.rank))
 
 

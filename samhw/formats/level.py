@@ -168,11 +168,6 @@ class LevelType(ABC):
         """What gives the coordinates and positions of fibers."""
 
     @property
-    def of_result(self) -> "LevelType":
-        """The level of a result that has its coordinates where this one has its own."""
-        return self
-
-    @property
     def loaded(self) -> "LevelType":
         """The level as which this one lies in the memories of a design."""
         return self

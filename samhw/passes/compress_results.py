@@ -33,9 +33,7 @@ def compress_result(lowerable: Lowerable, number: int, tensor: str) -> tuple[Low
     program = lowerable.program
     decl = program.tensors[tensor]
     name = Names(program.tensors).fresh(f"{tensor}_csf")
-    compressed = Format.compressed(decl.rank, decl.format.mode_order)
-    if isinstance(decl.format.block, tuple):
-        compressed = compressed.blocked(decl.format.block)
+    compressed = Format.compressed(decl.rank, decl.format.mode_order).blocked(decl.format.block)
 
     def access(a: Access) -> Access:
         return Access(name, a.indices) if a.tensor == tensor else a

@@ -212,8 +212,7 @@ class _Copier:
         """A tensor like another one in another mode order."""
         name = self.names.fresh(f"{tensor}_{''.join(map(str, mode_order))}")
         rank, block = self.program.tensors[tensor].rank, self.format(tensor).block
-        permuted = Format((self.copied_level(tensor),) * rank, mode_order)
-        self.formats[name] = tensor, permuted.blocked(block) if isinstance(block, tuple) else permuted
+        self.formats[name] = tensor, Format((self.copied_level(tensor),) * rank, mode_order).blocked(block)
         return name
 
     def permuted(self, maker: Region, of: str, mode_order: tuple[int, ...], own: str) -> None:

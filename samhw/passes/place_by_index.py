@@ -289,12 +289,10 @@ class _Placer:
     def added(self, wish: str, variables: Sequence[str], statement: Statement) -> Access:
         """A further tensor, under variables of a statement, in the blocks that these have."""
         name = self.names.fresh(wish)
-        rank = len(variables)
-        storage = Format.dense(rank)
         dimensions = self.dimensions.of_statement(statement)
         sizes = [self.blocks.get(dimensions[variable], 1) for variable in variables]
-        storage = storage.blocked(sizes) if any(size > 1 for size in sizes) else storage
-        self.tensors[name] = TensorDecl(name, tuple(variables), (None,) * rank, storage)
+        storage = Format.dense(len(sizes), blocks=sizes)
+        self.tensors[name] = TensorDecl(name, tuple(variables), (None,) * len(sizes), storage)
         return Access.of(name, variables)
 
     def rows_first(self, access: Access, variables: Sequence[str], otherwise: bool) -> bool:

@@ -27,8 +27,7 @@ __all__ = [
 
 def to_level_coords(format: Format, coords: IntArray) -> IntArray:
     """Tensor coordinates (rank, n) to level coordinates (levels, n)."""
-    is_natural = format.mode_order == tuple(range(format.rank))
-    ordered = coords if is_natural else coords[list(format.mode_order)]
+    ordered = coords if format.is_natural else coords[list(format.mode_order)]
     if format.block is None:
         return ordered
     sizes = np.array(format.block_shape)[:, None]

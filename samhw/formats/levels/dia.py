@@ -7,7 +7,6 @@ import numpy as np
 from samhw.errors import InputError
 from samhw.formats.arrays import IntArray, check_positions
 from samhw.formats.level import Arrays, Below, Bools, LevelNode, LevelType, Packing, Rows, StoredLevel
-from samhw.formats.levels.compressed import Compressed
 
 __all__ = ["Diagonals"]
 
@@ -26,10 +25,6 @@ class Diagonals(LevelType):
     levels_by_place = 2
     arrays = ("cnt", "off")
     scanner = LevelNode("scan_dia", arrays, extents={"rows": 1, "extent": 0})
-
-    @property
-    def of_result(self) -> LevelType:
-        return Compressed()
 
     def misplaced(self, levels: Sequence[LevelType], depth: int) -> str | None:
         if depth == 1 and len(levels) == 2 and levels[0].is_full:

@@ -16,7 +16,6 @@ from samhw.formats.arrays import (
     run_starts,
 )
 from samhw.formats.level import Arrays, Below, Bools, LevelNode, LevelType, Packing, Rows, StoredLevel
-from samhw.formats.levels.compressed import Compressed
 
 __all__ = ["Ell"]
 
@@ -44,10 +43,6 @@ class Ell(LevelType):
     @property
     def scanner(self) -> LevelNode:
         return LevelNode("scan_ell", self.arrays, {"width": self.width})
-
-    @property
-    def of_result(self) -> LevelType:
-        return Compressed()
 
     def pack(self, at: Packing) -> tuple[Arrays, IntArray, int]:
         check_positions(at.count * self.width, f"format {at.format} at level {at.depth}")

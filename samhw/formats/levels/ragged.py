@@ -4,7 +4,6 @@ import numpy as np
 
 from samhw.formats.arrays import IntArray, check_length, check_lengths, check_pos, check_positions, ends
 from samhw.formats.level import Arrays, Below, Bools, LevelNode, LevelType, Packing, Rows, StoredLevel
-from samhw.formats.levels.compressed import Compressed
 
 __all__ = ["Ragged"]
 
@@ -19,10 +18,6 @@ class Ragged(LevelType):
     levels_by_place = 1
     arrays = ("pos",)
     scanner = LevelNode("scan_ragged", arrays)
-
-    @property
-    def of_result(self) -> LevelType:
-        return Compressed()
 
     def pack(self, at: Packing) -> tuple[Arrays, IntArray, int]:
         # Fibers are as long as their greatest coordinates ask for.

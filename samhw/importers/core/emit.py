@@ -45,8 +45,12 @@ class Placed:
     levels: tuple[LevelType, ...]
 
     @property
+    def format(self) -> Format:
+        return Format(self.levels, tuple(range(len(self.levels))))
+
+    @property
     def is_sparse(self) -> bool:
-        return not all(level.is_full for level in self.levels)
+        return not self.format.is_all_dense
 
 
 @dataclass
@@ -387,10 +391,8 @@ class _Emitter:
             return
         place = self.placed[tensor]
         names = self.letters_of(place.indices)
-        rank = len(place.indices)
         shape = tuple(self.build.axes.size([i]) if i in sized else None for i in place.indices)
-        fmt = Format(place.levels, tuple(range(rank)))
-        self.tensors[tensor] = TensorDecl(tensor, tuple(names.values()), shape, fmt)
+        self.tensors[tensor] = TensorDecl(tensor, tuple(names.values()), shape, place.format)
 
     # Patterns
 
@@ -406,8 +408,7 @@ class _Emitter:
                 continue
             if self.density(access.tensor) > SPARSE:
                 continue
-            levels = (level.of_result for level in place.levels)
-            return dict(zip(self.storage(access), levels, strict=True))
+            return dict(zip(self.storage(access), place.format.of_result.levels, strict=True))
         return {}
 
     def density(self, tensor: str) -> float:

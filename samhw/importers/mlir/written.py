@@ -83,8 +83,7 @@ class _Writer:
 
     def encoding(self, format: Format) -> str:
         """The name of the encoding that a format is; none for dense modes in their order."""
-        natural = format.mode_order == tuple(range(format.rank))
-        if format.is_all_dense and natural and format.block is None:
+        if format.is_all_dense and format.is_natural and format.block is None:
             return ""
         dims = ", ".join(f"d{n}" for n in range(format.rank))
         places = [f"d{mode}" for mode in format.mode_order]

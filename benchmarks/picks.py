@@ -18,7 +18,7 @@ import samhw.torch
 from benchmarks.common import VALUE, follow, parser, report
 from samhw.checking.measure import measure
 from samhw.schedule import Schedule, with_formats
-from samhw.tensors import Format, LevelType, Tensor
+from samhw.tensors import Format, Tensor
 from samhw.workload import Workload
 
 __all__ = ["CASES", "by_ones", "rows"]
@@ -137,9 +137,9 @@ def by_ones(picked: Workload) -> Workload:
     of which those outside of a tensor store nothing."""
     formats, tensors = {}, dict(picked.tensors)
     for decl in picked.program.operands:
-        if LevelType.singleton in (levels := decl.format.levels):
-            kinds = (LevelType.dense, *(LevelType.compressed for _ in levels[1:]))
-            made = formats[decl.name] = Format(kinds, decl.format.mode_order)
+        if any(level.is_branchless for level in decl.format.levels):
+            is_sparse = [False, *[True] * (decl.rank - 1)]
+            made = formats[decl.name] = Format.sparse_in(is_sparse, decl.format.mode_order)
             coords, values = tensors[decl.name].to_coo(drop_zeros=True)
             tensors[decl.name] = Tensor.from_coo(coords, values, decl.shape, made)
     program = with_formats(picked.program, picked.program.regions, formats)

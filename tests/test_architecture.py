@@ -16,6 +16,7 @@ import pytest
 
 import samhw
 from samhw.cli import COMMANDS
+from samhw.formats import level_types
 from samhw.graph import make
 from samhw.graph_passes import GRAPH_PASSES
 from samhw.passes import pass_names
@@ -26,7 +27,8 @@ PACKAGE = Path(samhw.__file__).parent
 BOARDS = PACKAGE.parent / "boards"
 
 ALLOWED = {
-    "tensors": set(),
+    "formats": set(),
+    "tensors": {"formats"},
     "numerics": set(),
     "decision": set(),
     "spec": {"numerics"},
@@ -36,11 +38,11 @@ ALLOWED = {
     "primitives/model": {"graph", "numerics", "primitives/spec", "sim", "spec"},
     "primitives/component": {"graph", "numerics", "rtl"},
     "primitives/hls": {"graph", "hls", "numerics", "primitives/spec"},
-    "frontend": {"numerics", "tensors"},
+    "frontend": {"formats", "numerics", "tensors"},
     "brackets": {"frontend", "tensors"},
     "cascade": {"frontend", "tensors"},
     "splits": {"frontend", "tensors"},
-    "importers": {"frontend", "numerics", "tensors"},
+    "importers": {"formats", "frontend", "numerics", "tensors"},
     "nested": {"frontend", "graph"},
     "reference": {"frontend", "tensors"},
     "schedule": {"brackets", "decision", "frontend", "fusion", "splits", "tensors"},
@@ -416,6 +418,7 @@ def test_what_only_tests_import_lives_with_the_tests() -> None:
     alone = {module for module, path in modules(PACKAGE).items() if graph.in_degree(module) == 0}
     by_name = (
         {f"samhw.primitives.{path.parent.name}.{path.stem}" for path in PACKAGE.glob("primitives/*/*.py")}
+        | {f"samhw.formats.levels.{name}" for name in level_types()}
         | {f"samhw.passes.{name}" for name in pass_names()}
         | {f"samhw.graph_passes.{name}" for name in GRAPH_PASSES}
         | {f"samhw.cli.{name}" for name in COMMANDS}

@@ -8,6 +8,7 @@ import scipy.sparse
 
 from samhw.errors import InputError
 from samhw.tensors import Format, Tensor
+from samhw.tensors.scipy_sparse import scipy_format
 
 __all__ = ["Data", "as_tensor", "natural_format"]
 
@@ -40,16 +41,15 @@ def as_tensor(name: str, data: Data, format: Format | str | None = None) -> Tens
 def natural_format(data: Data) -> str:
     """The format that is most like the storage of the data: `csr` for lists of coordinates too."""
     held: Any = data
-    if isinstance(data, Tensor):
-        text = str(data.format)
-        return _of_coordinates(data.rank) if text == "coo" or data.format.block else text
+    if isinstance(data, Tensor) or scipy.sparse.issparse(data):
+        fmt = data.format if isinstance(data, Tensor) else Format.parse(scipy_format(data), held.ndim)
+        is_list = not fmt.block and fmt == Format.points(fmt.rank)
+        return _of_coordinates(fmt.rank) if fmt.block or is_list else str(fmt)
     if _is_torch(data):
         layout = str(held.layout).removeprefix("torch.")
         if layout == "strided":
             return "dense"
         return "csc" if layout in ("sparse_csc", "sparse_bsc") else _of_coordinates(held.ndim)
-    if scipy.sparse.issparse(data):
-        return str(held.format) if held.format in ("csc", "dia") else _of_coordinates(held.ndim)
     return "dense"
 
 

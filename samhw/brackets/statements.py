@@ -24,7 +24,7 @@ from samhw.frontend import (
     renamed,
 )
 from samhw.names import Names
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Format
 
 __all__ = ["StatementMaker"]
 
@@ -114,8 +114,7 @@ class StatementMaker:
             lhs = Access.of(name, kept)
             self.made.append(Statement(lhs, rhs, scan=self.statement.scan))
             sparse = [self.is_sparse(inside, index) for index in kept]
-            kinds = [LevelType.compressed if s else LevelType.dense for s in sparse]
-            fmt = Format(tuple(kinds), tuple(range(len(kept))))
+            fmt = Format.sparse_in(map(bool, sparse))
             self.tensors[name] = TensorDecl(name, kept, (None,) * len(kept), fmt)
         return Access.of(self.alike[like], kept)
 
@@ -146,7 +145,7 @@ class StatementMaker:
         if not isinstance(expr, Access):
             return False
         fmt = self.known[expr.tensor].format
-        return fmt.levels[fmt.mode_order.index(expr.names.index(index))] is not LevelType.dense
+        return not fmt.levels[fmt.mode_order.index(expr.names.index(index))].is_full
 
     # The order of a result's modes
 

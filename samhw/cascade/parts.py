@@ -25,7 +25,7 @@ from samhw.frontend import (
     reaching_beyond,
 )
 from samhw.names import Names
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Format
 
 __all__ = ["InParts", "blocks_of", "cascades_of", "dense"]
 
@@ -60,12 +60,8 @@ def dense(name: str, indices: tuple[str, ...], blocks: Mapping[str, int]) -> Ten
     Args:
         blocks: how large they are along an index, where there are some.
     """
-    rank = len(indices)
-    format = Format((LevelType.dense,) * rank, tuple(range(rank)))
-    sizes = [blocks.get(index, 1) for index in indices]
-    if any(size > 1 for size in sizes):
-        format = format.blocked(sizes)
-    return TensorDecl(name, indices, (None,) * rank, format)
+    format = Format.dense(len(indices), blocks=[blocks.get(index, 1) for index in indices])
+    return TensorDecl(name, indices, (None,) * len(indices), format)
 
 
 class InParts:

@@ -45,7 +45,7 @@ from samhw.frontend import (
 )
 from samhw.frontend.expr import rewritten, with_accesses
 from samhw.names import Names
-from samhw.tensors import Format, LevelType, Tensor
+from samhw.tensors import Format, Tensor
 
 __all__ = ["CascadeFinding", "Cascaded", "cascaded"]
 
@@ -492,8 +492,7 @@ class _Rewriter:
     def _declare(self, wish: str, access: Access, like: Access | None) -> str:
         """A further tensor, stored like a result of another access with the same indices, else dense."""
         name = self.names.fresh(wish)
-        rank = len(access.indices)
-        stored = Format((LevelType.dense,) * rank, tuple(range(rank)))
+        stored = Format.dense(len(access.indices))
         if like is not None and like.indices == access.indices:
             stored = {**self.program.tensors, **self.tensors}[like.tensor].format.of_result
         self.tensors[name] = TensorDecl(name, access.names, (None,) * len(access.indices), stored)

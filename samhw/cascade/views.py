@@ -7,7 +7,7 @@ import numpy as np
 from samhw.errors import InputError
 from samhw.frontend import Access, Program, Region, Reshape, Statement, TensorDecl
 from samhw.names import Names
-from samhw.tensors import Format, LevelType, Tensor
+from samhw.tensors import Format, Tensor
 
 __all__ = ["Cut", "CutView", "CutViews"]
 
@@ -54,13 +54,13 @@ class Cut:
         indices, mode, format = decl.indices, self.mode, decl.format.of_blocks
         order = [m + (m > mode) for m in format.mode_order]
         level = order.index(mode)
-        levels = [LevelType.compressed if each is LevelType.singleton else each for each in format.levels]
+        levels = format.loaded.levels
         extent = decl.shape[mode]
         parts, own = (None, self.number) if self.is_tiles else (self.number, None)
         if extent is not None:
             parts, own = self.shape((0,) * mode + (extent,))[mode:]
         made = Format(
-            (*levels[:level], LevelType.dense, *levels[level:]),
+            (*levels[:level], *Format.dense(1).levels, *levels[level:]),
             (*order[: level + 1], mode + 1, *order[level + 1 :]),
         )
         return TensorDecl(
@@ -199,7 +199,7 @@ class CutViews:
         """
         for each in (whole, parts):
             format = each.format
-            if not format.is_all_dense or format.mode_order != tuple(range(format.rank)):
+            if not (format.is_all_dense and format.is_natural):
                 raise InputError(
                     "A cascade over segments or tiles takes only what is stored dense and row by row, and "
                     f"'{each.name}' is stored as {format}; store it so, or give neither to its index."

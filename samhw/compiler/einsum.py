@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar, cast
 
 from samhw.numerics import vanishing
-from samhw.tensors import LevelKind
+from samhw.tensors import LevelType
 
 __all__ = [
     "CONCAT",
@@ -164,7 +164,7 @@ class View(_Leaf):
     name: str
     tensor: str
     indices: tuple[str, ...]
-    levels: tuple[LevelKind, ...]
+    levels: tuple[LevelType, ...]
     pattern: bool = False
     sieve: bool = False
     part: Part | None = None
@@ -173,6 +173,11 @@ class View(_Leaf):
     blocked: bool = False
     step: StepPlace | None = None
     """Of a view of one step, which."""
+
+    @property
+    def stores_fill(self) -> bool:
+        """Whether it may have values that nobody stored: zeros."""
+        return self.levels[-1:] != () and self.levels[-1].stores_fill
 
     @cached_property
     def free(self) -> frozenset[str]:

@@ -46,10 +46,9 @@ from samhw.frontend import (
     Sub,
 )
 from samhw.frontend.expr import walk
-from samhw.fusion import FusedRegion, Instance, stored_format
+from samhw.fusion import FusedRegion, Instance
 from samhw.names import Names
 from samhw.numerics import ValueType, neutral
-from samhw.tensors import stores_fill
 
 __all__ = ["EinsumBuilder"]
 
@@ -291,7 +290,7 @@ class EinsumBuilder:
             # A product with it has its coordinates, and is zero where its value is.
             return Indicator.of(values)
         # Inputs that are masks are loaded without zeros; a dense level and a result may have them.
-        sieve = values.tensor not in self._given or stores_fill(values.levels)
+        sieve = values.tensor not in self._given or values.stores_fill
         return replace(values, pattern=True, sieve=sieve)
 
     def _mask_values(self, instance: Instance) -> View | Intermediate:
@@ -318,7 +317,7 @@ class EinsumBuilder:
         return e
 
     def _view(self, instance: Instance, access: Access) -> View:
-        fmt = stored_format(self._program.tensors[access.tensor].format).of_blocks
+        fmt = self._program.tensors[access.tensor].format.loaded.of_blocks
         indices = instance.indices(access)
         name = self.columns.own(access.tensor)
         # What an input stores has been checked.

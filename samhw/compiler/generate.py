@@ -92,6 +92,6 @@ def _lies_in(tensor: TensorBinding) -> Iterator[tuple[str, str]]:
     yield memory_name(tensor.name, StoredArray.VALS), memory_name(tensor.stored, StoredArray.VALS)
     if tensor.is_step:
         for level in range(len(tensor.indices)):
-            for array in (StoredArray.POS, StoredArray.CRD):
+            for array in set(StoredArray) - {StoredArray.VALS}:
                 whole = memory_name(tensor.stored, f"{array}{level + 1}")
                 yield memory_name(tensor.name, f"{array}{level}"), whole

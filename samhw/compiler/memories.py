@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from samhw.frontend import Capacity, Program
-from samhw.fusion import greatest_sizes, stored_format
 from samhw.graph import Memory, MemoryRole, memory_name
 from samhw.spec import StoredArray
-from samhw.tensors import Ell, Format, LevelType
+from samhw.tensors import Format
 
 __all__ = ["memories_of"]
 
@@ -28,13 +27,13 @@ def memories_of(
         stored: the tensor whose memories they are, if it has none of its own.
     """
     owner = stored or tensor
-    stored_as = stored_format(program.tensors[tensor].format)
+    stored_as = program.tensors[tensor].format.loaded
     fmt = stored_as.of_blocks
     shape = tuple(-(-size // stored_as.block_of(mode)) for mode, size in enumerate(shape))
     numbers = [None] if shards == 1 else range(shards)
     outermost = fmt.mode_order[:1]
     distributed = [-(-size // shards) if mode in outermost else size for mode, size in enumerate(shape)]
-    sizes = greatest_sizes(fmt, distributed, capacity.entries_of(tensor))
+    sizes = fmt.greatest_sizes(distributed, capacity.entries_of(tensor))
     return [
         Memory(memory_name(owner, array, shard), owner, array, role, places, shard=shard)
         for array, places in _arrays(fmt, distributed, sizes)
@@ -45,18 +44,8 @@ def memories_of(
 def _arrays(fmt: Format, shape: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[str, int]]:
     """The arrays of a tensor's storage, with the places of each."""
     fibers = 1
-    for level, (kind, size) in enumerate(zip(fmt.levels, sizes, strict=True)):
-        match kind:
-            case LevelType.ragged:
-                yield f"{StoredArray.POS}{level}", fibers + 1
-            case LevelType.dia:
-                yield f"{StoredArray.CNT}{level}", 1
-                yield f"{StoredArray.OFF}{level}", min(size, fibers + shape[fmt.mode_order[level]])
-            case Ell():
-                yield f"{StoredArray.CNT}{level}", fibers
-                yield f"{StoredArray.CRD}{level}", size
-            case LevelType.compressed:
-                yield f"{StoredArray.POS}{level}", fibers + 1
-                yield f"{StoredArray.CRD}{level}", size
+    for depth, (level, mode, size) in enumerate(zip(fmt.levels, fmt.mode_order, sizes, strict=True)):
+        for array, places in level.capacities(fibers, shape[mode], size).items():
+            yield f"{array}{depth}", places
         fibers = size
     yield StoredArray.VALS, fibers

@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from samhw.compiler.einsum import MUL, Apply, Einsum, PickedLevel, View
-from samhw.tensors import LevelType
 
 __all__ = ["picked"]
 
@@ -53,6 +52,6 @@ def _without_rows(factors: tuple[Einsum, ...], selector: View, summed: Collectio
 def _can_be_entered(source: View, places: Sequence[str]) -> bool:
     """All of these are indices of dense levels."""
     return set(places) <= set(source.indices) and all(
-        level is LevelType.dense or index not in places
+        level.locator is not None or index not in places
         for index, level in zip(source.indices, source.levels, strict=True)
     )

@@ -16,11 +16,11 @@ from samhw.cost import Expected, estimate
 from samhw.decision import Refusal, RegionDecision, Sharing
 from samhw.errors import InputError, ScheduleError, StreamError
 from samhw.frontend import Region
-from samhw.fusion import FusedRegion, check_order, orders, partial_order, stored_format
+from samhw.fusion import FusedRegion, check_order, orders, partial_order
 from samhw.graph import Endpoint, Graph, Repeat, levels, validate
 from samhw.names import Names
 from samhw.passes import PermutedCopy
-from samhw.tensors import LevelType
+from samhw.tensors import Format
 
 __all__ = ["LoweredRegion", "lower_fused", "lower_region"]
 
@@ -124,7 +124,7 @@ def lower_fused(
             builder.tree(output)
         results = []
         for output in fused.outputs:
-            fmt = stored_format(scope.program.tensors[output.tensor].format).of_blocks
+            fmt = scope.program.tensors[output.tensor].format.loaded.of_blocks
             indices = output.indices(output.statement.lhs)
             results.append(
                 StoredResult(
@@ -189,13 +189,13 @@ def _copied(scope: Scope, number: int, copy: PermutedCopy) -> LoweredRegion:
             f"store the modes of '{whole}' in the order in which the scan reads them",
             "choose another order",
         )
-    levels = stored_format(tensors[read.tensor].format).of_blocks.levels
+    levels = tensors[read.tensor].format.loaded.of_blocks.levels
     view = View(read.tensor, read.tensor, read.stored, levels, step=places.get(read.tensor))
-    levels = stored_format(tensors[copy.tensor].format).of_blocks.levels
+    levels = tensors[copy.tensor].format.loaded.of_blocks.levels
     step = scope.steps.get(copy.tensor, {}).get(copy.tensor)
     result = StoredResult(copy.tensor, str(written), written.stored, levels, view, step)
     column = columns.fresh("once")
-    pattern = View(column, column, (index,), (LevelType.dense,), pattern=True)
+    pattern = View(column, column, (index,), Format.dense(1).levels, pattern=True)
     table = lower_copy(view, pattern, result, dimension, extents, columns, scope.value)
     found = _of_table(scope, number, fused, partial_order(fused), table, dimension, extents)
     return replace(found, copy=copy)

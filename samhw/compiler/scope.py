@@ -8,7 +8,7 @@ from samhw.compiler.einsum import StepPlace
 from samhw.compiler.memories import memories_of
 from samhw.decision import Iteration
 from samhw.frontend import Access, Region, Scan
-from samhw.fusion import FusedRegion, block_sizes, stored_format
+from samhw.fusion import FusedRegion, block_sizes
 from samhw.graph import Arch, Graph, Memory, MemoryRole, Repeat, TensorBinding
 from samhw.numerics import ValueType
 from samhw.passes import Lowerable
@@ -164,7 +164,7 @@ class Scope:
                 # The extents of aliases are rounded up each for itself.
                 known = memories.get(memory.name, memory)
                 memories[memory.name] = max(known, memory, key=lambda m: m.capacity)
-            fmt = str(stored_format(self.program.tensors[name].format))
+            fmt = str(self.program.tensors[name].format.loaded)
             dimensions = self.dimensions.of_tensor(name)
             alias_of = None if stored == name else stored
             counts = tuple(self.block_counts.get(d, "") for d in dimensions)

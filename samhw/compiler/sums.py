@@ -6,7 +6,6 @@ from dataclasses import replace
 from samhw.compiler.einsum import MUL, Apply, Einsum, Reduce, View, reachable
 from samhw.decision import Iteration
 from samhw.names import Names
-from samhw.tensors import LevelType
 
 __all__ = ["Sums"]
 
@@ -131,4 +130,4 @@ def _is_located(factor: Einsum, index: str) -> bool:
     """A factor with a dense level of that index."""
     if not isinstance(factor, View) or factor.sieve:
         return False
-    return factor.levels[factor.indices.index(index)] is LevelType.dense
+    return factor.levels[factor.indices.index(index)].locator is not None

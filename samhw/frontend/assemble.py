@@ -14,7 +14,7 @@ from samhw.frontend.source import Source, Span
 from samhw.frontend.statement import Region, Statement
 from samhw.names import Names
 from samhw.numerics import ValueType
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Format
 
 __all__ = ["Declaration", "assemble"]
 
@@ -103,7 +103,7 @@ def _imply(program: Program, tensors: dict[str, TensorDecl]) -> None:
     for access in (read for statement in program.statements for read in statement.reads):
         if access.tensor not in tensors:
             rank = len(access.indices)
-            storage = Format((LevelType.dense,) * rank, tuple(range(rank)))
+            storage = Format.dense(rank)
             is_free = access.tensor not in reshaped
             tensors[access.tensor] = TensorDecl(
                 access.tensor, _mode_names(access), (None,) * rank, storage, access.span, implied=is_free
@@ -137,4 +137,4 @@ def _default_format(indices: tuple[str, ...], writer: Statement | None) -> Forma
         if writer.lhs.step is not None:
             # What is written step by step has the steps outermost.
             modes.sort(key=lambda mode: writer.lhs.step is not None and mode != writer.lhs.step[0])
-    return Format((LevelType.dense,) * rank, tuple(modes))
+    return Format.dense(rank, modes)

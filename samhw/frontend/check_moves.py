@@ -26,8 +26,7 @@ def check_reshape(program: Program, statement: Statement, reshape: Reshape) -> N
         )
     for access in statement.accesses:
         storage = program.tensors[access.tensor].format
-        row_major = storage.is_all_dense and storage.mode_order == tuple(range(storage.rank))
-        if storage.block or not row_major:
+        if storage.block or not (storage.is_all_dense and storage.is_natural):
             raise program.error(
                 access.span,
                 f"'{access.tensor}' is stored as {storage}, but a reshape goes through row-major order; "

@@ -4,7 +4,6 @@ from samhw.frontend.expr import Access, Concat, Reshape
 from samhw.frontend.index import Name, StepIndex
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Scan, Statement
-from samhw.tensors import LevelType
 
 __all__ = ["check_order_of_steps", "check_scanned", "check_scans"]
 
@@ -56,7 +55,7 @@ def _check_result(program: Program, statement: Statement, scan: Scan) -> None:
         raise program.error(
             lhs.span, f"'{lhs}' is written at another step than the present one; write it at {scan.index}"
         )
-    if set(program.tensors[lhs.tensor].format.levels) != {LevelType.dense}:
+    if not program.tensors[lhs.tensor].format.is_all_dense:
         raise program.error(
             lhs.span,
             f"'{lhs.tensor}' is written step by step, which takes dense levels; store it dense, and copy it "

@@ -14,6 +14,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from samhw.formats.arrays import run_starts
 from samhw.frontend.expr import (
     Access,
     Add,
@@ -32,8 +33,8 @@ from samhw.frontend.expr import (
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Statement
 from samhw.numerics.vanishing import vanishes
-from samhw.tensors import LevelType, Tensor
-from samhw.tensors.storage import run_starts, sort_order
+from samhw.tensors import Tensor
+from samhw.tensors.storage import sort_order
 
 __all__ = ["Pattern", "result_patterns", "stored_pattern"]
 
@@ -120,7 +121,7 @@ def result_patterns(program: Program, inputs: Mapping[str, Tensor]) -> dict[str,
     results = {}
     for statement in program.statements:
         decl = program.tensors[statement.lhs.tensor]
-        if decl.format.of_blocks.levels[-1:] in ((), (LevelType.dense,)) or not statement.lhs.is_plain:
+        if not decl.rank or decl.format.of_blocks.stores_fill or not statement.lhs.is_plain:
             # A dense level inside of all others stores its zeros; an index that is computed may reach all.
             found = Pattern.everything(decl.indices)
         else:

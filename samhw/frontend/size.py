@@ -1,12 +1,10 @@
 """What a program's tensors take at least, before any of it is taken."""
 
-from itertools import takewhile
 from math import prod
 
 from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.program import Program
 from samhw.limits import WORD, check_memory
-from samhw.tensors import LevelType
 
 __all__ = ["check_size"]
 
@@ -32,5 +30,4 @@ def check_size(program: Program) -> None:
 def _least(decl: TensorDecl) -> int:
     """What a tensor stores even if it is empty: the dense levels outside of all others."""
     sizes = decl.format.level_sizes(tuple(extent or 1 for extent in decl.shape))
-    dense = takewhile(lambda level: level is LevelType.dense, decl.format.levels)
-    return prod(size for size, _ in zip(sizes, dense, strict=False))
+    return prod(sizes[: decl.format.outer_dense])

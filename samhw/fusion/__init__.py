@@ -14,7 +14,6 @@ from samhw.fusion.order import (
     partial_order,
     swapped_orders,
 )
-from samhw.fusion.stored import greatest_sizes, stored_format
 
 __all__ = [
     "Dominator",
@@ -26,7 +25,6 @@ __all__ = [
     "block_sizes",
     "check_order",
     "count_orders",
-    "greatest_sizes",
     "group_flow",
     "kind_groups",
     "kind_of",
@@ -34,7 +32,6 @@ __all__ = [
     "outermost_orders",
     "partial_order",
     "post_dominators",
-    "stored_format",
     "swapped_orders",
     "ways_to_share",
 ]

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from samhw.decision import Sharing
 from samhw.errors import StreamError
 from samhw.frontend import Access, Concat, Program, Region, Statement
-from samhw.fusion.stored import stored_format
 from samhw.names import Names
 
 __all__ = ["FusedRegion", "Instance", "StoredUse", "ways_to_share"]
@@ -228,7 +227,7 @@ class FusedRegion:
             if instance in self.outputs:
                 accesses.append(instance.statement.lhs)
             for access in accesses:
-                fmt = stored_format(self.program.tensors[access.tensor].format)
+                fmt = self.program.tensors[access.tensor].format.loaded
                 indices = instance.indices(access)
                 stored = tuple(indices[mode] for mode in fmt.mode_order)
                 yield StoredUse(access.tensor, indices, stored, instance.statement, access)

@@ -6,10 +6,9 @@ compressed levels gives that.
 """
 
 from samhw.frontend import Access, Region, Statement
-from samhw.fusion import stored_format
 from samhw.names import Names
 from samhw.passes.lowerable import Lowerable
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Format
 
 __all__ = ["compress_result", "compress_results"]
 
@@ -34,9 +33,7 @@ def compress_result(lowerable: Lowerable, number: int, tensor: str) -> tuple[Low
     program = lowerable.program
     decl = program.tensors[tensor]
     name = Names(program.tensors).fresh(f"{tensor}_csf")
-    compressed = Format((LevelType.compressed,) * decl.rank, stored_format(decl.format).mode_order)
-    if isinstance(decl.format.block, tuple):
-        compressed = compressed.blocked(decl.format.block)
+    compressed = Format.compressed(decl.rank, decl.format.mode_order).blocked(decl.format.block)
 
     def access(a: Access) -> Access:
         return Access(name, a.indices) if a.tensor == tensor else a

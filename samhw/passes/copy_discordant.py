@@ -18,7 +18,6 @@ from samhw.fusion import (
     StoredUse,
     orders,
     partial_order,
-    stored_format,
     ways_to_share,
 )
 from samhw.names import Names
@@ -137,10 +136,10 @@ class _Copier:
             self.regions.append(replace(region, statements=(replace(region.statements[0], order=None),)))
             return
         kind = self.kind(written.tensor)
-        if read.access.indices == written.access.indices and kind is self.copied_levels(read.tensor):
+        if read.access.indices == written.access.indices and kind == self.copied_level(read.tensor):
             # As this pass itself writes it, so that it changes nothing where it comes by again.
             self.copy_of[read.tensor, mode_order] = written.tensor
-        elif kind is None or kind is not self.kind(read.tensor):
+        elif kind is None or kind != self.kind(read.tensor):
             copy = self.copy(read.tensor, mode_order, region.scan)
             source = Access(copy, read.access.indices)
             statement = replace(region.statements[0], rhs=source, order=None)
@@ -189,13 +188,13 @@ class _Copier:
         return self.formats[tensor][1] if tensor in self.formats else self.program.tensors[tensor].format
 
     def kind(self, tensor: str) -> LevelType | None:
-        """The type of all levels of a tensor, if it is one that results may have."""
-        levels = set(stored_format(self.format(tensor)).levels)
-        return next((kind for kind in (LevelType.dense, LevelType.compressed) if levels == {kind}), None)
+        """What all levels of a tensor are in memory, if they are alike, and a region can write them."""
+        levels = {*self.format(tensor).loaded.levels}
+        return levels.pop() if len(levels) == 1 and all(level.writer for level in levels) else None
 
-    def copied_levels(self, tensor: str) -> LevelType:
-        """The type of all levels of a copy: dense if those of the tensor are, else compressed."""
-        return LevelType.dense if self.format(tensor).is_all_dense else LevelType.compressed
+    def copied_level(self, tensor: str) -> LevelType:
+        """What all levels of a copy are: dense if those of the tensor are, else compressed."""
+        return Format.sparse_in([not self.format(tensor).is_all_dense]).levels[0]
 
     def copy(self, tensor: str, mode_order: tuple[int, ...], scan: Scan | None) -> str:
         """A copy of an operand, made before the region at hand, of this scan; regions share it."""
@@ -213,8 +212,7 @@ class _Copier:
         """A tensor like another one in another mode order."""
         name = self.names.fresh(f"{tensor}_{''.join(map(str, mode_order))}")
         rank, block = self.program.tensors[tensor].rank, self.format(tensor).block
-        permuted = Format((self.copied_levels(tensor),) * rank, mode_order)
-        self.formats[name] = tensor, permuted.blocked(block) if isinstance(block, tuple) else permuted
+        self.formats[name] = tensor, Format((self.copied_level(tensor),) * rank, mode_order).blocked(block)
         return name
 
     def permuted(self, maker: Region, of: str, mode_order: tuple[int, ...], own: str) -> None:

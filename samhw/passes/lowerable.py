@@ -7,7 +7,6 @@ from itertools import islice
 
 from samhw.decision import Decision
 from samhw.frontend import Capacity, Program, Region, Scan, greatest_extents
-from samhw.fusion import greatest_sizes, stored_format
 from samhw.passes.recipe import Recipe
 from samhw.splits import RowOrders
 from samhw.tensors import Format
@@ -154,9 +153,9 @@ class Lowerable:
 
     def stored_values(self, tensor: str) -> int:
         """The most values that are stored of a tensor."""
-        fmt = stored_format(self.program.tensors[tensor].format)
+        fmt = self.program.tensors[tensor].format.loaded
         shape = [-(-size // fmt.block_of(mode)) for mode, size in enumerate(self.shape(tensor))]
-        return (greatest_sizes(fmt.of_blocks, shape, self.capacity.entries_of(tensor)) or [1])[-1]
+        return (fmt.greatest_sizes(shape, self.capacity.entries_of(tensor)) or [1])[-1]
 
     def with_alike(
         self,

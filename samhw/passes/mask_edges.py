@@ -28,7 +28,7 @@ from samhw.fusion import block_sizes
 from samhw.names import Names
 from samhw.passes.lowerable import Lowerable
 from samhw.passes.recipe import Recipe
-from samhw.tensors import Format, LevelType, Tensor
+from samhw.tensors import Format, Tensor
 
 __all__ = ["mask_edges"]
 
@@ -120,7 +120,8 @@ class _Masker:
         """A further tensor in dense levels, under these indices, whose dimensions are given."""
         name, indices = self.names.fresh(wish), tuple(dimensions)
         sizes = [self.sizes.get(dimension, 1) for dimension in dimensions.values()]
-        self.added[name] = TensorDecl(name, indices, (None,) * len(indices), _dense(sizes))
+        storage = Format.dense(len(sizes), blocks=sizes)
+        self.added[name] = TensorDecl(name, indices, (None,) * len(indices), storage)
         return Access.of(name, indices)
 
     def inside(self, dimension: str, index: str) -> Access:
@@ -155,10 +156,3 @@ def _selected(expr: Expr, inside: Mapping[str, Access], left: Sequence[str]) -> 
 
 def _ones(mode: int, source: Tensor) -> Tensor:
     return Tensor.from_dense(np.ones(source.shape[mode]), "dense")
-
-
-def _dense(sizes: Sequence[int]) -> Format:
-    """Dense levels of blocks of these sizes."""
-    rank = len(sizes)
-    storage = Format((LevelType.dense,) * rank, tuple(range(rank)))
-    return storage.blocked(sizes) if any(size > 1 for size in sizes) else storage

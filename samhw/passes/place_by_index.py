@@ -29,7 +29,7 @@ from samhw.fusion import block_sizes
 from samhw.names import Names
 from samhw.passes.lowerable import Lowerable
 from samhw.passes.recipe import Recipe
-from samhw.tensors import Format, LevelType, Tensor
+from samhw.tensors import Format, Tensor
 
 __all__ = ["place_by_index"]
 
@@ -177,15 +177,11 @@ class _Naming:
         """Of the matrix."""
         modes = range(rank)
         first, last = modes[: rank - len(self.indices)], modes[rank - len(self.indices) :]
-        dense, compressed = LevelType.dense, LevelType.compressed
         if not self.rows_first:
-            return Format((*(dense,) * len(last), *(compressed,) * len(first)), (*last, *first))
+            return Format.sparse_in((mode in first for mode in (*last, *first)), (*last, *first))
         if not first:
-            return Format((compressed,) * rank, tuple(modes))
-        if self.is_partial:
-            rows = (*(dense,) * (len(first) - 1), compressed)
-            return Format((*rows, *(LevelType.singleton,) * len(last)), tuple(modes))
-        return Format((*(dense,) * len(first), *(LevelType.singleton,) * len(last)), tuple(modes))
+            return Format.compressed(rank)
+        return Format.points(rank, len(first) - self.is_partial, one_each=not self.is_partial)
 
 
 @dataclass
@@ -293,12 +289,10 @@ class _Placer:
     def added(self, wish: str, variables: Sequence[str], statement: Statement) -> Access:
         """A further tensor, under variables of a statement, in the blocks that these have."""
         name = self.names.fresh(wish)
-        rank = len(variables)
-        storage = Format((LevelType.dense,) * rank, tuple(range(rank)))
         dimensions = self.dimensions.of_statement(statement)
         sizes = [self.blocks.get(dimensions[variable], 1) for variable in variables]
-        storage = storage.blocked(sizes) if any(size > 1 for size in sizes) else storage
-        self.tensors[name] = TensorDecl(name, tuple(variables), (None,) * rank, storage)
+        storage = Format.dense(len(sizes), blocks=sizes)
+        self.tensors[name] = TensorDecl(name, tuple(variables), (None,) * len(sizes), storage)
         return Access.of(name, variables)
 
     def rows_first(self, access: Access, variables: Sequence[str], otherwise: bool) -> bool:
@@ -369,7 +363,7 @@ class _Placer:
         outside is then no place like many others."""
         storage = self.program.tensors[access.tensor].format
         level_of = dict(zip(storage.mode_order, storage.levels, strict=False))
-        return all(level_of[mode] is LevelType.compressed for mode in modes)
+        return not any(level_of[mode].stores_fill for mode in modes)
 
     def may_go_outside(self, index: ComputedIndex, limit: str, dimensions: Mapping[str, str]) -> bool:
         """Whether, for some data, zero stands at a coordinate that lies outside of a dimension.
@@ -417,7 +411,7 @@ class _Placer:
         if naming not in self.insides:
             name = self.insides[naming] = self.names.fresh(f"{access.tensor}_inside")
             rank = len(variables)
-            storage = Format((LevelType.dense,) * rank, tuple(range(rank)))
+            storage = Format.dense(rank)
             self.derive(name, variables, [extent.dimension for extent in naming.rows], storage)
             self.recipes[name] = Recipe(f"a one where {access} lies inside", naming.sources, naming.inside)
         return self.insides[naming]

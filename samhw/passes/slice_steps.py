@@ -10,7 +10,7 @@ from samhw.errors import InputError
 from samhw.frontend import Access, Region, Scan, Statement, StepIndex, TensorDecl
 from samhw.names import Names
 from samhw.passes.lowerable import Lowerable, StepSlice
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Format
 
 __all__ = ["slice_steps"]
 
@@ -237,8 +237,9 @@ class _Block:
     def is_at_hand(self, tensor: str, mode: int) -> bool:
         """Whether the steps of a tensor lie one behind the other, where the machine can reach them."""
         fmt = self.decl(tensor).format
-        simple = {LevelType.dense, LevelType.compressed}
-        return fmt.mode_order[0] == mode and fmt.levels[0] is LevelType.dense and set(fmt.levels) <= simple
+        # What a step stores of a level is what a region writes of it.
+        is_written = all(level.writer is not None for level in fmt.levels)
+        return fmt.mode_order[0] == mode and fmt.levels[0].is_full and is_written
 
     def at_hand(self, tensor: str, mode: int) -> str:
         """The tensor, or its copy with the steps outermost."""
@@ -298,9 +299,8 @@ class _Block:
 def _steps_first(storage: Format, mode: int) -> Format:
     """That of the same modes with the steps in a dense level outermost; further in, levels are dense if all
     are, and compressed otherwise."""
-    inner = LevelType.dense if storage.is_all_dense else LevelType.compressed
     order = (mode, *(other for other in storage.mode_order if other != mode))
-    return Format((LevelType.dense, *(inner,) * (storage.rank - 1)), order)
+    return Format.sparse_in([False, *[not storage.is_all_dense] * (storage.rank - 1)], order)
 
 
 def _without(things: tuple[T, ...], mode: int) -> tuple[T, ...]:

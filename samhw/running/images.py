@@ -1,14 +1,14 @@
 """Between tensors and the words in a design's memories, for the simulator and for hardware alike."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from samhw.compiler import block_counts
 from samhw.errors import InputError, RunError
 from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory_name
 from samhw.numerics import Words
 from samhw.running.shards import joined, shard_sizes
-from samhw.tensors.format import Format, LevelType
-from samhw.tensors.tensor import Tensor
+from samhw.tensors import Format, Tensor
 
 __all__ = ["load", "stored_words", "unload"]
 
@@ -96,17 +96,15 @@ def stored_words(
         words[name] = fetch(name, count)
         return words[name]
 
+    def take_level(shard: int | None, depth: int, array: str, count: int) -> Words:
+        return take(f"{array}{depth}", shard, count)
+
     format = Format.parse(binding.format, len(binding.indices))
     shape = tuple(extents[index] for index in binding.indices)
     for shard, sizes in shard_sizes(binding, format.level_sizes(shape)):
         entries = 1
         for depth, (level, size) in enumerate(zip(format.of_blocks.levels, sizes, strict=False)):
-            if level is LevelType.dense:
-                entries *= size
-                continue
-            if level is LevelType.compressed:
-                entries = int(take(f"pos{depth}", shard, entries + 1)[-1])
-            take(f"crd{depth}", shard, entries)
+            entries = level.read_back(partial(take_level, shard, depth), entries, size)
         take("vals", shard, entries)
     return words
 

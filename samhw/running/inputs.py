@@ -1,7 +1,6 @@
 """What a design is given for a run of a program: its inputs, as they are stored, and its extents."""
 
 from collections.abc import Mapping
-from itertools import takewhile
 from math import prod
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from samhw.limits import WORD, check_memory
 from samhw.numerics import Words
 from samhw.passes import Recipe, with_derived
 from samhw.running.images import load
-from samhw.tensors import Format, LevelType, Tensor
+from samhw.tensors import Format, Tensor
 
 __all__ = ["Inputs", "inputs_of", "load_inputs"]
 
@@ -91,12 +90,8 @@ def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> 
 def _check_fits(result: TensorBinding, extents: Mapping[str, int]) -> None:
     """Refuses a result whose outer dense levels alone are too large: these are written, whatever it holds."""
     fmt = Format.parse(result.format, len(result.indices))
-    dense = [
-        *takewhile(
-            lambda level: level[0] is LevelType.dense, zip(fmt.of_blocks.levels, fmt.mode_order, strict=True)
-        )
-    ]
-    count = prod(extents[result.indices[mode]] for _, mode in dense)
+    dense = fmt.mode_order[: fmt.of_blocks.outer_dense]
+    count = prod(extents[result.indices[mode]] for mode in dense)
     check_memory(
         WORD * count,
         f"The result '{result.name}', which has {count:,} places in its dense levels,",

@@ -7,7 +7,7 @@ import numpy as np
 from samhw.errors import InputError
 from samhw.graph import TensorBinding, memory_name
 from samhw.numerics import Words
-from samhw.tensors.format import Format, LevelType
+from samhw.tensors import Format
 
 __all__ = ["joined", "shard_sizes"]
 
@@ -43,7 +43,7 @@ def joined(binding: TensorBinding, shape: tuple[int, ...], words: Mapping[str, W
 
     # For each shard, the outermost coordinate that each of its fibers lies in.
     sizes = format.level_sizes(shape)
-    if format.levels[0] is LevelType.dense:
+    if format.levels[0].is_full:
         rows = [np.arange(shard, sizes[0], binding.shards) for shard in range(binding.shards)]
         whole: dict[str, Words] = {}
     else:
@@ -51,7 +51,7 @@ def joined(binding: TensorBinding, shape: tuple[int, ...], words: Mapping[str, W
         whole = {"crd0": _by_row(rows, rows)}
         whole["pos0"] = np.array([0, len(whole["crd0"])])
     for level, size in list(enumerate(sizes))[1:]:
-        if format.levels[level] is LevelType.dense:
+        if format.levels[level].is_full:
             rows = [np.repeat(own, size) for own in rows]
             continue
         lengths = [np.diff(pos) for pos in stored(f"pos{level}")]

@@ -8,7 +8,6 @@ from samhw.frontend import Name, Program
 from samhw.schedule import Schedule
 from samhw.splits import MOST_TERMS, Hyb, parse_rule
 from samhw.statistics import Dealt, TensorStatistics, entries, every, onto
-from samhw.tensors import LevelType
 
 __all__ = ["Load", "lane_loads", "layouts_near", "row_layouts"]
 
@@ -60,7 +59,7 @@ def lane_loads(program: Program, schedule: Schedule, known: TensorStatistics) ->
             seen.add(access.tensor)
             names = tuple(f"{access.tensor}.{mode}" for mode in range(fmt.rank))
             stored, rows = entries(access.tensor, names), every(names[0], stock.shape[0])
-            dealt = rows if fmt.levels[0] is LevelType.dense else onto(stored, names[:1])
+            dealt = rows if fmt.levels[0].is_full else onto(stored, names[:1])
             yield Load(
                 access.tensor,
                 lanes,

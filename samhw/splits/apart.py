@@ -20,7 +20,6 @@ from samhw.frontend import (
 from samhw.names import Names
 from samhw.splits.factors import factors
 from samhw.splits.partition import TensorSplit
-from samhw.splits.rule import compressed_in
 
 __all__ = ["Apart", "put_apart"]
 
@@ -55,7 +54,7 @@ class Apart:
         fmt = decl.format
         for mode, index in enumerate(self.whole.lhs.names):
             if index in self.rows:
-                fmt = compressed_in(fmt, mode)
+                fmt = fmt.compressed_in(mode)
         return replace(decl, name=name, format=fmt, span=None)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from samhw.errors import InputError
 from samhw.splits.rule import SplitRule, TensorPart, rows_of
-from samhw.tensors import LevelType, Tensor
+from samhw.tensors import Tensor
 
 __all__ = ["PartSize", "TensorSplit"]
 
@@ -83,7 +83,7 @@ def _size(part: Tensor, width: int | None) -> PartSize:
     stored = coords.shape[1]
     _, lengths = np.unique(rows_of(coords, part.shape), return_counts=True)
     if width is None:
-        cells = part.nnz if LevelType.dia in part.format.levels else stored
+        cells = stored if all(level.is_compact for level in part.format.levels) else part.nnz
         return PartSize(len(lengths), stored, cells)
     pieces = int(np.sum(-(-lengths // width)))
     return PartSize(pieces, stored, pieces * width)

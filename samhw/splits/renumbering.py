@@ -18,12 +18,9 @@ from samhw.frontend import (
     Statement,
 )
 from samhw.splits.row_orders import RowOrder, Rows, parse_row_order
-from samhw.tensors import Format, LevelType, Tensor
+from samhw.tensors import Format, Tensor
 
 __all__ = ["Renumbering", "RowOrders", "order_rows"]
-
-_FILLED = {LevelType.ragged, LevelType.dia}
-"""Levels whose zeros depend on where the entries are, as do those of blocks."""
 
 _last_rows: "WeakKeyDictionary[Tensor, tuple[RowOrder, Rows]]" = WeakKeyDictionary()
 """The rows of a tensor in the order that was last asked for, behind that."""
@@ -82,10 +79,10 @@ def _moved(tensor: Tensor, by: Mapping[int, Rows]) -> Tensor:
     if not by:
         return tensor
     fmt = tensor.format
-    is_filled = not _FILLED.isdisjoint(fmt.levels)
-    if is_filled:
-        fmt = Format((LevelType.compressed,) * tensor.rank, fmt.mode_order)
-    coords, vals = tensor.to_coo(drop_zeros=is_filled or fmt.block is not None)
+    # Zeros that have places because of where the entries are stay behind, as do those of blocks.
+    coords, vals = tensor.to_coo(drop_zeros=fmt.is_by_place or fmt.block is not None)
+    if fmt.is_by_place:
+        fmt = Format.compressed(tensor.rank, fmt.mode_order)
     coords = np.stack([by[mode][row] if mode in by else row for mode, row in enumerate(coords)])
     return Tensor.from_coo(coords, vals, tensor.shape, fmt)
 
@@ -192,11 +189,10 @@ def _check_free(program: Program, dimension: str, tensor: str) -> None:
                 f"The rows of '{tensor}' cannot be put in another order: '{statement}' {why} {dimension}."
             )
     for decl in program.tensors.values():
-        for level, mode in zip(decl.format.of_blocks.levels, decl.format.mode_order, strict=True):
-            by_place = (
-                level is LevelType.ragged and program.dimensions.of_tensor(decl.name)[mode] == dimension
-            )
-            if by_place or (level is LevelType.dia and dimension in program.dimensions.of_tensor(decl.name)):
+        modes, dimensions = decl.format.mode_order, program.dimensions.of_tensor(decl.name)
+        for depth, level in enumerate(decl.format.of_blocks.levels, 1):
+            by_place = modes[depth - level.levels_by_place : depth]
+            if dimension in (dimensions[mode] for mode in by_place):
                 raise InputError(
                     f"The rows of '{tensor}' cannot be put in another order: '{decl.name}' is stored as "
                     f"{decl.format}, by the places of {dimension}; store it as csr."

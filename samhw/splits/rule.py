@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.errors import InputError
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Format
 
-__all__ = ["Coordinates", "Places", "SplitRule", "TensorPart", "compressed_in", "rows_of"]
+__all__ = ["Coordinates", "Places", "SplitRule", "TensorPart", "rows_of"]
 
 Coordinates = NDArray[np.int64]
 """Of shape (rank, entries): a column for each entry of a tensor."""
@@ -65,18 +65,6 @@ class SplitRule:
         if fmt.rank < least or (most is not None and fmt.rank > most):
             wanted = f"rank {least}" if most == least else f"rank {least} or more"
             raise InputError(f"the rule '{self.text}' splits tensors of {wanted}, and this has {fmt.rank}")
-
-
-def compressed_in(fmt: Format, mode: int) -> Format:
-    """The format with a compressed level for a mode of which a part has only some coordinates. A format of
-    blocks has all of them compressed, as there is none for some."""
-    if isinstance(fmt.block, tuple):
-        return Format((LevelType.compressed,) * fmt.rank, fmt.mode_order).blocked(fmt.block)
-    levels = [
-        LevelType.compressed if at == mode and level is LevelType.dense else level
-        for level, at in zip(fmt.levels, fmt.mode_order, strict=True)
-    ]
-    return Format(tuple(levels), fmt.mode_order)
 
 
 def rows_of(coords: Coordinates, shape: tuple[int, ...]) -> Places:

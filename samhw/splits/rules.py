@@ -1,12 +1,12 @@
 """The built-in rules."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from samhw.splits.even import evenly_shared
-from samhw.splits.rule import Coordinates, Places, SplitRule, TensorPart, compressed_in, rows_of
-from samhw.tensors import Format, LevelType
+from samhw.splits.rule import Coordinates, Places, SplitRule, TensorPart, rows_of
+from samhw.tensors import Format
 
 __all__ = ["Blocks", "Columns", "Dia", "Diagonal", "Even", "Hyb", "Rows"]
 
@@ -19,7 +19,7 @@ class Rows(SplitRule):
 
     def parts(self, fmt: Format) -> tuple[TensorPart, ...]:
         self.need_rank(fmt, 1)
-        return _slices(self.count, compressed_in(fmt, 0), "rows")
+        return _slices(self.count, fmt.compressed_in(0), "rows")
 
     def places(self, coords: Coordinates, shape: tuple[int, ...]) -> Places:
         return _slice(coords[0], shape[0], self.count)
@@ -36,7 +36,7 @@ class Even(SplitRule):
 
     def parts(self, fmt: Format) -> tuple[TensorPart, ...]:
         self.need_rank(fmt, 1)
-        return _slices(self.count, compressed_in(fmt, 0), "rows, evenly filled")
+        return _slices(self.count, fmt.compressed_in(0), "rows, evenly filled")
 
     def places(self, coords: Coordinates, shape: tuple[int, ...]) -> Places:
         part = np.zeros(shape[0], np.int64)
@@ -57,7 +57,7 @@ class Columns(SplitRule):
 
     def parts(self, fmt: Format) -> tuple[TensorPart, ...]:
         self.need_rank(fmt, 2)
-        return _slices(self.count, compressed_in(fmt, fmt.rank - 1), "columns")
+        return _slices(self.count, fmt.compressed_in(fmt.rank - 1), "columns")
 
     def places(self, coords: Coordinates, shape: tuple[int, ...]) -> Places:
         return _slice(coords[-1], shape[-1], self.count)
@@ -95,7 +95,7 @@ class Dia(SplitRule):
         self.need_rank(fmt, 2, 2)
         full = f"the diagonals that are {self.density:g} full"
         return (
-            TensorPart("dia", Format((LevelType.dense, LevelType.dia), fmt.mode_order), full),
+            TensorPart("dia", replace(Format.parse("dia", 2), mode_order=fmt.mode_order), full),
             TensorPart("rest", Format.parse(self.rest, 2), "what is on other diagonals"),
         )
 
@@ -155,7 +155,7 @@ class Hyb(SplitRule):
 
     def parts(self, fmt: Format) -> tuple[TensorPart, ...]:
         self.need_rank(fmt, 2)
-        stored = Format((LevelType.compressed,) * fmt.rank, fmt.mode_order)
+        stored = Format.compressed(fmt.rank, fmt.mode_order)
         found = []
         for part in range(self.columns):
             for q in range(self.log + 1):

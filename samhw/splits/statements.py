@@ -28,7 +28,6 @@ from samhw.frontend.expr import signed_terms
 from samhw.names import Names
 from samhw.splits.factors import factors
 from samhw.splits.partition import TensorSplit
-from samhw.splits.rule import compressed_in
 
 __all__ = ["MOST_STREAMS", "MOST_TERMS", "StatementsOverParts"]
 
@@ -119,7 +118,7 @@ class StatementsOverParts:
         name = self.names.fresh(f"{whole.name}_sum")
         fmt = whole.format
         for mode in range(whole.rank if alone else 0):
-            fmt = compressed_in(fmt, mode)
+            fmt = fmt.compressed_in(mode)
         self.tensors[name] = replace(whole, name=name, format=fmt, span=None)
         self.sums[name] = whole.name
         made = replace(given, lhs=Access(name, given.lhs.indices), rhs=_sum(terms))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from samhw.errors import InputError, shown
 from samhw.splits.function import RuleFunction
 from samhw.splits.rule import Coordinates, Places, SplitRule, TensorPart
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Format
 
 __all__ = ["WrittenRule"]
 
@@ -27,7 +27,7 @@ class WrittenRule(SplitRule):
 
     def parts(self, fmt: Format) -> tuple[TensorPart, ...]:
         self.need_rank(fmt, 1)
-        stored = Format((LevelType.compressed,) * fmt.rank, fmt.mode_order)
+        stored = Format.compressed(fmt.rank, fmt.mode_order)
         given = self._given(np.zeros((fmt.rank, 0), np.int64), (1,) * fmt.rank)
         return tuple(TensorPart(name, stored, f"{name}, by {self.text}") for name in given)
 

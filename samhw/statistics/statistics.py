@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.statistics.support import Support, onto
-from samhw.tensors import LevelType, Tensor
+from samhw.tensors import Tensor
 
 __all__ = [
     "KINDS",
@@ -142,7 +142,8 @@ class TensorStatistics(ABC):
 def stored_coordinates(tensor: Tensor, *, is_mask: bool = False) -> NDArray[np.int64]:
     """The coordinates that a tensor stores in compressed levels, of shape (rank, n): zeros that are stored
     count, but for a mask, and zeros that only fill a dense level do not."""
-    coords, _ = tensor.to_coo(drop_zeros=is_mask or tensor.format.levels[-1:] == (LevelType.dense,))
+    innermost = tensor.format.levels[-1:]
+    coords, _ = tensor.to_coo(drop_zeros=is_mask or any(level.is_full for level in innermost))
     return coords
 
 

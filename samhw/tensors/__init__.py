@@ -18,7 +18,7 @@ Formats by name: ``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf
 ``csf @ (2, 0, 1)``.
 """
 
-from samhw.tensors.format import Ell, Format, LevelKind, LevelType, level_of_result, stores_fill
+from samhw.formats import Format, LevelType, StoredLevel
 from samhw.tensors.generate import (
     block_diagonal_graph,
     karate,
@@ -35,15 +35,6 @@ from samhw.tensors.io import (
     write_tensor,
     write_tensors,
 )
-from samhw.tensors.levels import (
-    CompressedLevel,
-    DenseLevel,
-    DiaLevel,
-    EllLevel,
-    Level,
-    RaggedLevel,
-    SingletonLevel,
-)
 from samhw.tensors.pytorch import check_layout as check_torch_layout
 from samhw.tensors.stand_ins import STAND_INS, stand_in
 from samhw.tensors.tensor import Tensor
@@ -51,19 +42,11 @@ from samhw.tensors.voxels import KernelMap, SparseConvolution, kernel_map
 
 __all__ = [
     "STAND_INS",
-    "CompressedLevel",
-    "DenseLevel",
-    "DiaLevel",
-    "Ell",
-    "EllLevel",
     "Format",
     "KernelMap",
-    "Level",
-    "LevelKind",
     "LevelType",
-    "RaggedLevel",
-    "SingletonLevel",
     "SparseConvolution",
+    "StoredLevel",
     "Tensor",
     "block_diagonal_graph",
     "check_torch_layout",
@@ -71,14 +54,12 @@ __all__ = [
     "is_dataset",
     "karate",
     "kernel_map",
-    "level_of_result",
     "power_law_graph",
     "random_tensor",
     "read_dataset",
     "read_tensor",
     "read_tensors",
     "stand_in",
-    "stores_fill",
     "uniform_graph",
     "write_tensor",
     "write_tensors",

@@ -1,15 +1,20 @@
-"""From SciPy's sparse matrices and arrays to coordinates."""
+"""Between SciPy's sparse matrices and arrays, and coordinates or what a tensor stores."""
 
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from samhw.errors import InputError
-from samhw.tensors.levels import IntArray
+from samhw.formats.arrays import IntArray
 
-__all__ = ["sparse_to_coo"]
+__all__ = ["AS_STORED", "scipy_array", "scipy_format", "sparse_to_coo"]
+
+AS_STORED = ("csr", "dia")
+"""The formats of which `scipy_array` makes an array that stores the same."""
 
 _Coo: TypeAlias = tuple[IntArray, npt.NDArray[Any], tuple[int, ...]]
 
@@ -90,3 +95,32 @@ def _lil_to_coo(matrix: Any) -> _Coo:
     coords[1] = np.fromiter(chain.from_iterable(rows), np.int64, sum(counts))
     vals = np.fromiter(chain.from_iterable(data), matrix.dtype, sum(counts))
     return coords, vals, matrix.shape
+
+
+def scipy_format(matrix: Any) -> str:
+    """The format that is like the storage of a SciPy matrix or array; csr for kinds that have none."""
+    match matrix.format:
+        case "csr" | "csc" | "dia" if matrix.ndim == 2:
+            return str(matrix.format)
+        case "coo":
+            return "coo"
+        case "bsr":
+            rows, columns = matrix.blocksize
+            return f"bcsr({rows},{columns})"
+    return "csr" if matrix.ndim == 2 else "csf"
+
+
+def scipy_array(
+    format: str, arrays: Mapping[str, npt.NDArray[Any]], shape: tuple[int, ...]
+) -> scipy.sparse.csr_array | scipy.sparse.dia_array:
+    """The array of a matrix that a tensor stores in one of the formats `AS_STORED`."""
+    vals, (rows, columns) = arrays["vals"], shape
+    if format == "csr":
+        return scipy.sparse.csr_array((vals, arrays["crd1"], arrays["pos1"]), (rows, columns), copy=True)
+    # SciPy has a value of a diagonal in the place of its column, where a dia level has it in that of its row.
+    off = arrays["off1"]
+    data = np.zeros((len(off), columns), vals.dtype)
+    column = np.arange(rows) + off[:, None]
+    d, row = np.nonzero((column >= 0) & (column < columns))
+    data[d, column[d, row]] = vals.reshape(len(off), rows)[d, row]
+    return scipy.sparse.dia_array((data, off), (rows, columns))

@@ -10,26 +10,15 @@ import numpy.typing as npt
 import scipy.sparse
 
 from samhw.errors import InputError
+from samhw.formats import Format, StoredLevel
+from samhw.formats.arrays import IntArray, check_positions, run_starts
 from samhw.tensors import pytorch
-from samhw.tensors.check import check_storage
-from samhw.tensors.format import Ell, Format, LevelType
-from samhw.tensors.levels import (
-    CompressedLevel,
-    DenseLevel,
-    DiaLevel,
-    EllLevel,
-    IntArray,
-    Level,
-    RaggedLevel,
-    SingletonLevel,
-)
-from samhw.tensors.scipy_sparse import sparse_to_coo
+from samhw.tensors.scipy_sparse import AS_STORED, scipy_array, sparse_to_coo
 from samhw.tensors.storage import (
     build_levels,
-    check_positions,
+    check_storage,
     expand_levels,
     from_level_coords,
-    run_starts,
     sort_order,
     to_level_coords,
 )
@@ -63,7 +52,7 @@ class Tensor:
 
     shape: tuple[int, ...]
     format: Format
-    levels: tuple[Level, ...]
+    levels: tuple[StoredLevel, ...]
     vals: npt.NDArray[Any]
 
     @classmethod
@@ -110,7 +99,8 @@ class Tensor:
         format = Format.of(format, array.ndim)
         if format.is_all_dense and format.block is None:
             check_positions(array.size, f"format {format}")
-            levels = tuple(DenseLevel(size) for size in format.level_sizes(array.shape))
+            sizes = format.level_sizes(array.shape)
+            levels = tuple(map(StoredLevel, format.levels, sizes))
             return cls(array.shape, format, levels, array.transpose(format.mode_order).flatten())
         coords = np.array(np.nonzero(array))
         return cls.from_coo(coords, array[tuple(coords)], array.shape, format)
@@ -165,27 +155,13 @@ class Tensor:
                 raise InputError(f"array {name} is missing: format {format} needs it")
             return _integers(left.pop(name), name).copy()
 
-        levels: list[Level] = []
-        for depth, (type_, size) in enumerate(zip(format.levels, format.level_sizes(shape), strict=True)):
-            match type_:
-                case LevelType.dense:
-                    levels.append(DenseLevel(size))
-                case LevelType.compressed:
-                    levels.append(CompressedLevel(size, take(f"pos{depth}"), take(f"crd{depth}")))
-                case LevelType.singleton:
-                    levels.append(SingletonLevel(size, take(f"crd{depth}")))
-                case LevelType.ragged:
-                    levels.append(RaggedLevel(size, take(f"pos{depth}")))
-                case LevelType.dia:
-                    count, dia = take(f"cnt{depth}"), DiaLevel(size, levels[0].size, take(f"off{depth}"))
-                    if not np.array_equal(count, dia.cnt):
-                        raise InputError(f"cnt{depth} is {count.tolist()}, and has to be {dia.cnt.tolist()}")
-                    levels.append(dia)
-                case Ell(width=width):
-                    levels.append(EllLevel(size, width, take(f"cnt{depth}"), take(f"crd{depth}")))
+        levels = tuple(
+            StoredLevel(type, size, {name: take(f"{name}{depth}") for name in type.arrays})
+            for depth, (type, size) in enumerate(zip(format.levels, format.level_sizes(shape), strict=True))
+        )
         if "vals" not in left:
             raise InputError("array vals is missing")
-        tensor = cls(shape, format, tuple(levels), _numbers(left.pop("vals")))
+        tensor = cls(shape, format, levels, _numbers(left.pop("vals")))
         if left:
             raise InputError(f"format {format} has no array {min(left)}: leave it out or change the format")
         tensor.check()
@@ -211,14 +187,12 @@ class Tensor:
         return f"<Tensor {size} {self.format}, {self.nnz} values of {self.dtype}>"
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """The stored arrays by name: ``pos0``, ``crd0``, ``pos1``, ... as far as they exist, and ``vals``. An
-        ell level has ``cnt`` and ``crd``, a dia level ``cnt`` and ``off``."""
+        """The stored arrays by name: ``pos0``, ``crd0``, ``pos1``, ... as far as they exist, and ``vals``.
+        What a level stores, its type says."""
         arrays: dict[str, npt.NDArray[Any]] = {}
         for depth, level in enumerate(self.levels):
-            for name in _LEVEL_ARRAYS[type(level)]:
-                arrays[f"{name}{depth}"] = getattr(level, name)
-        arrays["vals"] = self.vals
-        return arrays
+            arrays |= {f"{name}{depth}": array for name, array in level.arrays.items()}
+        return arrays | {"vals": self.vals}
 
     def check(self) -> None:
         """Check the storage: level types, sizes, lengths, ``pos`` and ``crd``.
@@ -234,7 +208,7 @@ class Tensor:
         """Coordinates (rank, n) in lexicographic order, and the values (n,) at them.
 
         All stored values are given, zeros of dense levels included, unless ``drop_zeros`` is set. Padding, of
-        blocks and of ell and dia levels, is never given.
+        blocks and of levels that have some, is never given.
         """
         level_coords, is_stored = expand_levels(self.levels)
         coords = from_level_coords(self.format, level_coords)
@@ -278,13 +252,8 @@ class Tensor:
         """
         if self.rank != 2:
             raise InputError(f"a tensor of rank {self.rank} is no SciPy sparse matrix: use to_coo")
-        if isinstance(dia := self.levels[-1], DiaLevel) and self.format.mode_order == (0, 1):
-            return _diagonals(self.vals, dia, self.shape)
-        arrays = self.convert("csr").arrays()
-        rows, columns = self.shape
-        return scipy.sparse.csr_array(
-            (arrays["vals"], arrays["crd1"], arrays["pos1"]), (rows, columns), copy=True
-        )
+        stored = self if str(self.format) in AS_STORED else self.convert("csr")
+        return scipy_array(str(stored.format), stored.arrays(), self.shape)
 
     def to_torch(self, layout: str | None = None) -> "torch.Tensor":
         """A PyTorch tensor of layout ``strided``, ``sparse_coo``, ``sparse_csr`` or ``sparse_csc``.
@@ -334,31 +303,10 @@ class Tensor:
         return Tensor.from_coo(coords, vals, self.shape, format)
 
 
-_LEVEL_ARRAYS: Mapping[type[Level], tuple[str, ...]] = {
-    DenseLevel: (),
-    CompressedLevel: ("pos", "crd"),
-    SingletonLevel: ("crd",),
-    EllLevel: ("cnt", "crd"),
-    RaggedLevel: ("pos",),
-    DiaLevel: ("cnt", "off"),
-}
-"""What is stored of each kind of level."""
-
 _MOST_DIMENSIONS = 64
 """Of an array of NumPy."""
 
 _TORCH_LAYOUTS = {"csr": "sparse_csr", "csc": "sparse_csc"}
-
-
-def _diagonals(vals: npt.NDArray[Any], dia: DiaLevel, shape: tuple[int, ...]) -> scipy.sparse.dia_array:
-    """SciPy has a value of a diagonal in the place of its column, where a dia level has it in that of its
-    row."""
-    rows, columns = shape
-    data = np.zeros((len(dia.off), columns), vals.dtype)
-    column = np.arange(rows) + dia.off[:, None]
-    d, row = np.nonzero((column >= 0) & (column < columns))
-    data[d, column[d, row]] = vals.reshape(len(dia.off), rows)[d, row]
-    return scipy.sparse.dia_array((data, dia.off), (rows, columns))
 
 
 def _shape(shape: Sequence[int]) -> tuple[int, ...]:

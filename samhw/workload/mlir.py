@@ -144,10 +144,7 @@ def _declared(
             places.setdefault(label, []).append((name, dim))
             size = extents.get(label)
             modes.append(f"m{dim}" if size is None else f"m{dim}={size}")
-        compressed = kind.encoding is not None and any(
-            level.kind != "dense" for level in kind.encoding.levels
-        )
-        fmt = ("csr" if rank == 2 else "csf") if compressed and rank else "dense"
+        fmt = ("csr" if rank == 2 else "csf") if kind.stores_some and rank else "dense"
         row = f"[{', '.join(modes)}]" if modes else ""
         lines.append(f"tensor {names[name]}{row} : {fmt}")
         lines.append(_reading(fresh.fresh("use"), [(names[name], [f"m{dim}" for dim in range(rank)])]))

@@ -22,7 +22,7 @@ from samhw.schedule import AUTO, Schedule
 from samhw.search import derived_of, lowered_split
 from samhw.splits import SplitProgram, dealt, split_program
 from samhw.statistics import Kind, TensorStatistics, from_tensors
-from samhw.tensors import Format, LevelType, Tensor
+from samhw.tensors import Format, Tensor
 
 __all__ = ["Workload"]
 
@@ -200,8 +200,8 @@ def _above_dense(fmt: Format, shape: tuple[int, ...]) -> int:
     """The most coordinates that a compressed level holds above a dense one: it keeps each of them, whatever
     lies below, so that the pattern of the values does not tell."""
     fmt = fmt.of_blocks
-    inner = max((n for n, kind in enumerate(fmt.levels) if kind is LevelType.dense), default=0)
-    outer = [n for n in range(inner) if fmt.levels[n] is not LevelType.dense]
+    inner = max((n for n, level in enumerate(fmt.levels) if level.is_full), default=0)
+    outer = [n for n in range(inner) if not fmt.levels[n].is_full]
     return prod(shape[mode] for mode in fmt.mode_order[: max(outer) + 1]) if outer else 0
 
 

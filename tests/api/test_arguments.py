@@ -12,8 +12,9 @@ import torch
 import samhw
 import samhw.torch
 from samhw.errors import InputError
+from samhw.formats import StoredLevel
 from samhw.graph import HBM2, Arch
-from samhw.tensors import CompressedLevel, DenseLevel, Format, Tensor
+from samhw.tensors import Format, Tensor
 
 SPMM = "T[i, j] = A[i, k] * X[k, j]"
 A, X = np.eye(3), np.ones((3, 2))
@@ -43,10 +44,14 @@ def damaged(kind: str) -> Any:
     return matrix
 
 
+CSR = Format.parse("csr", 2)
 BY_HAND = Tensor(
     (3, 3),
-    Format.parse("csr", 2),
-    (DenseLevel(3), CompressedLevel(3, np.array([0, 1, 9, 3]), np.arange(3))),
+    CSR,
+    (
+        StoredLevel(CSR.levels[0], 3),
+        StoredLevel(CSR.levels[1], 3, {"pos": np.array([0, 1, 9, 3]), "crd": np.arange(3)}),
+    ),
     np.ones(3),
 )
 with warnings.catch_warnings(action="ignore"):  # That they are new.

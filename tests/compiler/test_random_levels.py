@@ -18,7 +18,6 @@ from samhw.checking import check
 from samhw.errors import ScheduleError
 from samhw.frontend import Program, dumps, parse
 from samhw.numerics import value_type
-from samhw.tensors import Ell, LevelType
 from samhw.workload import Workload, compile_workload
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.drawn import drawn
@@ -32,9 +31,8 @@ MOST_NODES = 30
 
 
 def is_new(program: Program) -> bool:
-    """An operand has one of the levels that are no others in disguise."""
-    levels = {level for decl in program.operands for level in decl.format.levels}
-    return bool(levels & {LevelType.ragged, LevelType.dia}) or any(isinstance(n, Ell) for n in levels)
+    """An operand has one of the levels that inputs alone have."""
+    return any(decl.format != decl.format.of_result for decl in program.operands)
 
 
 @given(program=programs(every_level=True), seed=st.integers(0, 1 << 30))

@@ -6,13 +6,13 @@ from samhw.compiler.einsum import MUL, Apply, Einsum, Number, Reduce, View
 from samhw.compiler.sums import Sums
 from samhw.names import Names
 from samhw.schedule import Iteration
-from samhw.tensors import LevelType
+from samhw.tensors import Format
 
 
 def factor(text: str) -> Einsum:
     """A view, such as `Aij`; compressed, but for the indices in capitals."""
-    levels = (LevelType.dense if i.isupper() else LevelType.compressed for i in text[1:])
-    return View(text[0], text[0], tuple(text[1:].lower()), tuple(levels))
+    levels = Format.sparse_in(i.islower() for i in text[1:]).levels
+    return View(text[0], text[0], tuple(text[1:].lower()), levels)
 
 
 def text(e: Einsum) -> str:

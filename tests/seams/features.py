@@ -9,7 +9,6 @@ from samhw.frontend import Program, Statement
 from samhw.frontend.expr import Access, Call, Concat, Expr, Recurrence, Reshape, RunningReduction, accesses
 from samhw.frontend.index import ComputedIndex, Indirect, Name
 from samhw.frontend.statement import Scan
-from samhw.tensors import Ell, LevelType
 from tests.seams import formats, operands, scans
 from tests.seams.case import Case
 from tests.seams.extents import index_extents
@@ -82,23 +81,15 @@ def _known(program: Program, statement: Statement, shapes: dict[str, tuple[int, 
 
 
 def _of_format(format) -> Iterator[str]:
-    names = {
-        LevelType.dense: "dense level",
-        LevelType.compressed: "compressed",
-        LevelType.ragged: "ragged",
-        LevelType.dia: "dia",
-    }
     if format.block:
         yield "bcsr"
     if format.mode_order != tuple(sorted(format.mode_order)):
         yield "mode order"
     for before, level in zip((None, *format.levels), format.levels, strict=False):
-        if isinstance(level, Ell):
-            yield "ell"
-        elif level == LevelType.singleton:
-            yield "singleton" if before == LevelType.dense else "coo"
+        if level.is_branchless:
+            yield "singleton" if before.is_full else "coo"
         else:
-            yield names[level]
+            yield "dense level" if level.is_full else level.name
 
 
 def _of_value(case: Case, saturates: bool) -> Iterator[str]:

@@ -100,6 +100,11 @@ def test_the_diagonal() -> None:
     assert np.array_equal(parts["A_rest"].to_dense(), 1 - np.eye(3, 4))
 
 
+def test_the_room_of_an_ell_part_counts_as_cells() -> None:
+    sizes = partition("diagonal + ell(4)").sizes(Tensor.from_dense(np.ones((3, 4)), "csr"))
+    assert (sizes["A_rest"].stored, sizes["A_rest"].cells) == (9, 12)  # Three of four, in three rows.
+
+
 def test_diagonals_by_how_full_they_are() -> None:
     array = np.diag([1, 2, 3, 4]) + np.diag([5, 0, 0], 1) + np.diag([6], -3)
     split = partition("dia + csr")

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from samhw.errors import InputError
-from samhw.tensors import DenseLevel, Format, Tensor
+from samhw.tensors import Format, Tensor
 from tests.support.strategies.tensors import tensors
 
 MATRIX = np.array([[0, 5, 0, 1], [0, 0, 0, 0], [7, 0, 8, 0]])
@@ -71,7 +71,7 @@ def test_levels_must_match_shape_and_format():
     with pytest.raises(InputError, match="level 0 has size 3 but the shape"):
         dataclasses.replace(tensor, shape=(4, 4)).check()
     with pytest.raises(InputError, match="not those of format csr"):
-        dataclasses.replace(tensor, levels=(DenseLevel(3), DenseLevel(4))).check()
+        dataclasses.replace(tensor, levels=Tensor.from_dense(MATRIX, "dense").levels).check()
     with pytest.raises(InputError, match="rank 2"):
         dataclasses.replace(tensor, shape=(3, 4, 1)).check()
 

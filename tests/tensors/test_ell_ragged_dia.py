@@ -98,7 +98,7 @@ def test_damaged_storage_is_refused(name, array, change, message):
         ("ell(2)", "has room for 2 coordinates in each row, but one has 3; use a width of 3"),
         ("ell(0)", "an ell level of 0 coordinates is impossible"),
         ("(compressed, dia)", "a dia level is that of the columns of a matrix"),
-        ("(dense, ell)", "unknown level type 'ell': use dense, .*ell"),
+        ("(dense, ell)", "unknown level type 'ell': use .*ell"),
     ],
 )
 def test_what_cannot_be_stored_is_refused(name, message):

@@ -11,8 +11,8 @@ from numpy.testing import assert_array_equal
 
 import samhw.tensors
 from samhw.errors import InputError
+from samhw.formats.arrays import MAX_POSITIONS
 from samhw.tensors import Format, Tensor
-from samhw.tensors.storage import MAX_POSITIONS
 from tests.support.strategies.tensors import coordinate_lists, formats, shapes, tensors
 
 MATRIX = np.array([[0, 5, 0, 1], [0, 0, 0, 0], [7, 0, 8, 0]])
@@ -96,6 +96,16 @@ def test_a_singleton_below_a_dense_level_stores_one_point_in_each_row():
 def test_a_singleton_below_a_dense_level_refuses_none_and_several(rows):
     with pytest.raises(InputError, match=r"exactly one point for each position .* none or several"):
         Tensor.from_coo([rows, range(len(rows))], [1] * len(rows), (3, 4), "(dense, singleton)")
+
+
+def test_a_singleton_below_a_dense_level_may_have_levels_below():
+    tensor = Tensor.from_coo(
+        [[0, 0, 1], [2, 2, 0], [0, 3, 1]], [7, 8, 9], (2, 3, 4), "(dense, singleton, compressed)"
+    )
+    tensor.check()
+    assert lists(tensor) == {"crd1": [2, 0], "pos2": [0, 2, 3], "crd2": [0, 3, 1], "vals": [7, 8, 9]}
+    with pytest.raises(InputError, match="none or several"):
+        Tensor.from_coo([[0, 0, 1], [2, 1, 0], [0, 3, 1]], [7, 8, 9], (2, 3, 4), tensor.format)
 
 
 def test_levels_below_a_singleton_hang_off_distinct_tuples():
@@ -300,6 +310,6 @@ def test_the_folder_imports_nothing_of_samhw_but_its_floor():
             elif isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             for name in names:
-                below = ("samhw.tensors", "samhw.errors", "samhw.files", "samhw.limits")
+                below = ("samhw.tensors", "samhw.formats", "samhw.errors", "samhw.files", "samhw.limits")
                 assert not name.startswith("samhw") or name.startswith(below), path
                 assert not name.startswith("hypothesis") or path.name == "strategies.py", path

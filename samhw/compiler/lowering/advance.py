@@ -64,7 +64,10 @@ def _take_up(row: OpenRow, payloads: Iterable[OperandStream]) -> None:
 def _locate(row: OpenRow, view: View, stream: RowStream) -> None:
     cursor = row.cursor(view)
     inputs = {"ref": cursor.ref, "crd": stream.crd}
-    locate = row.make("locate", f"{view.name}_{row.index}", inputs, extent=row.extent)
+    level, locator = cursor.level, view.levels[cursor.level].locator
+    assert locator is not None
+    params = locator.params(view.tensor, level, lambda depth: row.extent)
+    locate = row.make(locator.kind, f"{view.name}_{row.index}", inputs, **params)
     label = f"Locate({row.builder.text(cursor.ref)})"
     cursor.ref = row.fill(view.name, locate.output("ref"), label)
     cursor.level += 1

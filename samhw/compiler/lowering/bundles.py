@@ -10,7 +10,6 @@ from samhw.compiler.lowering.roles import Roles, Rule, roles
 from samhw.compiler.lowering.row import OpenRow, title_of
 from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import FULL
-from samhw.tensors import stores_fill
 
 __all__ = ["Bundles"]
 
@@ -133,7 +132,7 @@ class Bundles:
             bundle = Bundle(Lockstep(every.crd, FULL), _located(parts))
         else:
             bundle = self.union(parts)
-        bundle.zeros = any(v.indices[-1] == index and stores_fill(v.levels) for v in views) or any(
+        bundle.zeros = any(v.indices[-1] == index and v.stores_fill for v in views) or any(
             self._row.space.streams[s].pending[0].filled for s in segments if s.index == index
         )
         return bundle

@@ -15,7 +15,6 @@ from samhw.compiler.einsum import (
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.ready import ready
 from samhw.compiler.lowering.space import Space, ValueStream
-from samhw.tensors import LevelType
 
 __all__ = ["Fork", "Forks", "find_forks", "renaming"]
 
@@ -191,7 +190,7 @@ def _selects_none(e: Einsum, nodes: Collection[Einsum], rows: list[str]) -> bool
     """No compressed level of e beside the nodes selects coordinates of those rows, at which their streams
     have further rows inside."""
     return not any(
-        index in rows and level is LevelType.compressed
+        index in rows and not level.is_full
         for view in reachable([e], nodes)
         if isinstance(view, View)
         for index, level in zip(view.indices, view.levels, strict=True)

@@ -22,7 +22,7 @@ from samhw.compiler.einsum import (
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import FULL, RowStream
 from samhw.compiler.table import Feed
-from samhw.tensors import LevelKind, LevelType
+from samhw.tensors import LevelType
 
 __all__ = ["StoredResult", "formula", "write_result", "write_values"]
 
@@ -34,7 +34,7 @@ class StoredResult:
     tensor: str
     heading: str
     indices: tuple[str, ...]
-    levels: tuple[LevelKind, ...]
+    levels: tuple[LevelType, ...]
     tree: Einsum
     step: StepPlace | None = None
     """The step of the tensor in whose memories it lies, if it is one."""
@@ -42,9 +42,7 @@ class StoredResult:
     @property
     def dense(self) -> frozenset[str]:
         """The indices of which every coordinate is stored."""
-        return frozenset(
-            i for i, level in zip(self.indices, self.levels, strict=True) if level is LevelType.dense
-        )
+        return frozenset(i for i, level in zip(self.indices, self.levels, strict=True) if level.is_full)
 
 
 def write_result(builder: TableBuilder, result: StoredResult, rows: list[RowStream], val: Feed) -> None:
@@ -57,33 +55,20 @@ def write_result(builder: TableBuilder, result: StoredResult, rows: list[RowStre
     zeros = (
         full or any(row.filled for row in rows) or builder.makes_zeros or _makes_zeros(builder, result.tree)
     )
-    if rows and zeros and levels[-1] is LevelType.compressed:
+    if rows and zeros and not levels[-1].stores_fill:
         drop = builder.make("drop_val", name, len(rows), {"crd": crds[-1], "val": val})
         crds[-1], val = drop.output("crd"), drop.output("val")
     for n in reversed(range(len(rows) - 1)):
-        if levels[n] is levels[n + 1] is LevelType.compressed:
+        if not (levels[n].is_full or levels[n + 1].is_full):
             drop = builder.make(
                 "drop_crd", f"{name}_{rows[n].index}", n + 1, {"outer": crds[n], "inner": crds[n + 1]}
             )
             crds[n], crds[n + 1] = drop.output("outer"), drop.output("inner")
     for n, row in enumerate(rows):
-        if levels[n] is LevelType.dense:
-            sink = builder.make(
-                "write_dense",
-                f"{name}_{row.index}",
-                n + 1,
-                {"crd": crds[n]},
-                extent=builder.dimension[row.index],
-            )
-        else:
-            sink = builder.make(
-                "write_compressed",
-                f"{name}_{row.index}",
-                n + 1,
-                {"crd": crds[n]},
-                pos=f"{name}.pos{n}",
-                crd=f"{name}.crd{n}",
-            )
+        writer = levels[n].writer
+        assert writer is not None
+        params = writer.params(name, n, lambda depth: builder.dimension[rows[depth].index])
+        sink = builder.make(writer.kind, f"{name}_{row.index}", n + 1, {"crd": crds[n]}, **params)
         builder.table.fill(row.index, name, crds[n], f"LW({name}_{row.index})")
         builder.table.sinks.append(sink)
     label = formula(result.tree, builder.table.val)

@@ -6,8 +6,6 @@ from samhw.compiler.lowering.row import OpenRow
 from samhw.compiler.lowering.space import FULL, CrdDomain
 from samhw.compiler.table import Feed, PlannedNode
 from samhw.errors import StreamError
-from samhw.spec import StoredArray
-from samhw.tensors import Ell, LevelType
 
 __all__ = ["Scanner"]
 
@@ -29,7 +27,7 @@ class Scanner:
         if view.part is not None and view.part.index == row.index:
             return Bundle(self._part(view, view.part))
         is_sieve = view.sieve and row.is_last(view)
-        if view.levels[level] is LevelType.dense:
+        if view.levels[level].locator is not None:
             bundle = Bundle(located=(view,), complete=not missing, empty=missing)
             return Bundle(self._sieve(view, self.dense(bundle)), empty=missing) if is_sieve else bundle
         stream = self._stored(view)
@@ -40,7 +38,7 @@ class Scanner:
         view, *located = bundle.located
         cursor = self._row.cursor(view)
         cursor.missing = frozenset()
-        scan = self._scan_dense(view.name, cursor.ref, self._row.extent)
+        scan = self._scan(view, self._row.extent)
         self._fill(view, scan, cursor.ref)
         stream = _stream_of(view, scan, FULL if bundle.complete else None)
         bundle.stream, bundle.located = stream, tuple(located)
@@ -52,7 +50,10 @@ class Scanner:
         Args:
             name: of what the scanner stands for.
         """
-        scan = self._scan_dense(name, self._row.space.crd, self._row.extent)
+        row = self._row
+        inputs = {"ref": row.space.crd}
+        subject = f"{name}_{row.index}"
+        scan = row.make("scan_dense", subject, inputs, index=row.index, extent=row.extent)
         return _stream_of(None, scan, FULL)
 
     def _stored(self, view: View) -> Lockstep:
@@ -61,7 +62,7 @@ class Scanner:
         if cursor.missing or view.picks:
             # What has been looked up may be any fiber.
             domain, cursor.missing = None, frozenset()
-        scan = self._scan_stored(view, self._row.extent)
+        scan = self._scan(view, self._row.extent)
         self._fill(view, scan, cursor.ref)
         return _stream_of(view, scan, domain)
 
@@ -69,11 +70,9 @@ class Scanner:
         """The coordinates of a part of a concatenation, behind those of the parts before it."""
         row, cursor = self._row, self._row.cursor(view)
         domain: CrdDomain | None = None
-        if view.levels[cursor.level] is LevelType.dense:
-            scan = self._scan_dense(view.name, cursor.ref, part.extent)
+        scan = self._scan(view, part.extent)
+        if view.levels[cursor.level].is_full:
             domain = None if cursor.missing else ("part", view.name)
-        else:
-            scan = self._scan_stored(view, part.extent)
         cursor.missing = frozenset()
         self._fill(view, scan, cursor.ref, part.before)
         crd = scan.output("crd")
@@ -95,38 +94,23 @@ class Scanner:
         domain = ("nonzero", view.tensor, *view.indices)
         return Lockstep(sieve.output("crd"), domain, Payloads((OperandStream(view, val),)))
 
-    def _scan_stored(self, view: View, extent: str) -> PlannedNode:
-        """Scans a level that stores which coordinates it has."""
+    def _scan(self, view: View, extent: str) -> PlannedNode:
+        """Scans a level, of that extent."""
         row, cursor = self._row, self._row.cursor(view)
-
-        def array(name: StoredArray) -> str:
-            return f"{view.tensor}.{name}{cursor.level}"
-
-        kind: str
-        params: dict[str, str | int]
-        kind, params = "scan_compressed", {"pos": array(StoredArray.POS), "crd": array(StoredArray.CRD)}
-        match view.levels[cursor.level]:
-            case Ell(width=width):
-                arrays = {"cnt": array(StoredArray.CNT), "crd": array(StoredArray.CRD)}
-                kind, params = "scan_ell", {**arrays, "width": width}
-            case LevelType.ragged:
-                kind, params = "scan_ragged", {"pos": array(StoredArray.POS)}
-            case LevelType.dia:
-                arrays = {"cnt": array(StoredArray.CNT), "off": array(StoredArray.OFF)}
-                kind, params = "scan_dia", {**arrays, "rows": self._extent_above(view, cursor.level)}
+        level = cursor.level
+        scanner = view.levels[level].scanner
+        params = scanner.params(
+            view.tensor, level, lambda depth: extent if depth == level else self._extent(view, depth)
+        )
         subject = f"{view.name}_{row.index}"
-        return row.make(kind, subject, {"ref": cursor.ref}, index=row.index, **params, extent=extent)
+        return row.make(scanner.kind, subject, {"ref": cursor.ref}, index=row.index, **params)
 
-    def _extent_above(self, view: View, level: int) -> str:
-        """The extent of the level above: of its own part, if it is one of a concatenation."""
-        outer = view.indices[level - 1]
+    def _extent(self, view: View, level: int) -> str:
+        """The extent of an outer level: of its own part, if it is one of a concatenation."""
+        outer = view.indices[level]
         if view.part is not None and view.part.index == outer:
             return view.part.extent
         return self._row.builder.dimension[outer]
-
-    def _scan_dense(self, name: str, ref: Feed, extent: str) -> PlannedNode:
-        row = self._row
-        return row.make("scan_dense", f"{name}_{row.index}", {"ref": ref}, index=row.index, extent=extent)
 
     def _fill(self, view: View, scan: PlannedNode, ref: Feed, before: tuple[str, ...] = ()) -> None:
         """The cell of a scanner, and of the shifts behind it."""

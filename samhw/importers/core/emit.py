@@ -25,7 +25,7 @@ from samhw.importers.core.deep import without_deep
 from samhw.importers.core.order import loop_order
 from samhw.importers.core.value import ScanBlock, Stored, TensorStep
 from samhw.numerics.vanishing import vanishes_by_first
-from samhw.tensors import Format, LevelKind, LevelType, level_of_result
+from samhw.tensors import Format, LevelType
 
 __all__ = ["Emitted", "Placed", "emit"]
 
@@ -42,11 +42,15 @@ class Placed:
     """How a tensor is stored: its own indices from the outermost level inwards, and its levels."""
 
     indices: Indices
-    levels: tuple[LevelKind, ...]
+    levels: tuple[LevelType, ...]
+
+    @property
+    def format(self) -> Format:
+        return Format(self.levels, tuple(range(len(self.levels))))
 
     @property
     def is_sparse(self) -> bool:
-        return any(level is not LevelType.dense for level in self.levels)
+        return not self.format.is_all_dense
 
 
 @dataclass
@@ -188,10 +192,7 @@ class _Emitter:
             return None
         names = dict(zip(self.left(step), self.own(tensor), strict=True))
         rows = [row for row in zip(whole.indices, whole.levels, strict=True) if row[0] != step.index]
-        kept = [
-            (names[index], LevelType.compressed if level is LevelType.singleton else level)
-            for index, level in rows
-        ]
+        kept = [(names[index], level.loaded) for index, level in rows]
         return Placed(tuple(i for i, _ in kept), tuple(level for _, level in kept))
 
     def left(self, step: TensorStep) -> Indices:
@@ -212,9 +213,9 @@ class _Emitter:
             (index, level) for level, m in zip(fmt.levels, fmt.mode_order, strict=True) for index in modes[m]
         ]
         levels = tuple(level for _, level in indices)
-        if levels[:1] == (LevelType.singleton,):
+        if any(level.misplaced(levels, depth) for depth, level in enumerate(levels)):
             # Modes of extent 1 have no index, and there is no level for it to be below.
-            levels = (LevelType.compressed,) * len(levels)
+            levels = Format.compressed(len(levels)).levels
         place = Placed(tuple(i for i, _ in indices), levels)
         self.placed[tensor] = place
         return place
@@ -231,9 +232,8 @@ class _Emitter:
         copy = Made(Access.of(name, modes), access.renamed(own), block=made.block)
         place = self.place_of(access.tensor)
         assert place is not None
-        levels = dict(zip(self.storage(access), place.levels, strict=True))
-        kind = LevelType.compressed if place.is_sparse else LevelType.dense
-        self.write(copy, modes, dict.fromkeys(modes, kind) if levels else {})
+        levels = Format.sparse_in([place.is_sparse] * len(modes)).levels
+        self.write(copy, modes, dict(zip(modes, levels, strict=True)))
         swap = Access.of(name, wanted)
         rhs = with_accesses(made.rhs, lambda read: swap if read == access else read)
         mask = swap if made.mask == access else made.mask
@@ -279,7 +279,7 @@ class _Emitter:
         indices = tuple(names[index] for index in order if index in names)
         if step is not None:
             indices = (step.index, *indices)
-        self.placed[self.whole(access.tensor)] = Placed(indices, (LevelType.dense,) * len(indices))
+        self.placed[self.whole(access.tensor)] = Placed(indices, Format.dense(len(indices)).levels)
 
     def write(self, made: Made, order: Indices, levels: Mapping[str, LevelType]) -> None:
         """Adds the declarations and the statement."""
@@ -289,7 +289,8 @@ class _Emitter:
         own = dict(zip(made.lhs.names, self.own(made.lhs.tensor), strict=True))
         if self.step(made.lhs.tensor) is None:
             lhs = tuple(index for index in order if index in made.lhs.names)
-            kinds = tuple(levels.get(index, LevelType.dense) for index in lhs)
+            dense = zip(lhs, Format.dense(len(lhs)).levels, strict=True)
+            kinds = tuple(levels.get(index, level) for index, level in dense)
             self.placed[made.lhs.tensor] = Placed(tuple(own[index] for index in lhs), kinds)
         self.scopes[self.whole(made.lhs.tensor)] = self.build.stored[made.lhs.tensor].scope
         for access in made.reads:
@@ -390,10 +391,8 @@ class _Emitter:
             return
         place = self.placed[tensor]
         names = self.letters_of(place.indices)
-        rank = len(place.indices)
         shape = tuple(self.build.axes.size([i]) if i in sized else None for i in place.indices)
-        fmt = Format(place.levels, tuple(range(rank)))
-        self.tensors[tensor] = TensorDecl(tensor, tuple(names.values()), shape, fmt)
+        self.tensors[tensor] = TensorDecl(tensor, tuple(names.values()), shape, place.format)
 
     # Patterns
 
@@ -409,7 +408,7 @@ class _Emitter:
                 continue
             if self.density(access.tensor) > SPARSE:
                 continue
-            return dict(zip(self.storage(access), map(level_of_result, place.levels), strict=True))
+            return dict(zip(self.storage(access), place.format.of_result.levels, strict=True))
         return {}
 
     def density(self, tensor: str) -> float:

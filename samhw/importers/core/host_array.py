@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from samhw.tensors import Format, LevelKind, Tensor
+from samhw.tensors import Format, LevelType, Tensor
 
 __all__ = ["HostArray"]
 
@@ -90,7 +90,7 @@ class HostArray:
         """The array without a dimension of extent 1."""
         return self.reshaped([size for d, size in enumerate(self.shape) if d != dim])
 
-    def stored(self, sizes: Sequence[int], order: Sequence[int], levels: Sequence[LevelKind]) -> Tensor:
+    def stored(self, sizes: Sequence[int], order: Sequence[int], levels: Sequence[LevelType]) -> Tensor:
         """The elements in a shape, its modes in an order, and levels for these."""
         held = self.reshaped(sizes)
         fmt = Format(tuple(levels), tuple(range(len(levels))))

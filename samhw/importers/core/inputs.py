@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from samhw.importers.core.build import Build
 from samhw.importers.core.emit import Emitted
 from samhw.importers.core.value import Arguments, Fetch
-from samhw.tensors import LevelKind, Tensor
+from samhw.tensors import LevelType, Tensor
 
 __all__ = ["InputSource", "input_sources"]
 
@@ -23,7 +23,7 @@ class InputSource:
     fetch: Fetch
     sizes: tuple[int, ...]
     order: tuple[int, ...]
-    levels: tuple[LevelKind, ...]
+    levels: tuple[LevelType, ...]
 
     def of(self, arguments: Arguments) -> Tensor:
         """The input's tensor for the arguments of a run."""

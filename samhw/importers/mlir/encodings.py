@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from samhw.formats import level_types
 from samhw.importers.core import Build, Hints, HostArray, UnsupportedError, Value
 from samhw.importers.core.value import Arguments, Fetch
 from samhw.importers.mlir.affine import permuted_dimensions
@@ -11,15 +12,7 @@ from samhw.importers.mlir.types import Encoding, Level
 
 __all__ = ["Storage", "check_encoding", "storage_of", "stored_input"]
 
-_KINDS = {
-    "dense": "dense",
-    "batch": "dense",
-    "compressed": "compressed",
-    "loose_compressed": "compressed",
-    "structured": "compressed",
-    "block2_4": "compressed",
-    "singleton": "singleton",
-}
+_KINDS = {name: level for level, type in level_types().items() for name in type.mlir}
 _NOTES = {
     "loose_compressed": "a loose_compressed level is stored as a compressed one",
     "structured": "a structured level is stored as a compressed one",
@@ -84,7 +77,7 @@ def storage_of(encoding: Encoding | None, shape: Sequence[int]) -> Storage:
 
 def _format(levels: Sequence[Level], dimensions: Sequence[int]) -> str | None:
     kinds = [_KINDS[level.kind] for level in levels]
-    if set(kinds) == {"dense"} and list(dimensions) == sorted(dimensions):
+    if all(level_types()[kind].is_full for kind in kinds) and list(dimensions) == sorted(dimensions):
         return None
     order = "" if list(dimensions) == sorted(dimensions) else f" @ ({', '.join(map(str, dimensions))})"
     return f"({', '.join(kinds)}){order}"

@@ -19,7 +19,7 @@ from samhw.frontend.expr import (
     free_indices,
 )
 from samhw.importers.mlir.written_bodies import WrittenBody, number_text
-from samhw.tensors import Format, LevelKind, LevelType
+from samhw.tensors import Format, LevelType
 
 __all__ = ["write_function"]
 
@@ -83,8 +83,7 @@ class _Writer:
 
     def encoding(self, format: Format) -> str:
         """The name of the encoding that a format is; none for dense modes in their order."""
-        natural = format.mode_order == tuple(range(format.rank))
-        if format.is_all_dense and natural and format.block is None:
+        if format.is_all_dense and format.is_natural and format.block is None:
             return ""
         dims = ", ".join(f"d{n}" for n in range(format.rank))
         places = [f"d{mode}" for mode in format.mode_order]
@@ -266,16 +265,16 @@ class _Writer:
         )
 
 
-def _level(level: LevelKind, following: LevelKind | None) -> str:
+def _level(level: LevelType, following: LevelType | None) -> str:
     """A level in an encoding; one that singletons follow may have a coordinate several times.
 
     Raises:
         InputError: for a level that encodings do not have.
     """
-    if not isinstance(level, LevelType) or level in (LevelType.ragged, LevelType.dia):
+    if not level.mlir:
         raise InputError(f"encodings of MLIR have no {level} level; store the tensor in compressed levels.")
-    is_repeated = following is LevelType.singleton
-    return f"{level.value}(nonunique)" if is_repeated else level.value
+    is_repeated = following is not None and following.is_branchless
+    return f"{level.mlir[0]}(nonunique)" if is_repeated else level.mlir[0]
 
 
 def _map(loops: Sequence[str], access: Access) -> str:

@@ -11,6 +11,7 @@ import scipy.sparse
 
 from samhw.errors import InputError
 from samhw.files import replacing
+from samhw.tensors.scipy_sparse import scipy_format
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["array_names", "load_arrays", "read", "read_array", "write"]
@@ -96,18 +97,8 @@ def _read_own(path: Path, arrays: dict[str, npt.NDArray[Any]]) -> Tensor:
 def _read_scipy(path: Path) -> Tensor:
     try:
         matrix: Any = scipy.sparse.load_npz(path)
-        return Tensor.from_scipy(matrix, _format(matrix))
+        return Tensor.from_scipy(matrix, scipy_format(matrix))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     except (ValueError, TypeError, IndexError, KeyError, NotImplementedError) as error:
         raise InputError(f"{path} is not a valid SciPy sparse matrix: {error}") from error
-
-
-def _format(matrix: Any) -> str:
-    match matrix.format:
-        case "csr" | "csc" | "coo" | "dia":
-            return str(matrix.format)
-        case "bsr":
-            rows, columns = matrix.blocksize
-            return f"bcsr({rows},{columns})"
-    return "csr"

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from samhw.errors import InputError
 from samhw.files import temporary_beside
-from samhw.tensors.format import Format, LevelKind, LevelType
+from samhw.formats import Format, level_type
 from samhw.tensors.io.text import read_table, write_rows
 from samhw.tensors.io.text_file import TextFile
 from samhw.tensors.tensor import Tensor
@@ -31,8 +31,8 @@ __all__ = ["read", "write"]
 # Our names of the stored arrays, and SAM's.
 _KINDS = {"pos": "seg", "crd": "crd"}
 
-_LEVELS: tuple[LevelKind, ...] = (LevelType.dense, LevelType.compressed, LevelType.singleton)
-"""The levels that a directory has a form for."""
+_LEVELS = {(): "dense", ("pos", "crd"): "compressed", ("crd",): "singleton"}
+"""The levels that a directory has a form for, by the arrays that it then has."""
 
 
 def read(path: Path, name: str | None) -> Tensor:
@@ -65,7 +65,7 @@ def write(path: Path, tensor: Tensor, name: str) -> None:
         raise InputError(f"{name!r} cannot name a tensor in a file name: use letters, digits and '_'")
     if tensor.format.block is not None:
         raise InputError(f"{path}: a directory has no form for blocks: convert the tensor to csr first")
-    if not set(tensor.format.levels) <= set(_LEVELS):
+    if not {str(level) for level in tensor.format.levels} <= set(_LEVELS.values()):
         raise InputError(
             f"{path}: a directory has no form for {tensor.format} levels: convert the tensor to csr first"
         )
@@ -125,14 +125,12 @@ def _deduce_format(
     for mode, arrays in enumerate(stored):
         if "pos" in arrays and "crd" not in arrays:
             raise InputError(f"mode {mode} has a seg file but no crd file")
-        types.append(
-            LevelType.compressed if "pos" in arrays else LevelType.singleton if arrays else LevelType.dense
-        )
+        types.append(level_type(_LEVELS[tuple(arrays)]))
 
     def fits(order: tuple[int, ...]) -> bool:
         count = 1
         for mode in order:
-            if types[mode] is LevelType.dense:
+            if types[mode].is_full:
                 count *= shape[mode]
                 continue
             positions = len(stored[mode]["crd"])

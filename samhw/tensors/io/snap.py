@@ -5,9 +5,9 @@ import re
 import numpy as np
 
 from samhw.errors import InputError
+from samhw.formats.arrays import IntArray
 from samhw.tensors.io.text import NumberTable, read_table
 from samhw.tensors.io.text_file import TextFile
-from samhw.tensors.levels import IntArray
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["read"]

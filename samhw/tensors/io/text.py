@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
+from samhw.formats.arrays import IntArray
 from samhw.tensors.io.plain import read_plain
 from samhw.tensors.io.text_file import TextFile
-from samhw.tensors.levels import IntArray
 
 __all__ = ["NumberTable", "read_sizes", "read_table", "widened", "write_rows"]
 

@@ -11,11 +11,11 @@ from samhw.compiler.lowering.row_end import RowEnd
 from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import RowStream, ValueStream
 from samhw.compiler.table import Feed, PlannedNode, PlannedOutput
+from samhw.formats import LevelType, level_type
 from samhw.names import Names
 from samhw.numerics import Integer
-from samhw.tensors import LevelType
 
-COMPRESSED, DENSE = LevelType.compressed, LevelType.dense
+COMPRESSED, DENSE = level_type("compressed"), level_type("dense")
 
 
 def view(name: str, level: LevelType = COMPRESSED, *, index: str = "i") -> View:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from samhw.importers.core import HostArray
-from samhw.tensors import LevelType
+from samhw.tensors import Format
 
 
 def both(*shape: int) -> tuple[HostArray, HostArray]:
@@ -75,7 +75,7 @@ def test_density_counts_what_is_not_zero() -> None:
 
 def test_it_is_stored_in_an_order_of_its_modes() -> None:
     for held in both(6, 4):
-        found = held.stored((6, 4), (1, 0), (LevelType.dense, LevelType.compressed))
+        found = held.stored((6, 4), (1, 0), Format.parse("csr", 2).levels)
         assert str(found.format) == "csr"
         assert (found.to_dense() == elements(held).T).all()
 

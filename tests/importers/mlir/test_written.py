@@ -10,7 +10,6 @@ from samhw.frontend import Program, kernel_names, load_named, model_names, parse
 from samhw.importers.core import HostArray
 from samhw.importers.mlir import ImportedFunction, import_function, read_module, write_function
 from samhw.reference import evaluate_program
-from samhw.tensors import LevelType
 from samhw.workload import Workload, make_workload
 
 
@@ -22,7 +21,7 @@ def read_back(workload: Workload, element: str = "f32") -> tuple[ImportedFunctio
     for decl in workload.program.operands:
         tensor = workload.tensors[decl.name]
         coords, values = tensor.to_coo()
-        sparse = LevelType.compressed in decl.format.levels
+        sparse = decl.format.is_sparse
         held[decl.name] = (
             HostArray(tensor.shape, values, coords) if sparse else HostArray.dense(tensor.to_dense())
         )

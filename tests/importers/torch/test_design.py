@@ -130,6 +130,17 @@ def test_annotations_and_sparsify():
         samhw.torch.annotate(module[0].weight, "csx")
 
 
+def test_an_annotated_format_whose_level_lacks_the_one_above_it():
+    """A mode of extent 1 has no level, and there are no diagonals without rows."""
+    module = nn.Linear(4, 1, bias=False).eval()
+    samhw.torch.annotate(module.weight, "dia")
+    x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 0.0, 1.0]])
+    with torch.no_grad():
+        module.weight[:] = torch.tensor([[0.0, 2.0, 0.0, 4.0]])
+    result = samhw.torch.compile(module, (x,), value="f32").run()
+    assert result.output.tolist() == [[20.0], [6.0]]
+
+
 def test_other_arguments_and_outputs():
     class Two(nn.Module):
         def __init__(self):

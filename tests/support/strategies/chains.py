@@ -11,7 +11,7 @@ from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import Access, Call, Expr
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Format
 
 __all__ = ["chained_programs"]
 
@@ -79,18 +79,13 @@ class _Chain:
         self, prefix: str, indices: Sequence[str], *, dense: bool = False, natural: bool = False
     ) -> Access:
         """A new tensor, its levels random and stored in the order of the program."""
-        levels = tuple(
-            LevelType.dense
-            if dense or natural
-            else self.draw(st.sampled_from((LevelType.dense, LevelType.compressed)))
-            for _ in indices
-        )
+        is_sparse = [not (dense or natural) and self.draw(st.booleans()) for _ in indices]
         modes = list(range(len(indices)))
         if not natural:
             modes = self.ordered(indices)
         name = f"{prefix}{len(self.tensors)}"
         shape = tuple(self.extents[index] for index in indices)
-        self.tensors[name] = TensorDecl(name, tuple(indices), shape, Format(levels, tuple(modes)))
+        self.tensors[name] = TensorDecl(name, tuple(indices), shape, Format.sparse_in(is_sparse, modes))
         return Access.of(name, indices)
 
     def input(self, indices: Sequence[str], *, dense: bool = False) -> Access:

@@ -9,7 +9,7 @@ from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import Access, Expr
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
-from samhw.tensors import Format, LevelType
+from samhw.tensors import Format
 
 __all__ = ["matrix_chains"]
 
@@ -31,17 +31,17 @@ def matrix_chains(draw: st.DrawFn, *, max_extent: int = 24) -> tuple[Program, tu
     tensors: dict[str, TensorDecl] = {}
     statements: list[Statement] = []
 
-    def declare(prefix: str, indices: Sequence[str], *, levels: Sequence[LevelType] = ()) -> Access:
-        levels = levels or [draw(st.sampled_from((LevelType.dense, LevelType.compressed))) for _ in indices]
+    def declare(prefix: str, indices: Sequence[str], *, sparse: bool = False) -> Access:
+        is_sparse = [sparse or draw(st.booleans()) for _ in indices]
         modes = tuple(sorted(range(len(indices)), key=lambda mode: order.index(indices[mode])))
         name = f"{prefix}{len(tensors)}"
         shape = tuple(extents[index] for index in indices)
-        tensors[name] = TensorDecl(name, tuple(indices), shape, Format(tuple(levels), modes))
+        tensors[name] = TensorDecl(name, tuple(indices), shape, Format.sparse_in(is_sparse, modes))
         return Access.of(name, indices)
 
     def assign(indices: Sequence[str], rhs: Expr, mask: Access | None = None) -> Access:
         # Dense outer levels of a reducer's result are refused.
-        result = declare("T", indices, levels=(LevelType.compressed,) * len(indices))
+        result = declare("T", indices, sparse=True)
         statements.append(Statement(result, rhs, mask=mask))
         return result
 

@@ -4,11 +4,11 @@ from functools import reduce
 
 from hypothesis import strategies as st
 
+from samhw.formats import Format, level_type
 from samhw.frontend.declaration import TensorDecl
 from samhw.frontend.expr import Access, Expr, Literal, Mul, Neg
 from samhw.frontend.program import Program
 from samhw.frontend.statement import Region, Statement
-from samhw.tensors import Ell, Format, LevelKind, LevelType
 
 __all__ = ["programs"]
 
@@ -49,15 +49,15 @@ def programs(
     tensors: dict[str, TensorDecl] = {}
 
     def declare(name: str, indices: tuple[str, ...]) -> Access:
-        kinds: list[LevelKind] = [LevelType.dense, LevelType.compressed]
+        kinds = ["dense", "compressed"]
         if every_level and name != "X":
-            kinds += [Ell(max_extent), LevelType.ragged]
+            kinds += [f"ell({max_extent})", "ragged"]
         levels = [draw(st.sampled_from(kinds)) for _ in indices]
         if every_level and name != "X" and len(levels) == 2 and draw(st.booleans()):
-            levels = [LevelType.dense, LevelType.dia]
+            levels = ["dense", "dia"]
         modes = sorted(range(len(indices)), key=lambda mode: order.index(indices[mode]))
         shape = tuple(extents[index] for index in indices)
-        tensors[name] = TensorDecl(name, indices, shape, Format(tuple(levels), tuple(modes)))
+        tensors[name] = TensorDecl(name, indices, shape, Format(tuple(map(level_type, levels)), tuple(modes)))
         return Access.of(name, indices)
 
     products: list[Expr] = []

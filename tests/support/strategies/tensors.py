@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from samhw.tensors.format import Format, LevelType
-from samhw.tensors.levels import IntArray
+from samhw.formats import Format, LevelType, level_type
+from samhw.formats.arrays import IntArray
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["coordinate_lists", "formats", "shapes", "tensors"]
@@ -27,9 +27,9 @@ def formats(draw: st.DrawFn, rank: int, *, blocked: bool = True) -> Format:
         return Format(Format.parse("bcsr(1)", 2).levels, order, draw(st.integers(1, 3)))
     levels: list[LevelType] = []
     for _ in range(rank):
-        follows_dense = not levels or levels[-1] is LevelType.dense
-        choices = [LevelType.dense, LevelType.compressed, *[LevelType.singleton] * (not follows_dense)]
-        levels.append(draw(st.sampled_from(choices)))
+        follows_dense = not levels or levels[-1].is_full
+        choices = ["dense", "compressed", *["singleton"] * (not follows_dense)]
+        levels.append(level_type(draw(st.sampled_from(choices))))
     return Format(tuple(levels), order)
 
 

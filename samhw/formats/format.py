@@ -1,73 +1,21 @@
 """Storage formats: one level type per stored level, outermost first, and the order of the tensor's modes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import lru_cache
 from itertools import takewhile
-from typing import TypeAlias
 
 from samhw.errors import InputError
+from samhw.formats.level import LevelType
+from samhw.formats.levels.compressed import Compressed
+from samhw.formats.levels.dense import Dense
+from samhw.formats.levels.singleton import Singleton
+from samhw.formats.registry import level_type, level_types
 
-__all__ = ["Ell", "Format", "LevelKind", "LevelType", "level_of_result", "stores_fill"]
+__all__ = ["Format"]
 
-
-class LevelType(StrEnum):
-    """How one level stores the coordinates of its fibers."""
-
-    dense = "dense"
-    """Every coordinate from 0 to size - 1; nothing is stored but the size."""
-
-    compressed = "compressed"
-    """The present coordinates only: fiber ``f`` is ``crd[pos[f]:pos[f + 1]]``."""
-
-    singleton = "singleton"
-    """Exactly one coordinate for each position of the level above, as in the inner levels of COO; below dense
-    levels, for each combination of their coordinates."""
-
-    ragged = "ragged"
-    """The coordinates from 0 to a length that each fiber has: ``pos[f + 1] - pos[f]``."""
-
-    dia = "dia"
-    """Diagonals: below row ``r`` of a dense level, the coordinates ``r + off[d]`` for each stored offset, as
-    far as they lie inside of the matrix."""
-
-
-@dataclass(frozen=True)
-class Ell:
-    """A level with room for ``width`` coordinates below each position: of fiber ``f``, those are stored that
-    are at ``f * width`` and behind it, ``cnt[f]`` in number. What is left of the room is padding."""
-
-    width: int
-
-    def __post_init__(self) -> None:
-        if self.width < 1:
-            raise InputError(f"an ell level of {self.width} coordinates is impossible: use 1 or more")
-
-    def __str__(self) -> str:
-        return f"ell({self.width})"
-
-
-LevelKind: TypeAlias = LevelType | Ell
-"""What one level of a format is."""
-
-_WRITTEN = (LevelType.dense, LevelType.compressed, LevelType.singleton)
-"""The levels of results."""
-
-_FILLED = (LevelType.dense, LevelType.ragged, LevelType.dia)
-"""Levels that have places for coordinates that nobody stored."""
-
-
-def stores_fill(levels: Sequence[LevelKind]) -> bool:
-    """Whether the innermost of some levels has places for coordinates that nobody stored: zeros."""
-    return bool(levels) and levels[-1] in _FILLED
-
-
-def level_of_result(level: LevelKind) -> LevelType:
-    """The level of a result that has its coordinates where this one does: itself, but for one that inputs
-    alone have, which becomes compressed."""
-    return level if isinstance(level, LevelType) and level in _WRITTEN else LevelType.compressed
+_DENSE, _COMPRESSED, _SINGLETON = Dense(), Compressed(), Singleton()
 
 
 @dataclass(frozen=True)
@@ -91,14 +39,18 @@ class Format:
         When the three do not make a format.
     """
 
-    levels: tuple[LevelKind, ...]
+    levels: tuple[LevelType, ...]
     mode_order: tuple[int, ...]
     block: tuple[int, ...] | int | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.block, int):
             object.__setattr__(self, "block", (self.block,) * len(self.mode_order))
-        object.__setattr__(self, "levels", tuple(_level_type(level) for level in self.levels))
+        object.__setattr__(
+            self,
+            "levels",
+            tuple(level_type(level) if isinstance(level, str) else level for level in self.levels),
+        )
         object.__setattr__(self, "mode_order", tuple(int(mode) for mode in self.mode_order))
         if sorted(self.mode_order) != list(range(self.rank)):
             raise InputError(
@@ -112,23 +64,20 @@ class Format:
                 f"format {_tuple_text(self.levels)} has {len(self.levels)} levels but its mode order has "
                 f"{self.rank} modes: give one level per mode"
             )
-        if self.levels[:1] == (LevelType.singleton,):
-            raise InputError(
-                f"format {_tuple_text(self.levels)} is impossible: a singleton level must follow "
-                "another level"
-            )
-        if LevelType.dia in self.levels and self.levels != (LevelType.dense, LevelType.dia):
-            raise InputError(
-                f"format {_tuple_text(self.levels)} is impossible: a dia level is that of the columns of a "
-                "matrix, below a dense one of its rows"
-            )
+        for depth, level in enumerate(self.levels):
+            if why := level.misplaced(self.levels, depth):
+                raise InputError(f"format {_tuple_text(self.levels)} is impossible: {why}")
 
     def _check_blocked(self) -> None:
         assert isinstance(self.block, tuple)
         rank, inner = self.rank, self.levels[self.rank :]
         if wrong := [size for size in self.block if size < 1]:
             raise InputError(f"block size {wrong[0]} is impossible: use 1 or more")
-        if len(self.block) != rank or len(self.levels) != 2 * rank or {*inner} - {LevelType.dense}:
+        if (
+            len(self.block) != rank
+            or len(self.levels) != 2 * rank
+            or not all(level.is_full for level in inner)
+        ):
             raise InputError(
                 f"a blocked format has a block size and two levels for each mode, the inner ones dense, not "
                 f"{len(self.block)} sizes and the levels {_tuple_text(self.levels)} for rank {rank}"
@@ -138,6 +87,40 @@ class Format:
                 f"no format has blocks in the levels {_tuple_text(self.levels[:rank])}: "
                 f"use one of {', '.join(_blocked_formats(rank))}"
             )
+
+    @classmethod
+    def dense(
+        cls, rank: int, mode_order: Iterable[int] | None = None, *, blocks: Sequence[int] = ()
+    ) -> "Format":
+        """Dense levels, of modes in their order or in another one; in blocks if one is larger than 1."""
+        made = cls.sparse_in([False] * rank, mode_order)
+        return made.blocked(blocks) if any(size > 1 for size in blocks) else made
+
+    @classmethod
+    def compressed(cls, rank: int, mode_order: Iterable[int] | None = None) -> "Format":
+        """Compressed levels, of modes in their order or in another one."""
+        return cls.sparse_in([True] * rank, mode_order)
+
+    @classmethod
+    def sparse_in(cls, is_sparse: Iterable[bool], mode_order: Iterable[int] | None = None) -> "Format":
+        """A compressed level for each that is sparse, a dense one for each other, outermost first."""
+        levels = tuple(_COMPRESSED if sparse else _DENSE for sparse in is_sparse)
+        return cls(levels, tuple(range(len(levels)) if mode_order is None else mode_order))
+
+    @classmethod
+    def points(cls, rank: int, below: int = 0, *, one_each: bool = False) -> "Format":
+        """A list of coordinates below each position of some dense levels.
+
+        Parameters
+        ----------
+        below
+            How many levels are dense: none in coo.
+        one_each
+            Whether each list is exactly one point.
+        """
+        first = () if one_each else (_COMPRESSED,)
+        points = (_SINGLETON,) * (rank - below - len(first))
+        return cls((*(_DENSE,) * below, *first, *points), tuple(range(rank)))
 
     @classmethod
     def parse(cls, text: str, rank: int) -> "Format":
@@ -181,17 +164,17 @@ class Format:
         """The shortest text that :meth:`parse` reads back as this format."""
         if self.block is not None:
             name = f"{self._block_name}({','.join(map(str, self._block_sizes))})"
-            return name if self._is_natural else f"{name} @ {_tuple_text(self.mode_order)}"
+            return name if self.is_natural else f"{name} @ {_tuple_text(self.mode_order)}"
         named = _named_formats(self.rank)
         for name, format in named.items():
             if format == self:
                 return name
         for name, format in named.items():
-            if format.levels == self.levels and format._is_natural:
+            if format.levels == self.levels and format.is_natural:
                 return f"{name} @ {_tuple_text(self.mode_order)}"
-        is_ell = self.rank == 2 and self.levels[0] is LevelType.dense and isinstance(self.levels[1], Ell)
-        text = str(self.levels[1]) if is_ell else _tuple_text(self.levels)
-        return text if self._is_natural else f"{text} @ {_tuple_text(self.mode_order)}"
+        is_named = self.rank == 2 and self.levels[0].is_full and self.levels[1].is_matrix_format
+        text = str(self.levels[1]) if is_named else _tuple_text(self.levels)
+        return text if self.is_natural else f"{text} @ {_tuple_text(self.mode_order)}"
 
     @property
     def rank(self) -> int:
@@ -217,40 +200,84 @@ class Format:
         """The size of a block along a mode; 1 without blocks."""
         return self.block[mode] if isinstance(self.block, tuple) else 1
 
-    def blocked(self, sizes: Sequence[int]) -> "Format":
-        """The same format of blocks of these sizes, by mode; coordinate lists become compressed levels."""
-        singleton, compressed = LevelType.singleton, LevelType.compressed
-        outer = (compressed if level is singleton else level for level in self.of_blocks.levels)
-        return Format((*outer, *(LevelType.dense,) * self.rank), self.mode_order, tuple(sizes))
+    def blocked(self, sizes: Sequence[int] | int | None) -> "Format":
+        """The same format of blocks, as `block` says; coordinate lists become compressed levels."""
+        if sizes is None:
+            return self
+        outer = (level.loaded for level in self.of_blocks.levels)
+        block = sizes if isinstance(sizes, int) else tuple(sizes)
+        return Format((*outer, *(_DENSE,) * self.rank), self.mode_order, block)
+
+    def compressed_in(self, mode: int) -> "Format":
+        """The format with a compressed level for a mode of which only some coordinates are left. A format of
+        blocks has all of them compressed, as there is none for some."""
+        if self.block is not None:
+            return Format.compressed(self.rank, self.mode_order).blocked(self.block)
+        pairs = zip(self.levels, self.mode_order, strict=True)
+        levels = (_COMPRESSED if at == mode and level.is_full else level for level, at in pairs)
+        return replace(self, levels=tuple(levels))
 
     @property
     def of_result(self) -> "Format":
-        """The format of a result that has its coordinates where this one does; see `level_of_result`."""
-        return replace(self, levels=tuple(map(level_of_result, self.levels)))
+        """The format of a result that has its coordinates where this one does: levels that no region writes
+        become compressed."""
+        levels = (level if level.loaded.writer else _COMPRESSED for level in self.levels)
+        return replace(self, levels=tuple(levels))
+
+    @property
+    def loaded(self) -> "Format":
+        """The format in the memories of a design."""
+        return replace(self, levels=tuple(level.loaded for level in self.levels))
 
     @property
     def is_all_dense(self) -> bool:
         """Whether every level is dense, so that ``vals`` is the whole array in ``mode_order``."""
-        return all(level is LevelType.dense for level in self.levels)
+        return all(level.is_full for level in self.levels)
 
     @property
     def stores_fill(self) -> bool:
-        """Whether ``vals`` holds zeros that nobody stored, because the innermost level has coordinates that
-        nobody stored: it is dense, ragged or dia."""
-        return stores_fill(self.levels)
+        """Whether ``vals`` holds zeros that nobody stored, because the innermost level has places for
+        them."""
+        return self.levels[-1:] != () and self.levels[-1].stores_fill
+
+    @property
+    def is_by_place(self) -> bool:
+        """Whether which zeros have a place depends on the order of coordinates."""
+        return any(level.levels_by_place for level in self.levels)
 
     @property
     def is_sparse(self) -> bool:
         """Whether a level leaves coordinates out, and does not store exactly one."""
-        return bool({*self.levels} - {LevelType.dense, LevelType.singleton})
+        return not all(level.is_full or level.is_branchless for level in self.levels)
+
+    @property
+    def outer_dense(self) -> int:
+        """The number of dense levels outside of all others."""
+        return len(list(takewhile(lambda level: level.is_full, self.levels)))
 
     @property
     def one_each(self) -> int:
         """The number of dense levels, if the others are singletons, so that exactly one point is stored for
         each combination of their coordinates; 0 in any other format."""
-        dense = len(list(takewhile(lambda level: level is LevelType.dense, self.levels)))
-        singletons = self.levels[dense:]
-        return dense if singletons and set(singletons) == {LevelType.singleton} else 0
+        points = self.levels[self.outer_dense :]
+        return self.outer_dense if points and all(level.is_branchless for level in points) else 0
+
+    def greatest_sizes(self, shape: Sequence[int], entries: int) -> list[int]:
+        """How many positions each level of a tensor has at most, outermost first; of a blocked format, each
+        level of the blocks.
+
+        Parameters
+        ----------
+        shape
+            The greatest extent of each mode, counted in blocks.
+        entries
+            The most that a compressed level holds.
+        """
+        size, sizes = 1, []
+        for level, mode in zip(self.of_blocks.levels, self.mode_order, strict=True):
+            size = level.most_positions(size, shape[mode], entries)
+            sizes.append(size)
+        return sizes
 
     def level_sizes(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The size of each stored level for a tensor of that shape. Blocks at the edge are padded."""
@@ -270,82 +297,64 @@ class Format:
         return next(named)
 
     @property
-    def _is_natural(self) -> bool:
+    def is_natural(self) -> bool:
+        """Whether its modes are in their own order."""
         return self.mode_order == tuple(range(self.rank))
 
 
 _BLOCKED = re.compile(r"(\w+)\(\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*\)")
-_ELL = re.compile(r"ell\(\s*(\d{1,9})\s*\)")
 _SRBCRS = re.compile(r"srbcrs\(\s*(\d{1,9})\s*,\s*[1-9]\d{0,8}\s*\)")
 
 
 @lru_cache
-def _blocked_formats(rank: int) -> dict[str, tuple[LevelKind, ...]]:
+def _blocked_formats(rank: int) -> dict[str, tuple[LevelType, ...]]:
     """The levels of the blocks in each blocked format of a rank, by its name."""
-    dense, compressed = LevelType.dense, LevelType.compressed
     if rank == 0:
         return {}
-    named = {"bcsr": (dense, compressed), "dbsr": (compressed, compressed)} if rank == 2 else {}
-    return named | {"bdense": (dense,) * rank, "bcsf": (compressed,) * rank}
+    named = {"bcsr": Format.parse("csr", 2), "dbsr": Format.parse("dcsr", 2)} if rank == 2 else {}
+    named |= {"bdense": Format.dense(rank), "bcsf": Format.compressed(rank)}
+    return {name: format.levels for name, format in named.items()}
 
 
 @lru_cache
 def _named_formats(rank: int) -> dict[str, Format]:
     """The named formats of a rank. Where two names mean the same format, the canonical one comes first."""
-    dense, compressed, singleton = LevelType.dense, LevelType.compressed, LevelType.singleton
-    natural = tuple(range(rank))
     if rank == 0:
         return {"scalar": Format((), ()), "dense": Format((), ())}
-    named = {"dense": Format((dense,) * rank, natural)}
+    named = {"dense": Format.dense(rank)}
     if rank == 2:
-        named["csr"] = Format((dense, compressed), (0, 1))
-        named["csc"] = Format((dense, compressed), (1, 0))
-        named["dcsr"] = Format((compressed, compressed), (0, 1))
-        named["dcsc"] = Format((compressed, compressed), (1, 0))
-        named["ragged"] = Format((dense, LevelType.ragged), (0, 1))
-        named["dia"] = Format((dense, LevelType.dia), (0, 1))
-    named["csf"] = Format((compressed,) * rank, natural)
-    named["coo"] = Format((compressed, *(singleton,) * (rank - 1)), natural)
-    return named
+        for name, order in {"csr": (0, 1), "csc": (1, 0)}.items():
+            named[name] = Format.sparse_in([False, True], order)
+            named[f"d{name}"] = Format.compressed(2, order)
+    return named | {"csf": Format.compressed(rank), "coo": Format.points(rank)}
 
 
 def _parse_levels(text: str, rank: int) -> Format:
     named = _named_formats(rank)
     if text in named:
         return named[text]
-    if rank == 2 and _ELL.fullmatch(text):
-        return Format((LevelType.dense, _level_type(text)), (0, 1))
+    of_matrices = {name: type for name, type in level_types().items() if type.is_matrix_format and rank == 2}
+    if text.partition("(")[0] in of_matrices:
+        return Format((_DENSE, level_type(text)), (0, 1))
     if (blocked := _BLOCKED.fullmatch(text)) and blocked[1] in _blocked_formats(rank):
         sizes = tuple(map(int, blocked[2].split(",")))
         outer = _blocked_formats(rank)[blocked[1]]
-        levels = (*outer, *(LevelType.dense,) * rank)
+        levels = (*outer, *(_DENSE,) * rank)
         return Format(levels, tuple(range(rank)), sizes * rank if len(sizes) == 1 else sizes)
     if rank == 2 and (tiles := _SRBCRS.fullmatch(text)):
         # No tensor core takes so many columns at once.
         return _parse_levels(f"bcsr({tiles[1]},1)", rank)
     items = _tuple_items(text)
     if items is None:
-        of_matrices = ["ell(w)", "srbcrs(t,g)"] if rank == 2 else []
-        names = [*named, *of_matrices, *(f"{name}(b)" for name in _blocked_formats(rank))]
+        names = [*named, *(type.notation or name for name, type in of_matrices.items())]
+        names += [*["srbcrs(t,g)"][: rank == 2], *(f"{name}(b)" for name in _blocked_formats(rank))]
         raise InputError(
             f"unknown format {text!r} for a tensor of rank {rank}: use {', '.join(names)} "
             "or a list of levels such as '(dense, compressed)'"
         )
     if len(items) != rank:
         raise InputError(f"format {text!r} has {len(items)} levels but the tensor has rank {rank}")
-    return Format(tuple(_level_type(item) for item in items), tuple(range(rank)))
-
-
-def _level_type(level: LevelKind | str) -> LevelKind:
-    """The level itself, or that of a name."""
-    if isinstance(level, Ell):
-        return level
-    if width := _ELL.fullmatch(level):
-        return Ell(int(width[1]))
-    try:
-        return LevelType(level)
-    except ValueError:
-        raise InputError(f"unknown level type {level!r}: use {', '.join((*LevelType, 'ell(w)'))}") from None
+    return Format(tuple(map(level_type, items)), tuple(range(rank)))
 
 
 def _tuple_items(text: str) -> list[str] | None:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from samhw.fusion import greatest_sizes, stored_format
-from samhw.tensors import Format
+from samhw.formats import Format
 
 
 @pytest.mark.parametrize(
@@ -17,13 +16,13 @@ from samhw.tensors import Format
     ],
 )
 def test_the_greatest_sizes_of_levels(text: str, sizes: list[int]) -> None:
-    assert greatest_sizes(Format.parse(text, 3), (4, 5, 3), 10) == sizes
+    assert Format.parse(text, 3).greatest_sizes((4, 5, 3), 10) == sizes
 
 
 def test_a_scalar_has_no_levels() -> None:
-    assert greatest_sizes(Format.parse("dense", 0), (), 10) == []
+    assert Format.parse("dense", 0).greatest_sizes((), 10) == []
 
 
 def test_coordinate_lists_are_loaded_as_compressed_levels() -> None:
-    assert str(stored_format(Format.parse("coo", 2))) == "dcsr"
-    assert stored_format(Format.parse("csc", 2)) == Format.parse("csc", 2)
+    assert str(Format.parse("coo", 2).loaded) == "dcsr"
+    assert Format.parse("csc", 2).loaded == Format.parse("csc", 2)

@@ -1,0 +1,12 @@
+"""Storage formats: what each level type can do, stores and asks of hardware, a file each.
+
+A :class:`Format` is a list of level types with a mode order, and has a short name. A :class:`LevelType` is
+all that there is to know of one way to store a level, in `samhw/formats/levels`. This package knows nothing
+of tensors and graphs.
+"""
+
+from samhw.formats.format import Format
+from samhw.formats.level import LevelNode, LevelType, StoredLevel
+from samhw.formats.registry import level_type, level_types
+
+__all__ = ["Format", "LevelNode", "LevelType", "StoredLevel", "level_type", "level_types"]

@@ -19,7 +19,7 @@ from samhw.errors import InputError, RunError, SamhwError
 from samhw.frontend import Capacity
 from samhw.processes import ending, workers
 from samhw.schedule import Schedule, counts_text
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.workload import Workload, scheduled
 
 __all__ = ["Correlation", "Row", "agree", "correlate"]
@@ -111,7 +111,7 @@ def correlate(
         schedule: of all programs, or that of each.
         jobs: processes that build and run; by default one for each processor.
         progress: is told the name of each program that is finished.
-        options: as for `compile_program`.
+        options: of a `Job`: `value`, `capacity`, `entries` and `arch`.
     """
     if jobs is not None and jobs < 1:
         raise InputError(f"A correlation cannot have {jobs} processes; give at least 1.")
@@ -164,7 +164,7 @@ def _correlate_program(
     # One type holds the data of all.
     data = [tensor.vals for workload in workloads for tensor in workload.tensors.values()]
     value = choose_value(options.get("value"), program, data)
-    compiled = compile_program(program, schedule, **{**options, "capacity": capacity, "value": value})
+    compiled = compile_job(Job(program, schedule, **{**options, "capacity": capacity, "value": value}))
     rows = []
     for workload in workloads:
         try:

@@ -11,13 +11,12 @@ from samhw.checking import Known, Outcome
 from samhw.checking import compare as compare_all
 from samhw.cli.backends import CLOCK
 from samhw.cli.memory import memory_options, off_chip_memory
+from samhw.cli.numbers import load_arch, split_words
 from samhw.cli.options import (
     ARCH,
     data_option,
-    load_arch,
     load_schedule,
     say_notes,
-    split_words,
 )
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.pages import report_option, write_results

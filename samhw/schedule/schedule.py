@@ -191,6 +191,17 @@ class Schedule:
             )
         return order_rows(program, self.permute_rows)
 
+    @property
+    def is_open(self) -> bool:
+        """The schedule is still to be chosen."""
+        return self.fuse == AUTO
+
+    @property
+    def recomputed(self) -> frozenset[str]:
+        """The intermediates that each use computes for itself."""
+        asked = {} if isinstance(self.share, str) else self.share
+        return frozenset(tensor for tensor, way in asked.items() if way == "recompute")
+
     def share_of(self, tensor: str) -> str:
         """What is asked for an intermediate: `auto`, `all`, `none`, `buffer`, `store` or `recompute`."""
         return self.share if isinstance(self.share, str) else self.share.get(tensor, "auto")

@@ -12,8 +12,8 @@ from samhw.schedule import Schedule
 __all__ = ["as_asked"]
 
 
-def as_asked(lowerable: Lowerable, schedule: Schedule, program: Program) -> Lowerable:
-    """The program in the regions, and with the orders, that a schedule asks for.
+def as_asked(lowerable: Lowerable, program: Program) -> Lowerable:
+    """The program in the regions, and with the orders, that its schedule asks for.
 
     A region ends after each tensor that the schedule names an order for. An order that names no index that a
     pass has added holds for the statements whose indices it has: then the region is searched an order for.
@@ -25,6 +25,7 @@ def as_asked(lowerable: Lowerable, schedule: Schedule, program: Program) -> Lowe
     Raises:
         InputError: for a name that no statement computes.
     """
+    schedule = lowerable.schedule
     written = {statement.lhs.tensor for statement in program.statements}
     orders = schedule.order if isinstance(schedule.order, Mapping) else {}
     added = {name: tuple(order) for name, order in orders.items() if name not in written}

@@ -7,28 +7,30 @@ unless something else is expected to be faster.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import inf
 
-from samhw.compiler import Compiled, add_queues
+from samhw.compiler import Compiled, add_queues, estimate_compiled
+from samhw.cost import AreaEstimate, estimate_area
 from samhw.errors import InputError
 from samhw.frontend import Program
 from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule, counts_text
 from samhw.search.blocks import larger_blocks
 from samhw.search.brackets import WORTH, BracketChoice, bracket_choices
+from samhw.search.job import Job
 from samhw.search.lanes import more_lanes
 from samhw.search.layouts import Load, lane_loads, row_layouts
 from samhw.search.modules import in_modules
 from samhw.search.queues import fits, with_queues
 from samhw.search.regroup import Move, moves, regroupings
 from samhw.search.reorder import best_orders
-from samhw.search.request import AutoChoice, Request, expected_cycles
 from samhw.search.storage import turned_schedules
 from samhw.search.work import work_of
+from samhw.statistics import TensorStatistics
 
-__all__ = ["choose_schedule"]
+__all__ = ["AutoChoice", "choose", "expected_cycles"]
 
 CLEARLY = 0.99
 """What the expected cycles must come down to before a candidate is taken in the place of one before it."""
@@ -71,29 +73,70 @@ FULL = 0.5
 """How dense an intermediate with compressed levels is expected to be before it is stored dense."""
 
 
-def choose_schedule(request: Request) -> AutoChoice:
+@dataclass(frozen=True)
+class AutoChoice:
+    """What was chosen.
+
+    Attributes:
+        schedule: in the words in which it was tried.
+        compiled: the program under it.
+        cycles: what is expected of a run.
+        why: what was chosen and why, a line each.
+    """
+
+    schedule: Schedule
+    compiled: Compiled
+    cycles: float
+    why: tuple[str, ...] = ()
+
+    @cached_property
+    def area(self) -> AreaEstimate:
+        """What the design is expected to take of an ECP5."""
+        return estimate_area(self.compiled.design, self.compiled.arch)
+
+    @property
+    def luts(self) -> float:
+        """The LUTs of that."""
+        return self.area.use.luts
+
+
+def expected_cycles(
+    compiled: Compiled, statistics: TensorStatistics | None, *, rows_wait: bool = True
+) -> float:
+    """The cycles that a run on data of these statistics is expected to take; without any, one on as much as
+    there is room for. `rows_wait` as for `estimate_compiled`."""
+    if statistics is None:
+        return sum(region.expected.cycles for region in compiled.regions)
+    return estimate_compiled(compiled, statistics, rows_wait=rows_wait).cycles
+
+
+def choose(job: Job, compiled: Callable[[Schedule], Compiled]) -> AutoChoice:
     """The schedule that is expected to take the fewest cycles.
+
+    Args:
+        compiled: what compiles the job under a schedule.
 
     Raises:
         InputError: if none of the candidates can be lowered, for the first reason.
     """
-    return _Auto(request).choice()
+    return _Auto(job, compiled).choice()
 
 
 class _Auto:
     """Candidates are compared as if rows waited for nobody: queues come last, where they can be had."""
 
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self.program = request.program
-        self.given = replace(request.schedule, fuse="partial")
+    def __init__(self, job: Job, compiled: Callable[[Schedule], Compiled]) -> None:
+        self.job = job
+        self.compiled = compiled
+        self.program = job.program
+        self.given = replace(job.schedule, fuse="partial")
         self.known: dict[Schedule, AutoChoice | InputError] = {}
         self.spent = 0
         self.least = inf
 
     def choice(self) -> AutoChoice:
         first = self.accepted()
-        best = self.regrouped(first, FUSED if self.request.scopes is None else (*FUSED, MODULE))
+        best = self.regrouped(first, FUSED if self.job.scopes is None else (*FUSED, MODULE))
         notes: list[str] = []
         likely, unlikely = self.brackets
         best = self.bracketed(best, likely, notes)
@@ -117,11 +160,11 @@ class _Auto:
         if found is not best:  # Even lanes may be worth more of them.
             best = self.laned(found, notes)
         first, best = self.coupled(first), self.queued(best, notes)
-        if self.request.room.luts is not None and best.area.caveat:
+        if self.job.room.luts is not None and best.area.caveat:
             notes.append(f"area: {best.area.caveat}")
         regions = f"regions: {best.schedule.fuse_text()}, about {best.cycles:,.0f} cycles"
         if best.schedule == first.schedule:
-            fit = "" if self.request.room.luts is None else " and to fit"
+            fit = "" if self.job.room.luts is None else " and to fit"
             others = f"nothing else that was tried is expected to be faster{fit}"
             return replace(best, why=(f"{regions}; {others}", *notes))
         asked = "as written" if first.schedule.fuse == "partial" else f"with {first.schedule.fuse_text()}"
@@ -175,7 +218,7 @@ class _Auto:
         are given."""
         if self.given.brackets:
             return [], []
-        found = bracket_choices(self.program, self.request.sizes(), UNLIKELY)
+        found = bracket_choices(self.program, self.job.sizes(), UNLIKELY)
         found.sort(key=lambda choice: choice.after - choice.before)
         likely = [choice for choice in found if choice.after < WORTH * choice.before]
         return likely, [choice for choice in found if choice not in likely]
@@ -226,7 +269,7 @@ class _Auto:
         if self.given.order:
             return best
         program = replace(best.schedule, fuse="none", order={}).apply(self.program).bind({})
-        points = work_of(program, self.request.sizes()).points
+        points = work_of(program, self.job.sizes()).points
         while True:
             found = best
             starts = self.grouped_otherwise(best)
@@ -259,9 +302,9 @@ class _Auto:
 
     def with_formats(self, best: AutoChoice) -> AutoChoice:
         """The same with dense levels for intermediates that are nearly full."""
-        schedule = in_modules(best.schedule, self.program, self.request.scopes)
+        schedule = in_modules(best.schedule, self.program, self.job.scopes)
         program = schedule.apply(self.program).bind({})
-        densities = work_of(program, self.request.sizes()).densities
+        densities = work_of(program, self.job.sizes()).densities
         formats = {}
         for decl in program.intermediates:
             fmt = decl.format
@@ -276,7 +319,7 @@ class _Auto:
 
     def within(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
         """The fastest of what was tried that is no larger than it may be; or the smallest."""
-        room = self.request.room
+        room = self.job.room
         if self.has_room(best):
             return best
         found = self.fastest_first()
@@ -292,7 +335,7 @@ class _Auto:
 
     def blocked(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
         """With blocks as long as larger ones are worth it and there is room for them."""
-        if not self.request.room.blocks:
+        if not self.job.room.blocks:
             return best
         found = self.grown(best, lambda way: larger_blocks(self.program, way.schedule, self.given))
         if found is not best:
@@ -301,7 +344,7 @@ class _Auto:
 
     def laned(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
         """With lanes as long as they are worth it and there is room for them."""
-        if not self.request.room.lanes:
+        if not self.job.room.lanes:
             return best
         found = self.grown(best, lambda way: more_lanes(way.schedule, way.compiled))
         if found is not best:
@@ -321,7 +364,7 @@ class _Auto:
 
     def arranged(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
         """With the rows that lanes share in other orders, or split, where lanes are uneven."""
-        known = self.request.statistics(best.schedule)
+        known = self.job.statistics(best.schedule)
         if known is None:
             return best
         for load in lane_loads(self.program, best.schedule, known):
@@ -372,7 +415,7 @@ class _Auto:
 
     def with_queues(self, best: AutoChoice) -> AutoChoice:
         """With the queues that help, of which no channel becomes deeper than it may."""
-        known = self.request.statistics(best.schedule)
+        known = self.job.statistics(best.schedule)
         plain = self.coupled(best)
         if known is None or self.given.queues or best.cycles >= CLEARLY * plain.cycles:
             return plain
@@ -411,13 +454,13 @@ class _Auto:
 
     def has_room(self, way: AutoChoice) -> bool:
         """Whether a design is as small as it has to be."""
-        return self.request.room.luts is None or way.luts <= self.request.room.luts
+        return self.job.room.luts is None or way.luts <= self.job.room.luts
 
     def outcome(self, schedule: Schedule) -> AutoChoice | InputError:
         if schedule not in self.known:
             self.spent += len(self.program.statements)
             try:
-                compiled = self.request.compiled(schedule)
+                compiled = self.compiled(schedule)
                 cycles = self.expected(schedule, compiled)
                 self.known[schedule] = AutoChoice(schedule, compiled, cycles)
             except InputError as error:
@@ -430,7 +473,7 @@ class _Auto:
         self.least = min(self.least, cycles)
         if cycles > HOPELESS * self.least:
             return cycles
-        return expected_cycles(compiled, self.request.statistics(schedule), rows_wait=rows_wait)
+        return expected_cycles(compiled, self.job.statistics(schedule), rows_wait=rows_wait)
 
 
 def _moves_from(

@@ -18,7 +18,7 @@ from samhw.frontend import (
     result_patterns,
 )
 from samhw.numerics import ValueType
-from samhw.schedule import AUTO, Schedule
+from samhw.schedule import Schedule
 from samhw.search import derived_of, lowered_split
 from samhw.splits import SplitProgram, dealt, split_program
 from samhw.statistics import Kind, TensorStatistics, from_tensors
@@ -102,7 +102,7 @@ class Workload:
         """The schedule with the lanes of what it splits shared among the parts, so that each lane has about
         as many of these data's entries; as it is while its regions are open, which tell what is computed part
         by part. Raises as `parts`."""
-        if not schedule.split or not schedule.lanes or schedule.fuse == AUTO:
+        if not schedule.split or not schedule.lanes or schedule.is_open:
             return schedule
         program = self.program.bind({name: tensor.shape for name, tensor in self.tensors.items()})
         split = lowered_split(program, schedule)

@@ -1,6 +1,6 @@
 """What passes take and give: a program, and all that belongs to it until it is lowered."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -10,7 +10,7 @@ from samhw.frontend import Capacity, Program, Region, Scan, greatest_extents
 from samhw.fusion import greatest_sizes, stored_format
 from samhw.passes.recipe import Recipe
 from samhw.schedule import Schedule
-from samhw.splits import RowOrders
+from samhw.splits import Busiest, RowOrders, SplitProgram
 from samhw.tensors import Format
 
 __all__ = ["Lowerable", "PermutedCopy", "StepSlice"]
@@ -85,6 +85,7 @@ class Lowerable:
             to do.
         schedule: what is asked of the program, which passes follow. Its `split` is what is still to be split,
             its `lanes` those of the parts.
+        busiest: of data, what lanes of the parts have to do; None where capacities alone tell.
         added: the results that are sums of several terms over parts, each with the results that these sums
             are.
         row_orders: the orders in which the host stores data, and puts results back from.
@@ -102,6 +103,7 @@ class Lowerable:
     copied_shapes: Mapping[str, str] = field(default_factory=dict)
     slices: Mapping[str, StepSlice] = field(default_factory=dict)
     schedule: Schedule = field(default_factory=Schedule)
+    busiest: Callable[[SplitProgram], Busiest] | None = None
     added: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     row_orders: RowOrders = field(default_factory=RowOrders)
     segmented: Mapping[str, tuple[str, int]] = field(default_factory=dict)

@@ -29,7 +29,9 @@ def split_formats(lowerable: Lowerable) -> Lowerable:
             recipes[name] = Recipe(f"of {tensor} {part.text}", (tensor,), partial(_part, partition, name))
     made = lowerable.with_program(found.program, entries=entries, recipes=recipes, like=like)
     joined = {apart.result: tuple(apart.results.values()) for apart in found.apart}
-    lanes = found.lanes(asked.lanes, partial(_busiest, entries))
+    of_data = lowerable.busiest
+    busiest = partial(_busiest, entries) if of_data is None else of_data(found)
+    lanes = found.lanes(asked.lanes, busiest)
     schedule = replace(asked, split={}, lanes=lanes)
     return replace(made, joined=joined, added=found.added, schedule=schedule)
 

@@ -2,11 +2,11 @@
 
 from samhw.search.auto import AutoChoice
 from samhw.search.brackets import BracketChoice, bracket_choices
+from samhw.search.derived import derived_of
 from samhw.search.explore import Explored, explore
 from samhw.search.job import Job
 from samhw.search.lanes import NO_LIMIT, Room
 from samhw.search.modules import in_modules
-from samhw.search.parts import derived_of, lowered_split
 from samhw.search.pipeline import choose_schedule, compile_job, lower, plan, settled
 from samhw.search.spaces import OrderSpace, free_spaces, order_spaces
 from samhw.search.work import Sizes, work_of
@@ -28,7 +28,6 @@ __all__ = [
     "free_spaces",
     "in_modules",
     "lower",
-    "lowered_split",
     "order_spaces",
     "plan",
     "settled",

@@ -88,10 +88,10 @@ def regions_decided(
             return parts
         regions += [part.decision for part in parts]
         cycles += sum(part.cycles for part in parts)
-    schedule = _taken(first, regions)
+    taken = replace(_taken(first, regions), lanes=given.schedule.lanes)
     if given.added:
-        schedule = replace(schedule, partial_sums=given.schedule.stored_terms)
-    return Decision(given, tuple(regions), value, schedule, cycles, lowerings=lowerings)
+        taken = replace(taken, partial_sums=given.schedule.stored_terms)
+    return Decision(given, tuple(regions), value, taken, cycles, lowerings=lowerings)
 
 
 def _taken(first: Lowerable, regions: Sequence[RegionDecision]) -> Schedule:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 from samhw.frontend import Capacity, Program
@@ -13,6 +13,7 @@ from samhw.schedule import Schedule
 from samhw.search.lanes import NO_LIMIT, Room
 from samhw.search.modules import in_modules
 from samhw.search.work import Sizes
+from samhw.splits import Busiest, SplitProgram
 from samhw.statistics import TensorStatistics
 
 __all__ = ["Data", "Job"]
@@ -27,8 +28,8 @@ class Data(Protocol):
     def statistics(self, *, schedule: Schedule | None = None) -> TensorStatistics:
         """What is known of it, as a schedule stores it."""
 
-    def with_lanes_by_part(self, schedule: Schedule) -> Schedule:
-        """The schedule with the lanes of what it splits shared among the parts."""
+    def busiest(self, split: SplitProgram, schedule: Schedule) -> Busiest:
+        """What the busiest lane of each part has to do, if a schedule splits it so."""
 
 
 @dataclass(frozen=True)
@@ -94,16 +95,20 @@ class Job:
 
     def lowerable(self) -> Lowerable:
         """What the first pass takes: the program under its schedule, with the regions that `module` stands
-        for, and with lanes by part.
+        for.
 
         Raises:
             InputError: for a schedule that the program does not fit, a format that is not compiled, or
                 entries of what has none.
         """
         schedule = in_modules(self.schedule, self.program, self.scopes)
-        if self.data is not None:
-            schedule = self.data.with_lanes_by_part(schedule)
         # The results of reshapes and concatenations have extents that follow from others.
         program = schedule.apply(self.program.unbound if self.is_open else self.program).bind({})
         capacity = self.needs(schedule).with_entries(program, self.entries)
-        return Lowerable(program, capacity, schedule=schedule, row_orders=schedule.row_orders(program))
+        return Lowerable(
+            program,
+            capacity,
+            schedule=schedule,
+            row_orders=schedule.row_orders(program),
+            busiest=None if self.data is None else partial(self.data.busiest, schedule=schedule),
+        )

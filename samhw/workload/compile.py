@@ -7,10 +7,10 @@ from samhw.frontend import Capacity
 from samhw.graph import Arch
 from samhw.numerics import ValueType
 from samhw.schedule import Schedule
-from samhw.search import NO_LIMIT, Job, Room, compile_job, in_modules
+from samhw.search import NO_LIMIT, Job, Room, compile_job
 from samhw.workload.workload import Workload
 
-__all__ = ["compile_workload", "job_of", "scheduled"]
+__all__ = ["compile_workload", "job_of"]
 
 
 def compile_workload(
@@ -66,10 +66,3 @@ def job_of(
         room=room,
         is_open=is_open,
     )
-
-
-def scheduled(workload: Workload, schedule: Schedule | None) -> Schedule:
-    """The schedule with the regions that `module` stands for, if it has that, and with lanes by part. In a
-    program that was not made of a module, `module` is refused where it is applied."""
-    schedule = in_modules(schedule or Schedule(), workload.program, workload.scopes)
-    return workload.with_lanes_by_part(schedule)

@@ -19,8 +19,8 @@ from samhw.frontend import (
 )
 from samhw.numerics import ValueType
 from samhw.schedule import Schedule
-from samhw.search import derived_of, lowered_split
-from samhw.splits import SplitProgram, dealt, split_program
+from samhw.search import derived_of
+from samhw.splits import Busiest, SplitProgram, dealt, split_program
 from samhw.statistics import Kind, TensorStatistics, from_tensors
 from samhw.tensors import Format, LevelType, Tensor
 
@@ -98,23 +98,22 @@ class Workload:
         split = self._split(schedule)
         return {} if split is None else split.derived(self.stored(schedule))
 
-    def with_lanes_by_part(self, schedule: Schedule) -> Schedule:
-        """The schedule with the lanes of what it splits shared among the parts, so that each lane has about
-        as many of these data's entries; as it is while its regions are open, which tell what is computed part
-        by part. Raises as `parts`."""
-        if not schedule.split or not schedule.lanes or schedule.is_open:
-            return schedule
-        program = self.program.bind({name: tensor.shape for name, tensor in self.tensors.items()})
-        split = lowered_split(program, schedule)
-        if not split.apart:
-            return schedule
-        parts = split.derived(self.stored(schedule))
+    def busiest(self, split: SplitProgram, schedule: Schedule) -> Busiest:
+        """What the busiest lane of each part has to do, so that each lane gets about as many of these data's
+        entries.
 
-        def rows(part: str, mode: int) -> Callable[[int], int]:
+        Args:
+            split: of this program, as a schedule asks for it.
+        """
+        parts: dict[str, Tensor] = {}
+
+        def of_part(part: str, mode: int) -> Callable[[int], int]:
+            if not parts:
+                parts.update(split.derived(self.stored(schedule)))
             coords, _ = parts[part].to_coo()
             return dealt(np.unique(coords[mode], return_counts=True)[1])
 
-        return replace(schedule, lanes=split.lanes(schedule.lanes, rows))
+        return of_part
 
     def _split(self, schedule: Schedule | None) -> SplitProgram | None:
         """The program over the parts into which a schedule splits inputs, if it does."""

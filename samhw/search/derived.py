@@ -1,30 +1,12 @@
-"""What passes make of the inputs of a program before anything is decided: parts, and derived tensors."""
+"""What passes make of the inputs of a program before anything is decided."""
 
 from collections.abc import Mapping
 
 from samhw.frontend import Program
 from samhw.passes import Lowerable, apply_program_passes, with_derived
-from samhw.schedule import Schedule
-from samhw.search.job import Job
-from samhw.splits import SplitProgram, split_program
 from samhw.tensors import Tensor
 
-__all__ = ["derived_of", "lowered_split"]
-
-
-def lowered_split(program: Program, schedule: Schedule) -> SplitProgram:
-    """The program over the parts into which a schedule splits inputs, in its regions and with all that the
-    passes before `split_formats` add: which results are computed part by part depends on both.
-
-    Args:
-        program: with all extents.
-        schedule: without regions that are left open.
-
-    Raises:
-        InputError: for what cannot be split, or cannot be lowered at all.
-    """
-    placed = apply_program_passes(Job(program, schedule).lowerable(), "place_by_index").program
-    return split_program(placed, schedule.split, stored=schedule.stored_terms)
+__all__ = ["derived_of"]
 
 
 def derived_of(program: Program, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

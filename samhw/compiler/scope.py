@@ -128,9 +128,11 @@ class Scope:
         blocks = {
             d: (count, self.extents[count]) for d, count in self.block_counts.items() if d in dimensions
         }
+        # Columns are named after the tensors, and reductions t0, t1, ..
+        taken = frozenset(name for name in program.tensors if name.startswith(("t", *views)))
         return (
             *(statements, tuple(output.tensor for output in fused.outputs), tuple(fused.dimension.items())),
-            *(fused.sharing, fused.recomputed, self.iteration, self.value, frozenset(program.tensors)),
+            *(fused.sharing, fused.recomputed, self.iteration, self.value, taken),
             *(tuple(views.items()), tuple(modes.items()), tuple(extents.items()), tuple(blocks.items())),
             *((program.tensors[name], lowerable.capacity.entries_of(name)) for name in views),
             *(decl.name for decl in program.inputs if decl.name in views),

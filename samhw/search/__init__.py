@@ -1,6 +1,6 @@
 """The search: enumerates decisions about a program, asks what they cost, and lowers what it has chosen."""
 
-from samhw.search.auto import AutoChoice
+from samhw.search.auto_choice import AutoChoice
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.derived import derived_of
 from samhw.search.explore import Explored, explore

@@ -6,31 +6,39 @@ schedule would be, and nothing is simulated. The program as it is written is alw
 unless something else is expected to be faster.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from math import inf
 
-from samhw.compiler import Compiled, add_queues, estimate_compiled
-from samhw.cost import AreaEstimate, estimate_area
+from samhw.compiler import Compiled, add_queues
 from samhw.errors import InputError
-from samhw.frontend import Program
 from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule, counts_text
+from samhw.search.auto_choice import (
+    AutoChoice,
+    bracket_line,
+    expected_cycles,
+    formats_line,
+    layout_line,
+    moves_from,
+    orders_line,
+    regions_line,
+    size_words,
+)
 from samhw.search.blocks import larger_blocks
 from samhw.search.brackets import WORTH, BracketChoice, bracket_choices
 from samhw.search.job import Job
 from samhw.search.lanes import more_lanes
-from samhw.search.layouts import Load, lane_loads, row_layouts
+from samhw.search.layouts import lane_loads, row_layouts
 from samhw.search.modules import in_modules
 from samhw.search.queues import fits, with_queues
-from samhw.search.regroup import Move, moves, regroupings
+from samhw.search.regroup import regroupings
 from samhw.search.reorder import best_orders
 from samhw.search.storage import turned_schedules
 from samhw.search.work import work_of
-from samhw.statistics import TensorStatistics
 
-__all__ = ["AutoChoice", "choose", "expected_cycles"]
+__all__ = ["choose"]
 
 CLEARLY = 0.99
 """What the expected cycles must come down to before a candidate is taken in the place of one before it."""
@@ -56,9 +64,6 @@ statement takes about 10 ms."""
 PATIENCE_ORDERS = 90
 """How many before no further orders are tried."""
 
-WITH_STOPS = 1.25
-"""How many cycles a point of a statement takes at the most, with the stops of short rows."""
-
 MOST_STARTS = 3
 """From how many of the best ways to group the statements one of them is moved."""
 
@@ -71,43 +76,6 @@ before it is not looked at with the data: exact counts take longest where much i
 
 FULL = 0.5
 """How dense an intermediate with compressed levels is expected to be before it is stored dense."""
-
-
-@dataclass(frozen=True)
-class AutoChoice:
-    """What was chosen.
-
-    Attributes:
-        schedule: in the words in which it was tried.
-        compiled: the program under it.
-        cycles: what is expected of a run.
-        why: what was chosen and why, a line each.
-    """
-
-    schedule: Schedule
-    compiled: Compiled
-    cycles: float
-    why: tuple[str, ...] = ()
-
-    @cached_property
-    def area(self) -> AreaEstimate:
-        """What the design is expected to take of an ECP5."""
-        return estimate_area(self.compiled.design, self.compiled.arch)
-
-    @property
-    def luts(self) -> float:
-        """The LUTs of that."""
-        return self.area.use.luts
-
-
-def expected_cycles(
-    compiled: Compiled, statistics: TensorStatistics | None, *, rows_wait: bool = True
-) -> float:
-    """The cycles that a run on data of these statistics is expected to take; without any, one on as much as
-    there is room for. `rows_wait` as for `estimate_compiled`."""
-    if statistics is None:
-        return sum(region.expected.cycles for region in compiled.regions)
-    return estimate_compiled(compiled, statistics, rows_wait=rows_wait).cycles
 
 
 def choose(job: Job, compiled: Callable[[Schedule], Compiled]) -> AutoChoice:
@@ -142,17 +110,17 @@ class _Auto:
         best = self.bracketed(best, likely, notes)
         found = self.turned(best)
         if found.cycles < CLEARLY * best.cycles:
-            notes.append(_formats_line(best, found, "so that what computes their operands streams"))
+            notes.append(formats_line(best, found, "so that what computes their operands streams"))
             best = found
         found = self.with_formats(best)
         if found.cycles < CLEARLY * best.cycles:
-            notes.append(_formats_line(best, found, "nearly full"))
+            notes.append(formats_line(best, found, "nearly full"))
             best = found
         best = self.bracketed(best, unlikely, notes, PATIENCE)
         best = self.regrouped(best, ("kinds", "none"), PATIENCE)
         found = self.reordered(best)
         if found.cycles < CLEARLY * best.cycles:
-            notes.append(_orders_line(best, found))
+            notes.append(orders_line(best, found))
             best = found
         best = self.moved(best, notes)
         best = self.laned(self.blocked(self.within(best, notes), notes), notes)
@@ -162,13 +130,8 @@ class _Auto:
         first, best = self.coupled(first), self.queued(best, notes)
         if self.job.room.luts is not None and best.area.caveat:
             notes.append(f"area: {best.area.caveat}")
-        regions = f"regions: {best.schedule.fuse_text()}, about {best.cycles:,.0f} cycles"
-        if best.schedule == first.schedule:
-            fit = "" if self.job.room.luts is None else " and to fit"
-            others = f"nothing else that was tried is expected to be faster{fit}"
-            return replace(best, why=(f"{regions}; {others}", *notes))
-        asked = "as written" if first.schedule.fuse == "partial" else f"with {first.schedule.fuse_text()}"
-        return replace(best, why=(f"{regions} ({first.cycles:,.0f} {asked})", *notes))
+        line = regions_line(first, best, fits=self.job.room.luts is not None)
+        return replace(best, why=(line, *notes))
 
     def bracketed(
         self, best: AutoChoice, choices: Sequence[BracketChoice], notes: list[str], patience: float = inf
@@ -184,7 +147,7 @@ class _Auto:
             further: list[str] = []
             found = self.moved(plain, further, below=best.cycles)
             if found.cycles < CLEARLY * best.cycles:
-                notes += [_bracket_line(bracket, best.cycles, plain.cycles), *further]
+                notes += [bracket_line(bracket, best.cycles, plain.cycles), *further]
                 best = found
         return best
 
@@ -273,7 +236,7 @@ class _Auto:
         while True:
             found = best
             starts = self.grouped_otherwise(best)
-            ways = (way for start in starts for way in _moves_from(start, program, points))
+            ways = (way for start in starts for way in moves_from(start, program, points))
             likely = [way for way in ways if way[0] < CLEARLY * min(best.cycles, below)]
             for _, move, schedule in sorted(likely, key=lambda way: way[0])[:MOST_MOVES]:
                 other = self.tried(schedule)
@@ -339,7 +302,7 @@ class _Auto:
             return best
         found = self.grown(best, lambda way: larger_blocks(self.program, way.schedule, self.given))
         if found is not best:
-            notes.append(f"blocks: {counts_text(found.schedule.blocks)}, {_size_words(best, found)}")
+            notes.append(f"blocks: {counts_text(found.schedule.blocks)}, {size_words(best, found)}")
         return found
 
     def laned(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
@@ -348,7 +311,7 @@ class _Auto:
             return best
         found = self.grown(best, lambda way: more_lanes(way.schedule, way.compiled))
         if found is not best:
-            notes.append(f"lanes: {counts_text(found.schedule.lanes)}, {_size_words(best, found)}")
+            notes.append(f"lanes: {counts_text(found.schedule.lanes)}, {size_words(best, found)}")
         return found
 
     def grown(self, best: AutoChoice, larger: Callable[[AutoChoice], Iterable[Schedule]]) -> AutoChoice:
@@ -376,7 +339,7 @@ class _Auto:
                 if CLEARLY * found.cycles <= load.least * best.cycles:
                     break  # Nothing else can be clearly faster.
             if found.cycles < CLEARLY * best.cycles:
-                notes.append(_layout_line(load, best, found))
+                notes.append(layout_line(load, best, found))
                 best = found
         return best
 
@@ -406,7 +369,7 @@ class _Auto:
         after = self.coupled(found)
         taken = found.schedule.brackets.items()
         lines = [
-            _bracket_line(choice, before.cycles, after.cycles)
+            bracket_line(choice, before.cycles, after.cycles)
             for choice in chain(*self.brackets)
             if (choice.result, choice.text) in taken
         ]
@@ -474,55 +437,3 @@ class _Auto:
         if cycles > HOPELESS * self.least:
             return cycles
         return expected_cycles(compiled, self.job.statistics(schedule), rows_wait=rows_wait)
-
-
-def _moves_from(
-    start: AutoChoice, program: Program, points: Mapping[str, float]
-) -> Iterator[tuple[float, Move, Schedule]]:
-    """What differs in the place of one statement, with the fewest cycles that it may take: a region takes at
-    least as long as what stays in it."""
-    for move in moves(program, start.compiled.schedule):
-        gain = points[move.result] - max(points[other] for other in move.others)
-        schedule = replace(start.schedule, fuse=move.schedule.fuse, order=move.schedule.order)
-        yield start.cycles - WITH_STOPS * gain, move, schedule
-
-
-def _bracket_line(choice: BracketChoice, before: float, after: float) -> str:
-    return (
-        f"brackets: {choice.result} = {choice.text}, at {choice.after:,.0f} points in place of "
-        f"{choice.before:,.0f} (about {after:,.0f} cycles in place of {before:,.0f})"
-    )
-
-
-def _orders_line(before: AutoChoice, after: AutoChoice) -> str:
-    assert isinstance(after.schedule.order, Mapping)
-    orders = "; ".join(f"{label} {','.join(order) or '-'}" for label, order in after.schedule.order.items())
-    return f"orders: {orders} (about {after.cycles:,.0f} cycles in place of {before.cycles:,.0f})"
-
-
-def _layout_line(load: Load, before: AutoChoice, after: AutoChoice) -> str:
-    name = load.tensor
-    split = after.schedule.split.get(name)
-    what = (
-        f"rows: of {name} {after.schedule.permute_rows.get(name)}"
-        if split is None
-        else f"split: {name} as {split}"
-    )
-    return (
-        f"{what}, as the busiest of {load.lanes} lanes had {load.busiest:,.0f} entries, where the mean has "
-        f"{load.entries / load.lanes:,.0f} (about {after.cycles:,.0f} cycles in place of "
-        f"{before.cycles:,.0f})"
-    )
-
-
-def _size_words(before: AutoChoice, after: AutoChoice) -> str:
-    return (
-        f"about {after.cycles:,.0f} cycles in place of {before.cycles:,.0f}, and {after.luts:,.0f} LUTs in "
-        f"place of {before.luts:,.0f}"
-    )
-
-
-def _formats_line(before: AutoChoice, after: AutoChoice, why: str) -> str:
-    known = before.schedule.formats
-    changed = ", ".join(f"{n} {f}" for n, f in after.schedule.formats.items() if f != known.get(n))
-    return f"formats: {changed}, {why} (about {after.cycles:,.0f} cycles in place of {before.cycles:,.0f})"

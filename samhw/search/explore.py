@@ -14,7 +14,8 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
 from samhw.graph import Design
 from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
-from samhw.search.auto import AutoChoice, choose, expected_cycles
+from samhw.search.auto import choose
+from samhw.search.auto_choice import AutoChoice, expected_cycles
 from samhw.search.blocks import larger_blocks, smaller_blocks
 from samhw.search.brackets import BracketChoice, bracket_choices
 from samhw.search.job import Job

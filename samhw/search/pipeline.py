@@ -11,7 +11,8 @@ from samhw.compiler import Compiled, Decision, Lowerings, lower_program
 from samhw.decision import Refusal
 from samhw.recursion import deep_recursion
 from samhw.schedule import Schedule
-from samhw.search.auto import AutoChoice, choose
+from samhw.search.auto import choose
+from samhw.search.auto_choice import AutoChoice
 from samhw.search.decide import decide
 from samhw.search.job import Job
 

@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, log2
 from pathlib import Path
 from typing import Any
 
@@ -280,12 +279,6 @@ class CompileOptions:
             extents = greatest_extents(given, self.room)
             shapes = {decl.name: given.dimensions.shape(decl.name, extents) for decl in given.inputs}
             known = from_densities(shapes, parse_densities(given, self.density))
-            entries = {
-                name: 1 << ceil(log2(max(1.0, stock.entries)))
-                for name, stock in known.stocks.items()
-                if not given.tensors[name].format.is_all_dense
-            }
-            beside["entries"] = {**entries, **beside["entries"]}
         return Job(given, self.schedule, known=known, room=self.room_for, **beside)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
+from math import ceil, log2
 from typing import Protocol
 
 from samhw.frontend import Capacity, Program
@@ -44,7 +45,8 @@ class Job:
         capacity: greatest extents and entries, where neither text nor data say, or more is wanted.
         entries: by tensor, the entries of its compressed levels in place of all others.
         arch: the latencies.
-        known: what is known of the inputs without data; None for as much as there is room for.
+        known: what is known of the inputs without data, for whose entries there is room then; None for as
+            much as there is room for.
         scopes: of a program that was made of a module of PyTorch, as for `module_regions`.
         room: how large a design may be whose schedule is chosen.
         is_open: the design is to take data of other extents too, as far as its capacities reach.
@@ -86,6 +88,15 @@ class Job:
     def _counted(self) -> dict[object, TensorStatistics]:
         return {}
 
+    @property
+    def _expected(self) -> dict[str, int]:
+        """The entries of what has compressed levels, as far as they are known without data."""
+        return {
+            name: 1 << ceil(log2(max(1.0, stock.entries)))
+            for name, stock in (self.known.stocks.items() if self.known else ())
+            if not self.program.tensors[name].format.is_all_dense
+        }
+
     def sizes(self) -> Sizes:
         """How dense the inputs are."""
         known = self.statistics(self.schedule)
@@ -104,7 +115,7 @@ class Job:
         schedule = in_modules(self.schedule, self.program, self.scopes)
         # The results of reshapes and concatenations have extents that follow from others.
         program = schedule.apply(self.program.unbound if self.is_open else self.program).bind({})
-        capacity = self.needs(schedule).with_entries(program, self.entries)
+        capacity = self.needs(schedule).with_entries(program, {**self._expected, **self.entries})
         return Lowerable(
             program,
             capacity,

@@ -57,7 +57,7 @@ m[j] max= M[k, j] where M[k, j]
 
 
 def compiled(text: str, arch: Arch | None = None, value: str = "i32", **lanes: int) -> Compiled:
-    return compile_job(Job(parse(text), Schedule(lanes=lanes), arch=arch, value=value_type(value)))
+    return compile_job(Job(parse(text), Schedule(lanes=lanes), arch=arch or Arch(), value=value_type(value)))
 
 
 def graph_of(text: str, **lanes: int) -> Graph:

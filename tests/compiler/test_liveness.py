@@ -58,7 +58,8 @@ SHARES = (0.1, 0.5, 1)
 def compiled(
     text: str, schedule: Schedule | None = None, arch: Arch | None = None
 ) -> tuple[Graph, Mapping[str, int]]:
-    (region,) = compile_job(Job(parse(text), schedule, value=value_type("f32"), arch=arch)).regions
+    job = Job(parse(text), schedule or Schedule(), value=value_type("f32"), arch=arch or Arch())
+    (region,) = compile_job(job).regions
     return region.graph, region.extent
 
 

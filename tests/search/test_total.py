@@ -24,7 +24,7 @@ EXAMPLES = int(os.environ.get("SAMHW_RANDOM_FUSION", "40"))
 def accepted(program: Program, schedule: Schedule, capacity: Capacity | None = None) -> Compiled | str:
     """The design, or why there is none."""
     try:
-        return compile_job(Job(program, schedule, value=value_type("f32"), capacity=capacity))
+        return compile_job(Job(program, schedule, value=value_type("f32"), capacity=capacity or Capacity()))
     except InputError as error:
         return str(error)
 

@@ -130,7 +130,7 @@ OTHERS = {
     "another format of the result": (f"{GIVEN}\ntensor T[i, j] : csr", "", {}),
     "more room": (GIVEN, "", {"A": 40}),
     "a reader": (GIVEN, "U[i] = T[i, j]", {}),
-    "a name that is taken": (GIVEN, "A_i[i] = A[i, k]", {}),
+    "a name that is taken": (GIVEN, "t0[i] = A[i, k]", {}),
     "another operand of that name": ("tensor C[k, j] : dense\nB[k, j] = C[k, j] + 1", "", {}),
 }
 """What differs around a statement, `T[i, j] = A[i, k] * B[k, j]`: how B is declared, a further statement, and

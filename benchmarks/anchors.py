@@ -16,7 +16,7 @@ from rich.table import Table
 from samhw.backends import run
 from samhw.checking import check, weakest
 from samhw.frontend import Capacity, load_kernel
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.tensors import Tensor, read_tensor
 from samhw.workload import Workload
 
@@ -79,7 +79,7 @@ def main() -> None:
         program = load_kernel(name).bind({n: t.shape for n, t in tensors.items()})
         workload = Workload(matrix, program, tensors)
         entries = {n: max(len(a) for a in t.arrays().values()) for n, t in tensors.items()} | {"X": 1 << 14}
-        compiled = compile_program(program, capacity=Capacity(entries=entries))
+        compiled = compile_job(Job(program, capacity=Capacity(entries=entries)))
         model = run(compiled, tensors)
         rtl = run(compiled, tensors, "verilator") if arguments.rtl else None
         ratio = (rtl or model).cycles / ideal

@@ -14,7 +14,7 @@ from benchmarks.common import VALUE, follow, measure, parser, report
 from samhw.schedule import Schedule
 from samhw.search import explore
 from samhw.sweep.tune import cost_of, shortlist, written_one
-from samhw.workload import Workload, bind_program, request_for
+from samhw.workload import Workload, bind_program, job_of
 
 MODELS = ("gcn", "gin", "graphsage")
 
@@ -29,7 +29,7 @@ def on(model: str, data: str) -> Workload:
 
 def tuned(workload: Workload, seconds: float) -> tuple[Schedule, int]:
     """The best schedule that a search by estimate and simulation finds, and its cycles."""
-    found = explore(request_for(workload, Schedule(fuse="auto"), value=VALUE), seconds, cost_of("cycles"))
+    found = explore(job_of(workload, Schedule(fuse="auto"), value=VALUE), seconds, cost_of("cycles"))
     chosen = [one.schedule for one in shortlist(found, written_one(found), SIMULATED)]
     runs = [(schedule, run) for schedule in chosen if (run := measure(workload, schedule)) is not None]
     best, run = min(runs, key=lambda one: one[1].cycles)

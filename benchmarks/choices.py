@@ -15,7 +15,7 @@ from benchmarks.common import PROGRAMS, VALUE, follow, measure, parser, report, 
 from samhw.frontend import model_names
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.search import choose_schedule
-from samhw.workload import Workload, bind_program, request_for
+from samhw.workload import Workload, bind_program, job_of
 
 GRAPHS = ("gcn", "gin", "graphsage")
 """The models that data of a graph are tried on, where none are named."""
@@ -31,7 +31,7 @@ def rows(names: Sequence[str], data: Sequence[str]) -> Iterator[dict[str, Any]]:
     for name in names:
         workload = bind_program(str(PROGRAMS / f"{name}.ein") if name in programs() else name, data)
         start = time.process_time()
-        chosen = choose_schedule(request_for(workload, Schedule(fuse="auto"), value=VALUE))
+        chosen = choose_schedule(job_of(workload, Schedule(fuse="auto"), value=VALUE))
         seconds = time.process_time() - start
         cycles = {level: cycles_of(workload, Schedule(level)) for level in (*FUSION_LEVELS, "kinds")}
         by_hand = (cycles_of(other, Schedule()) for other in schedules(name, workload.tensors))

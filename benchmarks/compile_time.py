@@ -22,7 +22,7 @@ from benchmarks.common import VALUE, follow, parser, report
 from samhw.errors import ScheduleError
 from samhw.frontend import model_names
 from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.workload import make_model_workload
 
 
@@ -37,7 +37,7 @@ def rows(models: Sequence[str], repeats: int) -> Iterator[dict[str, Any]]:
             try:
                 for _ in range(repeats):
                     start = time.process_time()
-                    compiled = compile_program(program, value=VALUE, capacity=capacity)
+                    compiled = compile_job(Job(program, value=VALUE, capacity=capacity))
                     best = min(best, time.process_time() - start)
             except ScheduleError:
                 continue

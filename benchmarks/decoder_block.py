@@ -18,7 +18,7 @@ from benchmarks.common import VALUE, bind, expected_cycles, follow, measure, par
 from samhw.frontend import load_model, model_data
 from samhw.schedule import Schedule
 from samhw.search import choose_schedule
-from samhw.workload import Workload, request_for
+from samhw.workload import Workload, job_of
 
 SIZES = (
     *("64,32,4,8,64", "512,256,4,8,64", "512,256,32,8,512"),
@@ -31,7 +31,7 @@ def rows(sizes: Sequence[str], simulated: bool) -> Iterator[dict[str, Any]]:
     for text in sizes:
         extent = dict(zip("iehdf", map(int, text.split(",")), strict=True))
         workload = bind(load_model("gpt3_block"), model_data("gpt3_block", sizes=extent))
-        chosen = choose_schedule(request_for(workload, Schedule(fuse="auto"), value=VALUE))
+        chosen = choose_schedule(job_of(workload, Schedule(fuse="auto"), value=VALUE))
         unfused = cycles(workload, Schedule("none"), simulated)
         auto = cycles(workload, chosen.compiled.schedule, simulated)
         i, e, h, d, f = extent.values()

@@ -26,7 +26,7 @@ from samhw.frontend import Program
 from samhw.schedule import Schedule
 from samhw.search import bracket_choices, explore, free_spaces
 from samhw.sweep.tune import cost_of, shortlist, written_one
-from samhw.workload import Workload, compile_workload, request_for
+from samhw.workload import Workload, compile_workload, job_of
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.drawn import drawn
@@ -97,7 +97,7 @@ def _partitions(names: Sequence[str]) -> Iterator[list[tuple[str, ...]]]:
 def decisions(workload: Workload) -> Iterator[Schedule]:
     """The schedules of a program; many of them give the same design."""
     program = workload.program
-    sizes = request_for(workload, AUTO).sizes()
+    sizes = job_of(workload, AUTO).sizes()
     choices = bracket_choices(program, sizes, worth=1e9)
     for chosen in product((False, True), repeat=len(choices)):
         brackets = {one.result: one.text for one, is_in in zip(choices, chosen, strict=True) if is_in}
@@ -147,7 +147,7 @@ def cycles(workload: Workload, schedule: Schedule, known: dict[Any, int | None])
 
 def tuned(workload: Workload, seconds: float, known: dict[Any, int | None]) -> int | None:
     """What a search finds."""
-    found = explore(request_for(workload, AUTO, value=VALUE), seconds / 2, cost_of("cycles"))
+    found = explore(job_of(workload, AUTO, value=VALUE), seconds / 2, cost_of("cycles"))
     runs = (cycles(workload, one.schedule, known) for one in shortlist(found, written_one(found), 8))
     return min((run for run in runs if run is not None), default=None)
 

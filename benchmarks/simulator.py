@@ -32,7 +32,7 @@ from samhw.graph import Dram, OffChip
 from samhw.numerics import value_type
 from samhw.running.inputs import load_inputs
 from samhw.schedule import FusionLevel, Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim import Engine, Result, simulate_regions, total_cycles
 from samhw.tensors import Tensor, read_dataset, read_tensor
 from samhw.workload import bind_program
@@ -203,7 +203,7 @@ def compiled_case(case: Case) -> Compiled:
         extents = case.program.extents(statement)
         name = statement.lhs.tensor
         entries[name] = case.results.get(name, prod(extents[index] or 1 for index in statement.lhs.names))
-    return compile_program(case.program, value=value_type(case.value), capacity=Capacity(entries=entries))
+    return compile_job(Job(case.program, value=value_type(case.value), capacity=Capacity(entries=entries)))
 
 
 def firings(results: Sequence[Result]) -> int:

@@ -27,11 +27,12 @@ from samhw.checking import check
 from samhw.compiler import estimate_compiled
 from samhw.errors import RunError
 from samhw.frontend import load_kernel
+from samhw.passes import apply_program_passes
 from samhw.schedule import Schedule, counts_text
 from samhw.tensors import Tensor, read_dataset
 from samhw.tensors.generate import power_law_graph
 from samhw.tensors.stand_ins import stand_in
-from samhw.workload import Workload, compile_workload
+from samhw.workload import Workload, compile_workload, job_of
 
 SETS = ("pubmed", "ogbn-arxiv")
 """The stand-ins."""
@@ -145,10 +146,10 @@ def cycles(workload: Workload, schedule: Schedule) -> int:
 
 def busiest(workload: Workload, schedule: Schedule) -> int:
     """The entries of the busiest lane, where rows, or those of each part, are dealt to lanes in turn."""
-    schedule = workload.with_lanes_by_part(schedule)
+    lanes = apply_program_passes(job_of(workload, schedule).lowerable(), "split_formats").schedule.lanes
     parts = workload.parts(schedule).values() or [workload.stored(schedule)["A"]]
     most = 0
-    for part, count in zip(parts, schedule.lanes.values(), strict=True):
+    for part, count in zip(parts, lanes.values(), strict=True):
         coords, _ = part.to_coo()
         _, row = np.unique(coords[0], return_inverse=True) if len(parts) > 1 else (None, coords[0])
         most = max(most, int(np.bincount(row % count).max(initial=0)))

@@ -19,8 +19,8 @@ from samhw.checking.measure import measure
 from samhw.errors import RunError
 from samhw.graph import Dram
 from samhw.schedule import Schedule
-from samhw.search import Request, choose_schedule, work_of
-from samhw.workload import Workload, bind_program, request_for
+from samhw.search import Job, choose_schedule, work_of
+from samhw.workload import Workload, bind_program, job_of
 
 PAPER = {
     "gcn": {"cora": 1.63, "cora_ml": 1.88, "dblp": 1.49, "collab": 2.58, "mag": 2.13},
@@ -29,7 +29,7 @@ PAPER = {
 """Cycles unfused to partly fused in the paper's figure, by model and data set."""
 
 
-def least_products(request: Request, chosen: Schedule) -> float:
+def least_products(request: Job, chosen: Schedule) -> float:
     """The fewest points that the busiest statement has, as written or with the chosen brackets."""
     programs = (Schedule(brackets=one.brackets).apply(request.program) for one in (Schedule(), chosen))
     return min(max(work_of(program.bind({}), request.sizes()).points.values()) for program in programs)
@@ -50,7 +50,7 @@ def rows(
     for model in models:
         for name in sets:
             workload = bind_program(model, [f"synthetic:{name}", "random:h=16"])
-            request = request_for(workload, Schedule(fuse="auto"), value=VALUE)
+            request = job_of(workload, Schedule(fuse="auto"), value=VALUE)
             chosen = choose_schedule(request).compiled.schedule
             unfused, auto = (cycles_of(workload, one) for one in (Schedule("none"), chosen))
             allowed = unfused / least_products(request, chosen)

@@ -47,7 +47,7 @@ ALLOWED = {
     "reference": {"frontend", "tensors"},
     "schedule": {"brackets", "decision", "frontend", "fusion", "splits", "tensors"},
     "fusion": {"decision", "frontend", "tensors"},
-    "passes": {"cascade", "decision", "frontend", "fusion", "splits", "tensors"},
+    "passes": {"cascade", "decision", "frontend", "fusion", "schedule", "splits", "tensors"},
     "statistics": {"tensors"},
     "cost": {"graph", "numerics", "spec", "statistics", "tensors"},
     "graph_passes": {"decision", "graph", "spec"},
@@ -70,7 +70,7 @@ ALLOWED = {
         *("schedule", "splits", "statistics", "tensors"),
     },
     "workload": {
-        *("brackets", "compiler", "frontend", "graph", "importers", "nested", "numerics", "reference"),
+        *("compiler", "frontend", "graph", "importers", "nested", "numerics", "reference"),
         *("schedule", "search", "splits", "statistics", "tensors"),
     },
     "machine_code": set(),
@@ -113,23 +113,12 @@ ALLOWED = {
         *("search", "sweep", "tensors", "workload"),
     },
     "torch": {
-        *(
-            "api",
-            "backends",
-            "brackets",
-            "checking",
-            "compiler",
-            "cost",
-            "frontend",
-            "graph",
-            "importers",
-            "numerics",
-        ),
+        *("api", "backends", "checking", "compiler", "cost", "graph", "importers", "numerics"),
         *("report", "schedule", "search", "tensors", "workload"),
     },
     "cli": {
         *("backends", "brackets", "cascade", "checking", "compiler", "cost", "frontend"),
-        *("graph", "graph_passes", "hls", "importers"),
+        *("graph", "graph_passes", "importers"),
         *(
             "numerics",
             "passes",

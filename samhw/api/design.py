@@ -23,10 +23,10 @@ from samhw.graph import Arch, Dram
 from samhw.html import html_scroll, html_section, html_text
 from samhw.numerics import Integer, ValueType
 from samhw.schedule import AUTO, Schedule
-from samhw.search import Room, choose_schedule, compile_program, explore
+from samhw.search import Job, Room, compile_job, explore
 from samhw.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.tensors import Format, Tensor, write_tensors
-from samhw.workload import SavedDesign, Workload, fingerprint, request_for
+from samhw.workload import SavedDesign, Workload, fingerprint, job_of
 
 __all__ = ["RunnableDesign"]
 
@@ -216,8 +216,8 @@ class RunnableDesign:
         value = self._value(workload)
         given = replace(self.schedule, fuse=AUTO)
         room = Room(lanes, luts, blocks)
-        request = request_for(workload, given, value=value, arch=self.arch, entries=self.entries, room=room)
-        found = explore(request, budget / 2, cost_of(objective, luts))
+        job = job_of(workload, given, value=value, arch=self.arch, entries=self.entries, room=room)
+        found = explore(job, budget / 2, cost_of(objective, luts))
         trials: list[Trial] = []
         for one in shortlist(found, written_one(found), confirm):
             if len(trials) > 1 and monotonic() > end:
@@ -270,7 +270,7 @@ class RunnableDesign:
         fits = needed | self._capacity == self._capacity
         if self._compiled is None or not fits or value != self._compiled.value:
             program = workload.program.unbound
-            if self.schedule.fuse == AUTO and not self._is_tuned:
+            if self.schedule.is_open and not self._is_tuned:
                 compiled = self._choose(workload, value)
             else:
                 compiled = self._compile(program, value, needed | self._capacity)
@@ -281,20 +281,19 @@ class RunnableDesign:
     def _choose(self, workload: Workload, value: ValueType) -> Compiled:
         """Chooses a schedule for a workload, and keeps the design that was compiled for it."""
         given = Capacity().with_entries(self.schedule.apply(workload.program), self.entries) | self._capacity
-        found = choose_schedule(
-            request_for(workload, self.schedule, value=value, capacity=given, arch=self.arch, is_open=True)
-        )
-        self._chosen, self._why = found.compiled.schedule, found.why
-        self._compiled = replace(found.compiled, why=found.why)
+        job = job_of(workload, self.schedule, value=value, capacity=given, arch=self.arch, is_open=True)
+        self._compiled = compile_job(job)
+        self._chosen, self._why = self._compiled.schedule, self._compiled.why
         self._capacity = workload.capacity(self._chosen) | given
         return self._compiled
 
     def _compile(self, program: Program, value: ValueType | None, capacity: Capacity) -> Compiled:
         chosen = self._chosen or self.schedule
-        compiled = compile_program(program, chosen, value=value, capacity=capacity, arch=self.arch)
-        self._compiled = replace(compiled, why=self._why) if self._why else compiled
-        self._capacity = capacity
-        return self._compiled
+        found = compile_job(Job(program, chosen, value=value, capacity=capacity, arch=self.arch))
+        if self._why:
+            found = replace(found, decision=replace(found.decision, why=self._why))
+        self._compiled, self._capacity = found, capacity
+        return found
 
     def _value(self, workload: Workload) -> ValueType:
         """The value type for a workload: one that was compiled for fractions takes whole numbers too."""

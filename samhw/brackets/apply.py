@@ -79,13 +79,8 @@ def _with_bracket(program: Program, result: str, text: str, names: Names) -> Pro
 
 def _statement(program: Program, result: str) -> Statement:
     """The statement that computes a result, if it can have a bracket."""
-    computed = [s.lhs.tensor for s in program.statements]
-    if result not in computed:
-        raise InputError(
-            f"'brackets' names '{result}', which no statement of '{program.name}' computes; its statements "
-            f"compute {', '.join(computed)}."
-        )
-    statement = program.statements[computed.index(result)]
+    program.check_computed("brackets", [result])
+    statement = next(s for s in program.statements if s.lhs.tensor == result)
     placed = next((access for access in statement.accesses if not access.is_plain), None)
     if placed is not None:
         raise InputError(

@@ -12,7 +12,7 @@ from samhw.compiler import Compiled
 from samhw.frontend import Program, Region, Statement
 from samhw.numerics import Integer
 from samhw.reference import Points, Relation, Rounding, difference, results, side_by_side
-from samhw.splits import Renumbering
+from samhw.splits import Renumbering, renumbered
 from samhw.tensors import Tensor
 
 __all__ = ["AsWritten"]
@@ -105,7 +105,7 @@ class AsWritten:
 
     def _as_given(self, name: str, stored: Relation) -> Relation:
         """A tensor as it is stored, with its rows in the order of the user's data."""
-        return _renumbered(stored, self.order.rows_of(name))
+        return _moved(stored, self.order.rows_of(name))
 
     def bound(self, names: Collection[str], known: Mapping[str, Tensor], rounding: Rounding) -> float:
         """The greatest bound of some results in a value type, where the program is computed as it is written
@@ -129,7 +129,7 @@ def _unordered(program: Program) -> list[Statement]:
     return [replace(statement, order=None) for statement in program.statements]
 
 
-def _renumbered(relation: Relation, by: Mapping[int, Integers]) -> Relation:
+def _moved(relation: Relation, by: Mapping[int, Integers]) -> Relation:
     """A relation whose coordinates of some modes become those that are listed at their places."""
     if not by:
         return relation
@@ -140,12 +140,9 @@ def _renumbered(relation: Relation, by: Mapping[int, Integers]) -> Relation:
                 values = values.take(np.argsort(by[int(mode)]), axis)
         return replace(relation, values=values)
     listed = relation.listed()
-    rows = [
-        by[int(mode)][row] if int(mode) in by else row
-        for mode, row in zip(listed.indices, listed.points.coords, strict=True)
-    ]
+    rows = renumbered(by, map(int, listed.indices), listed.points.coords)
     order = np.lexsort(rows[::-1])
-    points = Points(listed.indices, np.stack(rows)[:, order])
+    points = Points(listed.indices, rows[:, order])
     return replace(listed, points=points, values=listed.values[..., order])
 
 

@@ -19,8 +19,8 @@ from samhw.errors import InputError, RunError, SamhwError
 from samhw.frontend import Capacity
 from samhw.processes import ending, workers
 from samhw.schedule import Schedule, counts_text
-from samhw.search import compile_program
-from samhw.workload import Workload, scheduled
+from samhw.search import Job, compile_job, in_modules
+from samhw.workload import Workload
 
 __all__ = ["Correlation", "Row", "agree", "correlate"]
 
@@ -111,7 +111,7 @@ def correlate(
         schedule: of all programs, or that of each.
         jobs: processes that build and run; by default one for each processor.
         progress: is told the name of each program that is finished.
-        options: as for `compile_program`.
+        options: of a `Job`: `value`, `capacity`, `entries` and `arch`.
     """
     if jobs is not None and jobs < 1:
         raise InputError(f"A correlation cannot have {jobs} processes; give at least 1.")
@@ -158,13 +158,16 @@ def _correlate_program(
     *,
     options: Mapping[str, Any],
 ) -> list[Row]:
-    schedule = scheduled(workloads[0], schedule)
+    first = workloads[0]
+    program = first.program
+    schedule = in_modules(schedule, program, first.scopes)
     capacity = reduce(or_, [w.capacity(schedule) for w in workloads], options.get("capacity", Capacity()))
-    program = workloads[0].program
     # One type holds the data of all.
     data = [tensor.vals for workload in workloads for tensor in workload.tensors.values()]
     value = choose_value(options.get("value"), program, data)
-    compiled = compile_program(program, schedule, **{**options, "capacity": capacity, "value": value})
+    # A schedule that is open is chosen for all data alike, by their capacities.
+    job = Job(program, schedule, None if schedule.is_open else first)
+    compiled = compile_job(replace(job, **{**options, "capacity": capacity, "value": value}))
     rows = []
     for workload in workloads:
         try:

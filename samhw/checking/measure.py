@@ -66,7 +66,7 @@ def measure(
     """Compiles a workload, simulates it and compares the result with NumPy's.
 
     Args:
-        schedule, value, arch: as for `compile_program`.
+        schedule, value, arch: as for `compile_workload`.
         depth: of every channel between nodes, in tokens, in place of the compiler's.
         memory: what holds the tensors that lie off chip, if there is such a memory.
         options: of the simulator, as for `simulate`.

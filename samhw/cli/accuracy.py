@@ -10,7 +10,8 @@ from samhw.backends import MODEL, run
 from samhw.checking import differences
 from samhw.cli.backends import CLOCK
 from samhw.cli.memory import check_on_chip
-from samhw.cli.options import data_option, load_schedule, split_words
+from samhw.cli.numbers import split_words
+from samhw.cli.options import data_option, load_schedule
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.pictures import plot_option
 from samhw.cli.programs import complete_programs

@@ -8,18 +8,19 @@ import click
 from samhw.compiler import LoweredRegion
 from samhw.errors import InputError
 from samhw.frontend import dumps
-from samhw.graph import Arch, Endpoint, Graph
+from samhw.graph import Endpoint, Graph
 from samhw.graph_passes import GRAPH_PASSES
-from samhw.numerics import ValueType
 from samhw.passes import PROGRAM_PASSES, REGION_PASSES, Lowerable, apply_program_passes, apply_region_passes
-from samhw.schedule import Schedule
-from samhw.search import decide, lower_chosen
+from samhw.search import Job, compile_job, plan
 
 __all__ = ["print_after"]
 
 
-def print_after(first: Lowerable, last: str, schedule: Schedule, value: ValueType | None, arch: Arch) -> None:
+def print_after(job: Job, last: str) -> None:
     """What a pass leaves: the program's text, or, of a pass of graphs, every region's graph.
+
+    Args:
+        job: under a schedule that is not to be chosen any more.
 
     Raises:
         InputError: for a pass that there is not; and for a program that cannot be lowered, unless the pass
@@ -29,17 +30,18 @@ def print_after(first: Lowerable, last: str, schedule: Schedule, value: ValueTyp
     if last not in names:
         raise InputError(f"There is no pass '{last}'; the passes are, in their order, {', '.join(names)}.")
     if last in PROGRAM_PASSES:
-        if first.split:
+        first = job.lowerable()
+        if first.schedule.split:
             with suppress(InputError):  # What no decision makes possible is shown as it is written.
-                lowerable, _, _ = decide(first, schedule, value, arch)
-                first = replace(first, partial_sums=lowerable.partial_sums)
+                stored = plan(job).given.schedule.partial_sums
+                first = replace(first, schedule=replace(first.schedule, partial_sums=stored))
         _print_program(apply_program_passes(first, last))
         return
-    lowerable, choice, kind = decide(first, schedule, value, arch)
     if last in REGION_PASSES:
-        _print_program(apply_region_passes(lowerable.decided(choice.decision), last))
+        decision = plan(job)
+        _print_program(apply_region_passes(decision.given.decided(decision.regions), last))
         return
-    for region in lower_chosen(lowerable, choice, kind, arch, schedule, last).regions:
+    for region in compile_job(job, last).regions:
         _print_graph(region)
 
 

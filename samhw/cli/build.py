@@ -16,11 +16,12 @@ from samhw.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.cli.output import OUTPUT, print_json
 from samhw.cli.pages import report_option, write_results
 from samhw.cli.programs import complete_programs
-from samhw.cli.progress import building, follow, warn_before
+from samhw.cli.progress import building, follow, phase, warn_before
 from samhw.compiler import Compiled
 from samhw.errors import InputError, RunError
 from samhw.frontend import Program
 from samhw.graph import Design, StreamKind
+from samhw.search import compile_job
 from samhw.workload import Workload
 
 __all__ = ["build"]
@@ -98,7 +99,8 @@ def build(
     check_settings(chosen, backend, "--target")
     check_on_chip(options.schedule, "a build")
     given = options.load(program, data, assume=False)
-    compiled = options.compile(given, backend.arch)
+    with phase("compiling"):
+        compiled = compile_job(options.job(given, backend.arch))
     if checked:
         _check(given, compiled)
     tensors = given.tensors if isinstance(given, Workload) else None

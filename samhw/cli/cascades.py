@@ -15,8 +15,9 @@ def print_cascades(lowerable: Lowerable) -> None:
     from samhw.cascade import cascaded
 
     # As the pass has it, after those that come before it.
-    given = apply_program_passes(replace(lowerable, cascade="off"), "cascade")
-    findings = cascaded(given.program, lowerable.cascade, lowerable.lanes, lowerable.tile).findings
+    asked = lowerable.schedule
+    given = apply_program_passes(replace(lowerable, schedule=replace(asked, cascade="off")), "cascade")
+    findings = cascaded(given.program, asked.cascade_form, asked.lanes, asked.tile).findings
     for finding in findings:
         click.echo(str(finding))
     if not findings:

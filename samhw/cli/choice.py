@@ -4,7 +4,7 @@ import click
 
 from samhw.compiler import Compiled
 from samhw.frontend import Capacity
-from samhw.schedule import AUTO, Schedule
+from samhw.schedule import Schedule
 from samhw.search import Sizes, bracket_choices, work_of
 from samhw.workload import Workload
 
@@ -22,7 +22,7 @@ def print_choice(compiled: Compiled) -> None:
 
 def note_brackets(workload: Workload, schedule: Schedule) -> None:
     """A line on stderr where other brackets would take far less work, unless some were given or chosen."""
-    if schedule.brackets or schedule.fuse == AUTO:
+    if schedule.brackets or schedule.is_open:
         return
     program = workload.program.bind({name: tensor.shape for name, tensor in workload.tensors.items()})
     stored = {name: tensor.nnz for name, tensor in workload.tensors.items()}

@@ -11,13 +11,12 @@ from samhw.checking import Known, Outcome
 from samhw.checking import compare as compare_all
 from samhw.cli.backends import CLOCK
 from samhw.cli.memory import memory_options, off_chip_memory
+from samhw.cli.numbers import load_arch, split_words
 from samhw.cli.options import (
     ARCH,
     data_option,
-    load_arch,
     load_schedule,
     say_notes,
-    split_words,
 )
 from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.pages import report_option, write_results
@@ -39,7 +38,8 @@ from samhw.schedule import (
     regions_of,
     with_words,
 )
-from samhw.workload import Workload, bind_program, scheduled
+from samhw.search import in_modules
+from samhw.workload import Workload, bind_program
 
 __all__ = ["compare"]
 
@@ -208,7 +208,7 @@ def _combined(workload: Workload, base: Schedule, axes: Mapping[str, Sequence[st
     for words in _every(axes, "fuse", "iteration"):
         schedule = with_words(base, words)
         program = apply_brackets(workload.program, schedule.brackets)
-        regions = regions_of(program, scheduled(workload, schedule).fuse)
+        regions = regions_of(program, in_modules(schedule, workload.program, workload.scopes).fuse)
         fuses = any(len(region.statements) > 1 for region in regions)
         matters = {"order": len(regions) == 1, "lanes": True, "share": fuses, "partial_sums": True}
         by_tensor = [name for name in axes if "." in name]

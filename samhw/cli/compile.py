@@ -18,6 +18,7 @@ from samhw.cli.output import OUTPUT, print_json, print_table
 from samhw.cli.parts import part_lines, parts_json
 from samhw.cli.patterns import print_patterns
 from samhw.cli.programs import complete_programs
+from samhw.cli.progress import phase
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.cost import DEVICES, SHOWN_DEVICES, find_device
 from samhw.errors import InputError
@@ -25,6 +26,7 @@ from samhw.files import write_bytes, write_text
 from samhw.frontend import Program
 from samhw.graph import DRAWINGS, Design, draw, dumps, to_dot, unproved_circles
 from samhw.passes import apply_program_passes
+from samhw.search import compile_job, settled
 from samhw.workload import Workload
 
 __all__ = ["compile"]
@@ -141,23 +143,24 @@ def compile(
     if cascades:
         if table or html or channels or dot or output or json_target or listed is not None or after:
             raise InputError("--cascades compiles nothing; leave out the options that show or write a graph.")
-        print_cascades(options.lowerable(given))
+        print_cascades(settled(options.job(given)).lowerable())
         return
     if listed is not None or after is not None:
         copies = listed is not None and (options.schedule.permute or after)
         if table or html or channels or dot or output or json_target or copies:
             option = "--after" if listed is None else "--orders"
             raise InputError(f"{option} compiles nothing; leave out the options that show or write a graph.")
+        job = settled(options.job(given))
         if listed is not None:
-            print_orders(apply_program_passes(options.lowerable(given)).program, listed)
+            print_orders(apply_program_passes(job.lowerable()).program, listed)
         if after is not None:
-            beside = options.compiler()
-            schedule = options.scheduled(given)
-            print_after(options.lowerable(given), after, schedule, beside["value"], beside["arch"])
+            print_after(job, after)
         return
-    compiled = options.compile(given)
+    job = options.job(given)
+    with phase("compiling"):
+        compiled = compile_job(job)
     if estimate:
-        statistics = options.statistics(given, compiled.schedule)
+        statistics = job.statistics(compiled.schedule)
         print_estimate(compiled, statistics, devices, json_target)
         return
     if output:

@@ -1,22 +1,20 @@
 """How a program is to be compiled, in the options that several commands take."""
 
 import functools
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, log2, nan
 from pathlib import Path
 from typing import Any
 
 import click
 
+from samhw.cli.numbers import load_arch, parse_densities, parse_luts, parse_numbers
 from samhw.cli.progress import phase
-from samhw.compiler import AUTO, Compiled, asked_type
+from samhw.compiler import AUTO, asked_type
 from samhw.errors import InputError
 from samhw.frontend import Capacity, Example, MlirFile, Program, cautions, greatest_extents, load_named
 from samhw.graph import Arch
 from samhw.numerics import ValueType
-from samhw.passes import Lowerable
 from samhw.schedule import AUTO as AUTO_FUSION
 from samhw.schedule import (
     FUSION_LEVELS,
@@ -28,25 +26,9 @@ from samhw.schedule import (
     Schedule,
     with_words,
 )
-from samhw.search import (
-    NO_LIMIT,
-    Request,
-    Room,
-    choose_schedule,
-    compile_chosen,
-    compile_program,
-    make_lowerable,
-)
-from samhw.statistics import TensorStatistics, from_densities
-from samhw.workload import (
-    DEFAULT,
-    SavedDesign,
-    Workload,
-    bind_program,
-    compile_workload,
-    request_for,
-    scheduled,
-)
+from samhw.search import NO_LIMIT, Job, Room
+from samhw.statistics import from_densities
+from samhw.workload import DEFAULT, SavedDesign, Workload, bind_program, job_of
 
 __all__ = [
     "ARCH",
@@ -55,11 +37,7 @@ __all__ = [
     "CompileOptions",
     "compile_options",
     "data_option",
-    "densities_of",
-    "load_arch",
     "load_schedule",
-    "most_luts",
-    "split_words",
 ]
 
 ARCH = click.option(
@@ -227,20 +205,6 @@ class CompileOptions:
         extents = self._greatest
         return workload.with_extents(extents) if extents else workload
 
-    def compiler(self, arch: str = "samhw") -> dict[str, Any]:
-        """The options of the compiler, beside the schedule; `arch` is what --arch is by default."""
-        return {
-            "value": self.value,
-            "entries": self.entries,
-            "arch": self.design.arch if self.design.arch and not self.arch else load_arch(self.arch or arch),
-            "capacity": self.room,
-        }
-
-    @property
-    def entries(self) -> dict[str, int] | None:
-        """What --capacity gives, by tensor."""
-        return parse_numbers("--capacity", self.capacity, "a tensor and a number of entries, such as T=4096")
-
     @property
     def _greatest(self) -> dict[str, int] | None:
         """What --extents gives, by dimension."""
@@ -288,77 +252,34 @@ class CompileOptions:
         )
         return workload
 
-    def compile(self, given: Workload | Program, arch: str = "samhw") -> Compiled:
-        """Compiles for the capacities of a workload, or for what a program's text says."""
-        chosen = self.schedule.fuse == AUTO_FUSION
-        if isinstance(given, Workload):
-            with phase("compiling"):
-                if chosen:
-                    return compile_chosen(self.request(given, self.schedule, arch))
-                return compile_workload(given, self.schedule, **self.compiler(arch))
-        if chosen:
-            return compile_chosen(self.request(given, self.schedule, arch))
-        return compile_program(given, self.schedule, **self._unbound(given, arch))
+    def compiler(self, arch: str = "samhw") -> dict[str, Any]:
+        """What stands beside a schedule in a `Job`; `arch` is what --arch is by default."""
+        entries = parse_numbers(
+            "--capacity", self.capacity, "a tensor and a number of entries, such as T=4096"
+        )
+        return {
+            "value": self.value,
+            "entries": entries or {},
+            "arch": self.design.arch if self.design.arch and not self.arch else load_arch(self.arch or arch),
+            "capacity": self.room,
+        }
 
-    def statistics(
-        self, given: Workload | Program, schedule: Schedule | None = None
-    ) -> TensorStatistics | None:
-        """What is known of the inputs: of data, or of the densities that are given; None without either.
-
-        Args:
-            schedule: under which data are split.
+    def job(self, given: Workload | Program, arch: str = "samhw") -> Job:
+        """What is to be compiled, with room for a workload, or for what a program's text says; `arch` as for
+        `compiler`.
 
         Raises:
             InputError: for a density of what is no sparse input, or extents that nothing gives.
         """
-        if isinstance(given, Workload):
-            return given.statistics(schedule=schedule)
-        if self.density is None:
-            return None
-        extents = greatest_extents(given, self.room)
-        shapes = {decl.name: given.dimensions.shape(decl.name, extents) for decl in given.inputs}
-        return from_densities(shapes, densities_of(given, self.density))
-
-    def request(self, given: Workload | Program, schedule: Schedule, arch: str = "samhw") -> Request:
-        """What a schedule is chosen for."""
-        if isinstance(given, Workload):
-            return request_for(given, schedule, room=self.room_for, **self.compiler(arch))
-        beside = self._unbound(given, arch)
-        room = beside.pop("capacity")
-        known = self.statistics(given)
-        return Request(
-            given, schedule, lambda _: room, statistics=lambda _: known, room=self.room_for, **beside
-        )
-
-    def _unbound(self, given: Program, arch: str = "samhw") -> dict[str, Any]:
-        """The options of the compiler for a program without data."""
-        statistics = self.statistics(given)
-        if statistics is None:
-            return self.compiler(arch)
-        entries = {
-            name: 1 << ceil(log2(max(1.0, stock.entries)))
-            for name, stock in statistics.stocks.items()
-            if not given.tensors[name].format.is_all_dense
-        }
         beside = self.compiler(arch)
-        return beside | {"entries": {**entries, **(beside["entries"] or {})}}
-
-    def lowerable(self, given: Workload | Program) -> Lowerable:
-        """What the first pass takes, with the capacities that `compile` has."""
-        schedule = self.scheduled(given)
         if isinstance(given, Workload):
-            program, capacity, entries = given.program, given.capacity(schedule) | self.room, self.entries
-        else:
-            program, capacity, entries = given, self.room, self._unbound(given)["entries"]
-        return make_lowerable(program, schedule, capacity=capacity, entries=entries)
-
-    def scheduled(self, given: Workload | Program) -> Schedule:
-        """The schedule, with the regions of a module where it asks for them, and chosen where it asks for
-        that."""
-        schedule = scheduled(given, self.schedule) if isinstance(given, Workload) else self.schedule
-        if schedule.fuse != AUTO_FUSION:
-            return schedule
-        return choose_schedule(self.request(given, schedule)).schedule
+            return job_of(given, self.schedule, room=self.room_for, **beside)
+        known = None
+        if self.density is not None:
+            extents = greatest_extents(given, self.room)
+            shapes = {decl.name: given.dimensions.shape(decl.name, extents) for decl in given.inputs}
+            known = from_densities(shapes, parse_densities(given, self.density))
+        return Job(given, self.schedule, known=known, room=self.room_for, **beside)
 
 
 def compile_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -416,8 +337,8 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         )
         asked = asked_type(value) or saved.compiled or saved.value
         more_lanes = lanes == AUTO_FUSION or area is not None
-        size = Room(more_lanes, most_luts(area), blocks == AUTO_FUSION)
-        if (size.lanes or size.blocks) and schedule.fuse != AUTO_FUSION:
+        size = Room(more_lanes, parse_luts(area), blocks == AUTO_FUSION)
+        if (size.lanes or size.blocks) and not schedule.is_open:
             option = "--area" if area is not None else "--lanes auto" if size.lanes else "--blocks auto"
             raise InputError(f"{option} is for a schedule that is chosen; give --schedule auto too.")
         command(
@@ -454,66 +375,3 @@ def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None
     return click.option(
         "--data", multiple=True, default=(AUTO,), show_default=True, metavar="DATA", help=help
     )
-
-
-def split_words(text: str) -> list[str]:
-    """The parts between commas, but for those of `fixed<16,8>` and `(dense, compressed)`."""
-    return [part.strip() for part in re.split(r",(?![^<]*>|[^(]*\))", text)]
-
-
-def parse_numbers(option: str, text: str | None, form: str) -> dict[str, int] | None:
-    """The number for each name between the commas of an option; None where it was not given."""
-    if text is None:
-        return None
-    numbers = {}
-    for item in text.split(","):
-        name, _, count = item.partition("=")
-        if not (name.strip() and count.strip().isdecimal() and len(count) < 20):
-            raise InputError(f"{option} {text}: give {form}.")
-        numbers[name.strip()] = int(count)
-    return numbers
-
-
-def most_luts(area: str | None) -> int | None:
-    """What --area limits; None where it was not given.
-
-    Raises:
-        InputError: for what is no number of LUTs.
-    """
-    if area is None:
-        return None
-    name, _, count = area.partition("=")
-    if name != "luts" or not count.isdecimal() or not int(count[:18]) > 0:
-        raise InputError(f"--area {area}: give the most LUTs of a design, as in luts=20000.")
-    return int(count[:18])
-
-
-def densities_of(program: Program, text: str) -> dict[str, float]:
-    """The densities that --density gives, by input.
-
-    Raises:
-        InputError: for what is no number from 0 to 1, or no input with compressed levels.
-    """
-    found = {}
-    for item in text.split(","):
-        name, _, number = (part.strip() for part in item.partition("="))
-        try:
-            density = float(number)
-        except ValueError:
-            density = nan
-        if not name or not 0 <= density <= 1:
-            raise InputError(f"--density {text}: give a tensor and a number from 0 to 1, such as A=0.01.")
-        sparse = [decl.name for decl in program.inputs if not decl.format.is_all_dense]
-        if name not in sparse:
-            others = f"; such are {', '.join(sparse)}" if sparse else ""
-            raise InputError(f"--density {text}: {name!r} is no input with compressed levels{others}.")
-        found[name] = density
-    return found
-
-
-def load_arch(name: str) -> Arch:
-    """--arch: a profile by its name, or what a build has written."""
-    try:
-        return Arch.load(name)
-    except InputError as error:
-        raise error.within(f"--arch {name}") from None

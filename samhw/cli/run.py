@@ -33,6 +33,7 @@ from samhw.report.recorded import is_short
 from samhw.report.run_report import RunReport, run_report
 from samhw.report.time import beside, say_clock, say_time
 from samhw.report.trace import write_trace
+from samhw.search import compile_job
 from samhw.tensors import write_tensor
 from samhw.workload import Workload
 
@@ -116,7 +117,8 @@ def run(
     options = replace(options, schedule=schedule)
     workload = options.workload(program, data)
     warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
-    compiled = options.compile(workload, backend.arch)
+    with phase("compiling"):
+        compiled = compile_job(options.job(workload, backend.arch))
     if json_target != "-":
         print_choice(compiled)
         note_brackets(workload, schedule)

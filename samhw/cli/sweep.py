@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from samhw.cli.options import say_notes, split_words
+from samhw.cli.numbers import split_words
+from samhw.cli.options import say_notes
 from samhw.cli.pages import report_option, write_results
 from samhw.cli.pictures import plot_option, write_plot
 from samhw.cli.programs import complete_programs

@@ -9,7 +9,8 @@ from time import monotonic
 import click
 from rich.console import Console
 
-from samhw.cli.options import AREA, data_option, load_schedule, most_luts, say_notes
+from samhw.cli.numbers import parse_luts
+from samhw.cli.options import AREA, data_option, load_schedule, say_notes
 from samhw.cli.output import OUTPUT, command_line, print_json, print_table
 from samhw.cli.pages import report_option, write_results
 from samhw.cli.pictures import plot_option, write_plot
@@ -24,7 +25,7 @@ from samhw.schedule import AUTO as AUTO_FUSION
 from samhw.search import Explored, Room, explore
 from samhw.sweep import Configuration, sweep
 from samhw.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
-from samhw.workload import bind_program, request_for
+from samhw.workload import bind_program, job_of
 
 __all__ = ["tune"]
 
@@ -89,17 +90,17 @@ def tune(
         raise InputError(f"--budget {budget:g}: a search takes some seconds; give more than 0.")
     if output == "-":
         raise InputError("-o names the schedule's file, beside which a table is kept; give a file.")
-    most = most_luts(area)
+    most = parse_luts(area)
     end = monotonic() + budget
     asked = asked_type(value)
     workload = bind_program(program, data, value=asked)
     say_notes(workload)
     given = replace(load_schedule(file), fuse=AUTO_FUSION)
     room = Room(lanes is not None or most is not None, most, blocks is not None)
-    request = request_for(workload, given, value=asked, arch=Arch(), room=room)
+    job = job_of(workload, given, value=asked, arch=Arch(), room=room)
     with line("tune", "{task.completed:.0f} schedules") as shown:
         found = explore(
-            request,
+            job,
             SEARCH * budget,
             cost_of(objective, most),
             progress=lambda count, least: _show(shown, count, f"best {least:,.0f} cycles"),

@@ -1,10 +1,11 @@
 """The compiler: a program, and what is decided about it, become fusion tables, and these SAMML graphs."""
 
 from samhw.compiler.blocks import block_counts, check_divided
-from samhw.compiler.design import Compiled, CompiledRegion, add_queues, assembled, lower_program
+from samhw.compiler.compiled import Compiled, CompiledRegion, Decision
+from samhw.compiler.design import add_queues, assembled, lower_program
 from samhw.compiler.expected import estimate_compiled, run_extents
 from samhw.compiler.region import LoweredRegion, lower_fused, lower_region
-from samhw.compiler.scope import Scope
+from samhw.compiler.scope import Lowerings, Scope
 from samhw.compiler.table import FusionTable
 from samhw.compiler.value import AUTO, asked_text, asked_type, choose_value
 
@@ -12,8 +13,10 @@ __all__ = [
     "AUTO",
     "Compiled",
     "CompiledRegion",
+    "Decision",
     "FusionTable",
     "LoweredRegion",
+    "Lowerings",
     "Scope",
     "add_queues",
     "asked_text",

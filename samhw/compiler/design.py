@@ -1,143 +1,58 @@
 """From a program, and all that is decided about it, to its design."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from types import MappingProxyType
+from dataclasses import replace
 
+from samhw.compiler.compiled import Compiled, CompiledRegion, Decision
 from samhw.compiler.computations import with_waits
 from samhw.compiler.region import LoweredRegion, lower_region
 from samhw.compiler.scope import Scope
-from samhw.decision import Decision, Refusal
+from samhw.decision import Refusal
 from samhw.errors import RunError, ScheduleError
 from samhw.frontend import Program
-from samhw.graph import Arch, Design, sequence_of
+from samhw.graph import Arch
 from samhw.graph_passes import Assembly, apply_graph_passes
 from samhw.graph_passes.queues import with_room
-from samhw.numerics import ValueType
-from samhw.passes import Lowerable, Recipe, apply_region_passes
-from samhw.schedule import Schedule
-from samhw.splits import RowOrders
+from samhw.passes import Lowerable, apply_region_passes
 
-__all__ = ["Compiled", "CompiledRegion", "add_queues", "assembled", "lower_program"]
+__all__ = ["add_queues", "assembled", "lower_program"]
 
 
-@dataclass(frozen=True, repr=False)
-class CompiledRegion(LoweredRegion):
-    """A region as the design has it: its graph has lanes, and channels of the right depth."""
-
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    """Why a channel is deeper than full rate needs, by its name."""
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """A compiled program: its regions in the order in which they run."""
-
-    program: Program
-    """What the passes have made of the program that was compiled."""
-    regions: tuple[CompiledRegion, ...]
-    arch: Arch
-    value: ValueType
-    recipes: Mapping[str, Recipe]
-    """For each input of `program` that the user does not give, how it is made."""
-    aliases: Mapping[str, str]
-    """For each tensor that is another one in another shape, in the same memories, that one."""
-    joined: Mapping[str, tuple[str, ...]]
-    """For each result that the host puts together, the tensors with its rows: no two have an entry in one
-    place."""
-    row_orders: RowOrders
-    """The orders in which the host stores data, and puts results back from."""
-    schedule: Schedule
-    """What it was compiled by, with the regions, the orders and the formats that were taken: compiled by
-    that, the program gives the same."""
-    decision: Decision
-    """All that was chosen."""
-    why: tuple[str, ...] = ()
-    """What was chosen of a schedule that was left open, and why: a line each."""
-
-    def __repr__(self) -> str:
-        return f"<Compiled {self.program.summary}; {self.value}, {self.design.summary}>"
-
-    @property
-    def order_lines(self) -> list[str]:
-        """What a host does about the orders of rows, in a line each."""
-        return self.row_orders.lines()
-
-    @cached_property
-    def design(self) -> Design:
-        """The graphs of all regions, what they share, and their sequence."""
-        return Design.assemble(
-            self.program.name,
-            [region.graph for region in self.regions],
-            sequence_of([region.repeat for region in self.regions]),
-            {decl.name for decl in self.program.outputs},
-        )
-
-
-def lower_program(
-    lowerable: Lowerable,
-    decision: Decision,
-    value: ValueType,
-    arch: Arch,
-    schedule: Schedule,
-    *,
-    last: str | None = None,
-    known: Mapping[str, LoweredRegion] = MappingProxyType({}),
-) -> Compiled | Refusal:
-    """The design of a program, as it is decided; the same for the same decision.
+def lower_program(decision: Decision, arch: Arch, last: str | None = None) -> Compiled | Refusal:
+    """What a program is compiled to, as it is decided; the same for the same decision.
 
     Args:
-        lowerable: behind the passes of programs.
-        schedule: what leads to this decision, for the record.
         last: the pass of graphs after which to stop, by its name.
-        known: regions of this decision that have been lowered already, by their labels. They save time, as
-            long as the passes of regions add no tensors.
 
     Raises:
         InputError: for what no decision would make possible.
     """
     try:
-        decided = apply_region_passes(lowerable.decided(decision))
+        placed = apply_region_passes(decision.given.decided(decision.regions))
     except ScheduleError as error:
         return Refusal.of(error)
-    scope = Scope(decided, value, arch, decision.iteration, decision.recomputed)
+    scope = Scope(placed, decision.value, arch, decision.lowerings)
     regions = []
-    for number, region in enumerate(decided.program.regions):
+    for number, region in enumerate(placed.program.regions):
         if scope.is_idle(number):
             continue
-        lowered = _known(scope, number, lowerable, decision, known) or lower_region(
-            scope, number, decision.of(region.label)
-        )
-        if isinstance(lowered, Refusal):
-            return lowered
-        found = assembled(scope, lowered, decision.lanes, decision.queues, last)
+        lowered = lower_region(scope, number, placed.decision_of(region.label))
+        found = lowered if isinstance(lowered, Refusal) else assembled(scope, lowered, last)
         if isinstance(found, Refusal):
             return found
         regions.append(found)
-    refused = _without_place(decision.lanes, regions, scope.segmented)
-    refused = refused or _without_readers(decision.queues, regions)
+    refused = _without_place(placed.schedule.lanes, regions, scope.segmented)
+    refused = refused or _without_readers(placed.schedule.queues, regions)
     if refused is not None:
         return refused
-    _check_stored(lowerable.program, decided, regions)
-    return Compiled(
-        decided.program,
-        tuple(regions),
-        arch,
-        value,
-        decided.recipes,
-        decided.aliases,
-        decided.joined,
-        decided.row_orders,
-        schedule,
-        decision,
-    )
+    _check_stored(decision.given.program, placed, regions)
+    return Compiled(placed, tuple(regions), arch, decision.alone)
 
 
-def _check_stored(program: Program, decided: Lowerable, regions: Sequence[LoweredRegion]) -> None:
+def _check_stored(program: Program, placed: Lowerable, regions: Sequence[LoweredRegion]) -> None:
     """Raises `RunError` unless the design stores each result of the program."""
     stored = {tensor.name for region in regions for tensor in region.graph.tensors}
-    stored |= decided.aliases.keys() | decided.joined.keys()
+    stored |= placed.aliases.keys() | placed.joined.keys()
     absent = [decl.name for decl in program.outputs if decl.name not in stored]
     if absent:
         raise RunError(f"The design has no memory for {', '.join(absent)}; please report this as a bug.")
@@ -161,43 +76,21 @@ def add_queues(compiled: Compiled, queues: Mapping[str, int]) -> Compiled:
         own = region.queues(queues)
         graph, reasons = with_room(region.graph, own, region.extent, compiled.arch, region.reasons)
         regions.append(replace(region, graph=graph, reasons=reasons))
-    return replace(
-        compiled,
-        regions=tuple(regions),
-        schedule=replace(compiled.schedule, queues=queues),
-        decision=replace(compiled.decision, queues=queues),
+    decision, given = compiled.decision, compiled.decision.given
+    decision = replace(
+        decision,
+        schedule=replace(decision.schedule, queues=queues),
+        given=replace(given, schedule=replace(given.schedule, queues=queues)),
     )
+    return replace(compiled, regions=tuple(regions), decision=decision)
 
 
-def _known(
-    scope: Scope,
-    number: int,
-    lowerable: Lowerable,
-    decision: Decision,
-    known: Mapping[str, LoweredRegion],
-) -> LoweredRegion | None:
-    """A region that has been lowered, under its name in the design, if nothing around it is another since."""
-    region = scope.program.regions[number]
-    found = None if region.label is None else known.get(region.label)
-    chosen = decision.of(region.label)
-    if found is None or chosen is None or found.region != region:
-        return None
-    if scope.dimensions is not lowerable.program.dimensions:
-        return None  # Its dimensions may have other names.
-    return replace(found, graph=replace(found.graph, name=scope.name(number)), note=chosen.why)
-
-
-def assembled(
-    scope: Scope,
-    lowered: LoweredRegion,
-    lanes: Mapping[str, int],
-    queues: Mapping[str, int],
-    last: str | None = None,
-) -> CompiledRegion | Refusal:
-    """A region behind the passes of graphs, with the lanes and the queues of a `Decision`; `last` as for
-    `lower_program`."""
+def assembled(scope: Scope, lowered: LoweredRegion, last: str | None = None) -> CompiledRegion | Refusal:
+    """A region behind the passes of graphs, with the lanes and the queues that its schedule asks for; `last`
+    as for `lower_program`."""
     special = lowered.copy is not None or lowered.region.reshapes
-    own = lowered.lanes(lanes, scope.segmented)
+    asked = scope.lowerable.schedule
+    own = lowered.lanes(asked.lanes, scope.segmented)
     found = apply_graph_passes(
         Assembly(
             lowered.graph,
@@ -214,7 +107,7 @@ def assembled(
             },
             reads=lowered.table.reads,
             copied=_copied(lowered),
-            queues=lowered.queues(queues),
+            queues=lowered.queues(asked.queues),
         ),
         last,
     )

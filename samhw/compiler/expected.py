@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from samhw.compiler.blocks import block_counts
-from samhw.compiler.design import Compiled
+from samhw.compiler.compiled import Compiled
 from samhw.cost import DesignEstimate, Results, estimate_graph
 from samhw.errors import InputError
 from samhw.graph import runs_of

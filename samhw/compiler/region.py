@@ -117,7 +117,24 @@ def lower_region(
 def lower_fused(
     scope: Scope, number: int, fused: FusedRegion, partial: "nx.DiGraph[str]", order: tuple[str, ...]
 ) -> LoweredRegion | Refusal:
-    """A region whose uses share as they do, in an order of its indices."""
+    """A region whose uses share as they do, in an order of its indices. None is lowered twice."""
+    key = scope.causes(number, fused), order
+    if key not in scope.lowerings:
+        scope.lowerings[key] = _lowered(scope, number, fused, partial, order)
+    known: LoweredRegion | Refusal = scope.lowerings[key]
+    if isinstance(known, Refusal):
+        return known
+    name, graph = scope.name(number), known.graph
+    if graph.name != name:
+        graph = replace(graph, name=name)
+    return replace(
+        known, region=scope.program.regions[number], fused=fused, partial_order=partial, graph=graph
+    )
+
+
+def _lowered(
+    scope: Scope, number: int, fused: FusedRegion, partial: "nx.DiGraph[str]", order: tuple[str, ...]
+) -> LoweredRegion | Refusal:
     try:
         builder = EinsumBuilder(fused, scope.dimensions, order, scope.iteration, scope.value, scope.steps)
         for output in fused.outputs:

@@ -1,19 +1,23 @@
 """What the lowering of a region has to know of the program around it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from samhw.compiler.einsum import StepPlace
 from samhw.compiler.memories import memories_of
-from samhw.decision import Iteration
 from samhw.frontend import Access, Region, Scan
 from samhw.fusion import FusedRegion, block_sizes
 from samhw.graph import Arch, Graph, Memory, MemoryRole, Repeat, TensorBinding
 from samhw.numerics import ValueType
 from samhw.passes import Lowerable
 
-__all__ = ["Scope"]
+__all__ = ["Lowerings", "Scope"]
+
+Lowerings = dict[Hashable, Any]
+"""What regions have been lowered to under one `Arch`, by all that this follows from (`Scope.causes`): a
+search asks for the same region again and again."""
 
 
 class Scope:
@@ -22,24 +26,19 @@ class Scope:
     Args:
         lowerable: the program, with the tensors that its regions store.
         value: the type of its values.
-        iteration: as a decision has it.
-        recomputed: the intermediates that each use computes for itself.
+        lowerings: what has been lowered already, under the same `arch`.
     """
 
     def __init__(
-        self,
-        lowerable: Lowerable,
-        value: ValueType,
-        arch: Arch,
-        iteration: Iteration = "factored",
-        recomputed: frozenset[str] = frozenset(),
+        self, lowerable: Lowerable, value: ValueType, arch: Arch, lowerings: Lowerings | None = None
     ):
         self.lowerable = lowerable
         self.program = lowerable.program
         self.value = value
         self.arch = arch
-        self.iteration = iteration
-        self.recomputed = recomputed
+        self.lowerings: Lowerings = {} if lowerings is None else lowerings
+        self.iteration = lowerable.schedule.iteration
+        self.recomputed = lowerable.schedule.recomputed
         self.dimensions = self.program.dimensions
         self.block_sizes = block_sizes(self.program)
         self.block_counts = {d: self.dimensions.fresh(f"{d}_blocks") for d in self.block_sizes}
@@ -49,7 +48,7 @@ class Scope:
 
     def of(self, lowerable: Lowerable) -> "Scope":
         """The same for another program."""
-        return Scope(lowerable, self.value, self.arch, self.iteration, self.recomputed)
+        return Scope(lowerable, self.value, self.arch, self.lowerings)
 
     @cached_property
     def once(self) -> str:
@@ -115,6 +114,30 @@ class Scope:
             i: place for i, place in self.lowerable.segmented.items() if place[0] in self.program.tensors
         }
         return {index: self.dimensions.of_tensor(tensor)[mode] for index, (tensor, mode) in known.items()}
+
+    def causes(self, number: int, fused: FusedRegion) -> Hashable:
+        """All that a region is lowered by, beside the order of its indices and its name in the design."""
+        lowerable, program = self.lowerable, self.program
+        statements = program.regions[number].statements
+        read = dict.fromkeys(access.tensor for s in statements for access in (s.lhs, *s.needs))
+        # Steps of tensors lead to other statements.
+        views = self._with_views(program.tensors if lowerable.slices else read)
+        modes = {name: self.dimensions.of_tensor(name) for name in views}
+        dimensions = set(fused.dimension.values()).union(*modes.values())
+        extents = self.extents if lowerable.slices else {d: self.extents[d] for d in sorted(dimensions)}
+        blocks = {
+            d: (count, self.extents[count]) for d, count in self.block_counts.items() if d in dimensions
+        }
+        # Columns are named after the tensors, and reductions t0, t1, ..
+        taken = frozenset(name for name in program.tensors if name.startswith(("t", *views)))
+        return (
+            *(statements, tuple(output.tensor for output in fused.outputs), tuple(fused.dimension.items())),
+            *(fused.sharing, fused.recomputed, self.iteration, self.value, taken),
+            *(tuple(views.items()), tuple(modes.items()), tuple(extents.items()), tuple(blocks.items())),
+            *((program.tensors[name], lowerable.capacity.entries_of(name)) for name in views),
+            *(decl.name for decl in program.inputs if decl.name in views),
+            *((tuple(lowerable.slices.items()), program.statements) if lowerable.slices else ()),
+        )
 
     # What is stored
 
@@ -182,7 +205,7 @@ class Scope:
             )
         return list(memories.values()), tensors
 
-    def _with_views(self, tensors: Sequence[str]) -> Mapping[str, str]:
+    def _with_views(self, tensors: Iterable[str]) -> Mapping[str, str]:
         """Tensors, and all that lie in the same memories; each with the one whose memories these are."""
         aliases, slices = self.lowerable.aliases, self.lowerable.slices
         found: dict[str, str] = {}

@@ -1,6 +1,6 @@
-"""Decisions: all that is left open by a program and its schedule, chosen."""
+"""What is chosen about a region, and why a choice cannot be."""
 
-from samhw.decision.decision import Decision, Iteration, RegionDecision, Sharing
+from samhw.decision.decision import Iteration, RegionDecision, Sharing
 from samhw.decision.refusal import Refusal
 
-__all__ = ["Decision", "Iteration", "Refusal", "RegionDecision", "Sharing"]
+__all__ = ["Iteration", "Refusal", "RegionDecision", "Sharing"]

@@ -148,12 +148,15 @@ class Access(Expr):
 
         Raises InputError where an index is more than a variable.
         """
+        return self.names_for("what reads it")
+
+    def names_for(self, taker: str, way: str = "give that mode an index of its own") -> tuple[str, ...]:
+        """As `names`, for whatever a refusal is to name, with the way out that there is then."""
         found = []
         for index in self.indices:
             if not isinstance(index, Name):
                 raise InputError(
-                    f"'{self}' has the index '{index}' where only the name of an index is supported; give "
-                    "that mode an index of its own"
+                    f"'{self}' has the index '{index}', and {taker} takes only names of indices; {way}"
                 )
             found.append(index.variable)
         return tuple(found)

@@ -225,6 +225,16 @@ class Program:
         if name not in names:
             raise InputError(f"'{self.name}' reads no tensor '{name}'; it reads {', '.join(names)}.")
 
+    def check_computed(self, table: str, names: Iterable[str]) -> None:
+        """Raises `InputError` if one of the names in a table of a schedule is that of no result."""
+        computed = [statement.lhs.tensor for statement in self.statements]
+        for name in names:
+            if name not in computed:
+                raise InputError(
+                    f"'{table}' names '{name}', which no statement of '{self.name}' computes; its statements "
+                    f"compute {', '.join(computed)}."
+                )
+
     @property
     def unbound(self) -> "Program":
         """This program as it was before `bind`: with no extents but those of its text."""

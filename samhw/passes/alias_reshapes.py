@@ -31,7 +31,7 @@ def alias_reshapes(lowerable: Lowerable) -> Lowerable:
         (statement,) = region.statements
         (operand,) = statement.reads
         result, source = statement.lhs.tensor, aliases.get(operand.tensor, operand.tensor)
-        if why := _why_copied(program, source, result, lowerable.off_chip):
+        if why := _why_copied(program, source, result, lowerable.schedule.off_chip):
             copied[result] = why
         else:
             aliases[result] = source

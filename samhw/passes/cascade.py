@@ -12,12 +12,13 @@ def cascade(lowerable: Lowerable) -> Lowerable:
     """The program in which reductions that depend on earlier ones over the same index are computed in one
     pass (`samhw.cascade`), by tiles where the schedule asks for them, and over segments where their index has
     lanes. The results are the same in real numbers, and rounded otherwise."""
-    if lowerable.cascade == "off":
+    asked = lowerable.schedule
+    if asked.cascade_form == "off":
         return lowerable
     # SymPy takes a while to import.
     from samhw.cascade import cascaded
 
-    found = cascaded(lowerable.program, lowerable.cascade, lowerable.lanes, lowerable.tile)
+    found = cascaded(lowerable.program, asked.cascade_form, asked.lanes, asked.tile)
     if found.program is lowerable.program:
         return lowerable
     whole = lowerable.capacity

@@ -16,10 +16,9 @@ __all__ = ["compress_result", "compress_results"]
 def compress_results(lowerable: Lowerable) -> Lowerable:
     """The program in which regions store the results that their decisions name in compressed levels, in the
     same mode order, and regions behind them make the results of these."""
-    regions = () if lowerable.decision is None else lowerable.decision.regions
-    if not any(chosen.compressed for chosen in regions):
+    if not any(chosen.compressed for chosen in lowerable.decisions):
         return lowerable
-    for chosen in regions:
+    for chosen in lowerable.decisions:
         for result in chosen.compressed:
             labels = [region.label for region in lowerable.program.regions]
             number = labels.index(chosen.label)

@@ -79,7 +79,7 @@ def copy_in_region(lowerable: Lowerable, number: int) -> tuple[Lowerable, slice]
 def _may_copy(lowerable: Lowerable, region: Region) -> bool:
     """Whether a region may come to have copies."""
     alone = len(region.statements) == 1 and _is_transposition(region.statements[0])
-    return not region.reshapes and (lowerable.permute or (alone and region.order is None))
+    return not region.reshapes and (lowerable.schedule.permute or (alone and region.order is None))
 
 
 class _Copier:
@@ -103,7 +103,7 @@ class _Copier:
         """Goes on with a region of the program, as it stands or with its copies."""
         if region.order is None and self.is_copy(region):
             self.transpose(region)
-        elif self.given.permute and not region.reshapes and region.is_plain:
+        elif self.given.schedule.permute and not region.reshapes and region.is_plain:
             self.resolve(region)
         else:
             self.regions.append(region)
@@ -221,11 +221,11 @@ class _Copier:
         blocks = (-(-extent // size) for extent, size in zip(self.given.shape(own), sizes, strict=True))
         # A place for each block, of all its words.
         words = prod(sizes) << sum(max(1, (count - 1).bit_length()) for count in blocks)
-        if words > self.given.largest_copy:
+        if words > self.given.schedule.largest_copy:
             hint = mode_order if own == of else self.format(of).mode_order
             raise ScheduleError(
                 f"A permuted copy of {of} takes an accumulator of {2 * words:,} words, more than "
-                f"{2 * self.given.largest_copy:,}",
+                f"{2 * self.given.schedule.largest_copy:,}",
                 f"store {own} with the mode order '@ {hint}'",
                 f"give the schedule 'largest_copy = {words}'",
             )

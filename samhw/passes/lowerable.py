@@ -1,14 +1,15 @@
 """What passes take and give: a program, and all that belongs to it until it is lowered."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
-from samhw.decision import Decision
+from samhw.decision import RegionDecision
 from samhw.frontend import Capacity, Program, Region, Scan, greatest_extents
 from samhw.passes.recipe import Recipe
-from samhw.splits import RowOrders
+from samhw.schedule import Schedule
+from samhw.splits import Busiest, RowOrders, SplitProgram
 from samhw.tensors import Format
 
 __all__ = ["Lowerable", "PermutedCopy", "StepSlice"]
@@ -81,19 +82,15 @@ class Lowerable:
         copied_shapes: for each other result of a reshape, why it has memories of its own.
         slices: the tensors that are steps of others. The region that reads or writes such a step has nothing
             to do.
-        permute: permission to copy what is stored discordantly.
-        largest_copy: the most points of a tensor that may be copied.
-        off_chip: the tensors that lie off chip; None for all, or none.
-        lanes: by index, as a schedule has them.
-        split: by input, the rule by which it is split into parts that are still to be made.
-        partial_sums: the results whose terms over parts are stored first.
-        added: those that are sums of several terms over parts, each with the results that these sums are.
-        cascade: what is done about reductions that depend on each other.
-        tile: of how many coordinates a cascade rescales once.
+        schedule: what is asked of the program, which passes follow. Its `split` is what is still to be split,
+            its `lanes` those of the parts.
+        busiest: of data, what lanes of the parts have to do; None where capacities alone tell.
+        added: the results that are sums of several terms over parts, each with the results that these sums
+            are.
         row_orders: the orders in which the host stores data, and puts results back from.
         segmented: the indices that count segments of a cascade, one for each lane: each with a tensor that it
             goes along, and the mode.
-        decision: how the program's regions are lowered, once that is decided.
+        decisions: how the program's regions are lowered, in their order, once that is decided.
     """
 
     program: Program
@@ -104,18 +101,12 @@ class Lowerable:
     joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     copied_shapes: Mapping[str, str] = field(default_factory=dict)
     slices: Mapping[str, StepSlice] = field(default_factory=dict)
-    permute: bool = False
-    largest_copy: int = 1 << 22
-    off_chip: Sequence[str] | None = None
-    lanes: Mapping[str, int] = field(default_factory=dict)
-    split: Mapping[str, str] = field(default_factory=dict)
-    partial_sums: tuple[str, ...] = ()
+    schedule: Schedule = field(default_factory=Schedule)
+    busiest: Callable[[SplitProgram], Busiest] | None = None
     added: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    cascade: str = "off"
-    tile: int = 1
     row_orders: RowOrders = field(default_factory=RowOrders)
     segmented: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    decision: Decision | None = None
+    decisions: tuple[RegionDecision, ...] = ()
 
     @cached_property
     def extents(self) -> dict[str, int]:
@@ -133,8 +124,8 @@ class Lowerable:
         vars(other)["extents"] = self.extents
         return other
 
-    def decided(self, decision: Decision) -> "Lowerable":
-        """The same in the regions of a decision, which the passes to come are to follow.
+    def decided(self, decisions: Sequence[RegionDecision]) -> "Lowerable":
+        """The same in the regions that are decided, which the passes to come are to follow.
 
         A region keeps the order that was asked for. One that was chosen is its decision's: which tensors are
         copied into another mode order is not to depend on it.
@@ -147,9 +138,17 @@ class Lowerable:
                 asked[chosen.results[0]].order if chosen.results[0] in asked else None,
                 chosen.label,
             )
-            for chosen in decision.regions
+            for chosen in decisions
         ]
-        return replace(self.in_regions(regions), decision=decision)
+        return replace(self.in_regions(regions), decisions=tuple(decisions))
+
+    def decision_of(self, label: str | None) -> RegionDecision | None:
+        """The decision for the region of that name; None for a region that a pass has added."""
+        return None if label is None else self._decisions.get(label)
+
+    @cached_property
+    def _decisions(self) -> dict[str, RegionDecision]:
+        return {chosen.label: chosen for chosen in self.decisions if chosen.label}
 
     def stored_values(self, tensor: str) -> int:
         """The most values that are stored of a tensor."""

@@ -243,9 +243,9 @@ class _Block:
 
     def at_hand(self, tensor: str, mode: int) -> str:
         """The tensor, or its copy with the steps outermost."""
-        if self.is_at_hand(tensor, mode) and tensor not in self.slicer.given.split:
+        if self.is_at_hand(tensor, mode) and tensor not in self.slicer.given.schedule.split:
             return tensor
-        if tensor in self.slicer.given.split:
+        if tensor in self.slicer.given.schedule.split:
             raise InputError(
                 f"'{tensor}' is split into parts, and '{self.scan}' steps through it; leave the split out."
             )

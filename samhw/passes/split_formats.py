@@ -15,9 +15,10 @@ __all__ = ["split_formats"]
 def split_formats(lowerable: Lowerable) -> Lowerable:
     """The program over the parts of the inputs that are split (`samhw.splits`): each part is an input that is
     made of the user's, anew for each set of data. The results are the same in real numbers."""
-    if not lowerable.split:
+    asked = lowerable.schedule
+    if not asked.split:
         return lowerable
-    found = split_program(lowerable.program, lowerable.split, stored=lowerable.partial_sums)
+    found = split_program(lowerable.program, asked.split, stored=asked.stored_terms)
     whole = lowerable.capacity
     entries, recipes = {}, {}
     for name, of in (like := found.like()).items():
@@ -28,8 +29,11 @@ def split_formats(lowerable: Lowerable) -> Lowerable:
             recipes[name] = Recipe(f"of {tensor} {part.text}", (tensor,), partial(_part, partition, name))
     made = lowerable.with_program(found.program, entries=entries, recipes=recipes, like=like)
     joined = {apart.result: tuple(apart.results.values()) for apart in found.apart}
-    lanes = found.lanes(lowerable.lanes, partial(_busiest, entries))
-    return replace(made, split={}, joined=joined, added=found.added, lanes=lanes)
+    of_data = lowerable.busiest
+    busiest = partial(_busiest, entries) if of_data is None else of_data(found)
+    lanes = found.lanes(asked.lanes, busiest)
+    schedule = replace(asked, split={}, lanes=lanes)
+    return replace(made, joined=joined, added=found.added, schedule=schedule)
 
 
 def _busiest(entries: Mapping[str, int], part: str, mode: int) -> Callable[[int], int]:

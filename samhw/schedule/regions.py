@@ -101,11 +101,7 @@ def _listed(program: Program, lists: Sequence[Sequence[str]]) -> Iterator[Region
     left = dict.fromkeys(place)
     for names in lists:
         for name in names:
-            if name not in place:
-                raise InputError(
-                    f"'fuse' names '{name}', which no statement of '{program.name}' computes; its statements "
-                    f"compute {known}."
-                )
+            program.check_computed("fuse", [name])
             if name not in left:
                 raise InputError(f"'fuse' names '{name}' twice; a statement is of one region.")
             del left[name]

@@ -58,7 +58,7 @@ class Schedule:
     """The regions: `partial` leaves them as they are written; `none` gives every statement one of its own;
     `full` merges all that follow each other, up to a reshape; `kinds` groups by the kinds of statements, as
     TVM does (`samhw.fusion.kind_groups`); `module` merges what one module of PyTorch computes
-    (`samhw.workload.scheduled`); `auto` chooses, with brackets and formats, what is expected to take the
+    (`samhw.search.in_modules`); `auto` chooses, with brackets and formats, what is expected to take the
     fewest cycles (`samhw.search.choose_schedule`). Or, for each region, the results that it computes, in the
     program's order; a statement that no list names is a region of its own. Regions run in the order of the
     lists."""
@@ -147,18 +147,10 @@ class Schedule:
         grows = self._grows(program)
         regions = ordered(program, regions_of(program, self.fuse), self.order, is_open=grows)
         program = with_blocks(with_formats(program, regions, self.formats), self.blocks)
-        computed = [statement.lhs.tensor for statement in program.statements]
-        named = {"partial_sums": self.stored_terms}
+        program.check_computed("partial_sums", self.stored_terms)
         if not grows:
-            shared = () if isinstance(self.share, str) else tuple(self.share)
-            named |= {"share": shared, "queues": tuple(self.queues)}
-        for table, names in named.items():
-            for name in names:
-                if name not in computed:
-                    raise InputError(
-                        f"'{table}' names '{name}', which no statement of '{program.name}' computes; its "
-                        f"statements compute {', '.join(computed)}."
-                    )
+            program.check_computed("share", self.shared)
+            program.check_computed("queues", self.queues)
         for name in (*self.split, *self.permute_rows):
             program.check_operand(name)
         for name in self.off_chip or ():
@@ -190,6 +182,21 @@ class Schedule:
                 "its coordinates; leave one of 'permute_rows', 'cascade' and 'lanes' out."
             )
         return order_rows(program, self.permute_rows)
+
+    @property
+    def is_open(self) -> bool:
+        """The schedule is still to be chosen."""
+        return self.fuse == AUTO
+
+    @property
+    def shared(self) -> Mapping[str, str]:
+        """What is asked for single intermediates, by name."""
+        return {} if isinstance(self.share, str) else self.share
+
+    @property
+    def recomputed(self) -> frozenset[str]:
+        """The intermediates that each use computes for itself."""
+        return frozenset(tensor for tensor, way in self.shared.items() if way == "recompute")
 
     def share_of(self, tensor: str) -> str:
         """What is asked for an intermediate: `auto`, `all`, `none`, `buffer`, `store` or `recompute`."""

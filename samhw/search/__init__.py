@@ -1,14 +1,13 @@
 """The search: enumerates decisions about a program, asks what they cost, and lowers what it has chosen."""
 
-from samhw.search.auto import choose_schedule
+from samhw.search.auto_choice import AutoChoice
 from samhw.search.brackets import BracketChoice, bracket_choices
-from samhw.search.compile import decide, derived_of, lower_chosen, make_lowerable
+from samhw.search.derived import derived_of
 from samhw.search.explore import Explored, explore
+from samhw.search.job import Job
 from samhw.search.lanes import NO_LIMIT, Room
 from samhw.search.modules import in_modules
-from samhw.search.parts import lowered_split
-from samhw.search.program import compile_chosen, compile_program
-from samhw.search.request import AutoChoice, Request
+from samhw.search.pipeline import choose_schedule, compile_job, lower, plan, settled
 from samhw.search.spaces import OrderSpace, free_spaces, order_spaces
 from samhw.search.work import Sizes, work_of
 
@@ -17,22 +16,20 @@ __all__ = [
     "AutoChoice",
     "BracketChoice",
     "Explored",
+    "Job",
     "OrderSpace",
-    "Request",
     "Room",
     "Sizes",
     "bracket_choices",
     "choose_schedule",
-    "compile_chosen",
-    "compile_program",
-    "decide",
+    "compile_job",
     "derived_of",
     "explore",
     "free_spaces",
     "in_modules",
-    "lower_chosen",
-    "lowered_split",
-    "make_lowerable",
+    "lower",
     "order_spaces",
+    "plan",
+    "settled",
     "work_of",
 ]

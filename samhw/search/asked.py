@@ -1,19 +1,17 @@
 """What a schedule asks of the program that the passes have made: orders of regions that end with a tensor
 which a pass has added, and orders that do not know the indices which a pass has added."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from samhw.errors import InputError
 from samhw.frontend import Program, Region, Statement
 from samhw.passes import Lowerable
-from samhw.schedule import Schedule
 
 __all__ = ["as_asked"]
 
 
-def as_asked(lowerable: Lowerable, schedule: Schedule, program: Program) -> Lowerable:
-    """The program in the regions, and with the orders, that a schedule asks for.
+def as_asked(lowerable: Lowerable, program: Program) -> Lowerable:
+    """The program in the regions, and with the orders, that its schedule asks for.
 
     A region ends after each tensor that the schedule names an order for. An order that names no index that a
     pass has added holds for the statements whose indices it has: then the region is searched an order for.
@@ -25,29 +23,18 @@ def as_asked(lowerable: Lowerable, schedule: Schedule, program: Program) -> Lowe
     Raises:
         InputError: for a name that no statement computes.
     """
+    schedule = lowerable.schedule
     written = {statement.lhs.tensor for statement in program.statements}
     orders = schedule.order if isinstance(schedule.order, Mapping) else {}
     added = {name: tuple(order) for name, order in orders.items() if name not in written}
-    _check_names(lowerable.program, schedule, added)
+    lowerable.program.check_computed("order", added)
+    lowerable.program.check_computed("share", schedule.shared)
     known = {index for statement in program.statements for index in statement.indices}
     regions = []
     for region in lowerable.program.regions:
         for part in _cut(region, added):
             regions.append(_free(part, known) if part.order is not None else part)
     return lowerable if tuple(regions) == lowerable.program.regions else lowerable.in_regions(regions)
-
-
-def _check_names(program: Program, schedule: Schedule, orders: Collection[str]) -> None:
-    """Refuses orders and shares of what no statement computes, those that passes have added among them."""
-    computed = [statement.lhs.tensor for statement in program.statements]
-    tables = {"order": orders, "share": () if isinstance(schedule.share, str) else schedule.share}
-    for table, names in tables.items():
-        for name in names:
-            if name not in computed:
-                raise InputError(
-                    f"'{table}' names '{name}', which no statement of '{program.name}' computes; its "
-                    f"statements compute {', '.join(computed)}."
-                )
 
 
 def _cut(region: Region, orders: Mapping[str, tuple[str, ...]]) -> Iterator[Region]:

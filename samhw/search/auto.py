@@ -6,7 +6,7 @@ schedule would be, and nothing is simulated. The program as it is written is alw
 unless something else is expected to be faster.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -14,21 +14,31 @@ from math import inf
 
 from samhw.compiler import Compiled, add_queues
 from samhw.errors import InputError
-from samhw.frontend import Program
 from samhw.schedule import MODULE, FusionLevel, FusionRule, Schedule, counts_text
+from samhw.search.auto_choice import (
+    AutoChoice,
+    bracket_line,
+    expected_cycles,
+    formats_line,
+    layout_line,
+    moves_from,
+    orders_line,
+    regions_line,
+    size_words,
+)
 from samhw.search.blocks import larger_blocks
 from samhw.search.brackets import WORTH, BracketChoice, bracket_choices
+from samhw.search.job import Job
 from samhw.search.lanes import more_lanes
-from samhw.search.layouts import Load, lane_loads, row_layouts
+from samhw.search.layouts import lane_loads, row_layouts
 from samhw.search.modules import in_modules
 from samhw.search.queues import fits, with_queues
-from samhw.search.regroup import Move, moves, regroupings
+from samhw.search.regroup import regroupings
 from samhw.search.reorder import best_orders
-from samhw.search.request import AutoChoice, Request, expected_cycles
 from samhw.search.storage import turned_schedules
 from samhw.search.work import work_of
 
-__all__ = ["choose_schedule"]
+__all__ = ["choose"]
 
 CLEARLY = 0.99
 """What the expected cycles must come down to before a candidate is taken in the place of one before it."""
@@ -54,9 +64,6 @@ statement takes about 10 ms."""
 PATIENCE_ORDERS = 90
 """How many before no further orders are tried."""
 
-WITH_STOPS = 1.25
-"""How many cycles a point of a statement takes at the most, with the stops of short rows."""
-
 MOST_STARTS = 3
 """From how many of the best ways to group the statements one of them is moved."""
 
@@ -71,45 +78,49 @@ FULL = 0.5
 """How dense an intermediate with compressed levels is expected to be before it is stored dense."""
 
 
-def choose_schedule(request: Request) -> AutoChoice:
+def choose(job: Job, compiled: Callable[[Schedule], Compiled]) -> AutoChoice:
     """The schedule that is expected to take the fewest cycles.
+
+    Args:
+        compiled: what compiles the job under a schedule.
 
     Raises:
         InputError: if none of the candidates can be lowered, for the first reason.
     """
-    return _Auto(request).choice()
+    return _Auto(job, compiled).choice()
 
 
 class _Auto:
     """Candidates are compared as if rows waited for nobody: queues come last, where they can be had."""
 
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self.program = request.program
-        self.given = replace(request.schedule, fuse="partial")
+    def __init__(self, job: Job, compiled: Callable[[Schedule], Compiled]) -> None:
+        self.job = job
+        self.compiled = compiled
+        self.program = job.program
+        self.given = replace(job.schedule, fuse="partial")
         self.known: dict[Schedule, AutoChoice | InputError] = {}
         self.spent = 0
         self.least = inf
 
     def choice(self) -> AutoChoice:
         first = self.accepted()
-        best = self.regrouped(first, FUSED if self.request.scopes is None else (*FUSED, MODULE))
+        best = self.regrouped(first, FUSED if self.job.scopes is None else (*FUSED, MODULE))
         notes: list[str] = []
         likely, unlikely = self.brackets
         best = self.bracketed(best, likely, notes)
         found = self.turned(best)
         if found.cycles < CLEARLY * best.cycles:
-            notes.append(_formats_line(best, found, "so that what computes their operands streams"))
+            notes.append(formats_line(best, found, "so that what computes their operands streams"))
             best = found
         found = self.with_formats(best)
         if found.cycles < CLEARLY * best.cycles:
-            notes.append(_formats_line(best, found, "nearly full"))
+            notes.append(formats_line(best, found, "nearly full"))
             best = found
         best = self.bracketed(best, unlikely, notes, PATIENCE)
         best = self.regrouped(best, ("kinds", "none"), PATIENCE)
         found = self.reordered(best)
         if found.cycles < CLEARLY * best.cycles:
-            notes.append(_orders_line(best, found))
+            notes.append(orders_line(best, found))
             best = found
         best = self.moved(best, notes)
         best = self.laned(self.blocked(self.within(best, notes), notes), notes)
@@ -117,15 +128,10 @@ class _Auto:
         if found is not best:  # Even lanes may be worth more of them.
             best = self.laned(found, notes)
         first, best = self.coupled(first), self.queued(best, notes)
-        if self.request.room.luts is not None and best.area.caveat:
+        if self.job.room.luts is not None and best.area.caveat:
             notes.append(f"area: {best.area.caveat}")
-        regions = f"regions: {best.schedule.fuse_text()}, about {best.cycles:,.0f} cycles"
-        if best.schedule == first.schedule:
-            fit = "" if self.request.room.luts is None else " and to fit"
-            others = f"nothing else that was tried is expected to be faster{fit}"
-            return replace(best, why=(f"{regions}; {others}", *notes))
-        asked = "as written" if first.schedule.fuse == "partial" else f"with {first.schedule.fuse_text()}"
-        return replace(best, why=(f"{regions} ({first.cycles:,.0f} {asked})", *notes))
+        line = regions_line(first, best, fits=self.job.room.luts is not None)
+        return replace(best, why=(line, *notes))
 
     def bracketed(
         self, best: AutoChoice, choices: Sequence[BracketChoice], notes: list[str], patience: float = inf
@@ -141,7 +147,7 @@ class _Auto:
             further: list[str] = []
             found = self.moved(plain, further, below=best.cycles)
             if found.cycles < CLEARLY * best.cycles:
-                notes += [_bracket_line(bracket, best.cycles, plain.cycles), *further]
+                notes += [bracket_line(bracket, best.cycles, plain.cycles), *further]
                 best = found
         return best
 
@@ -175,7 +181,7 @@ class _Auto:
         are given."""
         if self.given.brackets:
             return [], []
-        found = bracket_choices(self.program, self.request.sizes(), UNLIKELY)
+        found = bracket_choices(self.program, self.job.sizes(), UNLIKELY)
         found.sort(key=lambda choice: choice.after - choice.before)
         likely = [choice for choice in found if choice.after < WORTH * choice.before]
         return likely, [choice for choice in found if choice not in likely]
@@ -226,11 +232,11 @@ class _Auto:
         if self.given.order:
             return best
         program = replace(best.schedule, fuse="none", order={}).apply(self.program).bind({})
-        points = work_of(program, self.request.sizes()).points
+        points = work_of(program, self.job.sizes()).points
         while True:
             found = best
             starts = self.grouped_otherwise(best)
-            ways = (way for start in starts for way in _moves_from(start, program, points))
+            ways = (way for start in starts for way in moves_from(start, program, points))
             likely = [way for way in ways if way[0] < CLEARLY * min(best.cycles, below)]
             for _, move, schedule in sorted(likely, key=lambda way: way[0])[:MOST_MOVES]:
                 other = self.tried(schedule)
@@ -259,9 +265,9 @@ class _Auto:
 
     def with_formats(self, best: AutoChoice) -> AutoChoice:
         """The same with dense levels for intermediates that are nearly full."""
-        schedule = in_modules(best.schedule, self.program, self.request.scopes)
+        schedule = in_modules(best.schedule, self.program, self.job.scopes)
         program = schedule.apply(self.program).bind({})
-        densities = work_of(program, self.request.sizes()).densities
+        densities = work_of(program, self.job.sizes()).densities
         formats = {}
         for decl in program.intermediates:
             fmt = decl.format
@@ -276,7 +282,7 @@ class _Auto:
 
     def within(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
         """The fastest of what was tried that is no larger than it may be; or the smallest."""
-        room = self.request.room
+        room = self.job.room
         if self.has_room(best):
             return best
         found = self.fastest_first()
@@ -292,20 +298,20 @@ class _Auto:
 
     def blocked(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
         """With blocks as long as larger ones are worth it and there is room for them."""
-        if not self.request.room.blocks:
+        if not self.job.room.blocks:
             return best
         found = self.grown(best, lambda way: larger_blocks(self.program, way.schedule, self.given))
         if found is not best:
-            notes.append(f"blocks: {counts_text(found.schedule.blocks)}, {_size_words(best, found)}")
+            notes.append(f"blocks: {counts_text(found.schedule.blocks)}, {size_words(best, found)}")
         return found
 
     def laned(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
         """With lanes as long as they are worth it and there is room for them."""
-        if not self.request.room.lanes:
+        if not self.job.room.lanes:
             return best
         found = self.grown(best, lambda way: more_lanes(way.schedule, way.compiled))
         if found is not best:
-            notes.append(f"lanes: {counts_text(found.schedule.lanes)}, {_size_words(best, found)}")
+            notes.append(f"lanes: {counts_text(found.schedule.lanes)}, {size_words(best, found)}")
         return found
 
     def grown(self, best: AutoChoice, larger: Callable[[AutoChoice], Iterable[Schedule]]) -> AutoChoice:
@@ -321,7 +327,7 @@ class _Auto:
 
     def arranged(self, best: AutoChoice, notes: list[str]) -> AutoChoice:
         """With the rows that lanes share in other orders, or split, where lanes are uneven."""
-        known = self.request.statistics(best.schedule)
+        known = self.job.statistics(best.schedule)
         if known is None:
             return best
         for load in lane_loads(self.program, best.schedule, known):
@@ -333,7 +339,7 @@ class _Auto:
                 if CLEARLY * found.cycles <= load.least * best.cycles:
                     break  # Nothing else can be clearly faster.
             if found.cycles < CLEARLY * best.cycles:
-                notes.append(_layout_line(load, best, found))
+                notes.append(layout_line(load, best, found))
                 best = found
         return best
 
@@ -363,7 +369,7 @@ class _Auto:
         after = self.coupled(found)
         taken = found.schedule.brackets.items()
         lines = [
-            _bracket_line(choice, before.cycles, after.cycles)
+            bracket_line(choice, before.cycles, after.cycles)
             for choice in chain(*self.brackets)
             if (choice.result, choice.text) in taken
         ]
@@ -372,7 +378,7 @@ class _Auto:
 
     def with_queues(self, best: AutoChoice) -> AutoChoice:
         """With the queues that help, of which no channel becomes deeper than it may."""
-        known = self.request.statistics(best.schedule)
+        known = self.job.statistics(best.schedule)
         plain = self.coupled(best)
         if known is None or self.given.queues or best.cycles >= CLEARLY * plain.cycles:
             return plain
@@ -411,13 +417,13 @@ class _Auto:
 
     def has_room(self, way: AutoChoice) -> bool:
         """Whether a design is as small as it has to be."""
-        return self.request.room.luts is None or way.luts <= self.request.room.luts
+        return self.job.room.luts is None or way.luts <= self.job.room.luts
 
     def outcome(self, schedule: Schedule) -> AutoChoice | InputError:
         if schedule not in self.known:
             self.spent += len(self.program.statements)
             try:
-                compiled = self.request.compiled(schedule)
+                compiled = self.compiled(schedule)
                 cycles = self.expected(schedule, compiled)
                 self.known[schedule] = AutoChoice(schedule, compiled, cycles)
             except InputError as error:
@@ -430,56 +436,4 @@ class _Auto:
         self.least = min(self.least, cycles)
         if cycles > HOPELESS * self.least:
             return cycles
-        return expected_cycles(compiled, self.request.statistics(schedule), rows_wait=rows_wait)
-
-
-def _moves_from(
-    start: AutoChoice, program: Program, points: Mapping[str, float]
-) -> Iterator[tuple[float, Move, Schedule]]:
-    """What differs in the place of one statement, with the fewest cycles that it may take: a region takes at
-    least as long as what stays in it."""
-    for move in moves(program, start.compiled.schedule):
-        gain = points[move.result] - max(points[other] for other in move.others)
-        schedule = replace(start.schedule, fuse=move.schedule.fuse, order=move.schedule.order)
-        yield start.cycles - WITH_STOPS * gain, move, schedule
-
-
-def _bracket_line(choice: BracketChoice, before: float, after: float) -> str:
-    return (
-        f"brackets: {choice.result} = {choice.text}, at {choice.after:,.0f} points in place of "
-        f"{choice.before:,.0f} (about {after:,.0f} cycles in place of {before:,.0f})"
-    )
-
-
-def _orders_line(before: AutoChoice, after: AutoChoice) -> str:
-    assert isinstance(after.schedule.order, Mapping)
-    orders = "; ".join(f"{label} {','.join(order) or '-'}" for label, order in after.schedule.order.items())
-    return f"orders: {orders} (about {after.cycles:,.0f} cycles in place of {before.cycles:,.0f})"
-
-
-def _layout_line(load: Load, before: AutoChoice, after: AutoChoice) -> str:
-    name = load.tensor
-    split = after.schedule.split.get(name)
-    what = (
-        f"rows: of {name} {after.schedule.permute_rows.get(name)}"
-        if split is None
-        else f"split: {name} as {split}"
-    )
-    return (
-        f"{what}, as the busiest of {load.lanes} lanes had {load.busiest:,.0f} entries, where the mean has "
-        f"{load.entries / load.lanes:,.0f} (about {after.cycles:,.0f} cycles in place of "
-        f"{before.cycles:,.0f})"
-    )
-
-
-def _size_words(before: AutoChoice, after: AutoChoice) -> str:
-    return (
-        f"about {after.cycles:,.0f} cycles in place of {before.cycles:,.0f}, and {after.luts:,.0f} LUTs in "
-        f"place of {before.luts:,.0f}"
-    )
-
-
-def _formats_line(before: AutoChoice, after: AutoChoice, why: str) -> str:
-    known = before.schedule.formats
-    changed = ", ".join(f"{n} {f}" for n, f in after.schedule.formats.items() if f != known.get(n))
-    return f"formats: {changed}, {why} (about {after.cycles:,.0f} cycles in place of {before.cycles:,.0f})"
+        return expected_cycles(compiled, self.job.statistics(schedule), rows_wait=rows_wait)

@@ -14,14 +14,16 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
 from samhw.graph import Design
 from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
-from samhw.search.auto import choose_schedule
+from samhw.search.auto import choose
+from samhw.search.auto_choice import AutoChoice, expected_cycles
 from samhw.search.blocks import larger_blocks, smaller_blocks
 from samhw.search.brackets import BracketChoice, bracket_choices
+from samhw.search.job import Job
 from samhw.search.lanes import more_lanes
 from samhw.search.layouts import lane_loads, layouts_near, row_layouts
+from samhw.search.pipeline import candidates
 from samhw.search.queues import more_queues
 from samhw.search.regroup import moves, regroupings
-from samhw.search.request import AutoChoice, Request, expected_cycles
 from samhw.search.spaces import OrderSpace, free_spaces
 from samhw.search.storage import turned_schedules
 
@@ -53,7 +55,7 @@ class Explored:
 
 
 def explore(
-    request: Request,
+    job: Job,
     seconds: float,
     cost: Callable[[float, float], float],
     *,
@@ -62,7 +64,7 @@ def explore(
     """The schedules that were found, each design once, the cheapest first.
 
     Args:
-        request: with the fields of the schedule that are to stay.
+        job: with the fields of the schedule that are to stay.
         seconds: after which nothing more is looked at.
         cost: what is to become small, of cycles and LUTs.
         progress: is told how many schedules have been looked at, and the fewest cycles so far.
@@ -70,18 +72,19 @@ def explore(
     Raises:
         InputError: if no schedule can be lowered.
     """
-    return _Explorer(request, seconds, cost, progress).found()
+    return _Explorer(job, seconds, cost, progress).found()
 
 
 class _Explorer:
     def __init__(
         self,
-        request: Request,
+        job: Job,
         seconds: float,
         cost: Callable[[float, float], float],
         progress: Callable[[int, float], None] | None,
     ) -> None:
-        self.request = request
+        self.job = job
+        self.compile = candidates(job)
         self.end = monotonic() + seconds
         self.cost = cost
         self.progress = progress
@@ -92,10 +95,10 @@ class _Explorer:
 
     def found(self) -> list[Explored]:
         """All that was looked at."""
-        choice = choose_schedule(self.request)
+        choice = choose(self.job, self.compile)
         self.take(choice)
         for fuse in FUSION_LEVELS:
-            self.look(replace(self.request.schedule, fuse=fuse))
+            self.look(replace(self.job.schedule, fuse=fuse))
         while monotonic() < self.end:
             beam = [schedule for schedule in self.ranked()[:BEAM] if schedule in self.open]
             if not beam:
@@ -138,18 +141,16 @@ class _Explorer:
         if schedule in self.known:
             return
         try:
-            compiled = self.request.compiled(schedule)
+            compiled = self.compile(schedule)
         except InputError:
             self.known[schedule] = None
             return
-        self.take(
-            AutoChoice(schedule, compiled, expected_cycles(compiled, self.request.statistics(schedule)))
-        )
+        self.take(AutoChoice(schedule, compiled, expected_cycles(compiled, self.job.statistics(schedule))))
 
     def take(self, choice: AutoChoice) -> None:
         used = replace(choice.compiled.schedule, attempts=choice.schedule.attempts)
         asked = choice.schedule
-        written = asked == replace(self.request.schedule, fuse="partial")
+        written = asked == replace(self.job.schedule, fuse="partial")
         regions = len(choice.compiled.regions)
         self.known[asked] = Explored(used, choice.cycles, choice.luts, regions, written, choice.area.caveat)
         self.compiled[asked] = choice.compiled
@@ -161,19 +162,19 @@ class _Explorer:
     @cached_property
     def brackets(self) -> list[BracketChoice]:
         """Those that are tried, more work or less; none where some are given."""
-        if self.request.schedule.brackets:
+        if self.job.schedule.brackets:
             return []
-        return bracket_choices(self.request.program, self.request.sizes(), worth=2.0)
+        return bracket_choices(self.job.program, self.job.sizes(), worth=2.0)
 
     # What differs in one choice
 
     def neighbours(self, schedule: Schedule) -> Iterator[Schedule]:
         compiled = self.compiled[schedule]
-        given = self.request.schedule
+        given = self.job.schedule
         levels: tuple[FusionLevel | FusionRule, ...] = (*FUSION_LEVELS, "kinds")
         yield from (replace(schedule, fuse=fuse, order=given.order) for fuse in levels)
         yield from self.rebracketed(schedule)
-        yield from turned_schedules(self.request.program, schedule)
+        yield from turned_schedules(self.job.program, schedule)
         if isinstance(schedule.share, str):
             yield from (replace(schedule, share=share) for share in ("auto", "all", "none"))
         yield replace(schedule, permute=not schedule.permute)
@@ -182,21 +183,21 @@ class _Explorer:
         for other in self.moved(schedule, compiled):
             yield replace(schedule, fuse=other.fuse, order=given.order or other.order)
         yield from self.reordered(schedule, compiled)
-        if self.request.room.lanes:
+        if self.job.room.lanes:
             yield from more_lanes(schedule, compiled)
-        if self.request.room.blocks:
-            yield from larger_blocks(self.request.program, schedule, given)
+        if self.job.room.blocks:
+            yield from larger_blocks(self.job.program, schedule, given)
             yield from smaller_blocks(schedule, given)
         yield from layouts_near(schedule, given)
-        known = self.request.statistics(schedule)
+        known = self.job.statistics(schedule)
         if known is not None:
-            for load in lane_loads(self.request.program, schedule, known):
+            for load in lane_loads(self.job.program, schedule, known):
                 yield from row_layouts(schedule, load)
             yield from more_queues(schedule, compiled, known)
 
     def rebracketed(self, schedule: Schedule) -> Iterator[Schedule]:
         """With one bracket more, or one less."""
-        given = self.request.schedule
+        given = self.job.schedule
         for choice in self.brackets:
             brackets = {**schedule.brackets, choice.result: choice.text}
             if choice.result in schedule.brackets:
@@ -206,19 +207,19 @@ class _Explorer:
 
     def moved(self, schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
         """With one statement in the region next to its own."""
-        statements = replace(schedule, fuse="none", order={}).apply(self.request.program)
+        statements = replace(schedule, fuse="none", order={}).apply(self.job.program)
         return (move.schedule for move in moves(statements, compiled.schedule))
 
     def reordered(self, schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
         """With another order of one region."""
-        if self.request.schedule.order:
+        if self.job.schedule.order:
             return
         grouped = replace(schedule, fuse=compiled.schedule.fuse)
         known = schedule.order if isinstance(schedule.order, Mapping) else {}
         taken = compiled.schedule.order
         assert isinstance(taken, Mapping)
         try:
-            program = replace(grouped, order={}).apply(self.request.program).bind({})
+            program = replace(grouped, order={}).apply(self.job.program).bind({})
         except InputError:
             return
         for region in program.regions:

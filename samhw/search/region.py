@@ -11,7 +11,6 @@ from samhw.errors import InputError, ScheduleError
 from samhw.fusion import check_order, ways_to_share
 from samhw.graph import levels
 from samhw.passes import Lowerable, compress_result, copy_in_region
-from samhw.schedule import Schedule
 from samhw.search.spaces import OrderSpace, spaces
 
 __all__ = ["Candidate", "RegionSearch"]
@@ -26,13 +25,11 @@ class Candidate:
         main: the region itself, lowered.
         cycles: what is expected of it and of the regions that it needs beside it: copies, and those that make
             results of compressed levels.
-        is_alone: it needs none.
     """
 
     decision: RegionDecision
     main: LoweredRegion
     cycles: float
-    is_alone: bool
 
 
 class RegionSearch:
@@ -40,12 +37,11 @@ class RegionSearch:
 
     Args:
         scope: of the program, with its region among the program's.
-        schedule: what is asked for.
     """
 
-    def __init__(self, scope: Scope, schedule: Schedule):
+    def __init__(self, scope: Scope):
         self._scope = scope
-        self._schedule = schedule
+        self._schedule = scope.lowerable.schedule
 
     def best(self, lowerable: Lowerable, number: int) -> Candidate | Refusal:
         """The first way that streams can follow: of the ways to share the one that shares most, and of its
@@ -109,7 +105,7 @@ class RegionSearch:
                 return found
             regions.append(found)
         cycles = sum(region.expected.cycles for region in regions)
-        return Candidate(decision, main or regions[0], cycles, not others)
+        return Candidate(decision, main or regions[0], cycles)
 
     def _first(self, scope: Scope, number: int) -> tuple[OrderSpace, LoweredRegion] | Refusal:
         """The first way to share, and the region in the first order, that streams can follow; or the first
@@ -173,7 +169,7 @@ class RegionSearch:
         # No channel holds more than all that its stream may have, each fiber with a stop.
         most = (prod(found.extent[i] + 1 for i in around) for around in set(levels(found.graph).values()))
         if self._schedule.lanes or max(most) > scope.arch.deepest:
-            whole = assembled(scope, found, self._schedule.lanes, self._schedule.queues)
+            whole = assembled(scope, found)
             if isinstance(whole, Refusal):
                 return whole
         return found

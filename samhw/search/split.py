@@ -18,7 +18,6 @@ from samhw.compiler import Scope
 from samhw.compiler.computations import Computation, own_cycles
 from samhw.decision import Refusal
 from samhw.frontend import Region
-from samhw.schedule import Schedule
 from samhw.search.region import Candidate, RegionSearch
 
 __all__ = ["RegionSplitter"]
@@ -41,12 +40,12 @@ class RegionSplitter:
         number: of the region in it.
     """
 
-    def __init__(self, scope: Scope, number: int, schedule: Schedule):
+    def __init__(self, scope: Scope, number: int):
         self._scope = scope
         self._number = number
         self._region = scope.program.regions[number]
-        self._schedule = schedule
-        self._search = RegionSearch(scope, schedule)
+        self._schedule = scope.lowerable.schedule
+        self._search = RegionSearch(scope)
         self._known: dict[tuple[int, int], Candidate | Refusal] = {}
         self._split: dict[tuple[int, int], Parts | Refusal] = {}
 

@@ -3,10 +3,10 @@ data with their rows in another order."""
 
 from samhw.splits.apart import Apart
 from samhw.splits.function import rule_file
-from samhw.splits.lanes import dealt
+from samhw.splits.lanes import Busiest, dealt
 from samhw.splits.notation import check_split, parse_rule
 from samhw.splits.partition import PartSize, TensorSplit
-from samhw.splits.renumbering import Renumbering, RowOrders, order_rows
+from samhw.splits.renumbering import Renumbering, RowOrders, order_rows, renumbered
 from samhw.splits.rewrite import SplitProgram, split_program
 from samhw.splits.row_orders import check_permute_rows
 from samhw.splits.rule import SplitRule, TensorPart
@@ -16,6 +16,7 @@ from samhw.splits.statements import MOST_TERMS
 __all__ = [
     "MOST_TERMS",
     "Apart",
+    "Busiest",
     "Hyb",
     "PartSize",
     "Renumbering",
@@ -29,6 +30,7 @@ __all__ = [
     "dealt",
     "order_rows",
     "parse_rule",
+    "renumbered",
     "rule_file",
     "split_program",
 ]

@@ -5,7 +5,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_LANES", "dealt", "lane_shares"]
+__all__ = ["MOST_LANES", "Busiest", "dealt", "lane_shares"]
+
+Busiest = Callable[[str, int], Callable[[int], int]]
+"""Of a part and a mode of it, what the busiest lane has to do, by the number of lanes."""
 
 MOST_LANES = 16
 """Of one scatter: more are a tree of such, whose factors are at most this."""

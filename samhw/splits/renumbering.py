@@ -1,6 +1,6 @@
 """Programs whose data have their rows in another order: the same design, on renumbered coordinates."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
@@ -20,7 +20,7 @@ from samhw.frontend import (
 from samhw.splits.row_orders import RowOrder, Rows, parse_row_order
 from samhw.tensors import Format, Tensor
 
-__all__ = ["Renumbering", "RowOrders", "order_rows"]
+__all__ = ["Renumbering", "RowOrders", "order_rows", "renumbered"]
 
 _last_rows: "WeakKeyDictionary[Tensor, tuple[RowOrder, Rows]]" = WeakKeyDictionary()
 """The rows of a tensor in the order that was last asked for, behind that."""
@@ -74,6 +74,11 @@ class Renumbering:
         return {mode: self.rows[of] for mode, of in self.modes.get(name, {}).items()}
 
 
+def renumbered(by: Mapping[int, Rows], modes: Iterable[int], coords: Iterable[Rows]) -> Rows:
+    """Coordinates along some modes, of which those in `by` become what is listed at their places."""
+    return np.stack([by[mode][row] if mode in by else row for mode, row in zip(modes, coords, strict=True)])
+
+
 def _moved(tensor: Tensor, by: Mapping[int, Rows]) -> Tensor:
     """A tensor whose coordinates of some modes become those that are listed at their places."""
     if not by:
@@ -83,7 +88,7 @@ def _moved(tensor: Tensor, by: Mapping[int, Rows]) -> Tensor:
     coords, vals = tensor.to_coo(drop_zeros=fmt.is_by_place or fmt.block is not None)
     if fmt.is_by_place:
         fmt = Format.compressed(tensor.rank, fmt.mode_order)
-    coords = np.stack([by[mode][row] if mode in by else row for mode, row in enumerate(coords)])
+    coords = renumbered(by, range(tensor.rank), coords)
     return Tensor.from_coo(coords, vals, tensor.shape, fmt)
 
 

@@ -1,6 +1,6 @@
 """Programs over the parts of their inputs."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from samhw.errors import InputError
@@ -16,7 +16,7 @@ from samhw.frontend import (
 )
 from samhw.names import Names
 from samhw.splits.apart import Apart, put_apart
-from samhw.splits.lanes import lane_shares
+from samhw.splits.lanes import Busiest, lane_shares
 from samhw.splits.notation import parse_rule
 from samhw.splits.partition import TensorSplit
 from samhw.splits.statements import StatementsOverParts
@@ -51,9 +51,7 @@ class SplitProgram:
         found |= {name: apart.result for apart in self.apart for name in apart.results.values()}
         return found | {name: found.get(whole, whole) for name, whole in self.sums.items()}
 
-    def lanes(
-        self, given: Mapping[str, int], rows: Callable[[str, int], Callable[[int], int]]
-    ) -> dict[str, int]:
+    def lanes(self, given: Mapping[str, int], busiest: Busiest) -> dict[str, int]:
         """The lanes of a program's indices by those of this one.
 
         What tells the part has its lanes shared among the parts, so that each lane has about the same to do;
@@ -62,16 +60,15 @@ class SplitProgram:
 
         Args:
             given: by the indices of the program that was split, and of this one.
-            rows: of a part and a mode of it, what the busiest lane has to do, by the number of lanes
-                (`samhw.splits.lanes`).
+            busiest: what lanes of the parts have to do.
         """
         found = dict(given)
         for apart in self.apart:
             for index in given.keys() & apart.indices[next(iter(apart.indices))].keys():
                 counts = [given[index]] * len(apart.indices)
                 if index in apart.rows:
-                    busiest = [rows(part, apart.rows[index]) for part in apart.indices]
-                    counts = lane_shares(busiest, given[index])
+                    work = [busiest(part, apart.rows[index]) for part in apart.indices]
+                    counts = lane_shares(work, given[index])
                 own = [names[index] for names in apart.indices.values()]
                 found = dict(zip(own, counts, strict=True)) | found
         wholes = [apart.whole for apart in self.apart]

@@ -1,7 +1,7 @@
 """Programs bound to data, and compiled with room for it."""
 
 from samhw.workload.bind import make_workload
-from samhw.workload.compile import compile_workload, request_for, scheduled
+from samhw.workload.compile import compile_workload, job_of
 from samhw.workload.data import DEFAULT, SYNTHETIC
 from samhw.workload.effort import Effort, predict_effort
 from samhw.workload.model import make_model_workload
@@ -18,9 +18,8 @@ __all__ = [
     "bind_program",
     "compile_workload",
     "fingerprint",
+    "job_of",
     "make_model_workload",
     "make_workload",
     "predict_effort",
-    "request_for",
-    "scheduled",
 ]

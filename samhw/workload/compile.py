@@ -1,36 +1,46 @@
-"""A workload compiled with room for its data."""
+"""A workload as a job: compiled with room for its data."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from samhw.compiler import Compiled
 from samhw.frontend import Capacity
 from samhw.graph import Arch
 from samhw.numerics import ValueType
-from samhw.schedule import AUTO, Schedule
-from samhw.search import NO_LIMIT, Request, Room, compile_chosen, compile_program, in_modules
-from samhw.statistics import TensorStatistics
+from samhw.schedule import Schedule
+from samhw.search import NO_LIMIT, Job, Room, compile_job
 from samhw.workload.workload import Workload
 
-__all__ = ["compile_workload", "request_for", "scheduled"]
+__all__ = ["compile_workload", "job_of"]
 
 
 def compile_workload(
-    workload: Workload, schedule: Schedule | None = None, *, arch: Arch | None = None, **options: Any
-) -> Compiled:
-    """Compiles a workload's program with room for its data, and for a `capacity` besides, if that is among
-    the options; these are as for `compile_program`."""
-    schedule = scheduled(workload, schedule)
-    if schedule.fuse == AUTO:
-        return compile_chosen(request_for(workload, schedule, arch=arch, **options))
-    options["capacity"] = workload.capacity(schedule) | options.get("capacity", Capacity())
-    options["value"] = workload.value(options.get("value"))
-    return compile_program(workload.program, schedule, arch=arch, **options)
-
-
-def request_for(
     workload: Workload,
-    schedule: Schedule,
+    schedule: Schedule | None = None,
+    *,
+    value: ValueType | None = None,
+    capacity: Capacity | None = None,
+    entries: Mapping[str, int] | None = None,
+    arch: Arch | None = None,
+) -> Compiled:
+    """Compiles a workload's program with room for its data.
+
+    Args:
+        schedule: by default the program's own. With `fuse="auto"` it is chosen for the data.
+        value: the value type; None for what the program and its data need.
+        capacity: greatest extents and entries that it is to have room for besides.
+        entries: by tensor, the entries of its compressed levels in place of those of data and `capacity`.
+        arch: the latencies.
+
+    Raises:
+        InputError: for a program that cannot be lowered, with the reason and the way out. It is a
+            `ScheduleError` if another order, other regions or other formats would do.
+    """
+    return compile_job(job_of(workload, schedule, value=value, capacity=capacity, entries=entries, arch=arch))
+
+
+def job_of(
+    workload: Workload,
+    schedule: Schedule | None = None,
     *,
     value: ValueType | None = None,
     capacity: Capacity | None = None,
@@ -38,36 +48,21 @@ def request_for(
     arch: Arch | None = None,
     room: Room = NO_LIMIT,
     is_open: bool = False,
-) -> Request:
-    """What a schedule is chosen for, with the data's capacities and counts; `is_open` as for `Request`, the
-    rest as for `compile_workload`."""
-    known: dict[object, TensorStatistics] = {}
-
-    def statistics(candidate: Schedule) -> TensorStatistics:
-        # What the host makes of data depends on what lies in blocks, such as those at the edge.
-        stored = (candidate.split, candidate.permute_rows, candidate.blocks, candidate.formats)
-        key = tuple(tuple(rules.items()) for rules in stored)
-        if key not in known:
-            known[key] = workload.statistics(schedule=candidate, is_open=is_open)
-        return known[key]
-
-    return Request(
-        workload.program.bind({name: tensor.shape for name, tensor in workload.tensors.items()}),
+) -> Job:
+    """The job that a workload is; `room` and `is_open` as for `Job`, the rest as for `compile_workload`."""
+    schedule = schedule or Schedule()
+    program = workload.program
+    if schedule.is_open:  # What a candidate costs depends on extents.
+        program = program.bind({name: tensor.shape for name, tensor in workload.tensors.items()})
+    return Job(
+        program,
         schedule,
-        lambda candidate: workload.capacity(candidate) | (capacity or Capacity()),
-        workload.value(value),
-        arch or Arch(),
-        statistics,
-        entries,
-        workload.scopes,
-        room,
-        workload.with_lanes_by_part,
-        is_open,
+        workload,
+        value=workload.value(value),
+        capacity=capacity or Capacity(),
+        entries=entries or {},
+        arch=arch or Arch(),
+        scopes=workload.scopes,
+        room=room,
+        is_open=is_open,
     )
-
-
-def scheduled(workload: Workload, schedule: Schedule | None) -> Schedule:
-    """The schedule with the regions that `module` stands for, if it has that, and with lanes by part. In a
-    program that was not made of a module, `module` is refused where it is applied."""
-    schedule = in_modules(schedule or Schedule(), workload.program, workload.scopes)
-    return workload.with_lanes_by_part(schedule)

@@ -18,9 +18,9 @@ from samhw.frontend import (
     result_patterns,
 )
 from samhw.numerics import ValueType
-from samhw.schedule import AUTO, Schedule
-from samhw.search import derived_of, lowered_split
-from samhw.splits import SplitProgram, dealt, split_program
+from samhw.schedule import Schedule
+from samhw.search import derived_of
+from samhw.splits import Busiest, SplitProgram, dealt, split_program
 from samhw.statistics import Kind, TensorStatistics, from_tensors
 from samhw.tensors import Format, Tensor
 
@@ -77,7 +77,7 @@ class Workload:
         self, kind: Kind = "exact", schedule: Schedule | None = None, *, is_open: bool = False
     ) -> TensorStatistics:
         """What is known of the inputs, of that kind, and of the parts into which a schedule splits them. Ask
-        once, and keep it: it keeps what it has counted. `is_open` as for `Request`."""
+        once, and keep it: it keeps what it has counted. `is_open` as for `Job`."""
         masks = {statement.mask.tensor for statement in self.program.statements if statement.mask}
         stored = self.stored(schedule)
         program = self.program if schedule is None else _written(schedule, self.program)
@@ -103,23 +103,22 @@ class Workload:
         split = self._split(schedule)
         return {} if split is None else split.derived(self.stored(schedule))
 
-    def with_lanes_by_part(self, schedule: Schedule) -> Schedule:
-        """The schedule with the lanes of what it splits shared among the parts, so that each lane has about
-        as many of these data's entries; as it is while its regions are open, which tell what is computed part
-        by part. Raises as `parts`."""
-        if not schedule.split or not schedule.lanes or schedule.fuse == AUTO:
-            return schedule
-        program = self.program.bind({name: tensor.shape for name, tensor in self.tensors.items()})
-        split = lowered_split(program, schedule)
-        if not split.apart:
-            return schedule
-        parts = split.derived(self.stored(schedule))
+    def busiest(self, split: SplitProgram, schedule: Schedule) -> Busiest:
+        """What the busiest lane of each part has to do, so that each lane gets about as many of these data's
+        entries.
 
-        def rows(part: str, mode: int) -> Callable[[int], int]:
+        Args:
+            split: of this program, as a schedule asks for it.
+        """
+        parts: dict[str, Tensor] = {}
+
+        def of_part(part: str, mode: int) -> Callable[[int], int]:
+            if not parts:
+                parts.update(split.derived(self.stored(schedule)))
             coords, _ = parts[part].to_coo()
             return dealt(np.unique(coords[mode], return_counts=True)[1])
 
-        return replace(schedule, lanes=split.lanes(schedule.lanes, rows))
+        return of_part
 
     def _split(self, schedule: Schedule | None) -> SplitProgram | None:
         """The program over the parts into which a schedule splits inputs, if it does."""

@@ -23,7 +23,7 @@ from samhw.numerics import Words
 from samhw.running.driver import VerilatedDesign
 from samhw.running.hls import HlsDesign
 from samhw.running.inputs import load_inputs
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim import simulate
 from samhw.tensors import Tensor
 from tests.support.thorough import sample
@@ -49,7 +49,7 @@ Case = tuple[dict[str, Words], dict[str, int], str | None]
 
 def compile_one(name: str) -> Compiled:
     program = parse(PROGRAMS[name])
-    return compile_program(program.bind({decl.name: (MOST, MOST) for decl in program.inputs}))
+    return compile_job(Job(program.bind({decl.name: (MOST, MOST) for decl in program.inputs})))
 
 
 def cases(compiled: Compiled, seed: int) -> list[Case]:

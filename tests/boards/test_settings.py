@@ -24,7 +24,7 @@ from samhw.cost import Use
 from samhw.errors import InputError, RunError
 from samhw.frontend import parse
 from samhw.graph import Design
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 
 from .emulated import design_on, small
 
@@ -307,7 +307,7 @@ def test_loading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest
 
 def test_the_key_of_a_netlist_is_of_all_that_is_in_the_design() -> None:
     """Designs of one name and one size differ in a channel, or in a latency."""
-    compiled = compile_program(parse("tensor a[i=4]\ny[i] = a[i] * 2\n"))
+    compiled = compile_job(Job(parse("tensor a[i=4]\ny[i] = a[i] * 2\n")))
     (graph,) = compiled.design.regions
     deeper = Design.of(graph.with_depths({graph.channels[0].name: 33}))
     slower = replace(compiled.arch, memory=compiled.arch.memory + 1)

@@ -13,7 +13,7 @@ from samhw.frontend import Capacity, load_kernel
 from samhw.graph import Arch, Design
 from samhw.running.driver import VerilatedDesign
 from samhw.running.images import load, unload
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim import simulate
 from samhw.tensors import Tensor
 
@@ -24,7 +24,7 @@ def spmv() -> Compiled:
     program = load_kernel("spmv").bind({"B": (6, 5)})
     (statement,) = program.statements
     extents = {index: size or 1 for index, size in program.extents(statement).items()}
-    return compile_program(program, capacity=Capacity(extents, dict.fromkeys(program.tensors, 32)))
+    return compile_job(Job(program, capacity=Capacity(extents, dict.fromkeys(program.tensors, 32))))
 
 
 def test_generated_once(spmv: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from samhw.cli import main
 from samhw.frontend import dumps, parse
 from samhw.frontend.check import check_program
 from samhw.reference import evaluate_program
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 
 RNG = np.random.default_rng(0)
 
@@ -144,7 +144,7 @@ def test_no_channel_holds_a_row() -> None:
     deepest = []
     for n in (64, 1024):
         program = cascaded(parse(ATTENTION).bind({"Q": (n, 16), "K": (n, 16), "V": (n, 16)}), "rescaled")
-        (region,) = compile_program(program.program.bind({})).regions
+        (region,) = compile_job(Job(program.program.bind({}))).regions
         deepest.append(max(channel.depth for channel in region.graph.channels))
     assert deepest[0] == deepest[1] < 256
 

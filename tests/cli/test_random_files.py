@@ -16,7 +16,7 @@ import scipy.sparse
 from click.testing import CliRunner
 
 from samhw.cli import main
-from samhw.cli.options import load_arch
+from samhw.cli.numbers import load_arch
 from samhw.errors import InputError
 from samhw.frontend import Capacity, load
 from samhw.graph import DDR4, Arch, Dram

@@ -17,7 +17,8 @@ from samhw.frontend import Capacity, load_kernel
 from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Node, latency, make
 from samhw.numerics import value_type
 from samhw.running.images import load
-from samhw.search import compile_program
+from samhw.search import Job as CompilerJob
+from samhw.search import compile_job
 from samhw.sim import simulate
 from samhw.tensors import Tensor
 from tests.support.thorough import sample
@@ -65,7 +66,9 @@ def _kernel(name: str, **shapes: tuple[int, ...]) -> Data:
     rng = np.random.default_rng(3)
     program = load_kernel(name).bind(shapes)
     extents = {index: size or 1 for index, size in program.extents(program.statements[0]).items()}
-    design = compile_program(program, capacity=Capacity(extents, dict.fromkeys(program.tensors, 32))).design
+    design = compile_job(
+        CompilerJob(program, capacity=Capacity(extents, dict.fromkeys(program.tensors, 32)))
+    ).design
     tensors = {}
     for binding in design.tensors:
         if binding.role is MemoryRole.INPUT:

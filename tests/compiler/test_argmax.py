@@ -6,7 +6,7 @@ import pytest
 import samhw
 from samhw.errors import InputError
 from samhw.frontend import parse
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 
 RNG = np.random.default_rng(0)
 SCORES = RNG.integers(-2, 3, (6, 9))
@@ -20,7 +20,7 @@ def run(text: str, value: str = "i32", schedule: object = None, **arrays: np.nda
 
 
 def kinds(text: str) -> list[str]:
-    return [node.kind for region in compile_program(parse(text)).regions for node in region.graph.nodes]
+    return [node.kind for region in compile_job(Job(parse(text))).regions for node in region.graph.nodes]
 
 
 @pytest.mark.parametrize("storage", ["dense", "csr", "dcsr"])

@@ -21,7 +21,7 @@ from samhw.running.hls import HlsDesign, compare
 from samhw.running.images import unload
 from samhw.running.inputs import inputs_of
 from samhw.schedule import Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim import (
     operations,
     simulate,
@@ -121,7 +121,7 @@ def test_the_text_of_a_design_in_blocks_says_all_of_it() -> None:
     assert loads(dumps(design)) == design
     # The least number of f32 is no number of JSON.
     text = "tensor x[i=8] : dense\ntensor M[i] : csf\ny max= x[i] where M[i]"
-    design = compile_program(parse(text, "p"), Schedule(blocks={"i": 2}), value=value_type("f32")).design
+    design = compile_job(Job(parse(text, "p"), Schedule(blocks={"i": 2}), value=value_type("f32"))).design
     assert loads(dumps(design)) == design
     assert "Infinity" not in dumps(design)
 
@@ -144,7 +144,7 @@ REFUSED = {
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_takes_no_blocks_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=REFUSED[text]):
-        compile_program(parse(text, "p"), value=value_type("f32"))
+        compile_job(Job(parse(text, "p"), value=value_type("f32")))
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def test_blocks_are_turned_in_a_copy_in_another_mode_order(
 def test_a_copy_in_blocks_needs_room_for_their_words() -> None:
     schedule = Schedule(permute=True, largest_copy=63)
     with pytest.raises(ScheduleError, match=r"an accumulator of 192 words.*largest_copy = 96"):
-        compile_program(parse(TRANSPOSED, "p"), schedule)
+        compile_job(Job(parse(TRANSPOSED, "p"), schedule))
 
 
 def test_rows_and_elements_that_a_mask_leaves_out_are_zero() -> None:
@@ -416,7 +416,7 @@ def test_rows_and_elements_that_a_mask_leaves_out_are_zero() -> None:
 
 def test_where_blocks_divide_there_is_nothing_to_mask() -> None:
     text = LAYER.format(i=8, k=8, j=8)
-    names = [*compile_program(parse(text, "p"), Schedule(blocks={"j": 4})).program.tensors]
+    names = [*compile_job(Job(parse(text, "p"), Schedule(blocks={"j": 4}))).program.tensors]
     assert not [name for name in names if "inside" in name]
 
 

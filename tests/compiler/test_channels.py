@@ -10,7 +10,7 @@ from samhw.graph import Arch, Design, Graph
 from samhw.numerics import value_type
 from samhw.running.images import load
 from samhw.schedule import Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim import DeadlockError, simulate
 from samhw.tensors import Tensor
 
@@ -58,7 +58,7 @@ FULL_ROWS = {"softmax": SOFTMAX, "layer_norm": LAYER_NORM, "residual": RESIDUAL}
 
 
 def compiled(text: str) -> tuple[Graph, dict[str, str]]:
-    (region,) = compile_program(parse(text), value=value_type("f32")).regions
+    (region,) = compile_job(Job(parse(text), value=value_type("f32"))).regions
     return region.graph, dict(region.reasons)
 
 
@@ -118,7 +118,7 @@ def nested_product(order: str, use: str = "A[i,k] * T[k,l]") -> Graph:
         f"fuse {{\n  T[k,l] = X[k,j] * W[j,l]\n  D[i,l] = {use}\n}}\n"
     )
     return (
-        compile_program(parse(text), Schedule(order=tuple(order)), value=value_type("f32")).regions[0].graph
+        compile_job(Job(parse(text), Schedule(order=tuple(order)), value=value_type("f32"))).regions[0].graph
     )
 
 
@@ -168,11 +168,11 @@ def test_reductions_one_behind_the_other_are_each_waited_for() -> None:
 
 def test_what_a_channel_cannot_hold_ends_the_region_or_is_refused() -> None:
     large, arch = parse(RESIDUAL.replace("e=8", "e=100000")), Arch(deepest=1 << 16)
-    first, second = compile_program(large, arch=arch).regions
+    first, second = compile_job(Job(large, arch=arch)).regions
     assert [r.region.statements[0].lhs.tensor for r in (first, second)] == ["H", "Y"]
     with pytest.raises(ScheduleError, match=r"hold 100,001 tokens, .* or permit more than 65,536 in"):
-        compile_program(large, Schedule(order=("i", "e")), arch=arch)
-    (graph,) = compile_program(large).design.runs
+        compile_job(Job(large, Schedule(order=("i", "e")), arch=arch))
+    (graph,) = compile_job(Job(large)).design.runs
     assert max(channel.depth for channel in graph.channels) > 100001
 
 
@@ -229,9 +229,9 @@ def test_two_concatenations_that_take_the_same_streams_in_turn() -> None:
 
 def test_a_part_that_no_channel_can_hold_is_recomputed_or_ends_the_region() -> None:
     program, arch = parse(concatenated("TR")), Arch(deepest=40)
-    (region,) = compile_program(program, arch=arch).regions
+    (region,) = compile_job(Job(program, arch=arch)).regions
     assert {c.tensor: c.how for c in region.computations}["T"] == "recompute"
-    regions = compile_program(program, Schedule(share="all"), arch=arch).regions
+    regions = compile_job(Job(program, Schedule(share="all"), arch=arch)).regions
     assert len(regions) == 2
     with pytest.raises(ScheduleError, match=r"41 tokens, .* which waits for the parts before it"):
-        compile_program(program, Schedule(share={"T": "buffer", "R": "buffer"}), arch=arch)
+        compile_job(Job(program, Schedule(share={"T": "buffer", "R": "buffer"}), arch=arch))

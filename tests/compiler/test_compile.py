@@ -10,14 +10,14 @@ from samhw.frontend import Capacity, kernel_names, load_kernel, parse
 from samhw.graph import Arch, dumps, validate_design
 from samhw.numerics import value_type
 from samhw.schedule import ITERATIONS, Iteration, Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.workload import compile_workload, make_workload
 
 
 def small(name: str, **options: object):
     program = load_kernel(name)
     capacity = Capacity(dict.fromkeys(program.statements[0].indices, 8))
-    return compile_program(program, capacity=capacity, **options)
+    return compile_job(Job(program, capacity=capacity, **options))
 
 
 @pytest.mark.parametrize("name", kernel_names())
@@ -46,7 +46,7 @@ def test_immediates_and_signs() -> None:
     text = "tensor b[i=4] : dense\ntensor x[i] : dense\nx[i] = 3 - 2 * b[i] * 2"
     ops = [
         (n.params["op"], n.params.get("immediates"))
-        for n in compile_program(parse(text)).regions[0].graph.nodes
+        for n in compile_job(Job(parse(text))).regions[0].graph.nodes
         if n.kind == "alu"
     ]
     assert ops == [("mul", {"b": 4}), ("sub", {"a": 3})]
@@ -69,7 +69,7 @@ def test_immediates_and_signs() -> None:
 )  # fmt: skip
 def test_what_cannot_be_lowered_is_refused(text: str, message: str) -> None:
     with pytest.raises(InputError) as error:
-        compile_program(parse(text), Schedule(share="none"))
+        compile_job(Job(parse(text), Schedule(share="none")))
     assert message in str(error.value)
     assert str(error.value).count("\n") == 0
 
@@ -79,7 +79,7 @@ def test_a_factor_between_reduction_and_result_is_drawn_into_the_sum() -> None:
         "tensor A[k=4, i=4] : csr\ntensor B[k, j=4] : csr\ntensor D[i, j] : csr\ntensor X[i, j] : dcsr\n"
         "X[i,j] = D[i,j] * A[k,i] * B[k,j]    order k,i,j"
     )
-    graph = compile_program(parse(text)).regions[0].graph
+    graph = compile_job(Job(parse(text))).regions[0].graph
     assert [n.params["bits"] for n in graph.nodes if n.kind == "reduce_vector"] == [[2, 2]]
 
 
@@ -109,5 +109,5 @@ def test_as_many_orders_are_tried_as_the_schedule_says(monkeypatch: pytest.Monke
     for attempts in (1, 3):
         tried.clear()
         with pytest.raises(ScheduleError, match="never"):
-            compile_program(program, Schedule(attempts=attempts))
+            compile_job(Job(program, Schedule(attempts=attempts)))
         assert len(set(tried)) == attempts

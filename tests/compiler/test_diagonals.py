@@ -8,7 +8,7 @@ import pytest
 import samhw
 from samhw.frontend import dumps, parse
 from samhw.passes import apply_passes
-from samhw.search import make_lowerable
+from samhw.search import Job
 
 RNG = np.random.default_rng(11)
 
@@ -77,7 +77,7 @@ def test_on_the_left(storage: str) -> None:
 def test_places_are_stored_as_the_tensor_is(storage: str, places: str) -> None:
     """So that one order of loops suits both."""
     program = parse(f"tensor A[m=6, n=6] : {storage}\ntensor y[i=6]\ny[i] = A[i, i]")
-    lines = dumps(apply_passes(make_lowerable(program), "place_by_index").program).splitlines()
+    lines = dumps(apply_passes(Job(program).lowerable(), "place_by_index").program).splitlines()
     assert f"tensor A_places[i=6, n_2=6] : {places}" in lines
 
 

@@ -14,7 +14,7 @@ from samhw.graph import Arch, Design, Graph, dumps, loads, to_dot
 from samhw.graph_passes.lanes import lane_factors
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim import DeadlockError, lane_loads
 from samhw.tensors import Tensor
 
@@ -57,7 +57,7 @@ m[j] max= M[k, j] where M[k, j]
 
 
 def compiled(text: str, arch: Arch | None = None, value: str = "i32", **lanes: int) -> Compiled:
-    return compile_program(parse(text), Schedule(lanes=lanes), arch=arch, value=value_type(value))
+    return compile_job(Job(parse(text), Schedule(lanes=lanes), arch=arch or Arch(), value=value_type(value)))
 
 
 def graph_of(text: str, **lanes: int) -> Graph:
@@ -287,7 +287,7 @@ def test_what_cannot_have_lanes(text: str, lanes: dict[str, int], message: str) 
 
 def test_a_region_that_cannot_have_lanes_ends_where_its_parts_can() -> None:
     with pytest.raises(ScheduleError, match="would have to take what reduce_vector_t0 gives apart"):
-        compile_program(parse(OUTER_SUM), Schedule(lanes={"i": 2}, share="none"))
+        compile_job(Job(parse(OUTER_SUM), Schedule(lanes={"i": 2}, share="none")))
     made = compiled(OUTER_SUM, i=2)
     assert [len(region.region.statements) for region in made.regions] == [1, 1, 1]
     tensors = tensors_of(OUTER_SUM)

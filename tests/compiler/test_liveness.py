@@ -25,7 +25,7 @@ from samhw.frontend import Program, model_names, parse
 from samhw.graph import Arch, Graph, unproved_circles
 from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule, parse_lanes
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim import DeadlockError
 from samhw.tensors import Tensor
 from samhw.workload import Workload, bind_program, compile_workload, make_model_workload
@@ -58,7 +58,8 @@ SHARES = (0.1, 0.5, 1)
 def compiled(
     text: str, schedule: Schedule | None = None, arch: Arch | None = None
 ) -> tuple[Graph, Mapping[str, int]]:
-    (region,) = compile_program(parse(text), schedule, value=value_type("f32"), arch=arch).regions
+    job = Job(parse(text), schedule or Schedule(), value=value_type("f32"), arch=arch or Arch())
+    (region,) = compile_job(job).regions
     return region.graph, region.extent
 
 
@@ -98,7 +99,7 @@ def test_a_fiber_is_enough_and_a_token_less_is_not(text: str, channel: str) -> N
 
 @pytest.mark.parametrize("parts", ["TR", "BTR", "RTT", "BBR", "TBB"])
 def test_parts_of_a_concatenation(parts: str) -> None:
-    region = compile_program(parse(concatenated(parts)), value=value_type("f32")).regions[0]
+    region = compile_job(Job(parse(concatenated(parts)), value=value_type("f32"))).regions[0]
     assert not unproved_circles(region.graph, region.extent)
     held = [name for name, why in region.reasons.items() if why.endswith("waits for the parts before it")]
     for name in held:

@@ -8,7 +8,7 @@ from samhw.compiler import Compiled
 from samhw.frontend import load_model, model_data, model_names
 from samhw.numerics import value_type
 from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.workload import Workload, compile_workload
 
 SIZES = {
@@ -64,4 +64,4 @@ def test_global_iteration_gives_the_same_result(name: str) -> None:
 @pytest.mark.parametrize("name", model_names())
 def test_whole_models_of_the_default_size_are_one_region(name: str) -> None:
     program = load_model(name).bind({n: t.shape for n, t in model_data(name).items()})
-    assert len(compile_program(program, one_region(name), value=value_type("f32")).regions) == 1
+    assert len(compile_job(Job(program, one_region(name), value=value_type("f32"))).regions) == 1

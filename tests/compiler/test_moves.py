@@ -12,7 +12,7 @@ from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, parse
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload, make_workload
 
@@ -154,7 +154,7 @@ def test_dense_parts_make_up_a_dense_whole() -> None:
 
 def test_table_of_a_concatenation() -> None:
     text = "tensor A[i=3, j=4] : csr\ntensor B[i, j=2] : dense\nC[i, j] = concat(j, A[i, j], B[i, j])"
-    (region,) = compile_program(parse(text)).regions
+    (region,) = compile_job(Job(parse(text))).regions
     assert region.table.grid() == [
         ["", "A[i,j]", "B[i,j]", "C[i, j]"],
         ["i", "LS(root)", "Locate(root)", "LW(C_i)"],
@@ -228,15 +228,15 @@ def test_values_pass_unchanged(value: str) -> None:
 
 def test_orders_of_a_concatenation() -> None:
     text = "tensor A[i=3, j=4]\ntensor B[i, j=2]\nC[i, j] = concat(j, A[i, j], B[i, j])"
-    assert compile_program(parse(text), Schedule(order=("i", "j"))).regions[0].order == ("i", "j")
+    assert compile_job(Job(parse(text), Schedule(order=("i", "j")))).regions[0].order == ("i", "j")
     with pytest.raises(InputError, match="visits j outside i, but A"):
-        compile_program(parse(text), Schedule(order=("j", "i")))
+        compile_job(Job(parse(text), Schedule(order=("j", "i"))))
 
 
 def test_too_many_parts() -> None:
     parts = ", ".join(["a[i]"] * 11)
     with pytest.raises(ScheduleError, match="11 streams meet at i"):
-        compile_program(parse(f"tensor a[i=3]\nc[i] = concat(i, {parts})"))
+        compile_job(Job(parse(f"tensor a[i=3]\nc[i] = concat(i, {parts})")))
     result(f"tensor a[i=3]\nc[i] = concat(i, {parts.removesuffix(', a[i]')})")
 
 
@@ -274,7 +274,7 @@ def test_reshape(shape: str, other: str) -> None:
 
 def test_table_of_a_reshape() -> None:
     text = "tensor T[m=12]\ntensor R[h=3, d]\nR[h, d] = reshape(T[m])"
-    (region,) = compile_program(parse(text)).regions
+    (region,) = compile_job(Job(parse(text))).regions
     assert region.order == ("m",)
     assert region.table.grid() == [
         ["", "T[m]", "R[h, d]"],
@@ -286,7 +286,7 @@ def test_table_of_a_reshape() -> None:
 def test_a_reshape_has_no_order() -> None:
     program = parse("tensor T[m=12]\ntensor R[h=3, d]\nR[h, d] = reshape(T[m])")
     with pytest.raises(InputError, match=r"copies element by element, .* leave the order out"):
-        compile_program(program, Schedule(order=("m", "h", "d")))
+        compile_job(Job(program, Schedule(order=("m", "h", "d"))))
 
 
 # Extents
@@ -333,7 +333,7 @@ def test_extents_that_the_build_has_no_room_for() -> None:
     compiled = compile_workload(Workload("moves", small, random_data(small)))
     assert compiled.design.extents == {"p": 4, "h": 2, "i": 8}
     run_on(compiled, large, random_data(large))
-    narrow = compile_program(parse("tensor a[i=6]\ntensor R[p=3, h=2]\nR[p, h] = reshape(a[i])"))
+    narrow = compile_job(Job(parse("tensor a[i=6]\ntensor R[p=3, h=2]\nR[p, h] = reshape(a[i])")))
     with pytest.raises(InputError, match="'a' has extent i=8, but this build takes 6"):
         run(narrow, random_data(large))
 
@@ -341,7 +341,7 @@ def test_extents_that_the_build_has_no_room_for() -> None:
 def test_extents_that_nothing_fixes() -> None:
     program = parse("tensor a[i]\ntensor R[p, h]\nR[p, h] = reshape(a[i])")
     with pytest.raises(InputError, match="Nothing gives the extent of index p"):
-        compile_program(program.bind({"a": (6,)}))
+        compile_job(Job(program.bind({"a": (6,)})))
 
 
 def test_a_concatenation_of_concatenations_ends_its_region() -> None:

@@ -7,7 +7,7 @@ from scipy.sparse import coo_array
 import samhw
 from samhw.errors import InputError
 from samhw.frontend import parse
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from tests.reference.test_ranking import in_order
 
 RNG = np.random.default_rng(0)
@@ -107,7 +107,7 @@ def test_a_value_a_cycle(value: str) -> None:
 
 def test_the_estimate_knows_of_ranks() -> None:
     program = parse("tensor S[i=50, j=40]\ntensor V[i, r=8]\nV[i, r] top= S[i, j]")
-    (region,) = compile_program(program).regions
+    (region,) = compile_job(Job(program)).regions
     assert region.expected.cycles == pytest.approx(50 * 49, rel=0.05)
 
 

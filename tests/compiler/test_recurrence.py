@@ -7,7 +7,7 @@ import samhw
 from samhw.api.result import DesignResult
 from samhw.errors import InputError
 from samhw.frontend import parse
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.integers(-1, 2, (6, 9))
@@ -22,7 +22,7 @@ def run(text: str, schedule: object = None, value: str = "i32", **arrays: np.nda
 
 
 def kinds(text: str) -> set[str]:
-    return {node.kind for region in compile_program(parse(text)).regions for node in region.graph.nodes}
+    return {node.kind for region in compile_job(Job(parse(text))).regions for node in region.graph.nodes}
 
 
 PAIRS = "tensor A[i=6, t=9]\ntensor B[i=6, t=9]\n"

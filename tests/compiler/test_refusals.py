@@ -13,7 +13,7 @@ from samhw.errors import ScheduleError
 from samhw.frontend import parse
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.tensors import Tensor
 
 COUNTS = np.random.default_rng(1).integers(-2, 3, (5, 6))
@@ -23,7 +23,7 @@ OTHERS = np.random.default_rng(2).integers(-3, 4, (5, 6))
 def outputs(text: str, arrays: dict[str, Any], **schedule: Any) -> tuple[Compiled, dict[str, Any]]:
     """The design, and what a simulation of it gives."""
     program = parse(text)
-    found = compile_program(program, Schedule(**schedule))
+    found = compile_job(Job(program, Schedule(**schedule)))
     given = {n: Tensor.from_dense(np.array(a), program.tensors[n].format) for n, a in arrays.items()}
     return found, {n: t.to_dense() for n, t in run(found, given).outputs.items()}
 
@@ -118,7 +118,7 @@ def test_a_sum_that_keeps_two_indices_into_any_format(levels: str) -> None:
             "in k, but C gives only some k, each with a fiber inside; stores D as D_csf"
         )
         assert list(found.schedule.order) == ["D", "E"]
-        again = compile_program(parse(text), found.schedule)
+        again = compile_job(Job(parse(text), found.schedule))
         assert [r.graph for r in again.regions] == [r.graph for r in found.regions]
 
 
@@ -249,7 +249,7 @@ def test_the_ways_out_that_refusals_name(
     text: str, message: str, ways: tuple[tuple[str, dict[str, Any]], ...]
 ) -> None:
     with pytest.raises(ScheduleError, match=message):
-        compile_program(parse(text))
+        compile_job(Job(parse(text)))
     arrays = {
         decl.name: OTHERS.T if decl.indices == ("k", "i") else OTHERS[0] if decl.rank == 1 else COUNTS
         for decl in parse(text).inputs
@@ -267,4 +267,4 @@ def test_the_ways_out_that_refusals_name(
 )
 def test_a_region_that_must_not_end_is_refused(schedule: dict[str, Any]) -> None:
     with pytest.raises(ScheduleError, match="A takes part in two terms of"):
-        compile_program(parse(TWICE), Schedule(**schedule))
+        compile_job(Job(parse(TWICE), Schedule(**schedule)))

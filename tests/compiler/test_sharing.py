@@ -12,7 +12,7 @@ from samhw.errors import InputError, ScheduleError
 from samhw.frontend import load, load_model, model_data, parse
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.tensors import Tensor
 
 PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "programs"
@@ -42,7 +42,7 @@ fuse {
 
 
 def compiled(text: str, **schedule: Any) -> Compiled:
-    return compile_program(parse(text), Schedule(**schedule), value=value_type("f32"))
+    return compile_job(Job(parse(text), Schedule(**schedule), value=value_type("f32")))
 
 
 def ways(program: Compiled) -> dict[str, str]:
@@ -74,7 +74,7 @@ def test_a_long_chain_is_gone_through_once() -> None:
 
 @pytest.mark.parametrize("name", ["residual_norm", "block_tail"])
 def test_whole_regions_compute_nothing_twice(name: str) -> None:
-    (region,) = compile_program(load(PROGRAMS / f"{name}.ein"), value=value_type("f32")).regions
+    (region,) = compile_job(Job(load(PROGRAMS / f"{name}.ein"), value=value_type("f32"))).regions
     assert all(c.is_once and c.times == 1 for c in region.computations)
 
 
@@ -118,7 +118,7 @@ def test_a_use_that_cannot_follow_gets_a_copy_beside_one_that_can() -> None:
 
 def test_the_schedule_that_was_used_gives_the_same() -> None:
     found = compiled(NESTED)
-    again = compile_program(parse(NESTED), found.schedule, value=value_type("f32"))
+    again = compile_job(Job(parse(NESTED), found.schedule, value=value_type("f32")))
     assert [r.graph for r in again.regions] == [r.graph for r in found.regions]
 
 
@@ -195,7 +195,7 @@ def test_a_mask_that_the_region_computes(share: Any) -> None:
     rng = np.random.default_rng(1)
     a, x = rng.integers(0, 4, (4, 6)), rng.integers(-3, 4, (4, 6))
     program = parse(MASKED)
-    found = compile_program(program, Schedule(share=share), value=value_type("i32"))
+    found = compile_job(Job(program, Schedule(share=share), value=value_type("i32")))
     assert len(found.regions) == 1
     given = {"A": a, "X": x}
     outputs = run(
@@ -208,6 +208,6 @@ def test_a_mask_that_the_region_computes(share: Any) -> None:
 
 def test_full_fusion_of_a_decoder_block_stores_keys_and_values() -> None:
     program = load_model("gpt3_block").bind({n: t.shape for n, t in model_data("gpt3_block").items()})
-    regions = compile_program(program, Schedule("full"), value=value_type("f32")).regions
+    regions = compile_job(Job(program, Schedule("full"), value=value_type("f32"))).regions
     assert {"K", "V", "Q"} <= {binding.name for binding in regions[1].graph.tensors}
     assert len(regions) == 2

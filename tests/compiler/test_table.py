@@ -3,13 +3,13 @@
 from samhw.compiler.table import FusionTable
 from samhw.frontend import Capacity, load_kernel, parse
 from samhw.schedule import Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 
 
 def table(text_or_kernel: str, **options: object) -> FusionTable:
     program = parse(text_or_kernel) if "=" in text_or_kernel else load_kernel(text_or_kernel)
     indices = program.statements[0].indices
-    return compile_program(program, capacity=Capacity(dict.fromkeys(indices, 8)), **options).regions[0].table
+    return compile_job(Job(program, capacity=Capacity(dict.fromkeys(indices, 8)), **options)).regions[0].table
 
 
 def test_spmm_is_figure_9() -> None:
@@ -62,7 +62,7 @@ def test_global_iteration_meets_in_one_space() -> None:
 
 
 def test_a_cell_that_is_named_before_a_join_follows_the_join() -> None:
-    compiled = compile_program(load_kernel("mmadd"), capacity=Capacity({"i": 4, "j": 4}))
+    compiled = compile_job(Job(load_kernel("mmadd"), capacity=Capacity({"i": 4, "j": 4})))
     scan = compiled.regions[0].graph.fanin[
         next(c.sink for c in compiled.regions[0].graph.channels if c.sink == ("scan_compressed_B_j", "ref"))
     ]

@@ -8,7 +8,7 @@ from samhw.compiler import region
 from samhw.errors import InputError, ScheduleError
 from samhw.frontend import parse
 from samhw.graph import Graph, validate
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 
 TEXT = "tensor A[i=3, k=4] : csr\ntensor x[k=4]\ny[i] = A[i, k] * x[k]\n"
 
@@ -32,11 +32,11 @@ def test_a_graph_that_does_not_hang_together_is_refused(monkeypatch: pytest.Monk
     with pytest.raises(
         ScheduleError, match=r"cannot be lowered .* joins a val stream .* regions of their own"
     ):
-        compile_program(parse(TEXT))
+        compile_job(Job(parse(TEXT)))
 
 
 def test_another_order_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     program = parse("tensor a[i=3]\ntensor b[j=4]\ns = a[i] * b[j]\n")
-    first = compile_program(program).regions[0].order
+    first = compile_job(Job(program)).regions[0].order
     monkeypatch.setattr(region, "validate", refusing(1))
-    assert compile_program(program).regions[0].order == first[::-1]
+    assert compile_job(Job(program)).regions[0].order == first[::-1]

@@ -12,7 +12,7 @@ from samhw.errors import InputError, ScheduleError
 from samhw.frontend import Program, ProgramBuilder, dumps, parse
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.workload import make_workload
 from tests.support.strategies.chains import chained_programs
 
@@ -82,7 +82,7 @@ def test_i32_wherever_it_will_do(program: Program, data: list[float]) -> None:
     if choose_value(None, program) == value_type("i32"):
         assert (found == "i32") == takes_data
         with suppress(ScheduleError):
-            compile_program(program, value=value_type("i32"), schedule=Schedule(permute=True))
+            compile_job(Job(program, value=value_type("i32"), schedule=Schedule(permute=True)))
 
 
 @pytest.mark.parametrize("text", ["auto", "i8", "fixed<16,8>", "f32"])
@@ -109,7 +109,7 @@ def test_in_python() -> None:
     a, y = p.tensor("a", i, "csf"), p.tensor("y", i)
     y[i] = a[i] * 2
     program = p.program()
-    assert compile_program(program).value == value_type("bf16")
+    assert compile_job(Job(program)).value == value_type("bf16")
     assert dumps(program).startswith("value bf16\n")
     p.value = "f33"
     with pytest.raises(InputError, match="Unknown value type 'f33'"):

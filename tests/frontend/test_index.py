@@ -120,8 +120,8 @@ def test_an_index_that_is_more_than_a_name():
 
 def test_what_follows_names_alone_refuses_it():
     sentence = (
-        r"^'A\[i, i - k, k\]' has the index 'i - k' where only the name of an index is supported; give that "
-        "mode an index of its own$"
+        r"^'A\[i, i - k, k\]' has the index 'i - k', and what reads it takes only names of indices; give "
+        "that mode an index of its own$"
     )
     with pytest.raises(InputError, match=sentence):
         _ = A.names

@@ -10,7 +10,7 @@ from samhw.fusion import FusedRegion
 from samhw.fusion.order import partial_order
 from samhw.numerics import value_type
 from samhw.schedule import Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 
 CHAIN = """
 tensor A[i=4, k=4] : csr
@@ -82,7 +82,7 @@ def test_a_softmax_computes_its_scores_once_if_streams_allow_it(sharing: Sharing
 
 
 def test_shared_scores_are_one_part_of_the_graph() -> None:
-    graph = compile_program(parse(SOFTMAX), value=value_type("f32")).regions[0].graph
+    graph = compile_job(Job(parse(SOFTMAX), value=value_type("f32"))).regions[0].graph
     assert sum(node.params.get("vals") == "Q.vals" for node in graph.nodes) == 1
 
 
@@ -95,7 +95,7 @@ def test_a_chain_that_doubles_with_each_statement_is_refused() -> None:
     statements = "\n".join(f"  T{n + 1}[i, j] = T{n}[i, k] * T{n}[k, j]" for n in range(12))
     text = f"tensor T0[i=4, j=4] : dense\nfuse {{\n{statements}\n}}\n"
     with pytest.raises(ScheduleError, match="more than 256 times over; split the region"):
-        compile_program(parse(text), Schedule(share="none"), capacity=Capacity())
+        compile_job(Job(parse(text), Schedule(share="none"), capacity=Capacity()))
 
 
 def test_a_region_of_many_statements_computes_each_of_them() -> None:

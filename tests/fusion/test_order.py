@@ -18,7 +18,7 @@ from samhw.fusion.order import (
     swapped_orders,
 )
 from samhw.schedule import Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 
 
 def region(declarations: str, *statements: str) -> FusedRegion:
@@ -112,12 +112,12 @@ def test_an_order_may_name_the_indices_of_uses_that_share_less() -> None:
         "fuse {\n  T[i,j] = relu(S[i,j])\n  m[i] = T[i,j]\n  Y[i,j] = T[i,j] * m[i]\n}\n"
     )
     for order in ("i,j", "i,j_2,j", "i,j,j_2"):
-        (compiled,) = compile_program(program, Schedule(order=order.split(","))).regions
+        (compiled,) = compile_job(Job(program, Schedule(order=order.split(",")))).regions
         assert ",".join(compiled.order) == order
     with pytest.raises(
         InputError, match=r"does not name each index of 'Y\[i, j\]' once; its indices are i, j"
     ):
-        compile_program(program, Schedule(order=("i", "x")))
+        compile_job(Job(program, Schedule(order=("i", "x"))))
 
 
 def test_an_order_for_each_outermost_index_and_its_neighbours() -> None:

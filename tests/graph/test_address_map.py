@@ -30,7 +30,7 @@ from samhw.graph import (
 )
 from samhw.graph.address_map import AddressMap, Register
 from samhw.numerics import value_type
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from tests.support.top_graphs import copy_graph
 
 
@@ -170,7 +170,7 @@ def test_the_example_in_the_document_is_what_a_build_gives(tmp_path: Path):
     program, shown_json, shown_header, driver = (
         text for language, text in document_blocks() if language != "python"
     )
-    compiled = compile_program(parse(program, "square.ein"))
+    compiled = compile_job(Job(parse(program, "square.ein")))
     amap = AddressMap(compiled.design, compiled.arch)
     data = amap.to_json()
     assert {key: data[key] for key in json.loads(shown_json)} == json.loads(shown_json)

@@ -8,7 +8,7 @@ from samhw.errors import InputError
 from samhw.frontend import load_kernel
 from samhw.graph import Arch
 from samhw.numerics import value_type
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 
 
 def test_operators_of_the_floating_point_ip() -> None:
@@ -33,8 +33,8 @@ def test_json_holds_it() -> None:
 def test_a_copied_stream_is_later() -> None:
     """An output that feeds several inputs goes through a process of its own; one that feeds one does not."""
     program = load_kernel("spmv").bind({"B": (8, 8), "c": (8,)})
-    plain = compile_program(program, arch=Arch()).regions[0].graph
-    copied = compile_program(program, arch=Arch(fanout=3)).regions[0].graph
+    plain = compile_job(Job(program, arch=Arch())).regions[0].graph
+    copied = compile_job(Job(program, arch=Arch(fanout=3))).regions[0].graph
     latencies = {c.name: c.latency for c in plain.channels}
     added = {c.name: c.latency - latencies[c.name] for c in copied.channels}
     for channel in copied.channels:

@@ -8,7 +8,7 @@ from samhw.frontend import parse
 from samhw.graph import Arch, Design, Endpoint, Graph, dumps, levels, loads, with_indices
 from samhw.graph.address_map import AddressMap
 from samhw.numerics import value_type
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 
 SPMM = """
 tensor A[i=3, k=24] : csr
@@ -35,7 +35,7 @@ INDICES = {
 
 @pytest.fixture(scope="module")
 def spmm() -> Graph:
-    return compile_program(parse(SPMM), value=value_type("f32")).design.regions[0]
+    return compile_job(Job(parse(SPMM), value=value_type("f32"))).design.regions[0]
 
 
 def test_a_node_knows_the_index_that_it_works_on(spmm: Graph) -> None:
@@ -54,7 +54,7 @@ def test_the_indices_of_streams(spmm: Graph) -> None:
 
 def test_the_outer_streams_of_a_reducer_have_fewer_levels() -> None:
     text = "tensor A[k=24, i=3, j=4] : csf\ntensor T[i, j] : csf\nT[i,j] = A[k,i,j] order k,i,j"
-    graph = compile_program(parse(text)).design.regions[0]
+    graph = compile_job(Job(parse(text))).design.regions[0]
     (reducer,) = (node for node in graph.nodes if node.kind == "reduce_vector")
     known = levels(graph)
     assert reducer.index == "k"
@@ -63,7 +63,7 @@ def test_the_outer_streams_of_a_reducer_have_fewer_levels() -> None:
 
 
 def test_a_scalar_reducer_sums_over_its_innermost_index() -> None:
-    graph = compile_program(parse("tensor x[i=9] : csf\ntensor s\ns = x[i]")).design.regions[0]
+    graph = compile_job(Job(parse("tensor x[i=9] : csf\ntensor s\ns = x[i]"))).design.regions[0]
     assert {node.kind: node.index for node in graph.nodes} == {
         "root": "",
         "scan_compressed": "i",

@@ -14,7 +14,7 @@ from samhw.graph.widths import greatest_indices, index_bits
 from samhw.numerics import value_type
 from samhw.running.inputs import load_inputs
 from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim import simulate_regions
 from samhw.workload import Workload, bind_program, compile_workload
 from tests.support.program_cases import random_tensors
@@ -34,7 +34,7 @@ def test_a_build_is_as_wide_as_its_data() -> None:
 def test_a_dense_level_without_a_memory_counts() -> None:
     """The references of a walk over indices lie beside those of the tensors."""
     program = parse("tensor K[i, j, k] : dense\n" + DENSE + "K[i,j,k] = a[i] * b[j] * c[k]")
-    compiled = compile_program(program.bind({"a": (9,), "b": (9,), "c": (9,)}))
+    compiled = compile_job(Job(program.bind({"a": (9,), "b": (9,), "c": (9,)})))
     (graph,) = compiled.design.regions
     assert max(greatest_indices(graph).values()) <= 9**3 - 1
     assert index_bits(compiled.design, compiled.arch) == 10

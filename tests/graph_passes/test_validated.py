@@ -10,7 +10,7 @@ from samhw.cli import main
 from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.graph_passes import GRAPH_PASSES, Assembly
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 
 TEXT = "tensor A[i=3, k=4] : csr\ntensor x[k=4]\ny[i] = A[i, k] * x[k]\n"
 
@@ -34,7 +34,7 @@ def test_a_broken_pass_is_named(broken: str) -> None:
     with pytest.raises(
         InputError, match=rf"^The graph pass '{broken}' leaves a wrong graph: Input \S+ has no channel"
     ):
-        compile_program(parse(TEXT))
+        compile_job(Job(parse(TEXT)))
 
 
 def test_a_broken_pass_is_named_where_passes_stop_there(broken: str) -> None:

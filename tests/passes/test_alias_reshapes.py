@@ -15,7 +15,7 @@ from samhw.frontend import parse
 from samhw.graph import HBM2, dumps, loads, validate_design
 from samhw.passes import apply_passes
 from samhw.schedule import Schedule
-from samhw.search import make_lowerable
+from samhw.search import Job
 from samhw.tensors import Tensor
 from samhw.workload import Workload, compile_workload
 
@@ -51,7 +51,7 @@ def outputs(text: str, **schedule: Any) -> tuple[Compiled, dict[str, Tensor]]:
 
 
 def test_reshapes_come_to_stand_alone() -> None:
-    left = apply_passes(make_lowerable(parse(FUSED)), "alias_reshapes")
+    left = apply_passes(Job(parse(FUSED)).lowerable(), "alias_reshapes")
     names = [[s.lhs.tensor for s in region.statements] for region in left.program.regions]
     assert names == [["XR"], ["T"], ["R"], ["S"], ["Y", "U"], ["Z"]]
     assert left.aliases == {"XR": "X", "R": "T", "S": "T", "Z": "Y"}

@@ -9,7 +9,7 @@ from samhw.errors import InputError
 from samhw.frontend import dumps, parse
 from samhw.passes import apply_passes
 from samhw.reference import evaluate_program
-from samhw.search import make_lowerable
+from samhw.search import Job
 from tests.support.computed_programs import ComputedProgram, computed_program
 from tests.support.thorough import THOROUGH
 
@@ -17,7 +17,7 @@ WINDOW = "tensor X[n=8]\ntensor K[d=3]\ntensor Y[i=4]\nY[i] = X[2*i + d - 1] * K
 
 
 def placed(text: str) -> list[str]:
-    return dumps(apply_passes(make_lowerable(parse(text)), "place_by_index").program).splitlines()
+    return dumps(apply_passes(Job(parse(text)).lowerable(), "place_by_index").program).splitlines()
 
 
 def test_what_may_lie_outside_is_selected() -> None:

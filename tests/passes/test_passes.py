@@ -30,7 +30,7 @@ from samhw.passes import PROGRAM_PASSES, Lowerable, Recipe, apply_passes, pass_n
 from samhw.reference import evaluate_program
 from samhw.running.inputs import load_inputs
 from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.search import compile_program, make_lowerable
+from samhw.search import Job, compile_job
 from samhw.tensors import Tensor
 from samhw.workload import Workload, bind_program, compile_workload
 from tests.passes.stored_only import stored_only
@@ -59,7 +59,7 @@ def test_every_file_is_a_pass() -> None:
 
 
 def test_passes_stop_after_one_that_is_named(with_stored_only: None) -> None:
-    lowerable = make_lowerable(parse(TURNED), Schedule(permute=True))
+    lowerable = Job(parse(TURNED), Schedule(permute=True)).lowerable()
     first = apply_passes(lowerable, "stored_only")
     assert (list(first.recipes), list(first.copies)) == (["A_stored"], [])
     every = apply_passes(lowerable)
@@ -92,7 +92,7 @@ def agree(before: Lowerable, after: Lowerable, rng: np.random.Generator) -> None
 @settings(max_examples=50)
 @given(chained_programs(concordant=False), st.integers(0, 2**32 - 1), st.booleans())
 def test_what_comes_out_is_a_program_to_the_same_results(program: Program, seed: int, permute: bool) -> None:
-    before = make_lowerable(program, Schedule(permute=permute))
+    before = Job(program, Schedule(permute=permute)).lowerable()
     for apply in (
         *(getattr(import_module(f"samhw.passes.{name}"), name) for name in pass_names()),
         stored_only,
@@ -108,10 +108,10 @@ def test_what_comes_out_is_a_program_to_the_same_results(program: Program, seed:
 @given(chained_programs(concordant=False))
 def test_the_text_after_all_passes_is_compiled_to_the_same(program: Program) -> None:
     try:
-        after = apply_passes(make_lowerable(program, Schedule(permute=True)))
+        after = apply_passes(Job(program, Schedule(permute=True)).lowerable())
     except InputError:
         return
-    again = apply_passes(make_lowerable(parse(dumps(after.program))))
+    again = apply_passes(Job(parse(dumps(after.program))).lowerable())
     assert again.program == after.program
     assert {name: copy.of for name, copy in again.copies.items()} == {
         name: copy.of for name, copy in after.copies.items()
@@ -122,14 +122,14 @@ def test_the_text_after_all_passes_is_compiled_to_the_same(program: Program) -> 
 def test_models_are_left_alone(name: str) -> None:
     """They store everything concordantly."""
     for level in FUSION_LEVELS:
-        lowerable = make_lowerable(load_model(name), Schedule(fuse=level))
+        lowerable = Job(load_model(name), Schedule(fuse=level)).lowerable()
         assert apply_passes(lowerable) is lowerable
 
 
 def test_capacities_go_over_to_dimensions_of_other_names() -> None:
     """The copy comes first, and names the dimensions after the declaration."""
     program = parse(TURNED.replace("[j, i] = 2 * A[i, j]", "[a, b] = 2 * A[b, a]"))
-    before = make_lowerable(program, Schedule(permute=True), capacity=Capacity({"a": 8, "b": 16}, {"A": 9}))
+    before = Job(program, Schedule(permute=True), capacity=Capacity({"a": 8, "b": 16}, {"A": 9})).lowerable()
     after = apply_passes(before)
     assert set(after.extents) == {"i", "j"}
     assert after.capacity.extents == {"i": 16, "j": 8}
@@ -139,14 +139,14 @@ def test_capacities_go_over_to_dimensions_of_other_names() -> None:
 def test_a_dimension_holds_what_any_of_its_tensors_needs() -> None:
     program = parse("tensor a[i=4]\ntensor b[j=4]\nx[i] = a[i]\ny[j] = b[j]\n")
     one = parse("tensor a[i=4]\ntensor b[j=4]\nfuse {\n  x[i] = a[i]\n  y[i] = a[i] * 0 + b[i]\n}\n")
-    lowerable = make_lowerable(program, capacity=Capacity({"i": 32, "j": 8})).with_program(one)
+    lowerable = Job(program, capacity=Capacity({"i": 32, "j": 8})).lowerable().with_program(one)
     assert lowerable.extents == {"i": 32}
 
 
 def test_the_example_of_the_docs() -> None:
     page = (Path(__file__).parents[2] / "docs" / "compiler.md").read_text()
     before, after = re.findall(r"```ein\n(.*?)```", page.partition("\n## Passes\n")[2], re.DOTALL)[:2]
-    left = apply_passes(make_lowerable(parse(before), Schedule(permute=True)))
+    left = apply_passes(Job(parse(before), Schedule(permute=True)).lowerable())
     assert "".join(f"# {copy}\n" for copy in left.copies.values()) + dumps(left.program) == after
 
 
@@ -198,12 +198,12 @@ def test_a_build_says_how_derived_inputs_are_made(
 
 
 def test_a_build_without_derived_inputs_says_nothing(tmp_path: Path) -> None:
-    build(compile_program(parse(SPMM)), "sim", tmp_path / "out")
+    build(compile_job(Job(parse(SPMM))), "sim", tmp_path / "out")
     assert not (tmp_path / "out" / "derived.txt").exists()
 
 
 def test_what_a_recipe_needs_may_be_missing(with_stored_only: None) -> None:
-    compiled = compile_program(parse(SPMM))
+    compiled = compile_job(Job(parse(SPMM)))
     with pytest.raises(InputError, match="'A' is missing, of which A_stored is made"):
         run(compiled, {"X": Tensor.from_dense(np.ones((4, 3), int), "dense")})
 

@@ -11,7 +11,7 @@ from samhw.errors import InputError
 from samhw.frontend import dumps, parse
 from samhw.passes import apply_passes
 from samhw.reference import evaluate_program
-from samhw.search import make_lowerable
+from samhw.search import Job
 from tests.support.gathered_programs import GatheredProgram, gathered_program
 from tests.support.thorough import THOROUGH
 
@@ -24,7 +24,7 @@ MESSAGES = (
 
 
 def placed(text: str) -> str:
-    return dumps(apply_passes(make_lowerable(parse(text)), "place_by_index").program)
+    return dumps(apply_passes(Job(parse(text)).lowerable(), "place_by_index").program)
 
 
 def test_a_gather_is_a_sum_under_a_mask_with_a_point_in_each_row() -> None:

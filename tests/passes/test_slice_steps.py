@@ -13,7 +13,7 @@ from samhw.graph import Repeat
 from samhw.passes import apply_passes
 from samhw.reference import evaluate_program
 from samhw.schedule import Schedule
-from samhw.search import make_lowerable
+from samhw.search import Job
 from tests.support.placed_recurrences import random_placed_recurrence
 from tests.support.recurrences import Recurrence, random_recurrence
 from tests.support.thorough import THOROUGH
@@ -33,7 +33,7 @@ H[n, -1, h] = I[n, h] * 2
 
 
 def sliced(text: str) -> str:
-    return dumps(apply_passes(make_lowerable(parse(text)), "slice_steps").program)
+    return dumps(apply_passes(Job(parse(text)).lowerable(), "slice_steps").program)
 
 
 def test_statements_become_ones_over_slices() -> None:

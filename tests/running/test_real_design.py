@@ -15,7 +15,7 @@ from samhw.graph import Design, Graph
 from samhw.numerics import value_type
 from samhw.running.driver import VerilatedDesign
 from samhw.running.images import load
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim import DeadlockError, simulate
 from samhw.tensors import Tensor
 from samhw.workload import make_workload
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.verilator
 
 def compiled_mmadd(**options: object) -> Compiled:
     capacity = Capacity({"i": 16, "j": 16}, {"B": 64, "C": 64, "X": 128})
-    return compile_program(load_kernel("mmadd"), **{"capacity": capacity, **options})
+    return compile_job(Job(load_kernel("mmadd"), **{"capacity": capacity, **options}))
 
 
 def tensors(b: object, c: object) -> dict[str, Tensor]:
@@ -83,8 +83,8 @@ def test_overflow_is_named() -> None:
 
 @pytest.mark.slow
 def test_overflow_of_a_reducer_is_named() -> None:
-    compiled = compile_program(
-        load_kernel("spmv"), value=value_type("i8"), capacity=Capacity({"i": 4, "j": 4})
+    compiled = compile_job(
+        Job(load_kernel("spmv"), value=value_type("i8"), capacity=Capacity({"i": 4, "j": 4}))
     )
     inputs = {
         "B": Tensor.from_dense(np.full((2, 4), 10), "csr"),
@@ -98,8 +98,8 @@ def test_overflow_of_a_reducer_is_named() -> None:
 @pytest.mark.slow
 def test_overflow_names_the_type_of_the_node() -> None:
     """Products and sums of i16 in 32 bits: four products of 30 bits are too much."""
-    compiled = compile_program(
-        load_kernel("spmv"), value=value_type("i16"), capacity=Capacity({"i": 4, "j": 4})
+    compiled = compile_job(
+        Job(load_kernel("spmv"), value=value_type("i16"), capacity=Capacity({"i": 4, "j": 4}))
     )
     i32 = value_type("i32")
     wide = {"mul": {"to": i32}, "reduce_scalar": {"value": i32}, "write_val": {"value": i32}}
@@ -123,7 +123,7 @@ def test_deadlock_is_named_with_the_channels_of_the_waiting_cycle() -> None:
     # B is empty: its scanner waits for the token behind the root's first, which the channel to the repeater
     # of `a` holds back, and the repeater waits for a coordinate.
     program = parse("tensor B[i=4, j=4] : dcsr\ntensor X[i, j] : dcsr\ntensor a\nX[i,j] = a * B[i,j]")
-    compiled = compile_program(program)
+    compiled = compile_job(Job(program))
     (whole,) = compiled.design.regions
     graph = whole.with_depths(dict.fromkeys((c.name for c in whole.channels), 1))
     inputs = {
@@ -144,8 +144,8 @@ def test_deadlock_is_named_with_the_channels_of_the_waiting_cycle() -> None:
 @pytest.mark.slow
 def test_fixed_point_equals_the_simulator_to_the_bit() -> None:
     workload = make_workload(load_kernel("sddmm"), ["random:size=12"], value=value_type("fixed<16,8>"))
-    compiled = compile_program(
-        workload.program, value=value_type("fixed<16,8>"), capacity=workload.capacity()
+    compiled = compile_job(
+        Job(workload.program, value=value_type("fixed<16,8>"), capacity=workload.capacity())
     )
     model, rtl = (run(compiled, workload.tensors, backend) for backend in ("sim", "verilator"))
     assert rtl.cycles == model.cycles
@@ -166,7 +166,7 @@ def test_a_channel_of_more_than_65536_tokens() -> None:
           Y[i, e] = H[i, e] + s[i]
         }
     """)
-    compiled = compile_program(program, value=value_type("i32"))
+    compiled = compile_job(Job(program, value=value_type("i32")))
     (graph,) = compiled.design.runs
     assert max(channel.depth for channel in graph.channels) > 70_000
     rows = np.arange(140_000).reshape(2, 70_000) % 100 - 50

@@ -13,7 +13,7 @@ from samhw.numerics import value_type
 from samhw.running.driver import VerilatedDesign, VerilatedSession
 from samhw.running.images import load
 from samhw.running.session import HardwareResult
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim import DeadlockError, Result, simulate_regions
 from samhw.sim.traced import traced_regions
 from samhw.tensors import Tensor
@@ -35,7 +35,7 @@ Y[i,j] = U[i,j] + T[i,j]
 
 def layers(value: str = "i32") -> Compiled:
     capacity = Capacity({"i": 6, "k": 6, "j": 4}, {"A": 36, "T": 24, "U": 24, "Y": 24})
-    return compile_program(parse(LAYERS, "layers.ein"), value=value_type(value), capacity=capacity)
+    return compile_job(Job(parse(LAYERS, "layers.ein"), value=value_type(value), capacity=capacity))
 
 
 def random_inputs(seed: int) -> dict[str, Tensor]:
@@ -148,7 +148,7 @@ def test_a_deadlock_in_a_later_region_names_channels_of_it() -> None:
         "B[i,j] = relu(A[i,j])\nX[i,j] = a * B[i,j]",
         "chain.ein",
     )
-    compiled = compile_program(program)
+    compiled = compile_job(Job(program))
     first, second = compiled.design.regions
     tight = second.with_depths(dict.fromkeys((c.name for c in second.channels), 1))
     design = Design.assemble("chain", [first, tight])

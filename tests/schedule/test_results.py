@@ -10,7 +10,7 @@ from samhw.checking import check
 from samhw.errors import ScheduleError
 from samhw.frontend import kernel_names, model_names, parse
 from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.tensors import Tensor
 from samhw.workload import bind_program, compile_workload, make_model_workload, make_workload
 from tests.support.thorough import THOROUGH
@@ -106,17 +106,17 @@ COPIED = (
 
 
 def test_a_program_with_copies_is_reproduced() -> None:
-    compiled = compile_program(parse(COPIED), Schedule(permute=True))
+    compiled = compile_job(Job(parse(COPIED), Schedule(permute=True)))
     assert any(region.copy for region in compiled.regions)
     assert [region.region.label for region in compiled.regions if region.region.label] == ["T", "U", "V", "W"]
-    again = compile_program(parse(COPIED), compiled.schedule)
+    again = compile_job(Job(parse(COPIED), compiled.schedule))
     assert [r.graph for r in again.regions] == [r.graph for r in compiled.regions]
 
 
 def test_a_result_that_is_filled_in_has_the_order_that_was_asked_for() -> None:
     """The order is that of the region itself, and not of what copies its result."""
     text = "tensor A[i=5, j=7] : csr\ntensor Y[i=5, j=7] : csc\nY[i, j] = 2 * A[i, j]\n"
-    compiled = compile_program(parse(text), Schedule(permute=True, order=("i", "j")))
+    compiled = compile_job(Job(parse(text), Schedule(permute=True, order=("i", "j"))))
     assert [region.order for region in compiled.regions if region.region.label] == [("i", "j")]
 
 

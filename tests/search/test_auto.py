@@ -21,7 +21,7 @@ from samhw.numerics import value_type
 from samhw.reference import evaluate_program
 from samhw.schedule import FUSION_LEVELS, Schedule
 from samhw.search import Room, Sizes, bracket_choices, choose_schedule
-from samhw.workload import Workload, bind_program, compile_workload, request_for
+from samhw.workload import Workload, bind_program, compile_workload, job_of
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.programs import programs
@@ -54,7 +54,6 @@ def test_brackets_are_chosen_where_they_take_less_work() -> None:
     workload = Workload("dense", *bound(parse(CHAIN), i=30, k=30, f=20, h=2))
     compiled = compile_workload(workload, AUTO)
     assert compiled.schedule.brackets == {"Y": "A * (X * W)"}
-    assert compiled.decision.brackets == compiled.schedule.brackets
     regions, brackets = compiled.why
     assert re.fullmatch(r"regions: \w+, about [\d,]+ cycles \([\d,]+ as written\)", regions)
     assert brackets.startswith("brackets: Y = A * (X * W), ")
@@ -228,34 +227,34 @@ def test_python_chooses_for_the_first_data() -> None:
 def test_lanes_and_area() -> None:
     """Lanes come only where they are asked for, and no further than there is room."""
     workload = bind_program("spmm", ["karate"])
-    plain = choose_schedule(request_for(workload, AUTO))
-    wide = choose_schedule(request_for(workload, AUTO, room=Room(lanes=True)))
+    plain = choose_schedule(job_of(workload, AUTO))
+    wide = choose_schedule(job_of(workload, AUTO, room=Room(lanes=True)))
     assert not plain.schedule.lanes
     assert wide.cycles < 0.5 * plain.cycles
     assert wide.luts > 1.5 * plain.luts
     assert any(line.startswith("lanes: i=") for line in wide.why)
     between = round((plain.luts + wide.luts) / 2)
-    some = choose_schedule(request_for(workload, AUTO, room=Room(lanes=True, luts=between)))
+    some = choose_schedule(job_of(workload, AUTO, room=Room(lanes=True, luts=between)))
     assert some.luts <= between
     assert wide.cycles < some.cycles < plain.cycles
-    few = choose_schedule(request_for(workload, AUTO, room=Room(lanes=True, luts=100)))
+    few = choose_schedule(job_of(workload, AUTO, room=Room(lanes=True, luts=100)))
     assert not few.schedule.lanes
     assert "the fewest that were found, and more than 100" in few.why[-1]
 
 
 def test_a_limit_of_area_says_what_was_not_measured() -> None:
     workload = bind_program("spmm", ["karate"])
-    request = request_for(workload, AUTO, value=value_type("i8"), room=Room(luts=20000))
+    request = job_of(workload, AUTO, value=value_type("i8"), room=Room(luts=20000))
     assert "by the area of other widths" in choose_schedule(request).why[-1]
 
 
 def test_what_fits_is_taken_in_the_place_of_what_is_faster() -> None:
     workload = bind_program("sae")
-    best = choose_schedule(request_for(workload, AUTO))
+    best = choose_schedule(job_of(workload, AUTO))
     written = compile_workload(workload)
     least = estimate_area(written.design, written.arch).use.luts
     if least < best.luts:
-        found = choose_schedule(request_for(workload, AUTO, room=Room(luts=round(least) + 1)))
+        found = choose_schedule(job_of(workload, AUTO, room=Room(luts=round(least) + 1)))
         assert found.luts <= least + 1
 
 

@@ -10,16 +10,15 @@ import samhw
 from samhw.frontend import load_kernel
 from samhw.graph import Arch
 from samhw.schedule import Schedule
-from samhw.search import Room, choose_schedule
+from samhw.search import Job, Room, choose_schedule
 from samhw.search.blocks import larger_blocks, smaller_blocks
-from samhw.search.request import Request
-from samhw.workload import bind_program, request_for
+from samhw.workload import bind_program, job_of
 
 
-def spmm(schedule: Mapping[str, object], room: Room, density: str = "0.3") -> Request:
+def spmm(schedule: Mapping[str, object], room: Room, density: str = "0.3") -> Job:
     workload = bind_program("spmm", [f"random:density={density}"])
     given = replace(Schedule.from_fields(schedule), fuse="auto")
-    return request_for(workload, given, arch=Arch(), room=room)
+    return job_of(workload, given, arch=Arch(), room=room)
 
 
 def test_blocks_are_chosen_where_they_are_asked_for() -> None:

@@ -10,7 +10,7 @@ from samhw.schedule import Schedule
 from samhw.search import Room, choose_schedule, explore
 from samhw.search.layouts import lane_loads, layouts_near, row_layouts
 from samhw.tensors import Tensor
-from samhw.workload import Workload, request_for
+from samhw.workload import Workload, job_of
 
 
 def workload(*, even: bool = False) -> Workload:
@@ -69,7 +69,7 @@ def test_what_is_near() -> None:
 
 def test_lanes_are_made_even() -> None:
     held = workload()
-    found = choose_schedule(request_for(held, Schedule(fuse="auto", lanes={"i": 4})))
+    found = choose_schedule(job_of(held, Schedule(fuse="auto", lanes={"i": 4})))
     assert found.schedule.permute_rows or found.schedule.split
     assert any("the busiest of 4 lanes had 88 entries, where the mean has 28" in line for line in found.why)
     result = run(found.compiled, held.tensors)
@@ -78,16 +78,16 @@ def test_lanes_are_made_even() -> None:
 
 
 def test_even_lanes_and_what_is_given_stay() -> None:
-    found = choose_schedule(request_for(workload(even=True), Schedule(fuse="auto", lanes={"i": 4})))
+    found = choose_schedule(job_of(workload(even=True), Schedule(fuse="auto", lanes={"i": 4})))
     assert not found.schedule.permute_rows
     assert not found.schedule.split
     given = Schedule(fuse="auto", lanes={"i": 4}, permute_rows={"A": "by length"})
-    found = choose_schedule(request_for(workload(), given))
+    found = choose_schedule(job_of(workload(), given))
     assert found.schedule.permute_rows == {"A": "by length"}
     assert not found.schedule.split
 
 
 def test_a_search_finds_them_too() -> None:
-    request = request_for(workload(), Schedule(fuse="auto"), room=Room(lanes=True))
+    request = job_of(workload(), Schedule(fuse="auto"), room=Room(lanes=True))
     found = explore(request, 4.0, lambda cycles, luts: cycles)
     assert found[0].schedule.permute_rows or found[0].schedule.split

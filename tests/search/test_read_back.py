@@ -8,6 +8,8 @@ import pytest
 import scipy.sparse
 
 import samhw
+from samhw.compiler import Compiled, lower_program
+from samhw.decision import Refusal
 from samhw.errors import InputError
 from samhw.schedule import Schedule
 
@@ -78,11 +80,16 @@ def test_auto_takes_the_queues_that_it_chooses() -> None:
 def test_auto_keeps_the_design_that_it_has_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was chosen is not compiled again; it takes data of other extents."""
     design = samhw.compile("y[i] = A[i, j] * x[j]", schedule="auto")
+    made: list[Compiled | Refusal] = []
 
-    def never(*_: object, **__: object) -> None:
-        raise AssertionError("compiled again")
+    def noted(*given: Any) -> Compiled | Refusal:
+        made.append(lower_program(*given))
+        return made[-1]
 
-    monkeypatch.setattr("samhw.api.design.compile_program", never)
+    monkeypatch.setattr("samhw.search.pipeline.lower_program", noted)
     x = np.arange(3)
     np.testing.assert_array_equal(design.run(A=A, x=x)["y"], A @ x)
+    assert any(isinstance(one, Compiled) and one.regions is design.compiled.regions for one in made)
+    made.clear()
     np.testing.assert_array_equal(design.run(A=A[:2, :2], x=x[:2])["y"], A[:2, :2] @ x[:2])
+    assert not made

@@ -5,17 +5,14 @@ import pytest
 from samhw.decision import Refusal
 from samhw.errors import ScheduleError
 from samhw.frontend import parse
-from samhw.graph import Arch
 from samhw.numerics import value_type
-from samhw.passes import apply_program_passes
 from samhw.schedule import Schedule
-from samhw.search import compile_program, make_lowerable
-from samhw.search.choose import choose
+from samhw.search import Job, compile_job
+from samhw.search.decide import decide
 
 
 def refused(text: str, schedule: Schedule) -> Refusal:
-    lowerable = apply_program_passes(make_lowerable(parse(text), schedule))
-    found = choose(lowerable, schedule, value_type("i32"), Arch())
+    found = decide(Job(parse(text), schedule, value=value_type("i32")), {})
     assert isinstance(found, Refusal)
     return found
 
@@ -40,7 +37,7 @@ def test_the_user_reads_all_of_it_in_one_sentence():
 def test_lanes_are_refused_where_they_are():
     schedule = Schedule(fuse="none", lanes={"k": 2})
     with pytest.raises(ScheduleError) as raised:
-        compile_program(parse("tensor A[i=4, k=4] : csr\ny[i] max= A[i, k]\n"), schedule)
+        compile_job(Job(parse("tensor A[i=4, k=4] : csr\ny[i] max= A[i, k]\n"), schedule))
     assert raised.value.ways == (
         "give lanes to an index further out",
         "choose an order that has another index inside of it",

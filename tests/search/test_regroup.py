@@ -12,7 +12,7 @@ from samhw.schedule import Schedule
 from samhw.search import choose_schedule
 from samhw.search.regroup import moves
 from samhw.tensors.generate import random_tensor
-from samhw.workload import Workload, compile_workload, request_for
+from samhw.workload import Workload, compile_workload, job_of
 from tests.search.drawn import draw
 
 LAYER = """
@@ -82,7 +82,7 @@ def test_orders_of_other_regions_stay() -> None:
 
 def test_work_is_moved_to_where_something_takes_as_long() -> None:
     workload = layer()
-    found = choose_schedule(request_for(workload, Schedule(fuse="auto")))
+    found = choose_schedule(job_of(workload, Schedule(fuse="auto")))
     assert any(line.startswith("moved: S beside ") for line in found.why)
     written = compile_workload(workload, Schedule())
     before, after = (run(one, workload.tensors).cycles for one in (written, found.compiled))
@@ -92,7 +92,7 @@ def test_work_is_moved_to_where_something_takes_as_long() -> None:
 def test_a_given_order_holds_the_regions() -> None:
     workload = layer()
     schedule = Schedule(fuse="auto", order={"Y": ["i", "f", "k", "h"]})
-    request = request_for(workload, schedule)
+    request = job_of(workload, schedule)
     assert not any(line.startswith("moved: ") for line in choose_schedule(request).why)
 
 

@@ -7,7 +7,7 @@ from samhw.frontend import load_model, model_data
 from samhw.numerics import value_type
 from samhw.passes import Lowerable
 from samhw.schedule import Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.search.region import Candidate, RegionSearch
 
 
@@ -22,7 +22,7 @@ def lowered(model: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[tuple[str
 
     monkeypatch.setattr(RegionSearch, "best", noted)
     program = load_model(model).bind({name: t.shape for name, t in model_data(model).items()})
-    regions = compile_program(program, Schedule("full"), value=value_type("f32")).regions
+    regions = compile_job(Job(program, Schedule("full"), value=value_type("f32"))).regions
     return found, [region.region.label for region in regions]
 
 

@@ -15,7 +15,7 @@ from samhw.errors import InputError
 from samhw.frontend import Capacity, Program
 from samhw.numerics import value_type
 from samhw.schedule import ITERATIONS, Schedule
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from tests.support.strategies.chains import chained_programs
 
 EXAMPLES = int(os.environ.get("SAMHW_RANDOM_FUSION", "40"))
@@ -24,7 +24,7 @@ EXAMPLES = int(os.environ.get("SAMHW_RANDOM_FUSION", "40"))
 def accepted(program: Program, schedule: Schedule, capacity: Capacity | None = None) -> Compiled | str:
     """The design, or why there is none."""
     try:
-        return compile_program(program, schedule, value=value_type("f32"), capacity=capacity)
+        return compile_job(Job(program, schedule, value=value_type("f32"), capacity=capacity or Capacity()))
     except InputError as error:
         return str(error)
 

@@ -13,7 +13,7 @@ from samhw.frontend import Program as Source
 from samhw.frontend import parse
 from samhw.graph import DDR4, HBM2, Arch, Design, Dram, Graph, OffChip
 from samhw.running.inputs import load_inputs
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim import InterruptedRunError, MemorySystem, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import engine as compiled_engine
 from tests.sim.drams import SMALL, drams
@@ -147,7 +147,7 @@ def test_as_many_lines_at_once_as_places() -> None:
 
 def test_memory_goes_on_from_one_engine_to_the_other() -> None:
     text = "tensor x[i=9] : dense\ntensor y[i] : dense\ntensor z[i] : dense\n"
-    design = compile_program(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1")).design
+    design = compile_job(Job(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1"))).design
     first, second = design.runs
     memories = {"x.vals": np.arange(1, 10)}
     runs = []

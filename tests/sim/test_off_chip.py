@@ -14,7 +14,7 @@ from samhw.errors import InputError, RunError
 from samhw.frontend import Program, parse
 from samhw.graph import DDR4, HBM2, Arch, Dram, Graph, OffChip
 from samhw.running.inputs import load_inputs
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim import DeadlockError, Result, bottleneck, engine, simulate, simulate_regions
 from samhw.sim.worker import Worker
 from samhw.workload import bind_program, compile_workload
@@ -297,7 +297,7 @@ def test_a_limit_and_an_error_end_the_run() -> None:
 def test_memory_goes_on_through_regions() -> None:
     """The second region finds the row open that the first has written, unless a refresh came between."""
     text = "tensor x[i=4] : dense\ntensor y[i] : dense\ntensor z[i] : dense\n"
-    design = compile_program(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1")).design
+    design = compile_job(Job(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1"))).design
     memories = {"x.vals": np.arange(1, 5)}
     results = simulate_regions(design, Arch(), memories, {"i": 4}, memory=OffChip(SMALL, ("y",)))
     first, second = (result.memory for result in results)

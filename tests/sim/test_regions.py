@@ -8,7 +8,7 @@ import pytest
 from samhw.errors import InputError, RunError
 from samhw.frontend import parse
 from samhw.graph import Arch, Design, Run
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim import simulate_regions, simulated_regions, total_cycles
 
 MEMORIES = {"x.vals": np.arange(1, 5)}
@@ -16,7 +16,7 @@ MEMORIES = {"x.vals": np.arange(1, 5)}
 
 def doubled_and_one() -> Design:
     text = "tensor x[i=4] : dense\ntensor y[i] : dense\ntensor z[i] : dense\n"
-    return compile_program(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1", "steps.ein")).design
+    return compile_job(Job(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1", "steps.ein"))).design
 
 
 def test_a_region_reads_what_the_one_before_has_written() -> None:

@@ -11,7 +11,7 @@ from samhw.errors import InputError
 from samhw.frontend import parse
 from samhw.graph import Arch, Graph, Node, StreamKind, make
 from samhw.numerics import ALL_OPERATIONS, value_type
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.sim.network import ActorNetwork, Place, expand
 from samhw.spec import PORTS, Each, Spec, StoredArray, kinds, spec_of
 from tests.spec.examples import EXAMPLES
@@ -153,7 +153,7 @@ T[i,j] = A[i,k] * X[k,j] order i,k,j
 
 
 def test_arrays_are_those_of_the_memories_that_the_compiler_gives() -> None:
-    graph = compile_program(parse(SPMM)).design.regions[0]
+    graph = compile_job(Job(parse(SPMM))).design.regions[0]
     used = {
         (node.kind, node.spec.memories[param].array, graph.memory[name].array.rstrip("0123456789"))
         for node in graph.nodes

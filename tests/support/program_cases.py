@@ -7,7 +7,7 @@ from samhw.errors import ScheduleError
 from samhw.frontend import Capacity, Program
 from samhw.graph import Arch, Graph
 from samhw.numerics import BLOCK
-from samhw.search import compile_program
+from samhw.search import Job, compile_job
 from samhw.tensors import Tensor
 
 
@@ -31,7 +31,7 @@ def compile_or_none(program: Program, **options: object) -> Compiled | None:
     extents = {d: n or 1 for d, n in program.dimensions.extents.items()}
     entries = dict.fromkeys(program.tensors, 4096)
     try:
-        return compile_program(program, capacity=Capacity(extents, entries), **options)
+        return compile_job(Job(program, capacity=Capacity(extents, entries), **options))
     except ScheduleError:
         return None
 

@@ -278,7 +278,8 @@ def _level(level: LevelType, following: LevelType | None) -> str:
 
 
 def _map(loops: Sequence[str], access: Access) -> str:
-    places = ", ".join(f"d{loops.index(name)}" for name in access.names)
+    names = access.names_for("an operation of linalg", "leave its statement out of what is written")
+    places = ", ".join(f"d{loops.index(name)}" for name in names)
     return f"affine_map<({', '.join(f'd{n}' for n in range(len(loops)))}) -> ({places})>"
 
 

@@ -106,6 +106,11 @@ def test_the_element_type_is_that_of_the_program(element: str) -> None:
     ("text", "element", "said"),
     [
         ("T[i] = cumsum(i, A[i])", "f32", "for which linalg has no form; leave it out"),
+        (
+            "T[i] = A[wrap(i + 1)]",
+            "f32",
+            "'wrap(i + 1)', and an operation of linalg takes only names of indices; leave its statement out",
+        ),
         ("T[i] = A[i] / B[i]", "i32", "divides integers, which is not written; choose f32"),
         ("T[i] = A[i] * 0.5", "i32", "The number 0.5 is none of i32; choose f32 or bf16"),
         ("T[i] = exp(A[i])", "i32", "'exp' is no function of integers; choose f32"),

@@ -1,0 +1,130 @@
+"""What is decided about a program, and what it is compiled to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from samhw.compiler.region import LoweredRegion
+from samhw.compiler.scope import Lowerings
+from samhw.decision import RegionDecision
+from samhw.frontend import Program
+from samhw.graph import Arch, Design, sequence_of
+from samhw.numerics import ValueType
+from samhw.passes import Lowerable, Recipe
+from samhw.schedule import Schedule
+from samhw.splits import RowOrders
+
+__all__ = ["Compiled", "CompiledRegion", "Decision"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """All choices for a program: nothing is chosen after it.
+
+    Copies into other mode orders are none of them: they follow from the regions, their orders, and the
+    permission to copy.
+
+    Attributes:
+        given: the program after its own passes, in the regions that were asked for.
+        regions: in the order in which they run.
+        value: the type of the values.
+        schedule: what was decided by, with the regions, the orders and the formats that were taken: compiled
+            by that, the program gives the same.
+        cycles: what is expected of all regions.
+        why: what was chosen of a schedule that was left open, and why: a line each.
+        lowerings: what has been lowered on the way.
+        design: what it is lowered to, if a search has done that.
+    """
+
+    given: Lowerable
+    regions: tuple[RegionDecision, ...]
+    value: ValueType
+    schedule: Schedule
+    cycles: float = 0.0
+    why: tuple[str, ...] = ()
+    lowerings: Lowerings = field(default_factory=dict, compare=False, repr=False)
+    design: "Compiled | None" = field(default=None, compare=False, repr=False)
+
+    @property
+    def alone(self) -> "Decision":
+        """The same without what was lowered on the way, which takes memory."""
+        return replace(self, lowerings={}, design=None)
+
+
+@dataclass(frozen=True, repr=False)
+class CompiledRegion(LoweredRegion):
+    """A region as the design has it: its graph has lanes, and channels of the right depth."""
+
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why a channel is deeper than full rate needs, by its name."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled program: its regions in the order in which they run."""
+
+    placed: Lowerable
+    """The program as the passes have left it, and what belongs to it."""
+    regions: tuple[CompiledRegion, ...]
+    arch: Arch
+    decision: Decision
+    """All that was chosen."""
+
+    def __repr__(self) -> str:
+        return f"<Compiled {self.program.summary}; {self.value}, {self.design.summary}>"
+
+    @property
+    def program(self) -> Program:
+        """What the passes have made of the program that was compiled."""
+        return self.placed.program
+
+    @property
+    def recipes(self) -> Mapping[str, Recipe]:
+        """For each input of `program` that the user does not give, how it is made."""
+        return self.placed.recipes
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """For each tensor that is another one in another shape, in the same memories, that one."""
+        return self.placed.aliases
+
+    @property
+    def joined(self) -> Mapping[str, tuple[str, ...]]:
+        """For each result that the host puts together, the tensors with its rows: no two have an entry in one
+        place."""
+        return self.placed.joined
+
+    @property
+    def row_orders(self) -> RowOrders:
+        """The orders in which the host stores data, and puts results back from."""
+        return self.placed.row_orders
+
+    @property
+    def value(self) -> ValueType:
+        """The type of the values."""
+        return self.decision.value
+
+    @property
+    def schedule(self) -> Schedule:
+        """What it was compiled by, as `Decision` has it."""
+        return self.decision.schedule
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """What was chosen of a schedule that was left open, and why: a line each."""
+        return self.decision.why
+
+    @property
+    def order_lines(self) -> list[str]:
+        """What a host does about the orders of rows, in a line each."""
+        return self.row_orders.lines()
+
+    @cached_property
+    def design(self) -> Design:
+        """The graphs of all regions, what they share, and their sequence."""
+        return Design.assemble(
+            self.program.name,
+            [region.graph for region in self.regions],
+            sequence_of([region.repeat for region in self.regions]),
+            {decl.name for decl in self.program.outputs},
+        )

@@ -15,6 +15,7 @@ import networkx as nx
 import pytest
 
 import samhw
+from samhw.building.elaborate import SOURCES
 from samhw.cli import COMMANDS
 from samhw.formats import level_types
 from samhw.graph import make
@@ -232,6 +233,13 @@ def test_the_wall_between_models_and_components() -> None:
     assert len(components) > 35
     assert not needed(components) & models
     assert not {name for name in needed(models) if name in components or name.startswith("samhw.rtl")}
+
+
+def test_generated_verilog_is_kept_by_all_that_it_comes_from() -> None:
+    """Or else a change of a component would leave what was generated before it."""
+    modules = needed(roles("component") | {"samhw.rtl.verilog"})
+    rooms = {room for name in modules for room in name.split(".")[1:2] if (PACKAGE / room).is_dir()}
+    assert rooms == {*SOURCES}
 
 
 def loaded_by(cache: Path, *arguments: str) -> set[str]:

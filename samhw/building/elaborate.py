@@ -11,11 +11,11 @@ from samhw.building.cache import cached, digest
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, dumps
 
-__all__ = ["generate_verilog", "generator_digest"]
+__all__ = ["SOURCES", "generate_verilog", "generator_digest"]
 
 _log = logging.getLogger(__name__)
 
-_SOURCES = ("graph", "numerics", "rtl", "spec")
+SOURCES = ("graph", "numerics", "primitives", "rtl", "spec")
 """The packages of samhw that the text follows from, beside the files at its top."""
 
 
@@ -52,6 +52,6 @@ def generator_digest(*more: str) -> str:
     sources = [
         Path(__file__),
         *sorted(package.glob("*.py")),
-        *(path for name in (*_SOURCES, *more) for path in sorted((package / name).rglob("*.py"))),
+        *(path for name in (*SOURCES, *more) for path in sorted((package / name).rglob("*.py"))),
     ]
     return digest(importlib.metadata.version("amaranth"), *(path.read_bytes() for path in sources))

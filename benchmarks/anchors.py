@@ -13,12 +13,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from samhw.backends import run
-from samhw.checking import check, weakest
-from samhw.frontend import Capacity, load_kernel
-from samhw.search import Job, compile_job
+from samhw.app.checking import check, weakest
+from samhw.app.workload import Workload
+from samhw.compiler.search import Job, compile_job
+from samhw.lang import Capacity, load_kernel
+from samhw.targets.backends import run
 from samhw.tensors import Tensor, read_tensor
-from samhw.workload import Workload
 
 K = 256
 

@@ -19,13 +19,13 @@ from typing import Any
 from benchmarks.common import follow, parser, report
 from benchmarks.families import use_of_cells
 from benchmarks.synthesis import design_text, synthesise
-from samhw.building.boards.tools import run_tool
+from samhw.app.workload import bind_program, compile_workload
+from samhw.choices.schedule import Schedule, with_words
 from samhw.compiler import Compiled
 from samhw.cost import FAMILIES, Use, estimate_area
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.rtl.top import Top
-from samhw.schedule import Schedule, with_words
-from samhw.workload import bind_program, compile_workload
+from samhw.targets.building.boards.tools import run_tool
 
 DESIGNS: Mapping[str, tuple[str, Sequence[str], str, Mapping[str, str]]] = {
     "spmm": ("spmm", ["karate"], "i32", {}),

@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import bind, follow, parser, report
-from samhw.frontend import parse
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.graph import Graph
-from samhw.numerics import value_type
-from samhw.running.inputs import load_inputs
-from samhw.schedule import Schedule
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
 from samhw.sim import simulate_regions, total_cycles
+from samhw.targets.running.inputs import load_inputs
 from samhw.tensors import Tensor, random_tensor
 from samhw.tensors.generate import bigbird_mask, longformer_mask, pixelfly_mask
-from samhw.workload import Workload, compile_workload
 
 PROGRAMS = {
     "product": (

@@ -17,11 +17,11 @@ from typing import Any
 from benchmarks.blocks import MASKS, PRODUCTS, PROGRAMS, mask_of, workload
 from benchmarks.common import follow, parser, report
 from benchmarks.simulator import timed_run
-from samhw.numerics import value_type
-from samhw.running.inputs import load_inputs
-from samhw.schedule import Schedule
+from samhw.app.workload import compile_workload
+from samhw.choices.schedule import Schedule
+from samhw.graph.numerics import value_type
 from samhw.sim import operations, total_cycles
-from samhw.workload import compile_workload
+from samhw.targets.running.inputs import load_inputs
 
 
 def rows(

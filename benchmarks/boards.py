@@ -8,12 +8,12 @@ Usage, from the repository's root: python -m benchmarks.boards [PROGRAM ..] [--b
 from dataclasses import fields
 
 from benchmarks.common import follow, parser, report
-from samhw.building.boards import BoardDesign, make_bitstream
+from samhw.app.workload import bind_program, compile_workload
 from samhw.cost import Use
 from samhw.errors import SamhwError
 from samhw.graph import Arch
-from samhw.numerics import value_type
-from samhw.workload import bind_program, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.targets.building.boards import BoardDesign, make_bitstream
 
 PROGRAMS = ("spmm", "sddmm", "gcn")
 VALUES = ("i32", "f32")

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.common import VALUE, follow, measure, parser, report
-from samhw.schedule import Schedule
-from samhw.search import explore
-from samhw.sweep.tune import cost_of, shortlist, written_one
-from samhw.workload import Workload, bind_program, job_of
+from samhw.app.sweep.tune import cost_of, shortlist, written_one
+from samhw.app.workload import Workload, bind_program, job_of
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import explore
 
 MODELS = ("gcn", "gin", "graphsage")
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import VALUE, parser, report
-from samhw.checking import measure
-from samhw.frontend import Program, load_cascade, parse
-from samhw.schedule import Schedule
+from samhw.app.checking import measure
+from samhw.app.workload import Workload
+from samhw.choices.schedule import Schedule
+from samhw.lang import Program, load_cascade, parse
 from samhw.tensors import Tensor
-from samhw.workload import Workload
 
 SHAPES: Mapping[str, tuple[str, float | None, Mapping[str, tuple[int, ...]]]] = {
     "attention": ("H1, 8 of 512 queries of a head", 1.09, {"Q": (8, 64), "K": (512, 64), "V": (512, 64)}),

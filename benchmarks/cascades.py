@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.common import parser, report
 from samhw import compile
-from samhw.frontend import load_cascade
+from samhw.lang import load_cascade
 
 SIZES: tuple[tuple[int, int], ...] = ((256, 256), (1024, 64))
 """Positions, and queries among them."""

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.common import PROGRAMS, VALUE, follow, measure, parser, report, schedules
-from samhw.frontend import model_names
-from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.search import choose_schedule
-from samhw.workload import Workload, bind_program, job_of
+from samhw.app.workload import Workload, bind_program, job_of
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.compiler.search import choose_schedule
+from samhw.lang import model_names
 
 GRAPHS = ("gcn", "gin", "graphsage")
 """The models that data of a graph are tried on, where none are named."""

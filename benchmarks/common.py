@@ -11,14 +11,14 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from samhw.checking import Measure, compare
+from samhw.app.checking import Measure, compare
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import estimate_compiled
 from samhw.errors import RunError
-from samhw.frontend import Program, load
-from samhw.numerics import Float
-from samhw.schedule import Schedule
+from samhw.graph.numerics import Float
+from samhw.lang import Program, load
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 
 __all__ = [
     "PROGRAMS",

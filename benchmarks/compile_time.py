@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import VALUE, follow, parser, report
+from samhw.app.workload import make_model_workload
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import ScheduleError
-from samhw.frontend import model_names
-from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.search import Job, compile_job
-from samhw.workload import make_model_workload
+from samhw.lang import model_names
 
 
 def rows(models: Sequence[str], repeats: int) -> Iterator[dict[str, Any]]:

@@ -46,7 +46,8 @@ from samhw.cost.components import (
 from samhw.errors import InputError
 from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Run, make
 from samhw.graph.address_map import AddressMap
-from samhw.numerics import ALL_OPERATIONS, REDUCTIONS, ValueType, value_type
+from samhw.graph.numerics import ALL_OPERATIONS, REDUCTIONS, ValueType, value_type
+from samhw.graph.spec import StoredArray
 from samhw.rtl.actor import component
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
@@ -54,7 +55,6 @@ from samhw.rtl.interface import MemorySignature
 from samhw.rtl.memories import TensorMemory
 from samhw.rtl.shell import Shell
 from samhw.rtl.token import token_layout
-from samhw.spec import StoredArray
 
 VALUES = ("i32", "f32", "bf16", "i16", "i8", "fixed<16,8>", "fixed<32,16>")
 

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.common import VALUE, bind, expected_cycles, follow, measure, parser, report
-from samhw.frontend import load_model, model_data
-from samhw.schedule import Schedule
-from samhw.search import choose_schedule
-from samhw.workload import Workload, job_of
+from samhw.app.workload import Workload, job_of
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import choose_schedule
+from samhw.lang import load_model, model_data
 
 SIZES = (
     *("64,32,4,8,64", "512,256,4,8,64", "512,256,32,8,512"),

@@ -13,11 +13,11 @@ from math import prod
 from typing import Any
 
 from benchmarks.common import VALUE, follow, parser, report
+from samhw.app.workload import compile_workload, make_model_workload
+from samhw.choices.schedule import FusionLevel, Schedule
+from samhw.compiler.search import order_spaces
 from samhw.errors import ScheduleError
-from samhw.frontend import model_names
-from samhw.schedule import FusionLevel, Schedule
-from samhw.search import order_spaces
-from samhw.workload import compile_workload, make_model_workload
+from samhw.lang import model_names
 
 LEVELS: tuple[FusionLevel, ...] = ("partial", "full")
 

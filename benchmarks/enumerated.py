@@ -20,13 +20,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.common import VALUE, follow, parser, report
-from samhw.checking.measure import measure_compiled
+from samhw.app.checking.measure import measure_compiled
+from samhw.app.sweep.tune import cost_of, shortlist, written_one
+from samhw.app.workload import Workload, compile_workload, job_of
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import bracket_choices, explore, free_spaces
 from samhw.errors import InputError, RunError, ScheduleError
-from samhw.frontend import Program
-from samhw.schedule import Schedule
-from samhw.search import bracket_choices, explore, free_spaces
-from samhw.sweep.tune import cost_of, shortlist, written_one
-from samhw.workload import Workload, compile_workload, job_of
+from samhw.lang import Program
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.drawn import drawn

@@ -19,15 +19,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.common import VALUE, follow, parser, report
-from samhw.checking.measure import measure_compiled
+from samhw.app.checking.measure import measure_compiled
+from samhw.app.workload import Workload, bind_program, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
 from samhw.compiler import estimate_compiled
+from samhw.cost.statistics import KINDS
 from samhw.errors import InputError, RunError
-from samhw.frontend import Program, kernel_names, model_names
-from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.statistics import KINDS
+from samhw.lang import Program, kernel_names, model_names
 from samhw.tensors.generate import power_law_graph
 from samhw.tensors.io import write_tensor
-from samhw.workload import Workload, bind_program, compile_workload
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.drawn import drawn

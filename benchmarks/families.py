@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import astuple
 
-from samhw.building.boards.bitstream import IN_BLOCKS
-from samhw.building.boards.size import use_of
 from samhw.cost import Use
+from samhw.targets.building.boards.bitstream import IN_BLOCKS
+from samhw.targets.building.boards.size import use_of
 
 __all__ = ["SYNTHESIS", "use_of_cells"]
 

@@ -18,15 +18,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-SAMHW = (sys.executable, "-c", "from samhw.cli import main; main()")
+SAMHW = (sys.executable, "-c", "from samhw.app.cli import main; main()")
 
 START = """
 import sys, time
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.sim.compiled import engine
 from samhw.sim.regions import simulate_regions
-from samhw.running.inputs import load_inputs
-from samhw.workload import bind_program, compile_workload
+from samhw.targets.running.inputs import load_inputs
+from samhw.app.workload import bind_program, compile_workload
 
 workload = bind_program(sys.argv[1], sys.argv[2:])
 built = compile_workload(workload, value=value_type("f32"))

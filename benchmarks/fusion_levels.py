@@ -14,12 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.common import bind, follow, graph_options, measure, one_region, parser, report, schedules
-from samhw.checking import Measure
-from samhw.frontend import load_model, model_data, model_names
-from samhw.schedule import FUSION_LEVELS, Schedule
+from samhw.app.checking import Measure
+from samhw.app.workload import Workload
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.lang import load_model, model_data, model_names
 from samhw.tensors import Tensor
 from samhw.tensors.generate import power_law_graph
-from samhw.workload import Workload
 
 
 def workloads(model: str, nodes: int, density: float) -> Iterator[tuple[str, dict[str, Tensor]]]:

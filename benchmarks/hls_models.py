@@ -15,17 +15,17 @@ from itertools import product
 from typing import Any
 
 from benchmarks.common import follow, parser, report
+from samhw.app.workload import Workload, compile_workload, make_model_workload
+from samhw.choices.schedule import FUSION_LEVELS, FusionLevel, Schedule
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.frontend import model_names
 from samhw.graph import Arch
+from samhw.graph.numerics import Integer, value_type
 from samhw.hls import Options
-from samhw.numerics import Integer, value_type
-from samhw.running.hls import HlsDesign, golden
-from samhw.running.inputs import load_inputs
-from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
+from samhw.lang import model_names
 from samhw.sim import simulated_regions, total_cycles
-from samhw.workload import Workload, compile_workload, make_model_workload
+from samhw.targets.running.hls import HlsDesign, golden
+from samhw.targets.running.inputs import load_inputs
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.common import bind, follow, measure, parser, report
-from samhw.frontend import model_data, parse
-from samhw.schedule import Schedule
+from samhw.choices.schedule import Schedule
+from samhw.lang import model_data, parse
 from samhw.tensors.generate import power_law_graph
 
 DECLARATIONS = """

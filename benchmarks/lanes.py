@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import VALUE, bind, follow, parser, report
-from samhw.backends import run
-from samhw.checking.check import check
+from samhw.app.checking.check import check
+from samhw.app.workload import Workload, bind_program, compile_workload
+from samhw.choices.schedule import FusionLevel, Schedule, parse_lanes
 from samhw.errors import RunError
-from samhw.frontend import load_kernel, load_model, model_data
-from samhw.schedule import FusionLevel, Schedule, parse_lanes
+from samhw.lang import load_kernel, load_model, model_data
 from samhw.sim import lane_loads
+from samhw.targets.backends import run
 from samhw.tensors import Tensor, read_dataset, read_tensor
 from samhw.tensors.generate import bigbird_mask, power_law_graph
-from samhw.workload import Workload, bind_program, compile_workload
 
 FEATURES = 64
 ONE = tuple(f"i={n}" for n in (2, 3, 4, 8, 16, 32, 64))

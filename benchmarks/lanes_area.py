@@ -18,13 +18,13 @@ from typing import Any
 
 from benchmarks.common import follow, parser, report
 from benchmarks.synthesis import cells, parts
-from samhw.building.boards.size import use_of
+from samhw.app.workload import compile_workload, make_workload
+from samhw.choices.schedule import Schedule, parse_lanes
 from samhw.compiler import Compiled
 from samhw.cost import Use
-from samhw.frontend import load_kernel
+from samhw.lang import load_kernel
 from samhw.rtl.fabric import Fabric
-from samhw.schedule import Schedule, parse_lanes
-from samhw.workload import compile_workload, make_workload
+from samhw.targets.building.boards.size import use_of
 
 
 def rows(names: Sequence[str], several: Sequence[str]) -> Iterator[dict[str, Any]]:

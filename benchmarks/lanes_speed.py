@@ -18,10 +18,10 @@ from typing import Any
 from benchmarks.common import VALUE, follow, parser, report
 from benchmarks.lanes import Case, cases, gcn, sddmm, spmm
 from benchmarks.simulator import firings, timed_run
-from samhw.running.inputs import load_inputs
-from samhw.schedule import Schedule, parse_lanes
+from samhw.app.workload import compile_workload
+from samhw.choices.schedule import Schedule, parse_lanes
+from samhw.targets.running.inputs import load_inputs
 from samhw.tensors import power_law_graph, random_tensor
-from samhw.workload import compile_workload
 
 DEGREE = 4
 """Edges of a node of Cora, about,"""

@@ -20,7 +20,7 @@ from samhw.tensors import Tensor, write_tensor
 
 RUN = """
 import sys, time
-from samhw.cli import main
+from samhw.app.cli import main
 from samhw.sim import engine
 
 run = engine.run

@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from samhw.backends import MODEL
-from samhw.backends import run as execute
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import compile_workload
+from samhw.app.workload.mlir import workload_of
 from samhw.errors import SamhwError
 from samhw.importers.mlir import MlirFunction, MlirModule, gives_tensors, read_module
-from samhw.workload import compile_workload
-from samhw.workload.mlir import workload_of
+from samhw.targets.backends import MODEL
+from samhw.targets.backends import run as execute
 
 _STEPS = ("read", "import", "compile", "run", "check", "crash")
 

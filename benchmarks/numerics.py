@@ -10,13 +10,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from samhw.numerics.circular import circle_table
-from samhw.numerics.exponential import exp2_table
-from samhw.numerics.gaussian import tail_table
-from samhw.numerics.hyperbolic import tanh_table
-from samhw.numerics.logarithm import log_table
-from samhw.numerics.operations import OPERATIONS
-from samhw.numerics.reciprocal import reciprocal_table, root_table
+from samhw.graph.numerics.circular import circle_table
+from samhw.graph.numerics.exponential import exp2_table
+from samhw.graph.numerics.gaussian import tail_table
+from samhw.graph.numerics.hyperbolic import tanh_table
+from samhw.graph.numerics.logarithm import log_table
+from samhw.graph.numerics.operations import OPERATIONS
+from samhw.graph.numerics.reciprocal import reciprocal_table, root_table
 from tests.support.accuracy import REFERENCES, every_f32, sweep, worst
 from tests.support.words import TYPES
 

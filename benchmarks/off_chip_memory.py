@@ -14,15 +14,15 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.common import VALUE, bind, follow, graph_options, parser, report
-from samhw.backends import RunResult, run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload, make_workload
+from samhw.choices.schedule import FusionLevel, Schedule
 from samhw.errors import RunError
-from samhw.frontend import load_kernel, load_model, model_data
 from samhw.graph import DRAM_PRESETS, Arch, Dram
-from samhw.schedule import FusionLevel, Schedule
+from samhw.lang import load_kernel, load_model, model_data
 from samhw.sim import Bottleneck, bottleneck
+from samhw.targets.backends import RunResult, run
 from samhw.tensors.generate import power_law_graph
-from samhw.workload import Workload, compile_workload, make_workload
 
 DEEPER = Arch(slack=Arch().slack + 16)
 LEVELS: tuple[FusionLevel, ...] = ("none", "partial")

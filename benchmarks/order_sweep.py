@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import bind, follow, measure, parser, report
-from samhw.frontend import parse
-from samhw.schedule import Schedule
+from samhw.app.workload import Workload
+from samhw.choices.schedule import Schedule
+from samhw.lang import parse
 from samhw.tensors import Tensor, karate
 from samhw.tensors.generate import pruned_weights
-from samhw.workload import Workload
 
 FORMATS = {"A[i,k]": "csr", "X[k,j]": "csr", "W[j,l]": "dense", "D[i,l]": "dcsr"}
 """How each tensor is stored, apart from its mode order. An outer product may leave out whole rows of D."""

@@ -16,10 +16,10 @@ from torch import nn
 
 import samhw.torch
 from benchmarks.common import VALUE, follow, parser, report
-from samhw.checking.measure import measure
-from samhw.schedule import Schedule, with_formats
+from samhw.app.checking.measure import measure
+from samhw.app.workload import Workload
+from samhw.choices.schedule import Schedule, with_formats
 from samhw.tensors import Format, Tensor
-from samhw.workload import Workload
 
 __all__ = ["CASES", "by_ones", "rows"]
 

@@ -25,7 +25,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-PROGRAMS = "samhw/frontend/kernels", "samhw/frontend/models"
+PROGRAMS = "samhw/lang/kernels", "samhw/lang/models"
 LEVELS = ("none", "partial", "full")
 
 _KEYWORDS = (
@@ -56,7 +56,7 @@ def nameless(verilog: str, identity: int) -> str:
 
 def samhw(*arguments: str) -> str:
     """What a command prints; raises samhw's errors."""
-    from samhw.cli import main
+    from samhw.app.cli import main
 
     with contextlib.redirect_stdout(io.StringIO()) as out:
         main.main(list(arguments), standalone_mode=False)

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.common import PROGRAMS, VALUE, bind, follow, measure, parser, report
-from samhw.frontend import load_model, model_data, model_names
-from samhw.schedule import Schedule
-from samhw.workload import Workload, bind_program, compile_workload
+from samhw.app.workload import Workload, bind_program, compile_workload
+from samhw.choices.schedule import Schedule
+from samhw.lang import load_model, model_data, model_names
 
 
 def workloads(models: Sequence[str]) -> Iterator[tuple[str, Workload]]:

@@ -25,17 +25,17 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from samhw.app.workload import bind_program
+from samhw.choices.schedule import FusionLevel, Schedule
 from samhw.compiler import Compiled
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError
-from samhw.frontend import Capacity, Program, load_kernel, load_model, model_data, parse
 from samhw.graph import Dram, OffChip
-from samhw.numerics import value_type
-from samhw.running.inputs import load_inputs
-from samhw.schedule import FusionLevel, Schedule
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import Capacity, Program, load_kernel, load_model, model_data, parse
 from samhw.sim import Engine, Result, simulate_regions, total_cycles
+from samhw.targets.running.inputs import load_inputs
 from samhw.tensors import Tensor, read_dataset, read_tensor
-from samhw.workload import bind_program
 
 PLAIN_FIRINGS = 20_000_000
 """Runs with more firings are not given to the plain engine."""
@@ -278,7 +278,7 @@ def least_beside_rtl(
     run: Callable[[], tuple[object, float]],
 ) -> list[float]:
     """The least times of a run and of Verilator's, whose cycles are checked."""
-    from samhw.running.driver import VerilatedDesign
+    from samhw.targets.running.driver import VerilatedDesign
 
     with VerilatedDesign.build(compiled.design, compiled.arch, optimise=True).session() as session:
 

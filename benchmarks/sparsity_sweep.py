@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.common import bind, follow, measure, parser, report, schedules
-from samhw.frontend import load_model, model_data
-from samhw.schedule import FusionLevel, Schedule
+from samhw.app.workload import Workload
+from samhw.choices.schedule import FusionLevel, Schedule
+from samhw.lang import load_model, model_data
 from samhw.tensors import Tensor
 from samhw.tensors.generate import block_diagonal_graph, power_law_graph, uniform_graph
-from samhw.workload import Workload
 
 PATTERNS: dict[str, Callable[..., Tensor]] = {
     "uniform": uniform_graph,

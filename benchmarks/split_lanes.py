@@ -22,17 +22,17 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import VALUE, bind, follow, parser, report
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload, job_of
+from samhw.choices.schedule import Schedule, counts_text
 from samhw.compiler import estimate_compiled
+from samhw.compiler.passes import apply_program_passes
 from samhw.errors import RunError
-from samhw.frontend import load_kernel
-from samhw.passes import apply_program_passes
-from samhw.schedule import Schedule, counts_text
+from samhw.lang import load_kernel
+from samhw.targets.backends import run
 from samhw.tensors import Tensor, read_dataset
 from samhw.tensors.generate import power_law_graph
 from samhw.tensors.stand_ins import stand_in
-from samhw.workload import Workload, compile_workload, job_of
 
 SETS = ("pubmed", "ogbn-arxiv")
 """The stand-ins."""

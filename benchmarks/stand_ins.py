@@ -15,12 +15,12 @@ from functools import partial
 from typing import Any
 
 from benchmarks.common import VALUE, expected_cycles, follow, parser, report
-from samhw.checking.measure import measure
+from samhw.app.checking.measure import measure
+from samhw.app.workload import Workload, bind_program, job_of
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import Job, choose_schedule, work_of
 from samhw.errors import RunError
 from samhw.graph import Dram
-from samhw.schedule import Schedule
-from samhw.search import Job, choose_schedule, work_of
-from samhw.workload import Workload, bind_program, job_of
 
 PAPER = {
     "gcn": {"cora": 1.63, "cora_ml": 1.88, "dblp": 1.49, "collab": 2.58, "mag": 2.13},

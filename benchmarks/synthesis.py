@@ -33,9 +33,8 @@ from rich.table import Table
 from benchmarks import synthesis_designs
 from benchmarks.families import SYNTHESIS
 from benchmarks.synthesis_units import Registered, unit_cases
-from samhw.building.boards.tools import run_tool
 from samhw.graph import Arch
-from samhw.numerics import ValueType, value_type
+from samhw.graph.numerics import ValueType, value_type
 from samhw.primitives.alu.component import Alu
 from samhw.primitives.arg.component import Arg
 from samhw.primitives.array.component import Array
@@ -74,6 +73,7 @@ from samhw.rtl.channel import Fifo
 from samhw.rtl.units import Unit
 from samhw.rtl.verilog_memory import VerilogMemories
 from samhw.rtl.verilog_platform import VerilogPlatform
+from samhw.targets.building.boards.tools import run_tool
 
 WORDS = 4096
 """Of each memory."""

@@ -20,18 +20,18 @@ from typing import Any
 
 from benchmarks import families
 from benchmarks.common import follow, parser, report
-from samhw.boards.catalog import find_board
-from samhw.boards.ecp5 import place_options
-from samhw.building.boards import BoardDesign
-from samhw.building.boards.bitstream import finish_netlist, synthesise
-from samhw.building.boards.netlist import TOP
-from samhw.building.boards.tools import run_tool
+from samhw.app.workload import bind_program, compile_workload
 from samhw.compiler import Compiled
 from samhw.cost import Use
 from samhw.errors import InputError
 from samhw.graph import Arch, Design
-from samhw.numerics import value_type
-from samhw.workload import bind_program, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.targets.boards.catalog import find_board
+from samhw.targets.boards.ecp5 import place_options
+from samhw.targets.building.boards import BoardDesign
+from samhw.targets.building.boards.bitstream import finish_netlist, synthesise
+from samhw.targets.building.boards.netlist import TOP
+from samhw.targets.building.boards.tools import run_tool
 
 PROGRAMS = ("spmm", "sddmm", "gcn", "bigbird_attention")
 VALUES = ("i32", "bf16", "f32")

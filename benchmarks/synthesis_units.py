@@ -6,7 +6,7 @@ from functools import partial
 from amaranth.hdl import Elaboratable, Module, Signal
 from amaranth.lib.wiring import In
 
-from samhw.numerics import ValueType, value_type
+from samhw.graph.numerics import ValueType, value_type
 from samhw.rtl.units import Unit, accumulate_unit, alu_unit
 
 __all__ = ["Registered", "unit_cases"]

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 import samhw
-from samhw import nested
+from samhw.lang import nested
 from samhw.graph import Repeat, Run
-from samhw.nested import ListType, Stack
+from samhw.lang.nested import ListType, Stack
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "nested"
 Function = Callable[..., Any]

@@ -2,8 +2,8 @@
 
 from amaranth_boards.arty_a7 import ArtyA7_35Platform
 
-from samhw.boards.board import Board
-from samhw.boards.xilinx7 import XC7A35T, XILINX7
+from samhw.targets.boards.board import Board
+from samhw.targets.boards.xilinx7 import XC7A35T, XILINX7
 
 BOARD = Board(
     name="arty_a7",

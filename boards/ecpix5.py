@@ -2,8 +2,8 @@
 
 from amaranth_boards.ecpix5 import ECPIX545Platform
 
-from samhw.boards.board import Board
-from samhw.boards.ecp5 import ECP5, LFE5UM5G_45F
+from samhw.targets.boards.board import Board
+from samhw.targets.boards.ecp5 import ECP5, LFE5UM5G_45F
 
 BOARD = Board(
     name="ecpix5",

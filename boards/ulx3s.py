@@ -2,8 +2,8 @@
 
 from amaranth_boards.ulx3s import ULX3S_85F_Platform
 
-from samhw.boards.board import Board
-from samhw.boards.ecp5 import ECP5, LFE5U_85F
+from samhw.targets.boards.board import Board
+from samhw.targets.boards.ecp5 import ECP5, LFE5U_85F
 
 BOARD = Board(
     name="ulx3s",

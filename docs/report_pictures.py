@@ -15,7 +15,7 @@ from typing import Any
 from click.testing import CliRunner
 from PIL import Image
 
-from samhw.cli import main
+from samhw.app.cli import main
 from tests.support.browser import browser
 
 DOCS = Path(__file__).parent

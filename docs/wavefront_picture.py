@@ -1,5 +1,5 @@
 """Draws docs/wavefront.svg: the cells of a stacked recurrent network, each with its round, as
-`samhw.nested.hyperplane` finds them.
+`samhw.lang.nested.hyperplane` finds them.
 
 Usage, from the repository's root: PYTHONPATH=. python docs/wavefront_picture.py
 """
@@ -7,8 +7,8 @@ Usage, from the repository's root: PYTHONPATH=. python docs/wavefront_picture.py
 from pathlib import Path
 from typing import Any
 
-from samhw import nested
-from samhw.nested import ListType, Wavefront
+from samhw.lang import nested
+from samhw.lang.nested import ListType, Wavefront
 
 PICTURE = Path(__file__).with_name("wavefront.svg")
 

@@ -4,12 +4,20 @@ Run it with `python examples/patterns.py`, or list what matches: `samhw compile
 examples/patterns.py:program --patterns examples/patterns.py:SCALED`.
 """
 
-from samhw.backends import run
-from samhw.checking import check
-from samhw.frontend import ProgramBuilder
-from samhw.schedule import Schedule
-from samhw.search.patterns import BUILT_IN, Match, StatementPattern, access, call, find_patterns, reduced
-from samhw.workload import compile_workload, make_workload
+from samhw.app.checking import check
+from samhw.app.workload import compile_workload, make_workload
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search.patterns import (
+    BUILT_IN,
+    Match,
+    StatementPattern,
+    access,
+    call,
+    find_patterns,
+    reduced,
+)
+from samhw.lang import ProgramBuilder
+from samhw.targets.backends import run
 
 p = ProgramBuilder("scaled")
 i, k = p.indices("i k")

@@ -7,7 +7,7 @@ Run it with `python examples/queues.py`, or on a graph of one's own: `samhw run 
 import numpy as np
 
 import samhw
-from samhw.frontend import ProgramBuilder
+from samhw.lang import ProgramBuilder
 from samhw.tensors import power_law_graph
 
 p = ProgramBuilder("layer")

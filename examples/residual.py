@@ -4,10 +4,10 @@ Run it with `python examples/residual.py`, or hand it to the command line: `samh
 examples/residual.py:program`.
 """
 
-from samhw.backends import run
-from samhw.checking import check
-from samhw.frontend import ProgramBuilder
-from samhw.workload import compile_workload, make_workload
+from samhw.app.checking import check
+from samhw.app.workload import compile_workload, make_workload
+from samhw.lang import ProgramBuilder
+from samhw.targets.backends import run
 
 p = ProgramBuilder("residual")
 i, j = p.indices("i j")

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from samhw.backends import run
-from samhw.checking import check
-from samhw.frontend import ProgramBuilder
-from samhw.schedule import Schedule
-from samhw.workload import compile_workload, make_workload
+from samhw.app.checking import check
+from samhw.app.workload import compile_workload, make_workload
+from samhw.choices.schedule import Schedule
+from samhw.lang import ProgramBuilder
+from samhw.targets.backends import run
 
 p = ProgramBuilder("banded")
 i, k = p.indices("i k")

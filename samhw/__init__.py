@@ -15,8 +15,8 @@ from samhw.version import __version__
 
 if TYPE_CHECKING:
     # For checkers of types alone: the command line is up in the time that NumPy takes to be imported.
-    from samhw.api import DesignResult, RunnableDesign, accuracy, compile, load
-    from samhw.schedule import Schedule
+    from samhw.app.api import DesignResult, RunnableDesign, accuracy, compile, load
+    from samhw.choices.schedule import Schedule
     from samhw.tensors import Tensor
 
 __all__ = [
@@ -31,13 +31,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "DesignResult": "samhw.api",
-    "RunnableDesign": "samhw.api",
-    "Schedule": "samhw.schedule",
+    "DesignResult": "samhw.app.api",
+    "RunnableDesign": "samhw.app.api",
+    "Schedule": "samhw.choices.schedule",
     "Tensor": "samhw.tensors",
-    "accuracy": "samhw.api",
-    "compile": "samhw.api",
-    "load": "samhw.api",
+    "accuracy": "samhw.app.api",
+    "compile": "samhw.app.api",
+    "load": "samhw.app.api",
 }
 
 

@@ -1,6 +1,6 @@
 """`python -m samhw`, for where the command `samhw` is not on the path."""
 
-from samhw.cli import main
+from samhw.app.cli import main
 
 if __name__ == "__main__":
     main(prog_name="samhw")

@@ -15,126 +15,225 @@ import networkx as nx
 import pytest
 
 import samhw
-from samhw.building.elaborate import SOURCES
-from samhw.cli import COMMANDS
-from samhw.formats import level_types
+from samhw.app.cli import COMMANDS
+from samhw.compiler.graph_passes import GRAPH_PASSES
+from samhw.compiler.passes import pass_names
 from samhw.graph import make
-from samhw.graph_passes import GRAPH_PASSES
-from samhw.passes import pass_names
-from samhw.spec import kinds
+from samhw.graph.spec import kinds
+from samhw.targets.building.elaborate import SOURCES
+from samhw.tensors.formats import level_types
 from tests.spec.examples import EXAMPLES
 
 PACKAGE = Path(samhw.__file__).parent
 BOARDS = PACKAGE.parent / "boards"
 
 ALLOWED = {
-    "formats": set(),
-    "tensors": {"formats"},
-    "numerics": set(),
-    "decision": set(),
-    "spec": {"numerics"},
-    "graph": {"numerics", "spec"},
-    "primitives": set(),
-    "primitives/spec": {"numerics", "spec"},
-    "primitives/model": {"graph", "numerics", "primitives/spec", "sim", "spec"},
-    "primitives/component": {"graph", "numerics", "rtl"},
-    "primitives/hls": {"graph", "hls", "numerics", "primitives/spec"},
-    "frontend": {"formats", "numerics", "tensors"},
-    "brackets": {"frontend", "tensors"},
-    "cascade": {"frontend", "tensors"},
-    "splits": {"frontend", "tensors"},
-    "importers": {"formats", "frontend", "numerics", "tensors"},
-    "nested": {"frontend", "graph"},
-    "reference": {"frontend", "tensors"},
-    "schedule": {"brackets", "decision", "frontend", "fusion", "splits", "tensors"},
-    "fusion": {"decision", "frontend", "tensors"},
-    "passes": {"cascade", "decision", "frontend", "fusion", "schedule", "splits", "tensors"},
-    "statistics": {"tensors"},
-    "cost": {"graph", "numerics", "spec", "statistics", "tensors"},
-    "graph_passes": {"decision", "graph", "spec"},
-    "compiler": {
-        *(
-            "cost",
-            "decision",
-            "frontend",
-            "fusion",
-            "graph",
-            "graph_passes",
-            "numerics",
-            "passes",
-            "schedule",
-        ),
-        *("spec", "splits", "statistics", "tensors"),
-    },
-    "search": {
-        *("brackets", "compiler", "cost", "decision", "frontend", "fusion", "graph", "numerics", "passes"),
-        *("schedule", "splits", "statistics", "tensors"),
-    },
-    "workload": {
-        *("compiler", "frontend", "graph", "importers", "nested", "numerics", "reference"),
-        *("schedule", "search", "splits", "statistics", "tensors"),
-    },
-    "machine_code": set(),
-    "sim": {"graph", "machine_code", "numerics", "spec"},
-    "rtl": {"graph", "numerics"},
-    "link": set(),
-    "boards": {"cost", "rtl"},
-    "hls": {"graph", "numerics", "spec"},
-    "building": {"boards", "cost", "graph", "rtl"},
-    "running": {
-        *("boards", "building", "compiler", "frontend", "graph", "hls", "link", "numerics", "passes", "sim"),
+    "app": set(),
+    "app/api": {
+        "app/checking",
+        "app/report",
+        "app/sweep",
+        "app/workload",
+        "choices/schedule",
+        "compiler",
+        "compiler/search",
+        "cost",
+        "graph",
+        "graph/numerics",
+        "lang",
+        "targets/backends",
         "tensors",
     },
-    "backends": {
-        *("boards", "building", "compiler", "graph", "hls", "link", "numerics", "running", "sim", "tensors"),
+    "app/checking": {
+        "app/workload",
+        "choices/schedule",
+        "compiler",
+        "compiler/passes",
+        "compiler/search",
+        "graph",
+        "graph/numerics",
+        "lang",
+        "lang/reference",
+        "lang/splits",
+        "sim",
+        "targets/backends",
+        "tensors",
     },
-    "checking": {
-        *(
-            "backends",
-            "compiler",
-            "frontend",
-            "graph",
-            "numerics",
-            "passes",
-            "reference",
-            "schedule",
-            "search",
-            "sim",
-            "splits",
-        ),
-        *("tensors", "workload"),
+    "app/cli": {
+        "app/checking",
+        "app/report",
+        "app/sweep",
+        "app/workload",
+        "choices/schedule",
+        "compiler",
+        "compiler/graph_passes",
+        "compiler/passes",
+        "compiler/search",
+        "cost",
+        "cost/statistics",
+        "graph",
+        "graph/numerics",
+        "importers",
+        "lang",
+        "lang/brackets",
+        "lang/cascade",
+        "lang/splits",
+        "sim",
+        "targets/backends",
+        "tensors",
     },
-    "report": {"backends", "checking", "compiler", "cost", "graph", "schedule", "sim", "sweep", "workload"},
-    "sweep": {
-        *("building", "checking", "compiler", "frontend", "graph", "numerics", "schedule", "search"),
-        *("splits", "workload"),
+    "app/report": {
+        "app/checking",
+        "app/sweep",
+        "app/workload",
+        "choices/schedule",
+        "compiler",
+        "cost",
+        "graph",
+        "sim",
+        "targets/backends",
     },
-    "api": {
-        *("backends", "checking", "compiler", "cost", "frontend", "graph", "numerics", "report", "schedule"),
-        *("search", "sweep", "tensors", "workload"),
+    "app/sweep": {
+        "app/checking",
+        "app/workload",
+        "choices/schedule",
+        "compiler",
+        "compiler/search",
+        "graph",
+        "graph/numerics",
+        "lang",
+        "lang/splits",
+        "targets/building",
     },
-    "torch": {
-        *("api", "backends", "checking", "compiler", "cost", "graph", "importers", "numerics"),
-        *("report", "schedule", "search", "tensors", "workload"),
+    "app/torch": {
+        "app/api",
+        "app/checking",
+        "app/report",
+        "app/workload",
+        "choices/schedule",
+        "compiler",
+        "compiler/search",
+        "cost",
+        "graph",
+        "graph/numerics",
+        "importers",
+        "targets/backends",
+        "tensors",
     },
-    "cli": {
-        *("backends", "brackets", "cascade", "checking", "compiler", "cost", "frontend"),
-        *("graph", "graph_passes", "importers"),
-        *(
-            "numerics",
-            "passes",
-            "report",
-            "schedule",
-            "search",
-            "sim",
-            "statistics",
-            "splits",
-            "sweep",
-            "tensors",
-        ),
-        "workload",
+    "app/workload": {
+        "choices/schedule",
+        "compiler",
+        "compiler/search",
+        "cost/statistics",
+        "graph",
+        "graph/numerics",
+        "importers",
+        "lang",
+        "lang/nested",
+        "lang/reference",
+        "lang/splits",
+        "tensors",
     },
+    "choices": set(),
+    "choices/schedule": {"lang", "lang/brackets", "lang/decision", "lang/fusion", "lang/splits", "tensors"},
+    "compiler": {
+        "choices/schedule",
+        "compiler/graph_passes",
+        "compiler/passes",
+        "cost",
+        "cost/statistics",
+        "graph",
+        "graph/numerics",
+        "graph/spec",
+        "lang",
+        "lang/decision",
+        "lang/fusion",
+        "lang/splits",
+        "tensors",
+    },
+    "compiler/graph_passes": {"graph", "graph/spec", "lang/decision"},
+    "compiler/passes": {
+        "choices/schedule",
+        "lang",
+        "lang/cascade",
+        "lang/decision",
+        "lang/fusion",
+        "lang/splits",
+        "tensors",
+    },
+    "compiler/search": {
+        "choices/schedule",
+        "compiler",
+        "compiler/passes",
+        "cost",
+        "cost/statistics",
+        "graph",
+        "graph/numerics",
+        "lang",
+        "lang/brackets",
+        "lang/decision",
+        "lang/fusion",
+        "lang/splits",
+        "tensors",
+    },
+    "cost": {"cost/statistics", "graph", "graph/numerics", "graph/spec", "tensors"},
+    "cost/statistics": {"tensors"},
+    "graph": {"graph/numerics", "graph/spec"},
+    "graph/numerics": set(),
+    "graph/spec": {"graph/numerics"},
+    "hls": {"graph", "graph/numerics", "graph/spec"},
+    "importers": {"graph/numerics", "lang", "tensors", "tensors/formats"},
+    "lang": {"graph/numerics", "tensors", "tensors/formats"},
+    "lang/brackets": {"lang", "tensors"},
+    "lang/cascade": {"lang", "tensors"},
+    "lang/decision": set(),
+    "lang/fusion": {"lang", "lang/decision", "tensors"},
+    "lang/nested": {"graph", "lang"},
+    "lang/reference": {"lang", "tensors"},
+    "lang/splits": {"lang", "tensors"},
+    "primitives": set(),
+    "primitives/component": {"graph", "graph/numerics", "rtl"},
+    "primitives/hls": {"graph", "graph/numerics", "hls", "primitives/spec"},
+    "primitives/model": {"graph", "graph/numerics", "graph/spec", "primitives/spec", "sim"},
+    "primitives/spec": {"graph/numerics", "graph/spec"},
+    "rtl": {"graph", "graph/numerics"},
+    "sim": {"graph", "graph/numerics", "graph/spec", "sim/machine_code"},
+    "sim/machine_code": set(),
+    "targets": set(),
+    "targets/backends": {
+        "compiler",
+        "graph",
+        "graph/numerics",
+        "hls",
+        "sim",
+        "targets/boards",
+        "targets/building",
+        "targets/link",
+        "targets/running",
+        "tensors",
+    },
+    "targets/boards": {"cost", "rtl"},
+    "targets/building": {"cost", "graph", "rtl", "targets/boards"},
+    "targets/link": set(),
+    "targets/running": {
+        "compiler",
+        "compiler/passes",
+        "graph",
+        "graph/numerics",
+        "hls",
+        "lang",
+        "sim",
+        "targets/boards",
+        "targets/building",
+        "targets/link",
+        "tensors",
+    },
+    "tensors": {"tensors/formats"},
+    "tensors/formats": set(),
 }
+"""What each room may import: a folder of samhw, or a folder in it; of a primitive, a role."""
+
+MOST_WINGS = 14
 
 EVERYWHERE = {
     *("cache", "collector", "errors", "files", "html", "installed", "limits", "names", "words"),
@@ -157,23 +256,23 @@ def imported_modules(path: Path) -> set[str]:
 
 
 def room_of(module: str) -> str:
-    """The folder of samhw that a module is in, or a name in it; of a primitive, its role:
-    `primitives/model`."""
-    parts = module.split(".")[1:]
-    return f"primitives/{parts[2]}" if parts[0] == "primitives" and len(parts) > 2 else parts[0]
+    """The room that a module is in, or a name in it."""
+    wing, *inner = module.split(".")[1:]
+    if wing == "primitives" and len(inner) > 1:
+        return f"{wing}/{inner[1]}"
+    return f"{wing}/{inner[0]}" if inner and f"{wing}/{inner[0]}" in ALLOWED else wing
 
 
 def imported_rooms(path: Path) -> set[str]:
-    """The folders of samhw that a file imports from."""
+    """The rooms that a file imports from."""
     return {room_of(name) for name in imported_modules(path) if name.startswith("samhw.")}
 
 
 def files_of(room: str) -> list[Path]:
-    """The files of a folder, or of a role of all primitives."""
-    if room == "primitives":
-        return [PACKAGE / room / "__init__.py"]
-    folder, _, role = room.partition("/")
-    return sorted((PACKAGE / folder).rglob(f"{role}.py" if role else "*.py"))
+    """The files of a room, without those of the rooms in it."""
+    return [
+        path for module, path in modules(PACKAGE).items() if module != "samhw" and room_of(module) == room
+    ]
 
 
 @pytest.mark.parametrize("room", ALLOWED)
@@ -185,9 +284,21 @@ def test_imports_point_down(room: str) -> None:
 
 
 def test_every_room_is_known() -> None:
-    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    wings = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     roles = {f"primitives/{path.stem}" for path in PACKAGE.glob("primitives/*/*.py")}
-    assert rooms | roles == ALLOWED.keys()
+    assert wings == {room.split("/")[0] for room in ALLOWED}
+    assert roles == {room for room in ALLOWED if room.startswith("primitives/")}
+    assert all((PACKAGE / room).is_dir() for room in ALLOWED.keys() - roles)
+
+
+def test_wings_are_few_and_import_one_way() -> None:
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for room, allowed in ALLOWED.items():
+        wing = room.split("/")[0]
+        graph.add_edges_from((wing, other.split("/")[0]) for other in allowed)
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    assert len(graph) <= MOST_WINGS
+    assert nx.is_directed_acyclic_graph(graph)
 
 
 def test_what_importers_share_knows_no_framework() -> None:
@@ -244,7 +355,7 @@ def test_generated_verilog_is_kept_by_all_that_it_comes_from() -> None:
 
 def loaded_by(cache: Path, *arguments: str) -> set[str]:
     """The modules that a command has loaded, in a process of its own, which finds nothing built before."""
-    code = "import sys; from samhw.cli import main; main.main(standalone_mode=False); print(*sys.modules)"
+    code = "import sys; from samhw.app.cli import main; main.main(standalone_mode=False); print(*sys.modules)"
     command = [sys.executable, "-c", code, *arguments]
     environment = {**os.environ, "SAMHW_CACHE": str(cache)}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
@@ -276,7 +387,7 @@ def test_hardware_is_built_without_models(tmp_path: Path) -> None:
 
 
 READERS_OF_TYPES = {
-    *("compiler/value.py", "frontend/build.py", "frontend/parse.py", "graph/json_form.py", "spec/params.py"),
+    *("compiler/value.py", "lang/build.py", "lang/parse.py", "graph/json_form.py", "graph/spec/params.py"),
 }
 """Where the name of a value type becomes the type: behind these, nothing else knows it by its name."""
 
@@ -351,7 +462,7 @@ def ports_and_parameters_by_name(path: Path) -> list[str]:
 
 
 def test_graph_passes_and_costs_ask_specs_for_ports_and_parameters() -> None:
-    files = [path for room in ("graph_passes", "cost") for path in (PACKAGE / room).rglob("*.py")]
+    files = [path for room in ("compiler/graph_passes", "cost") for path in (PACKAGE / room).rglob("*.py")]
     assert len(files) > 4
     assert not [place for path in files for place in ports_and_parameters_by_name(path)]
 
@@ -415,19 +526,19 @@ def test_what_only_tests_import_lives_with_the_tests() -> None:
     alone = {module for module, path in modules(PACKAGE).items() if graph.in_degree(module) == 0}
     by_name = (
         {f"samhw.primitives.{path.parent.name}.{path.stem}" for path in PACKAGE.glob("primitives/*/*.py")}
-        | {f"samhw.formats.levels.{name}" for name in level_types()}
-        | {f"samhw.passes.{name}" for name in pass_names()}
-        | {f"samhw.graph_passes.{name}" for name in GRAPH_PASSES}
-        | {f"samhw.cli.{name}" for name in COMMANDS}
+        | {f"samhw.tensors.formats.levels.{name}" for name in level_types()}
+        | {f"samhw.compiler.passes.{name}" for name in pass_names()}
+        | {f"samhw.compiler.graph_passes.{name}" for name in GRAPH_PASSES}
+        | {f"samhw.app.cli.{name}" for name in COMMANDS}
     )
-    rooms = {f"samhw.{room}" for room in ALLOWED if "/" not in room}
-    families = {"samhw.boards.ecp5", "samhw.boards.xilinx7"}  # Of the files in `boards`.
-    assert alone - by_name - rooms - families == {"samhw.__main__"}
+    rooms = {f"samhw.{room.replace('/', '.')}" for room in ALLOWED}
+    families = {"samhw.targets.boards.ecp5", "samhw.targets.boards.xilinx7"}  # Of the files in `boards`.
+    assert alone - by_name - rooms - families == {"samhw.__main__", "samhw.torch"}
 
 
 def test_boards_know_families_and_nothing_else() -> None:
     for path in BOARDS.glob("*.py"):
-        assert imported_rooms(path) == {"boards"}, path
+        assert imported_rooms(path) == {"targets/boards"}, path
 
 
 def test_circles_are_found_wherever_imports_stand(tmp_path: Path) -> None:

@@ -27,11 +27,11 @@ from benchmarks import (
     synthesis_designs,
 )
 from benchmarks.common import PROGRAMS, bind, measure, report, schedules
-from samhw.checking import Outcome, compare
+from samhw.app.checking import Outcome, compare
+from samhw.choices.schedule import Schedule
 from samhw.errors import RunError
-from samhw.frontend import load_model, model_data, model_names
 from samhw.graph import Arch
-from samhw.schedule import Schedule
+from samhw.lang import load_model, model_data, model_names
 
 pytestmark = pytest.mark.slow
 

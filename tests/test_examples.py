@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from samhw.cli import main
+from samhw.app.cli import main
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from samhw.app.workload import make_workload
 from samhw.errors import InputError
-from samhw.frontend import check_size, model_data, parse
+from samhw.lang import check_size, model_data, parse
 from samhw.limits import check_memory, memory_limit
 from samhw.tensors import Tensor, random_tensor, read_tensor
 from samhw.tensors.generate import bigbird_mask, power_law_graph, pruned_weights
-from samhw.workload import make_workload
 
 GB = 1 << 30
 

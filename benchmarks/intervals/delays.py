@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 from samhw.graph import Arch
-from samhw.numerics import value_type
-from samhw.spec.arch import HLS_STEP
+from samhw.graph.numerics import value_type
+from samhw.graph.spec.arch import HLS_STEP
 
 __all__ = ["FIFO", "LOGIC", "MULTIPLEXER", "RAM", "Clock", "Delays", "Timing"]
 

@@ -7,13 +7,13 @@ from itertools import chain
 from typing import Any
 
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, make
+from samhw.graph.numerics import value_type
 from samhw.hls import HlsProgram, HlsStream
 from samhw.hls.cpp import payload_class
 from samhw.hls.library import library
 from samhw.hls.processes import lower_node
 from samhw.hls.program import Process
 from samhw.hls.region_builder import RegionBuilder
-from samhw.numerics import value_type
 from tests.spec.examples import EXAMPLES
 
 __all__ = ["VALUES", "Call", "Unit", "partitioned"]

@@ -5,8 +5,8 @@
 
 import numpy as np
 
-from samhw import nested
-from samhw.nested import ListType
+from samhw.lang import nested
+from samhw.lang.nested import ListType
 
 
 def b2b_gemm(rows, columns, others):

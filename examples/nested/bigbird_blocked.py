@@ -6,8 +6,8 @@ block of keys, and the three around its own place.
 
 import numpy as np
 
-from samhw import nested
-from samhw.nested import ListType
+from samhw.lang import nested
+from samhw.lang.nested import ListType
 
 
 def bigbird_blocked(qs, ks, vs):

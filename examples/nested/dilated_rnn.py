@@ -6,8 +6,8 @@ Each layer is one scan; together they are a stack, whose diagonals are rounds.
 
 import numpy as np
 
-from samhw import nested
-from samhw.nested import ListType, sigmoid
+from samhw.lang import nested
+from samhw.lang.nested import ListType, sigmoid
 
 
 def dilated_rnn(xs, wss, uss, bss):

@@ -5,8 +5,8 @@
 
 import numpy as np
 
-from samhw import nested
-from samhw.nested import ListType, sigmoid
+from samhw.lang import nested
+from samhw.lang.nested import ListType, sigmoid
 
 
 def stacked_lstm(xss, wss, uss, bss):

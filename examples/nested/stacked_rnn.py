@@ -6,8 +6,8 @@ diagonal are independent.
 
 import numpy as np
 
-from samhw import nested
-from samhw.nested import ListType
+from samhw.lang import nested
+from samhw.lang.nested import ListType
 
 
 def stacked_rnn(xss, ws):

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from samhw.errors import InputError
-from samhw.frontend import Program, Statement, reaching_beyond
-from samhw.fusion import block_sizes
 from samhw.graph import TensorBinding
+from samhw.lang import Program, Statement, reaching_beyond
+from samhw.lang.fusion import block_sizes
 from samhw.tensors import Format
 
 __all__ = ["block_counts", "check_divided", "undivided"]

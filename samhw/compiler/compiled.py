@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from samhw.choices.schedule import Schedule
+from samhw.compiler.passes import Lowerable, Recipe
 from samhw.compiler.region import LoweredRegion
 from samhw.compiler.scope import Lowerings
-from samhw.decision import RegionDecision
-from samhw.frontend import Program
 from samhw.graph import Arch, Design, sequence_of
-from samhw.numerics import ValueType
-from samhw.passes import Lowerable, Recipe
-from samhw.schedule import Schedule
-from samhw.splits import RowOrders
+from samhw.graph.numerics import ValueType
+from samhw.lang import Program
+from samhw.lang.decision import RegionDecision
+from samhw.lang.splits import RowOrders
 
 __all__ = ["Compiled", "CompiledRegion", "Decision"]
 

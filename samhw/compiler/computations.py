@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from samhw.compiler.table import FusionTable
 from samhw.cost import Expected
-from samhw.frontend import Region
 from samhw.graph import Endpoint, Graph, levels
-from samhw.spec import StreamKind
+from samhw.graph.spec import StreamKind
+from samhw.lang import Region
 
 __all__ = ["Computation", "Occurrence", "computations", "own_cycles", "with_waits"]
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 from samhw.compiler.compiled import Compiled, CompiledRegion, Decision
 from samhw.compiler.computations import with_waits
+from samhw.compiler.graph_passes import Assembly, apply_graph_passes
+from samhw.compiler.graph_passes.queues import with_room
+from samhw.compiler.passes import Lowerable, apply_region_passes
 from samhw.compiler.region import LoweredRegion, lower_region
 from samhw.compiler.scope import Scope
-from samhw.decision import Refusal
 from samhw.errors import RunError, ScheduleError
-from samhw.frontend import Program
 from samhw.graph import Arch
-from samhw.graph_passes import Assembly, apply_graph_passes
-from samhw.graph_passes.queues import with_room
-from samhw.passes import Lowerable, apply_region_passes
+from samhw.lang import Program
+from samhw.lang.decision import Refusal
 
 __all__ = ["add_queues", "assembled", "lower_program"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, cast
 
-from samhw.numerics import vanishing
+from samhw.graph.numerics import vanishing
 from samhw.tensors import LevelType
 
 __all__ = [

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from samhw.compiler.blocks import block_counts
 from samhw.compiler.compiled import Compiled
 from samhw.cost import DesignEstimate, Results, estimate_graph
+from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 from samhw.graph import runs_of
-from samhw.statistics import TensorStatistics
 
 __all__ = ["estimate_compiled", "run_extents"]
 

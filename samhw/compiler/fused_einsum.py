@@ -28,9 +28,9 @@ from samhw.compiler.einsum import (
 )
 from samhw.compiler.picks import picked
 from samhw.compiler.sums import Sums
-from samhw.decision import Iteration
 from samhw.errors import InputError, StreamError
-from samhw.frontend import (
+from samhw.graph.numerics import ValueType, neutral
+from samhw.lang import (
     Access,
     Add,
     Call,
@@ -45,10 +45,10 @@ from samhw.frontend import (
     RunningReduction,
     Sub,
 )
-from samhw.frontend.expr import walk
-from samhw.fusion import FusedRegion, Instance
+from samhw.lang.decision import Iteration
+from samhw.lang.expr import walk
+from samhw.lang.fusion import FusedRegion, Instance
 from samhw.names import Names
-from samhw.numerics import ValueType, neutral
 
 __all__ = ["EinsumBuilder"]
 

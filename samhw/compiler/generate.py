@@ -15,8 +15,8 @@ from samhw.graph import (
     memory_name,
     wired,
 )
-from samhw.numerics import ValueType
-from samhw.spec import StoredArray, spec_of
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec import StoredArray, spec_of
 
 __all__ = ["generate"]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from samhw.frontend import Capacity, Program
 from samhw.graph import Memory, MemoryRole, memory_name
-from samhw.spec import StoredArray
+from samhw.graph.spec import StoredArray
+from samhw.lang import Capacity, Program
 from samhw.tensors import Format
 
 __all__ = ["memories_of"]

@@ -10,16 +10,16 @@ from samhw.compiler.einsum import View
 from samhw.compiler.fused_einsum import EinsumBuilder
 from samhw.compiler.generate import generate
 from samhw.compiler.lowering import StoredResult, lower, lower_copy, lower_reshape
+from samhw.compiler.passes import PermutedCopy
 from samhw.compiler.scope import Scope
 from samhw.compiler.table import FusionTable
 from samhw.cost import Expected, estimate
-from samhw.decision import Refusal, RegionDecision, Sharing
 from samhw.errors import InputError, ScheduleError, StreamError
-from samhw.frontend import Region
-from samhw.fusion import FusedRegion, check_order, orders, partial_order
 from samhw.graph import Endpoint, Graph, Repeat, levels, validate
+from samhw.lang import Region
+from samhw.lang.decision import Refusal, RegionDecision, Sharing
+from samhw.lang.fusion import FusedRegion, check_order, orders, partial_order
 from samhw.names import Names
-from samhw.passes import PermutedCopy
 from samhw.tensors import Format
 
 __all__ = ["LoweredRegion", "lower_fused", "lower_region"]

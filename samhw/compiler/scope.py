@@ -7,11 +7,11 @@ from typing import Any
 
 from samhw.compiler.einsum import StepPlace
 from samhw.compiler.memories import memories_of
-from samhw.frontend import Access, Region, Scan
-from samhw.fusion import FusedRegion, block_sizes
+from samhw.compiler.passes import Lowerable
 from samhw.graph import Arch, Graph, Memory, MemoryRole, Repeat, TensorBinding
-from samhw.numerics import ValueType
-from samhw.passes import Lowerable
+from samhw.graph.numerics import ValueType
+from samhw.lang import Access, Region, Scan
+from samhw.lang.fusion import FusedRegion, block_sizes
 
 __all__ = ["Lowerings", "Scope"]
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from samhw.compiler.einsum import MUL, Apply, Einsum, Reduce, View, reachable
-from samhw.decision import Iteration
+from samhw.lang.decision import Iteration
 from samhw.names import Names
 
 __all__ = ["Sums"]

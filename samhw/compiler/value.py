@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.errors import InputError
-from samhw.frontend import Call, Div, Literal, Program, walk
-from samhw.numerics import Float, Integer, ValueType, value_type
+from samhw.graph.numerics import Float, Integer, ValueType, value_type
+from samhw.lang import Call, Div, Literal, Program, walk
 
 __all__ = ["AUTO", "asked_text", "asked_type", "choose_value", "counts_to"]
 

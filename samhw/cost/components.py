@@ -18,7 +18,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from samhw.graph import Endpoint, Graph, Memory, MemoryRole, Node
-from samhw.numerics import ValueType
+from samhw.graph.numerics import ValueType
 
 __all__ = [
     "BASE",

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from math import prod
 
+from samhw.cost.statistics import Support, TensorStatistics, onto
 from samhw.cost.streams import Carried
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node
-from samhw.spec import Each, StoredArray
-from samhw.statistics import Support, TensorStatistics, onto
+from samhw.graph.spec import Each, StoredArray
 
 __all__ = ["TokenCounts"]
 

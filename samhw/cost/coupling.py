@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.statistics import Support, TensorStatistics
+from samhw.cost.statistics import Support, TensorStatistics
 
 __all__ = ["Stage", "coupled_cycles", "two_stages"]
 

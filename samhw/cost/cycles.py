@@ -6,11 +6,11 @@ from math import prod
 
 from samhw.cost.counts import TokenCounts
 from samhw.cost.coupling import Stage, coupled_cycles
+from samhw.cost.statistics import any_of, shifted
 from samhw.cost.streams import Carried
 from samhw.graph import Channel, Endpoint, Levels, Node, levels
-from samhw.numerics import REDUCTIONS
-from samhw.spec.base import Reduction
-from samhw.statistics import any_of, shifted
+from samhw.graph.numerics import REDUCTIONS
+from samhw.graph.spec.base import Reduction
 
 __all__ = ["CycleEstimate"]
 

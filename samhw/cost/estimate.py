@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import prod
 
 from samhw.graph import Arch, Endpoint, Graph, Levels, Node, levels
-from samhw.spec import StoredArray
+from samhw.graph.spec import StoredArray
 
 __all__ = ["Expected", "estimate"]
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from samhw.cost.statistics import Dealt, Support, all_of, any_of, entries, every, onto, relabelled, shifted
 from samhw.graph import Endpoint, Graph, Node, StreamKind, levels
-from samhw.numerics.vanishing import vanishes, vanishes_by_first
-from samhw.spec import Port, StoredArray
-from samhw.statistics import Dealt, Support, all_of, any_of, entries, every, onto, relabelled, shifted
+from samhw.graph.numerics.vanishing import vanishes, vanishes_by_first
+from samhw.graph.spec import Port, StoredArray
 from samhw.tensors import Format
 
 __all__ = ["Carried", "ResultLevel", "Results", "flows", "results_of"]

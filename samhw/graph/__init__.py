@@ -1,6 +1,6 @@
 """The SAMML graph IR: what the compiler emits and every backend reads. Plain data, without behaviour.
 
-The types of its streams and the numbers of a build come from the specs of its nodes (`samhw.spec`).
+The types of its streams and the numbers of a build come from the specs of its nodes (`samhw.graph.spec`).
 """
 
 from samhw.graph.address_map import AddressMap
@@ -26,11 +26,11 @@ from samhw.graph.nodes import latency, make
 from samhw.graph.once import once_per_graph
 from samhw.graph.patterns import may_be_empty
 from samhw.graph.sequence import Parallel, Repeat, Run, Step, Steps, runs_of, sequence_of
+from samhw.graph.spec import Arch, Payload, Port, Stream, StreamKind
 from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Token, check_stream, stop
 from samhw.graph.validate import validate
 from samhw.graph.validate_design import validate_design
 from samhw.graph.wiring import wired
-from samhw.spec import Arch, Payload, Port, Stream, StreamKind
 
 __all__ = [
     "DDR4",

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from samhw.errors import InputError
 from samhw.graph.design import Design
 from samhw.graph.ir import Memory
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec import Arch, Payload
 from samhw.graph.widths import index_bits
 from samhw.names import Names, comment_text, identifiers, plain
-from samhw.numerics import ValueType
-from samhw.spec import Arch, Payload
 
 __all__ = ["NO_NODE", "AddressMap", "Cause", "Macros", "Register", "Status", "Window"]
 

@@ -7,9 +7,9 @@ from functools import cached_property
 
 from samhw.errors import InputError
 from samhw.graph.ir import Channel, Graph, Memory, MemoryRole, Node, TensorBinding
+from samhw.graph.numerics import ValueType
 from samhw.graph.sequence import Run, Steps, in_turn
-from samhw.numerics import ValueType
-from samhw.spec import Payload
+from samhw.graph.spec import Payload
 from samhw.words import counted
 
 __all__ = ["Design"]

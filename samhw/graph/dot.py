@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from samhw.graph.design import Design
 from samhw.graph.ir import Channel, Graph, MemoryRole, Node
-from samhw.spec import StreamKind
+from samhw.graph.spec import StreamKind
 
 __all__ = ["to_dot"]
 

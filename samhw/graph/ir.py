@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 
-from samhw.numerics import ValueType
-from samhw.spec import Payload, Port, Spec, StoredArray, Stream, StreamKind, spec_of
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec import Payload, Port, Spec, StoredArray, Stream, StreamKind, spec_of
 
 __all__ = [
     "Channel",

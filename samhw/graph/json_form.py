@@ -15,9 +15,9 @@ from samhw.graph.ir import (
     Node,
     TensorBinding,
 )
+from samhw.graph.numerics import ValueType, value_type
 from samhw.graph.sequence import Parallel, Repeat, Run, Step, Steps
-from samhw.numerics import ValueType, value_type
-from samhw.spec import Payload, Port, Stream, StreamKind, spec_of
+from samhw.graph.spec import Payload, Port, Stream, StreamKind, spec_of
 
 __all__ = ["dumps", "loads"]
 

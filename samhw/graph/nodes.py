@@ -4,8 +4,8 @@ from typing import Any
 
 from samhw.errors import InputError
 from samhw.graph.ir import Node
-from samhw.numerics import OPERATIONS, ValueType
-from samhw.spec import Arch, spec_of
+from samhw.graph.numerics import OPERATIONS, ValueType
+from samhw.graph.spec import Arch, spec_of
 
 __all__ = ["latency", "make"]
 
@@ -14,7 +14,7 @@ def make(kind: str, name: str, depth: int, *, note: str = "", index: str = "", *
     """A graph node with typed ports.
 
     Args:
-        kind: one of `samhw.spec.kinds()`.
+        kind: one of `samhw.graph.spec.kinds()`.
         name: unique in its graph.
         depth: depth of the stream on the first input (the outer one of two); ignored for root.
         note: where the node comes from, for readers.

@@ -7,8 +7,8 @@ import networkx as nx
 
 from samhw.graph.ir import Channel, Endpoint, Graph, Node
 from samhw.graph.once import once_per_graph
-from samhw.spec.base import Distribution
-from samhw.spec.streams import StreamKind
+from samhw.graph.spec.base import Distribution
+from samhw.graph.spec.streams import StreamKind
 
 __all__ = ["LevelPattern", "concatenates", "contained", "may_be_empty", "offsets", "pattern_of", "patterns"]
 

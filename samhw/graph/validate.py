@@ -8,7 +8,7 @@ import networkx as nx
 from samhw.errors import InputError
 from samhw.graph.ir import Channel, Graph, MemoryRole, Node
 from samhw.graph.once import once_per_graph
-from samhw.spec import Payload, Port, StoredArray, StreamKind
+from samhw.graph.spec import Payload, Port, StoredArray, StreamKind
 
 __all__ = ["check_unique", "validate"]
 

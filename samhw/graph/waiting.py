@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from samhw.graph.ir import Channel, Endpoint, Graph, Node
 from samhw.graph.patterns import LevelPattern, concatenates, contained, offsets, pattern_of, patterns
-from samhw.spec.base import Distribution, Joined
+from samhw.graph.spec.base import Distribution, Joined
 
 __all__ = ["AT_END", "LATE", "NEVER", "Awaited", "Lag", "Rise", "lag"]
 

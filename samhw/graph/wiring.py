@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from samhw.graph.ir import Channel, Endpoint, Node
 from samhw.graph.nodes import latency
-from samhw.numerics import ValueType
-from samhw.spec import Arch
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec import Arch
 
 __all__ = ["wired"]
 

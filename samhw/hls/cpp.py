@@ -3,8 +3,8 @@
 from hashlib import sha256
 
 from samhw.graph import Arch, Payload
+from samhw.graph.numerics import Fixed, Float, Integer, ValueType
 from samhw.names import comment_text, plain
-from samhw.numerics import Fixed, Float, Integer, ValueType
 
 __all__ = [
     "INDEX",

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from samhw.graph import Arch, Graph
-from samhw.numerics import Float
-from samhw.spec.arch import HLS_STEP
+from samhw.graph.numerics import Float
+from samhw.graph.spec.arch import HLS_STEP
 
 __all__ = ["float_operators"]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from samhw.graph import Graph, Node
+from samhw.graph.numerics import Float, ValueType
 from samhw.hls.off_chip import BURST, OUTSTANDING
 from samhw.hls.program import HlsProgram
 from samhw.hls.templates import header_template, render
-from samhw.numerics import Float, ValueType
 from samhw.primitives import role
 
 __all__ = ["library", "operation_headers"]

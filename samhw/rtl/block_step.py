@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Elaboratable, Module, Signal
 from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch
-from samhw.numerics import ValueType
+from samhw.graph.numerics import ValueType
 from samhw.rtl.reduce_step import ReduceStep
 from samhw.rtl.shared import SharedPart
 

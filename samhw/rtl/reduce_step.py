@@ -4,7 +4,7 @@ from amaranth.hdl import Elaboratable, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch
-from samhw.numerics import ValueType
+from samhw.graph.numerics import ValueType
 from samhw.rtl.shared import SharedPart
 from samhw.rtl.units import accumulate_unit
 from samhw.rtl.units.pipeline import delayed

@@ -5,7 +5,7 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.errors import InputError
 from samhw.graph import Arch
-from samhw.numerics import ValueType
+from samhw.graph.numerics import ValueType
 from samhw.rtl.shared import SharedPart
 from samhw.rtl.units import alu_unit
 from samhw.rtl.units.pipeline import delayed

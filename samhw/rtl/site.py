@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from samhw.graph import Arch, Endpoint, Graph, Node
+from samhw.graph.numerics import ValueType
 from samhw.graph.widths import greatest_indices
-from samhw.numerics import ValueType
 from samhw.rtl.token import token_width
 
 __all__ = ["Site"]

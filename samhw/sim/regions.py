@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from samhw.errors import InputError, RunError
 from samhw.graph import Arch, Design, Graph, MemoryRole, OffChip, memory_name, runs_of, validate_design
 from samhw.graph.sequence import check_steps
+from samhw.graph.spec import StoredArray
 from samhw.sim.engine import UNLIMITED
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.result import Result, joined_results
 from samhw.sim.simulate import WHOLE, InterruptedRunError, simulate
 from samhw.sim.stores import zeros
-from samhw.spec import StoredArray
 
 __all__ = ["SimulatedRegion", "joined", "simulate_regions", "simulated_regions", "total_cycles"]
 

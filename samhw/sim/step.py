@@ -22,7 +22,7 @@ from collections.abc import Callable, MutableSequence
 from typing import NamedTuple
 
 from samhw.graph import Kind
-from samhw.spec import PORTS
+from samhw.graph.spec import PORTS
 
 __all__ = [
     "CAPACITY",

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node
+from samhw.graph.spec import Each
 from samhw.sim.result import ChannelStats, Result
-from samhw.spec import Each
 
 __all__ = ["Traffic", "operations", "traffic"]
 

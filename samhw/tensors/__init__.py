@@ -18,7 +18,7 @@ Formats by name: ``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf
 ``csf @ (2, 0, 1)``.
 """
 
-from samhw.formats import Format, LevelType, StoredLevel
+from samhw.tensors.formats import Format, LevelType, StoredLevel
 from samhw.tensors.generate import (
     block_diagonal_graph,
     karate,

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
-from samhw.formats import Format
-from samhw.formats.arrays import IntArray, check_positions
 from samhw.limits import WORD, check_memory
+from samhw.tensors.formats import Format
+from samhw.tensors.formats.arrays import IntArray, check_positions
 from samhw.tensors.tensor import Tensor
 from samhw.tensors.weighted_pairs import pairs_of_all, pairs_one_by_one
 

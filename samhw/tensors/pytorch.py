@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
-from samhw.formats.arrays import IntArray
+from samhw.tensors.formats.arrays import IntArray
 
 if TYPE_CHECKING:
     from torch import Tensor

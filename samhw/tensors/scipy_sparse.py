@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from samhw.errors import InputError
-from samhw.formats.arrays import IntArray
+from samhw.tensors.formats.arrays import IntArray
 
 __all__ = ["AS_STORED", "scipy_array", "scipy_format", "sparse_to_coo"]
 

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
-from samhw.formats import Format, StoredLevel
-from samhw.formats.arrays import IntArray, check_length
-from samhw.formats.level import Packing
+from samhw.tensors.formats import Format, StoredLevel
+from samhw.tensors.formats.arrays import IntArray, check_length
+from samhw.tensors.formats.level import Packing
 
 __all__ = [
     "build_levels",

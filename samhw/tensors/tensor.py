@@ -10,9 +10,9 @@ import numpy.typing as npt
 import scipy.sparse
 
 from samhw.errors import InputError
-from samhw.formats import Format, StoredLevel
-from samhw.formats.arrays import IntArray, check_positions, run_starts
 from samhw.tensors import pytorch
+from samhw.tensors.formats import Format, StoredLevel
+from samhw.tensors.formats.arrays import IntArray, check_positions, run_starts
 from samhw.tensors.scipy_sparse import AS_STORED, scipy_array, sparse_to_coo
 from samhw.tensors.storage import (
     build_levels,

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
-from samhw.formats.arrays import IntArray, run_starts
 from samhw.limits import WORD, check_memory
+from samhw.tensors.formats.arrays import IntArray, run_starts
 
 __all__ = ["pairs_of_all", "pairs_one_by_one"]
 

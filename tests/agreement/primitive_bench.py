@@ -29,9 +29,6 @@ from amaranth.hdl import (
 )
 from amaranth.lib import memory, wiring
 
-from samhw.building.cache import cached, digest
-from samhw.building.elaborate import generator_digest
-from samhw.building.verilator import build_program
 from samhw.collector import no_collection
 from samhw.graph import Arch, Graph, Kind, MemoryRole, Node, Token
 from samhw.rtl.actor import MemoryWriteSignature, component
@@ -39,6 +36,9 @@ from samhw.rtl.channel import Fifo
 from samhw.rtl.logic import any_of
 from samhw.rtl.verilog import convert
 from samhw.rtl.verilog_platform import VerilogPlatform
+from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.elaborate import generator_digest
+from samhw.targets.building.verilator import build_program
 
 __all__ = ["Bench", "Case", "Instance", "Outcome"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from samhw.graph import STOP, VAL, Arch, Graph, Memory, MemoryRole, Token, make
-from samhw.numerics import Float, value_type
+from samhw.graph.numerics import Float, value_type
 from tests.support.lanes import distributed
 from tests.support.nested import Nested, to_stream
 

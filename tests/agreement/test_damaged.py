@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 
 from samhw.compiler import Compiled
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError, RunError
-from samhw.frontend import parse
+from samhw.graph.numerics import Words
 from samhw.graph.widths import index_bits
-from samhw.numerics import Words
-from samhw.running.driver import VerilatedDesign
-from samhw.running.hls import HlsDesign
-from samhw.running.inputs import load_inputs
-from samhw.search import Job, compile_job
+from samhw.lang import parse
 from samhw.sim import simulate
+from samhw.targets.running.driver import VerilatedDesign
+from samhw.targets.running.hls import HlsDesign
+from samhw.targets.running.inputs import load_inputs
 from samhw.tensors import Tensor
 from tests.support.thorough import sample
 

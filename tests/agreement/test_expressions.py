@@ -13,15 +13,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.frontend import Program
 from samhw.graph import Design
-from samhw.numerics import Float, value_type
-from samhw.running.driver import VerilatedDesign, VerilatedSession
-from samhw.running.inputs import load_inputs
-from samhw.schedule import FUSION_LEVELS, Schedule
+from samhw.graph.numerics import Float, value_type
+from samhw.lang import Program
 from samhw.sim import DeadlockError, simulate_regions, total_cycles
+from samhw.targets.running.driver import VerilatedDesign, VerilatedSession
+from samhw.targets.running.inputs import load_inputs
 from tests.support.program_cases import (
     compile_or_none,
     random_arch,

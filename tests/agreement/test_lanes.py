@@ -10,14 +10,14 @@ import os
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.checking.check import check
-from samhw.checking.correlate import correlate
+from samhw.app.checking.check import check
+from samhw.app.checking.correlate import correlate
+from samhw.app.workload import bind_program, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, FusionLevel, Schedule, parse_lanes
 from samhw.compiler import Compiled
-from samhw.frontend import Program
-from samhw.numerics import value_type
-from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule, parse_lanes
-from samhw.workload import bind_program, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import Program
+from samhw.targets.backends import run
 from tests.agreement.test_expressions import RUNS, VALUES, run_random
 from tests.support.program_cases import compile_or_none, random_arch
 from tests.support.strategies.chains import chained_programs

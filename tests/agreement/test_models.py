@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from samhw.backends import run
-from samhw.checking import check
-from samhw.numerics import value_type
-from samhw.schedule import FusionLevel, Schedule
-from samhw.workload import compile_workload, make_model_workload
+from samhw.app.checking import check
+from samhw.app.workload import compile_workload, make_model_workload
+from samhw.choices.schedule import FusionLevel, Schedule
+from samhw.graph.numerics import value_type
+from samhw.targets.backends import run
 from tests.support.thorough import sample
 
 SMALL = {

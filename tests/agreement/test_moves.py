@@ -4,13 +4,13 @@ aliases of an input and of a buffer among them."""
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.checking.check import check
-from samhw.checking.correlate import correlate
-from samhw.frontend import parse
-from samhw.numerics import value_type
+from samhw.app.checking.check import check
+from samhw.app.checking.correlate import correlate
+from samhw.app.workload import Workload, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 
 PROGRAM = parse("""
 tensor A[i, a] : csr

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload, make_workload
+from samhw.choices.schedule import Schedule
 from samhw.errors import ScheduleError
-from samhw.frontend import Program, parse
-from samhw.schedule import Schedule
-from samhw.workload import Workload, compile_workload, make_workload
+from samhw.lang import Program, parse
+from samhw.targets.backends import run
 from tests.support.hostile import renamed
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs

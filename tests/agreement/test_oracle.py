@@ -6,11 +6,11 @@ from itertools import count, islice
 
 import pytest
 
-from samhw.backends import run
 from samhw.compiler import Compiled
 from samhw.graph import Arch, Design
-from samhw.running.hls import HlsDesign
-from samhw.running.images import unload
+from samhw.targets.backends import run
+from samhw.targets.running.hls import HlsDesign
+from samhw.targets.running.images import unload
 from tests.support.hls_bench import run_design, run_model
 from tests.support.oracle.case import Case, compile_case, draw_case
 

@@ -11,7 +11,7 @@ import pytest
 
 from samhw.errors import RunError
 from samhw.graph.address_map import Cause
-from samhw.spec import kinds
+from samhw.graph.spec import kinds
 from tests.support.bench import bench_primitive
 
 from .primitive_bench import Bench, Case, Instance, Outcome

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from samhw.backends import find_backend, run
+from samhw.app.workload import bind_program, compile_workload
 from samhw.graph import Arch
-from samhw.workload import bind_program, compile_workload
+from samhw.targets.backends import find_backend, run
 
 PROFILES = [name for name in Arch.profiles() if not Arch.load(name).fanout and Arch.load(name) != Arch()]
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw import nested
+from samhw.lang import nested
 from samhw.errors import InputError
-from samhw.frontend import load_program, sequence_names
-from samhw.nested import ListType
+from samhw.lang import load_program, sequence_names
+from samhw.lang.nested import ListType
 from tests.nested.examples import example
 from tests.support.plain_sequences import PLAIN
 from tests.support.thorough import THOROUGH

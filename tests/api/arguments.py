@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from samhw.frontend import ProgramBuilder, load_kernel
+from samhw.choices.schedule import Schedule
 from samhw.graph import DDR4, Arch
-from samhw.schedule import Schedule
+from samhw.lang import ProgramBuilder, load_kernel
 from samhw.tensors import Format, Tensor
 
 __all__ = ["anything", "array", "damaged_scipy", "data", "one_of", "scipy_sparse", "torch_tensor"]

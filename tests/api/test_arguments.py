@@ -12,9 +12,9 @@ import torch
 import samhw
 import samhw.torch
 from samhw.errors import InputError
-from samhw.formats import StoredLevel
 from samhw.graph import HBM2, Arch
 from samhw.tensors import Format, Tensor
+from samhw.tensors.formats import StoredLevel
 
 SPMM = "T[i, j] = A[i, k] * X[k, j]"
 A, X = np.eye(3), np.ones((3, 2))

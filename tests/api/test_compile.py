@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from numpy.testing import assert_array_equal
 
 import samhw
-from samhw.cli import main
+from samhw.app.cli import main
 from samhw.errors import InputError, RunError
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.tensors import Tensor
 
 SPMM = "T[i, j] = A[i, k] * X[k, j]"

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 import samhw
-from samhw.backends import MODEL, find_backend
 from samhw.errors import InputError
+from samhw.targets.backends import MODEL, find_backend
 
 SCHEDULES = [
     {},

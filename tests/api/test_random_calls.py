@@ -19,9 +19,9 @@ import torch
 
 import samhw
 import samhw.torch
+from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
 from samhw.graph import Arch, Dram
-from samhw.schedule import Schedule
 from tests.api.arguments import anything, data, one_of
 
 CASES = int(os.environ.get("SAMHW_RANDOM_CALLS", "240"))

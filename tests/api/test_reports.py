@@ -11,7 +11,7 @@ import torch
 
 import samhw
 import samhw.torch
-from samhw.api import DesignResult
+from samhw.app.api import DesignResult
 from samhw.errors import InputError
 from samhw.graph import DDR4
 

@@ -11,10 +11,10 @@ import torch
 
 import samhw
 import samhw.torch
+from samhw.app.report.comparison import Comparison
+from samhw.app.workload import bind_program
 from samhw.compiler import FusionTable
 from samhw.errors import InputError
-from samhw.report.comparison import Comparison
-from samhw.workload import bind_program
 from tests.support.browser import browser, errors, opened
 
 TEXT = "y[i] = A[i,j] * x[j]"

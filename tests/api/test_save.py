@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 import samhw
 import samhw.torch
-from samhw.cli import main
+from samhw.app.cli import main
+from samhw.app.workload import SavedDesign, bind_program
 from samhw.errors import InputError
-from samhw.numerics import value_type
-from samhw.workload import SavedDesign, bind_program
+from samhw.graph.numerics import value_type
 
 CHAIN = "T[i, j] = A[i, k] * X[k, j]\nU[i, j] = relu(T[i, j])\ny[i] = U[i, j] * w[j]"
 

@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from samhw.backends import (
+from samhw.app.cli import main
+from samhw.app.workload import bind_program, compile_workload
+from samhw.compiler import Compiled
+from samhw.errors import InputError
+from samhw.targets.backends import (
     BACKENDS,
     MODEL,
     Backend,
@@ -16,11 +20,7 @@ from samhw.backends import (
     registry,
     run,
 )
-from samhw.cli import main
-from samhw.compiler import Compiled
-from samhw.errors import InputError
-from samhw.running.inputs import Inputs
-from samhw.workload import bind_program, compile_workload
+from samhw.targets.running.inputs import Inputs
 
 
 class Echo(Backend):

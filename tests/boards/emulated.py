@@ -4,14 +4,14 @@ from functools import cache
 
 import numpy as np
 
-from samhw.boards.catalog import find_board
-from samhw.building.boards import BoardDesign
+from samhw.app.workload import Workload, bind_program, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
-from samhw.link import Transport
-from samhw.numerics import value_type
-from samhw.running.boards import BoardSession
-from samhw.schedule import Schedule
-from samhw.workload import Workload, bind_program, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.targets.boards.catalog import find_board
+from samhw.targets.building.boards import BoardDesign
+from samhw.targets.link import Transport
+from samhw.targets.running.boards import BoardSession
 
 __all__ = ["FaultyLine", "design_on", "open_session", "small"]
 

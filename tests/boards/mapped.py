@@ -10,10 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from samhw.building.boards.bitstream import SYNTHESIS, synthesise
-from samhw.building.boards.netlist import TOP, BoardDesign
-from samhw.building.boards.tools import run_tool
-from samhw.building.cache import cached, digest
+from samhw.targets.building.boards.bitstream import SYNTHESIS, synthesise
+from samhw.targets.building.boards.netlist import TOP, BoardDesign
+from samhw.targets.building.boards.tools import run_tool
+from samhw.targets.building.cache import cached, digest
 
 __all__ = ["HAS_YOSYS", "as_verilog", "mapped"]
 

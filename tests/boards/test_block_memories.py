@@ -8,15 +8,15 @@ import pytest
 from amaranth.back import rtlil
 from amaranth.hdl import Elaboratable
 
-from samhw.building.boards import bitstream
-from samhw.building.boards.tools import run_tool
 from samhw.graph import Memory, MemoryRole
 from samhw.graph.address_map import Window
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
+from samhw.graph.spec import StoredArray
 from samhw.rtl.channel import Fifo
 from samhw.rtl.memories import TensorMemory
 from samhw.rtl.verilog_memory import VerilogMemories
-from samhw.spec import StoredArray
+from samhw.targets.building.boards import bitstream
+from samhw.targets.building.boards.tools import run_tool
 
 from .emulated import design_on, small
 from .mapped import HAS_YOSYS

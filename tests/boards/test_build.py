@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from samhw import link
-from samhw.building import boards, tools
-from samhw.building.boards import BoardDesign, bitstream
-from samhw.building.boards.clock import with_clock
-from samhw.cli import main
-from samhw.running.boards import BoardFolder, EmulatedLine, folder
+from samhw.targets import link
+from samhw.app.cli import main
+from samhw.targets.building import boards, tools
+from samhw.targets.building.boards import BoardDesign, bitstream
+from samhw.targets.building.boards.clock import with_clock
+from samhw.targets.running.boards import BoardFolder, EmulatedLine, folder
 from tests.support.thorough import THOROUGH
 
 from .emulated import small

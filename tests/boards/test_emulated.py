@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from samhw.backends import find_backend, run
-from samhw.boards.catalog import find_board
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import bind_program, compile_workload
 from samhw.errors import InputError, RunError
-from samhw.frontend import kernel_names
 from samhw.graph.address_map import Register
-from samhw.link import Client
-from samhw.link.frames import Decoder, encode
-from samhw.numerics import value_type
-from samhw.running.boards import BoardSession, EmulatedLine
-from samhw.running.inputs import load_inputs
-from samhw.running.session import SimulatedSession
-from samhw.workload import bind_program, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import kernel_names
+from samhw.targets.backends import find_backend, run
+from samhw.targets.boards.catalog import find_board
+from samhw.targets.link import Client
+from samhw.targets.link.frames import Decoder, encode
+from samhw.targets.running.boards import BoardSession, EmulatedLine
+from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.session import SimulatedSession
 from tests.support.thorough import sample
 
 from .emulated import FaultyLine, design_on, open_session, small

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw.building.boards import BoardDesign
-from samhw.building.boards.own_registers import use_own_registers
-from samhw.numerics import value_type
-from samhw.running.boards import EmulatedLine
-from samhw.running.inputs import load_inputs
-from samhw.running.session import SimulatedSession
-from samhw.spec.arch import Arch
-from samhw.workload import bind_program, compile_workload
+from samhw.app.workload import bind_program, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.graph.spec.arch import Arch
+from samhw.targets.building.boards import BoardDesign
+from samhw.targets.building.boards.own_registers import use_own_registers
+from samhw.targets.running.boards import EmulatedLine
+from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.session import SimulatedSession
 
 from .emulated import open_session
 from .mapped import HAS_YOSYS, as_verilog, mapped

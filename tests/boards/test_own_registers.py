@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from samhw.building.boards import bitstream, own_registers
-from samhw.building.boards.own_registers import use_own_registers
+from samhw.targets.building.boards import bitstream, own_registers
+from samhw.targets.building.boards.own_registers import use_own_registers
 
 CLOCK, OTHER = 2, 3
 """Bits of two clocks. Outputs of blocks begin at 100, of registers at 200."""

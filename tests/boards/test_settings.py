@@ -10,21 +10,21 @@ import pytest
 from click.testing import CliRunner
 
 import samhw.installed
-from samhw.backends import find_backend, find_target
-from samhw.boards import board_file, board_names, files
-from samhw.boards.catalog import find_board
-from samhw.boards.ecp5 import ECP5, place_options
-from samhw.boards.xilinx7 import XILINX7
-from samhw.building.boards import BoardDesign
-from samhw.building.boards.bitstream import _check_clock
-from samhw.building.boards.loader import load_bitstream
-from samhw.building.boards.size import check_size, least_use, use_of
-from samhw.cli import main
+from samhw.app.cli import main
+from samhw.compiler.search import Job, compile_job
 from samhw.cost import Use
 from samhw.errors import InputError, RunError
-from samhw.frontend import parse
 from samhw.graph import Design
-from samhw.search import Job, compile_job
+from samhw.lang import parse
+from samhw.targets.backends import find_backend, find_target
+from samhw.targets.boards import board_file, board_names, files
+from samhw.targets.boards.catalog import find_board
+from samhw.targets.boards.ecp5 import ECP5, place_options
+from samhw.targets.boards.xilinx7 import XILINX7
+from samhw.targets.building.boards import BoardDesign
+from samhw.targets.building.boards.bitstream import _check_clock
+from samhw.targets.building.boards.loader import load_bitstream
+from samhw.targets.building.boards.size import check_size, least_use, use_of
 
 from .emulated import design_on, small
 
@@ -267,7 +267,7 @@ def test_packages_that_are_missing(package: str, words: tuple[str, ...], tmp_pat
                 if name.partition(".")[0] == {package!r}:
                     raise ModuleNotFoundError(name)
         sys.meta_path.insert(0, Nothing())
-        from samhw.cli import main
+        from samhw.app.cli import main
         main()
     """
     done = subprocess.run(

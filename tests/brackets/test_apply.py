@@ -2,9 +2,9 @@
 
 import pytest
 
-from samhw.brackets import apply_brackets
 from samhw.errors import InputError
-from samhw.frontend import Program, load_model, parse
+from samhw.lang import Program, load_model, parse
+from samhw.lang.brackets import apply_brackets
 
 CHAIN = """
 tensor A[i=4, k=4] : csr

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from samhw.backends import run
-from samhw.brackets import apply_brackets
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.compiler.search import Sizes, bracket_choices
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import Capacity, Program, dumps, parse
-from samhw.numerics import value_type
-from samhw.reference import evaluate_program
-from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.search import Sizes, bracket_choices
-from samhw.workload import Workload, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import Capacity, Program, dumps, parse
+from samhw.lang.brackets import apply_brackets
+from samhw.lang.reference import evaluate_program
+from samhw.targets.backends import run
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.brackets import brackets
 from tests.support.strategies.chains import chained_programs

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from samhw.building.cache import cached, digest
 from samhw.cache import cache_directory
 from samhw.errors import InputError
+from samhw.targets.building.cache import cached, digest
 
 
 @pytest.fixture(autouse=True)

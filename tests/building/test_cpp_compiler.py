@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from samhw.building.cpp_compiler import CppCompiler, find_cpp_compiler
 from samhw.errors import InputError, RunError
+from samhw.targets.building.cpp_compiler import CppCompiler, find_cpp_compiler
 from tests.support.thorough import THOROUGH
 
 GPP = "g++ (Debian 12.2.0-14) 12.2.0"

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import samhw.rtl
-from samhw.building.elaborate import generate_verilog
 from samhw.compiler import Compiled
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import RunError
-from samhw.frontend import Capacity, load_kernel
 from samhw.graph import Arch, Design
-from samhw.running.driver import VerilatedDesign
-from samhw.running.images import load, unload
-from samhw.search import Job, compile_job
+from samhw.lang import Capacity, load_kernel
 from samhw.sim import simulate
+from samhw.targets.building.elaborate import generate_verilog
+from samhw.targets.running.driver import VerilatedDesign
+from samhw.targets.running.images import load, unload
 from samhw.tensors import Tensor
 
 

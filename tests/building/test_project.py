@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from amaranth.lib.wiring import In
 
-from samhw.building.cpp_compiler import find_cpp_compiler
-from samhw.building.project import _PINS
-from samhw.building.tools import find_verilator
 from samhw.rtl.host_port import AxiLiteSignature
+from samhw.targets.building.cpp_compiler import find_cpp_compiler
+from samhw.targets.building.project import _PINS
+from samhw.targets.building.tools import find_verilator
 from tests.support.command import good
 
 SQUARE = "tensor x[i=20] : csf\ntensor y[i=20] : csf\ny[i] = x[i] * x[i]\n"

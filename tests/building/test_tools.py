@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from samhw.building import tools
-from samhw.building.tools import find_verilator
 from samhw.errors import InputError
+from samhw.targets.building import tools
+from samhw.targets.building.tools import find_verilator
 
 
 @pytest.fixture(autouse=True)

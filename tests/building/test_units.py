@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from samhw.building.verilator import _groups
+from samhw.targets.building.verilator import _groups
 
 
 @pytest.mark.parametrize(

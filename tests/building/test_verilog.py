@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from samhw.building import verilator
-from samhw.building.tools import find_verilator
-from samhw.cli import main
+from samhw.app.cli import main
 from samhw.rtl import LINT_EXCEPTIONS
+from samhw.targets.building import verilator
+from samhw.targets.building.tools import find_verilator
 
 DOT = """
 tensor a[i=50] : csf

@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 import samhw
-from samhw.cascade import cascaded
-from samhw.cli import main
+from samhw.app.cli import main
 from samhw.errors import InputError
-from samhw.frontend import parse
+from samhw.lang import parse
+from samhw.lang.cascade import cascaded
 
 A = np.array([[0.0, 1, 2, 3], [2, 2, 2, 2]])
 SUMS = np.exp(A - A.max(1, keepdims=True)).sum(1)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import sympy
 
-from samhw.cascade.decompose import Decomposed, FiniteRank, decompose
-from samhw.cascade.symbols import from_symbols, symbol, to_symbols
-from samhw.frontend import Access, parse
+from samhw.lang import Access, parse
+from samhw.lang.cascade.decompose import Decomposed, FiniteRank, decompose
+from samhw.lang.cascade.symbols import from_symbols, symbol, to_symbols
 
 x, m, v, w, total, y = map(symbol, ("x", "m", "v", "w", "l", "y"))
 exp = sympy.exp

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.cascade import cascaded
-from samhw.frontend import parse
+from samhw.lang import parse
+from samhw.lang.cascade import cascaded
 
 S = np.array([[-2, 0, 1, -1], [1, 2, -1, 0.5], [-1, -2, -3, -1.5]])
 GREATEST = S.max(1, keepdims=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.frontend import parse
+from samhw.lang import parse
 from tests.support.cascade_programs import FORMS, VALUES, cascade_data, cascade_text, has_form
 from tests.support.thorough import sample
 

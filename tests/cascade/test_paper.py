@@ -9,10 +9,10 @@ the maximum of a softmax, which commutes.
 import numpy as np
 import pytest
 
-from samhw.cascade import cascaded
-from samhw.frontend import dumps, parse
-from samhw.frontend.check import check_program
-from samhw.reference import evaluate_program
+from samhw.lang import dumps, parse
+from samhw.lang.cascade import cascaded
+from samhw.lang.check import check_program
+from samhw.lang.reference import evaluate_program
 
 SOFTMAX = "m[i] max= x[i, j]\nE[i, j] = exp(x[i, j] - m[i])\n"
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from samhw import compile
-from samhw.cascade import cascaded
-from samhw.frontend import load_cascade, parse
+from samhw.lang import load_cascade, parse
+from samhw.lang.cascade import cascaded
 
 Arrays = Mapping[str, np.ndarray]
 RNG = np.random.default_rng(7)

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.cascade import cascaded
 from samhw.errors import InputError
-from samhw.frontend import Program, dumps, parse
-from samhw.frontend.check import check_program
-from samhw.reference import evaluate_program
+from samhw.lang import Program, dumps, parse
+from samhw.lang.cascade import cascaded
+from samhw.lang.check import check_program
+from samhw.lang.reference import evaluate_program
 from samhw.tensors import Tensor
 
 CASCADES = int(os.environ.get("SAMHW_RANDOM_CASCADES", "60"))

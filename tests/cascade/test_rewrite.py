@@ -7,12 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 import samhw
-from samhw.cascade import cascaded
-from samhw.cli import main
-from samhw.frontend import dumps, parse
-from samhw.frontend.check import check_program
-from samhw.reference import evaluate_program
-from samhw.search import Job, compile_job
+from samhw.app.cli import main
+from samhw.compiler.search import Job, compile_job
+from samhw.lang import dumps, parse
+from samhw.lang.cascade import cascaded
+from samhw.lang.check import check_program
+from samhw.lang.reference import evaluate_program
 
 RNG = np.random.default_rng(0)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.frontend import Program, load_cascade, parse
+from samhw.lang import Program, load_cascade, parse
 from tests.cascade.test_paper import CASCADE_OF_THREE
 from tests.support.thorough import sample
 

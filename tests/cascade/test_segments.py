@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.cascade import cascaded
 from samhw.errors import InputError
-from samhw.frontend import Program, dumps, load_cascade, parse
+from samhw.lang import Program, dumps, load_cascade, parse
+from samhw.lang.cascade import cascaded
 from tests.cascade.test_rewrite import MASKED
 
 RNG = np.random.default_rng(3)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.cascade import cascaded
+from samhw.choices.schedule import Schedule, cascade_text, with_words
 from samhw.errors import InputError
-from samhw.frontend import dumps, load_cascade, parse
-from samhw.schedule import Schedule, cascade_text, with_words
+from samhw.lang import dumps, load_cascade, parse
+from samhw.lang.cascade import cascaded
 from tests.cascade.test_segments import SOFTMAX, attention, softmax
 
 

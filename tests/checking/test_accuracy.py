@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw.checking import Difference, differences
-from samhw.frontend import parse
+from samhw.app.checking import Difference, differences
+from samhw.app.workload import Workload
+from samhw.lang import parse
 from samhw.tensors import Tensor
-from samhw.workload import Workload
 
 EXACT = np.array([[3.0, 0.0], [4.0, 5.0]])
 

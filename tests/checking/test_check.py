@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from samhw.backends import run
-from samhw.checking import Check, Verdict
-from samhw.checking.check import check
-from samhw.cli import main
-from samhw.frontend import parse
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.sweep.configuration import Configuration
-from samhw.sweep.outcome import is_outcome, outcome
+from samhw.app.checking import Check, Verdict
+from samhw.app.checking.check import check
+from samhw.app.cli import main
+from samhw.app.sweep.configuration import Configuration
+from samhw.app.sweep.outcome import is_outcome, outcome
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 
 # In f32 the product is rounded and equal to e; NumPy's, in double precision, is not.
 EQUAL = "tensor c[i=3]\ntensor d[i=3]\ntensor e[i=3]\ny[i] = eq(c[i] * d[i], e[i])\n"
@@ -134,7 +134,7 @@ def test_a_build_is_checked_if_asked_for(tmp_path: Path, monkeypatch: pytest.Mon
     assert told.exit_code == 0
     assert told.stderr.endswith("samhw: checked, right on karate\n")
 
-    monkeypatch.setattr("samhw.cli.build.check", lambda *_: Check(2.0, 0.0, tensors={"x": Verdict.WRONG}))
+    monkeypatch.setattr("samhw.app.cli.build.check", lambda *_: Check(2.0, 0.0, tensors={"x": Verdict.WRONG}))
     told = CliRunner().invoke(main, [*words, str(tmp_path / "wrong"), "--check"])
     assert told.exit_code == 1
     assert "The results of 'spmv' on karate are wrong, off by 2, so that nothing was written" in told.stderr
@@ -152,7 +152,7 @@ def test_a_check_needs_data(tmp_path: Path) -> None:
 
 def test_a_sample_of_rows_where_all_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said, and what is wrong in it is seen."""
-    monkeypatch.setattr(sys.modules["samhw.checking.check"], "memory_limit", lambda: 40_000)
+    monkeypatch.setattr(sys.modules["samhw.app.checking.check"], "memory_limit", lambda: 40_000)
     words = ["run", "gcn", "--data", "karate", "--fuse", "none"]
     told = CliRunner().invoke(main, words)
     assert told.exit_code == 0
@@ -186,7 +186,7 @@ def test_a_check_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError("checked")
 
-    monkeypatch.setattr("samhw.cli.run.check", never)
+    monkeypatch.setattr("samhw.app.cli.run.check", never)
     result = CliRunner().invoke(main, ["run", "spmv", "--no-check"])
     assert result.exit_code == 0, result.output
     assert "not checked (--no-check)" in result.output
@@ -206,7 +206,7 @@ def test_a_cascade_has_the_values_of_the_program_as_it_is_written(monkeypatch: p
     for breaks in (False, True):
         if breaks:
             # Tiles of 4 then have zeros beyond the extent of 10.
-            monkeypatch.setattr("samhw.cascade.parts.reaching_beyond", lambda statement: ())
+            monkeypatch.setattr("samhw.lang.cascade.parts.reaching_beyond", lambda statement: ())
         schedule = Schedule(cascade={"tile": 4 if breaks else 5})
         compiled = compile_workload(work, schedule, value=value_type("f32"))
         verdicts.append(check(work, compiled, run(compiled, tensors).outputs).verdict)

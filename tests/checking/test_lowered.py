@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.checking import Verdict
-from samhw.checking.check import check
-from samhw.passes import place_by_index
+from samhw.app.checking import Verdict
+from samhw.app.checking.check import check
+from samhw.compiler.passes import place_by_index
 from samhw.tensors import Tensor
 
 TURNED = (np.arange(16) % 5).reshape(4, 4)
@@ -151,5 +151,5 @@ def test_a_pass_that_makes_another_program_is_seen(value: str, monkeypatch: pyte
         found = matrix(naming, *sources).to_dense()
         return Tensor.from_dense(np.roll(found, 1, axis=0), "dense")
 
-    monkeypatch.setattr("samhw.passes.place_by_index._Naming.matrix", shifted)
+    monkeypatch.setattr("samhw.compiler.passes.place_by_index._Naming.matrix", shifted)
     assert verdict() is Verdict.WRONG

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.checking import Verdict
-from samhw.checking.check import check
-from samhw.numerics import Float, ValueType, value_type
+from samhw.app.checking import Verdict
+from samhw.app.checking.check import check
+from samhw.graph.numerics import Float, ValueType, value_type
 
 FIXED = ["fixed<24,8>", "fixed<16,8>", "fixed<8,7>", "fixed<8,0>", "fixed<32,16>"]
 KINDS = [*FIXED, "f8e4m3", "f8e5m2", "bf16", "f32"]

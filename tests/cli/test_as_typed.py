@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from samhw.frontend import cascade_names, kernel_names, model_names
+from samhw.lang import cascade_names, kernel_names, model_names
 from tests.support.command import good, report
 from tests.support.thorough import sample
 

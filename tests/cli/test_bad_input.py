@@ -35,8 +35,8 @@ def test_what_a_word_may_have_been_meant_as(arguments: str, sentence: str) -> No
 
 FILE = """
 from os.path import dirname
-from samhw.frontend import parse
-from samhw.frontend import ProgramBuilder
+from samhw.lang import parse
+from samhw.lang import ProgramBuilder
 copy = parse("tensor A[i] : csf\\ntensor x[i] : csf\\nx[i] = A[i]")
 def model(width=3):
     return None
@@ -84,7 +84,7 @@ def test_without_pytorch_the_extra_is_named(
 
 def hide(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     """As if a package were not installed."""
-    own = {"samhw.torch", "samhw.importers.torch", "samhw.workload.module"}
+    own = {"samhw.torch", "samhw.importers.torch", "samhw.app.workload.module"}
     for name in list(sys.modules):
         if name.partition(".")[0] == package or any(name == o or name.startswith(f"{o}.") for o in own):
             monkeypatch.delitem(sys.modules, name)
@@ -172,7 +172,7 @@ def test_directory_that_is_not_empty(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_missing_tool_leaves_nothing_behind(tmp_path: Path) -> None:
     # In a process of its own: this one may have found its tools already.
-    command = [sys.executable, "-c", "from samhw.cli import main; main()"]
+    command = [sys.executable, "-c", "from samhw.app.cli import main; main()"]
     arguments = ["build", "spmv", "--data", "karate", "--target", "verilator", "-o", str(tmp_path / "out")]
     environment = {"PATH": str(tmp_path), "SAMHW_CACHE": str(tmp_path / "cache"), "CXX": "g++"}
     done = subprocess.run(

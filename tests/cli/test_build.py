@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from samhw.backends import targets
+from samhw.targets.backends import targets
 from tests.support.command import good, refused, report, samhw
 
 TARGETS = [target.target for target in targets()]

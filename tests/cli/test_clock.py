@@ -2,10 +2,10 @@
 
 import pytest
 
-from samhw.cli.backends import CLOCK
+from samhw.app.cli.backends import CLOCK
+from samhw.app.report.time import beside
 from samhw.errors import InputError
 from samhw.graph import DDR4
-from samhw.report.time import beside
 from tests.support.command import good, refused, report
 
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw.checking import Measure, compare
-from samhw.checking.measure import measure_compiled
+from samhw.app.checking import Measure, compare
+from samhw.app.checking.measure import measure_compiled
+from samhw.app.workload import Workload, make_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
-from samhw.frontend import built_in_names, load_kernel, parse
+from samhw.compiler.graph_passes import GRAPH_PASSES
+from samhw.compiler.passes import PROGRAM_PASSES, REGION_PASSES
 from samhw.graph import DDR4
-from samhw.graph_passes import GRAPH_PASSES
-from samhw.passes import PROGRAM_PASSES, REGION_PASSES
-from samhw.schedule import Schedule
-from samhw.workload import Workload, make_workload
+from samhw.lang import built_in_names, load_kernel, parse
 from tests.support.command import refused, report, samhw
 
 
@@ -176,7 +176,7 @@ def test_a_program_is_loaded_once(
     """A Python file runs when it is loaded. Also without data, which its extents may make unnecessary."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.py").write_text(
-        "from samhw.frontend import parse\nprint('loaded')\n"
+        "from samhw.lang import parse\nprint('loaded')\n"
         f"copy = parse('tensor A[i{extent}] : csf\\ntensor x[i] : csf\\nx[i] = A[i]')\n"
     )
     result = samhw(*command, "p.py:copy", *(() if extent else ("--extents", "i=5")))
@@ -289,7 +289,7 @@ def test_compare_runs_a_design_once(monkeypatch: pytest.MonkeyPatch) -> None:
         ran.append(compiled.design.name)
         return measure_compiled(workload, compiled, **options)
 
-    monkeypatch.setattr(sys.modules["samhw.checking.compare"], "measure_compiled", counting)
+    monkeypatch.setattr(sys.modules["samhw.app.checking.compare"], "measure_compiled", counting)
     report("compare", "gcn")
     assert len(ran) == 2
     workload = make_workload(load_kernel("spmm"), ["karate"])

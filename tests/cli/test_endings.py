@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from samhw.cli import main
+from samhw.app.cli import main
 from tests.support.proc import children, running, wait_until
 from tests.support.thorough import sample
 
-COMMAND = [sys.executable, "-c", "from samhw.cli import main; main(prog_name='samhw')"]
+COMMAND = [sys.executable, "-c", "from samhw.app.cli import main; main(prog_name='samhw')"]
 
 OUTPUTS = [
     "run spmv --data karate --json OUT",
@@ -39,7 +39,7 @@ OUTPUTS = [
 FULL = """
 import json, resource, sys
 from click.testing import CliRunner
-from samhw.cli import main
+from samhw.app.cli import main
 endless = resource.RLIM_INFINITY
 for warm, full in json.loads(sys.argv[1]):
     assert CliRunner().invoke(main, warm.split()).exit_code == 0
@@ -128,7 +128,7 @@ def test_what_ends_a_command(
     def fail(*arguments: object, **options: object) -> None:
         raise error
 
-    monkeypatch.setattr("samhw.cli.run.execute", fail)
+    monkeypatch.setattr("samhw.app.cli.run.execute", fail)
     result = CliRunner().invoke(main, ["run", "spmv"])
     assert (result.exit_code, result.stderr) == (code, sentence)
 

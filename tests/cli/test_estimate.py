@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from samhw.cli import main
+from samhw.app.cli import main
 from samhw.cost import DEVICES, FAMILIES, SHOWN_DEVICES, Device, find_device
 
 

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from samhw.cli import COMMANDS, main
+from samhw.app.cli import COMMANDS, main
 
 
 def test_the_table_has_the_commands_own_sentences() -> None:
@@ -18,10 +18,9 @@ def test_the_table_has_the_commands_own_sentences() -> None:
 
 
 def test_help_imports_nothing_that_takes_long() -> None:
-    code = (
-        "import sys; from samhw.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
-    )
+    run = "from samhw.app.cli import main; main(['--help'], standalone_mode=False)"
+    code = f"import sys; {run}; print(*sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     modules = set(out.split())
-    assert "samhw.cli" in modules
+    assert "samhw.app.cli" in modules
     assert not modules & {"numpy", "scipy", "networkx", "llvmlite", "amaranth"}

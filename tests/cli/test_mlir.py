@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from samhw.cli import main
+from samhw.app.cli import main
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "mlir").glob("*.mlir"))
 GCN = str(Path(__file__).parents[2] / "examples" / "mlir" / "gcn.mlir")

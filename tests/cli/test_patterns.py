@@ -5,8 +5,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from samhw.cli import main
-from samhw.schedule import Schedule
+from samhw.app.cli import main
+from samhw.choices.schedule import Schedule
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "patterns.py"
 
@@ -49,7 +49,7 @@ def test_ones_own_patterns_come_first(tmp_path: Path) -> None:
     assert "name patterns in a Python file" in output("spmv", "--patterns", "nothing", code=2)
     own = tmp_path / "own.py"
     own.write_text(
-        "from samhw.search.patterns import *\n"
+        "from samhw.compiler.search.patterns import *\n"
         "it = StatementPattern('it', reduced('sum', any()), check=lambda match: match.missing)\n"
     )
     assert "own.py:2: AttributeError" in output("spmv", "--patterns", f"{own}:it", code=2)

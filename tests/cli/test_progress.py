@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from samhw.app.cli import main
+from samhw.app.cli.progress import building, follow
 from samhw.cache import cache_directory
-from samhw.cli import main
-from samhw.cli.progress import building, follow
 from samhw.sim import Progress
 
 TERMINAL = {"FORCE_COLOR": "1", "COLUMNS": "150"}
@@ -62,7 +62,7 @@ def test_each_region_has_a_bar_of_its_own(
 def test_a_build(terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in TERMINAL.items() if terminal else ():
         monkeypatch.setenv(name, value)
-    log = logging.getLogger("samhw.building.verilator")
+    log = logging.getLogger("samhw.targets.building.verilator")
     with building():
         log.info("building the %s", "RTL")
         log.debug("running the RTL")

@@ -15,17 +15,17 @@ import pytest
 import scipy.sparse
 from click.testing import CliRunner
 
-from samhw.cli import main
-from samhw.cli.numbers import load_arch
+from samhw.app.cli import main
+from samhw.app.cli.numbers import load_arch
+from samhw.app.sweep import read_description
+from samhw.app.sweep.journal import Journal
+from samhw.app.workload import SavedDesign
+from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
-from samhw.frontend import Capacity, load
 from samhw.graph import DDR4, Arch, Dram
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.sweep import read_description
-from samhw.sweep.journal import Journal
+from samhw.graph.numerics import value_type
+from samhw.lang import Capacity, load
 from samhw.tensors import Tensor, read_dataset, read_tensor, write_tensor
-from samhw.workload import SavedDesign
 
 CASES = int(os.environ.get("SAMHW_RANDOM_FILES", "300"))
 BATCH = 30

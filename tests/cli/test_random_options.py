@@ -17,8 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 import samhw
-from samhw.building import tools
-from samhw.cli import COMMANDS, main
+from samhw.app.cli import COMMANDS, main
+from samhw.targets.building import tools
 from samhw.tensors import Tensor, write_tensor
 
 CASES = int(os.environ.get("SAMHW_RANDOM_OPTIONS", "200"))
@@ -133,7 +133,7 @@ def fill(folder: Path) -> None:
     (folder / "folder.ein").mkdir()
     (folder / "folder").mkdir()
     (folder / "good.py").write_text(
-        f"from samhw.frontend import parse\nprogram = parse({program!r})\nnothing = 3\n"
+        f"from samhw.lang import parse\nprogram = parse({program!r})\nnothing = 3\n"
     )
     (folder / "bad.py").write_text("program = 1 / 0\n")
     matrix = np.arange(12).reshape(3, 4) % 5
@@ -227,7 +227,7 @@ def test_random_options(batch: int, folder: Path) -> None:
 def test_random_options_in_processes(folder: Path) -> None:
     """Some of them as a user types them, with what only a process has: its end."""
     rng = random.Random("processes")
-    command = [sys.executable, "-c", "from samhw.cli import main; main(prog_name='samhw')"]
+    command = [sys.executable, "-c", "from samhw.app.cli import main; main(prog_name='samhw')"]
     for _ in range(CASES // 20):
         case = arguments(rng)
         done = subprocess.run(

@@ -55,7 +55,7 @@ def test_two_outputs_to_one_file(
 def test_a_folder_that_is_not_there_is_refused_before_the_run(
     option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("samhw.cli.run.execute", None)
+    monkeypatch.setattr("samhw.app.cli.run.execute", None)
     arguments = ["run", "spmv", "--backend", "verilator", option, tmp_path / "none" / "x.vcd"]
     assert "No such file or directory" in refused(*arguments)
 

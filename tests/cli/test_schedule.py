@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from samhw.cli import main
-from samhw.schedule import Schedule
+from samhw.app.cli import main
+from samhw.choices.schedule import Schedule
 from tests.support.command import report, samhw
 
 EVERY = {

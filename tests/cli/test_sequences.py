@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import samhw
 from samhw.errors import InputError
-from samhw.frontend import Program, load_program, load_sequence, sequence_description, sequence_names
+from samhw.lang import Program, load_program, load_sequence, sequence_description, sequence_names
 from tests.support.command import good, report
 from tests.support.plain_sequences import PLAIN
 from tests.support.thorough import sample

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from samhw.schedule import Schedule
+from samhw.choices.schedule import Schedule
 from tests.support.command import good, refused, report, samhw
 
 

@@ -11,15 +11,15 @@ from cocotb_tools import config
 from cocotb_tools.check_results import get_results
 from cocotb_tools.runner import get_runner
 
-from samhw.building.elaborate import generate_verilog
-from samhw.building.verilator import build_program
-from samhw.frontend import Capacity, load_kernel
+from samhw.compiler.search import Job as CompilerJob
+from samhw.compiler.search import compile_job
 from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Node, latency, make
-from samhw.numerics import value_type
-from samhw.running.images import load
-from samhw.search import Job as CompilerJob
-from samhw.search import compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import Capacity, load_kernel
 from samhw.sim import simulate
+from samhw.targets.building.elaborate import generate_verilog
+from samhw.targets.building.verilator import build_program
+from samhw.targets.running.images import load
 from samhw.tensors import Tensor
 from tests.support.thorough import sample
 

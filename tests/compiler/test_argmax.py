@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import samhw
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError
-from samhw.frontend import parse
-from samhw.search import Job, compile_job
+from samhw.lang import parse
 
 RNG = np.random.default_rng(0)
 SCORES = RNG.integers(-2, 3, (6, 9))

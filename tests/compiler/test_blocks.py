@@ -8,20 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import compile_workload, make_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, estimate_compiled
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import parse
 from samhw.graph import DDR4, Arch, OffChip, dumps, loads
+from samhw.graph.numerics import value_type
 from samhw.hls import Options
-from samhw.numerics import value_type
-from samhw.running.driver import VerilatedDesign
-from samhw.running.hls import HlsDesign, compare
-from samhw.running.images import unload
-from samhw.running.inputs import inputs_of
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job
+from samhw.lang import parse
 from samhw.sim import (
     operations,
     simulate,
@@ -31,9 +27,13 @@ from samhw.sim import (
     write_chrome_trace,
     write_perfetto_trace,
 )
+from samhw.targets.backends import run
+from samhw.targets.running.driver import VerilatedDesign
+from samhw.targets.running.hls import HlsDesign, compare
+from samhw.targets.running.images import unload
+from samhw.targets.running.inputs import inputs_of
 from samhw.tensors import Tensor
 from samhw.tensors.generate import bigbird_mask
-from samhw.workload import compile_workload, make_workload
 
 SPMM = """
 tensor A[i={n}, k={m}] : {a}

@@ -4,14 +4,14 @@ less would do."""
 import numpy as np
 import pytest
 
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import ScheduleError
-from samhw.frontend import parse
 from samhw.graph import Arch, Design, Graph
-from samhw.numerics import value_type
-from samhw.running.images import load
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
 from samhw.sim import DeadlockError, simulate
+from samhw.targets.running.images import load
 from samhw.tensors import Tensor
 
 SOFTMAX = """

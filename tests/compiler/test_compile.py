@@ -2,16 +2,16 @@
 
 import pytest
 
-from samhw.backends import run
-from samhw.checking import check
-from samhw.decision import Refusal
+from samhw.app.checking import check
+from samhw.app.workload import compile_workload, make_workload
+from samhw.choices.schedule import ITERATIONS, Iteration, Schedule
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import Capacity, kernel_names, load_kernel, parse
 from samhw.graph import Arch, dumps, validate_design
-from samhw.numerics import value_type
-from samhw.schedule import ITERATIONS, Iteration, Schedule
-from samhw.search import Job, compile_job
-from samhw.workload import compile_workload, make_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import Capacity, kernel_names, load_kernel, parse
+from samhw.lang.decision import Refusal
+from samhw.targets.backends import run
 
 
 def small(name: str, **options: object):
@@ -104,7 +104,7 @@ def test_as_many_orders_are_tried_as_the_schedule_says(monkeypatch: pytest.Monke
         tried.append(order)
         return Refusal("never")
 
-    monkeypatch.setattr("samhw.search.region.lower_fused", refuse)
+    monkeypatch.setattr("samhw.compiler.search.region.lower_fused", refuse)
     program = parse("tensor a[i=2]\ntensor b[j=2]\ntensor c[k=2]\ny = a[i] * b[j] * c[k]")
     for attempts in (1, 3):
         tried.clear()

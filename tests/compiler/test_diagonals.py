@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.frontend import dumps, parse
-from samhw.passes import apply_passes
-from samhw.search import Job
+from samhw.compiler.passes import apply_passes
+from samhw.compiler.search import Job
+from samhw.lang import dumps, parse
 
 RNG = np.random.default_rng(11)
 

@@ -11,10 +11,10 @@ from collections import Counter
 
 import pytest
 
-from samhw.backends import run
-from samhw.checking.check import check
-from samhw.reference import evaluate_program
-from samhw.workload import Workload
+from samhw.app.checking.check import check
+from samhw.app.workload import Workload
+from samhw.lang.reference import evaluate_program
+from samhw.targets.backends import run
 from tests.support.oracle.case import Case, compile_case, draw_case
 
 pytestmark = pytest.mark.slow

@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samhw.backends import run
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
+from samhw.compiler.graph_passes.lanes import lane_factors
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import parse
 from samhw.graph import Arch, Design, Graph, dumps, loads, to_dot
-from samhw.graph_passes.lanes import lane_factors
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
 from samhw.sim import DeadlockError, lane_loads
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
 
 SPMM = """

@@ -18,17 +18,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.backends import run
+from samhw.app.workload import Workload, bind_program, compile_workload, make_model_workload
+from samhw.choices.schedule import FUSION_LEVELS, FusionLevel, Schedule, parse_lanes
 from samhw.compiler import Compiled
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import ScheduleError
-from samhw.frontend import Program, model_names, parse
 from samhw.graph import Arch, Graph, unproved_circles
-from samhw.numerics import value_type
-from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule, parse_lanes
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import Program, model_names, parse
 from samhw.sim import DeadlockError
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, bind_program, compile_workload, make_model_workload
 from tests.compiler.test_channels import (
     LAYER_NORM,
     RESIDUAL,

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
 from samhw.errors import ScheduleError
-from samhw.frontend import Program, parse
-from samhw.numerics import value_type
-from samhw.schedule import FUSION_LEVELS, Schedule
+from samhw.graph.numerics import value_type
+from samhw.lang import Program, parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.programs import programs

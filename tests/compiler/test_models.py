@@ -2,14 +2,14 @@
 
 import pytest
 
-from samhw.backends import run
-from samhw.checking.check import check
+from samhw.app.checking.check import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, FusionLevel, Schedule
 from samhw.compiler import Compiled
-from samhw.frontend import load_model, model_data, model_names
-from samhw.numerics import value_type
-from samhw.schedule import FUSION_LEVELS, FusionLevel, Schedule
-from samhw.search import Job, compile_job
-from samhw.workload import Workload, compile_workload
+from samhw.compiler.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import load_model, model_data, model_names
+from samhw.targets.backends import run
 
 SIZES = {
     "bigbird_attention": {"i": 16},

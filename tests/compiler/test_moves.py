@@ -5,16 +5,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.checking.check import check
+from samhw.app.checking.check import check
+from samhw.app.workload import Workload, compile_workload, make_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import Program, parse
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import Program, parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload, make_workload
 
 FORMATS = ("dense", "csr", "dcsr", "(compressed, dense)")
 

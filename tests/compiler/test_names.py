@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.backends import RunResult, run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload, make_workload
+from samhw.choices.schedule import FUSION_LEVELS, Iteration, Schedule
 from samhw.errors import ScheduleError
-from samhw.frontend import Program, dumps, parse
 from samhw.graph import validate_design
-from samhw.numerics import value_type
-from samhw.schedule import FUSION_LEVELS, Iteration, Schedule
-from samhw.workload import Workload, compile_workload, make_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import Program, dumps, parse
+from samhw.targets.backends import RunResult, run
 from tests.support.hostile import WORDS, renamed, renamed_data
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.checking.check import check
+from samhw.app.checking.check import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import ITERATIONS, Iteration, Schedule
 from samhw.errors import InputError
-from samhw.frontend import parse
-from samhw.numerics import value_type
-from samhw.schedule import ITERATIONS, Iteration, Schedule
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 
 INF, NAN = np.inf, np.nan
 

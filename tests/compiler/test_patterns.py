@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.frontend import parse, result_patterns
-from samhw.schedule import Schedule
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
+from samhw.lang import parse, result_patterns
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 from tests.support.patterns import as_array
 from tests.support.program_cases import random_tensors
 

@@ -12,19 +12,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
-from samhw.frontend import parse
-from samhw.numerics import value_type
-from samhw.running.driver import VerilatedDesign
-from samhw.running.hls import HlsDesign, compare
-from samhw.running.inputs import inputs_of
-from samhw.schedule import Schedule
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
 from samhw.sim import simulate_regions, total_cycles
+from samhw.targets.backends import run
+from samhw.targets.running.driver import VerilatedDesign
+from samhw.targets.running.hls import HlsDesign, compare
+from samhw.targets.running.inputs import inputs_of
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.lanes import random_lanes
 from tests.support.thorough import THOROUGH

@@ -15,15 +15,15 @@ from random import Random
 import numpy as np
 import pytest
 
-from samhw.backends import run
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import ITERATIONS, Schedule
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
-from samhw.frontend import parse
 from samhw.graph import Arch
-from samhw.numerics import value_type
-from samhw.schedule import ITERATIONS, Schedule
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 from tests.support.oracle.concats import draw
 from tests.support.oracle.written import Written
 from tests.support.strategies.lanes import random_lanes

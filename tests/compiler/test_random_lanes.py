@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.backends import run
-from samhw.checking.check import check
+from samhw.app.checking.check import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
-from samhw.frontend import Program, dumps
 from samhw.graph import Arch
-from samhw.numerics import value_type
-from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.workload import Workload, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import Program, dumps
+from samhw.targets.backends import run
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.drawn import drawn

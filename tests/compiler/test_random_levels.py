@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload
 from samhw.errors import ScheduleError
-from samhw.frontend import Program, dumps, parse
-from samhw.numerics import value_type
-from samhw.workload import Workload, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import Program, dumps, parse
+from samhw.targets.backends import run
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.drawn import drawn
 from tests.support.strategies.programs import programs

@@ -15,16 +15,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from samhw.backends import run
-from samhw.checking.check import check
+from samhw.app.checking.check import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, ITERATIONS, Iteration, Schedule
 from samhw.compiler import Compiled
+from samhw.compiler.search import order_spaces
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import Program, dumps
-from samhw.numerics import Fixed, value_type
-from samhw.reference import evaluate_program
-from samhw.schedule import FUSION_LEVELS, ITERATIONS, Iteration, Schedule
-from samhw.search import order_spaces
-from samhw.workload import Workload, compile_workload
+from samhw.graph.numerics import Fixed, value_type
+from samhw.lang import Program, dumps
+from samhw.lang.reference import evaluate_program
+from samhw.targets.backends import run
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.drawn import drawn

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.api.data import as_tensor, natural_format
-from samhw.backends import run
+from samhw.app.api.data import as_tensor, natural_format
+from samhw.app.workload import bind_program, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
 from samhw.errors import InputError
-from samhw.schedule import FUSION_LEVELS, Schedule
+from samhw.targets.backends import run
 from samhw.tensors import Format, Tensor, write_tensors
-from samhw.workload import bind_program, compile_workload
 from tests.support.oracle.reshapes import FORMATS, Reshapes, draw
 
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_RESHAPES", "100"))

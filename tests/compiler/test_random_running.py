@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samhw.backends import run
 from samhw.compiler import Compiled
+from samhw.targets.backends import run
 from tests.support.oracle.case import Case, compile_case, draw_case
 from tests.support.oracle.running import draw_running_program
 from tests.support.strategies.lanes import random_lanes

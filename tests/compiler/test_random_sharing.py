@@ -13,15 +13,15 @@ from random import Random
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.checking.check import check
+from samhw.app.checking.check import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
-from samhw.frontend import parse
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 from tests.support.oracle.residuals import draw
 from tests.support.oracle.written import Written
 

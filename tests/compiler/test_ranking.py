@@ -5,9 +5,9 @@ import pytest
 from scipy.sparse import coo_array
 
 import samhw
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError
-from samhw.frontend import parse
-from samhw.search import Job, compile_job
+from samhw.lang import parse
 from tests.reference.test_ranking import in_order
 
 RNG = np.random.default_rng(0)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.api.result import DesignResult
+from samhw.app.api.result import DesignResult
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError
-from samhw.frontend import parse
-from samhw.search import Job, compile_job
+from samhw.lang import parse
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.integers(-1, 2, (6, 9))

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.backends import run
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import ScheduleError
-from samhw.frontend import parse
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
 
 COUNTS = np.random.default_rng(1).integers(-2, 3, (5, 6))

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw.backends import run
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import load, load_model, model_data, parse
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import load, load_model, model_data, parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
 
 PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "programs"

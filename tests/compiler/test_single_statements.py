@@ -8,12 +8,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from samhw.backends import run
+from samhw.app.workload import compile_workload, make_workload
+from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
-from samhw.frontend import parse
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.workload import compile_workload, make_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.targets.backends import run
 
 EXTENTS = {"i": 3, "j": 4, "k": 5, "l": 2}
 FORMATS = {1: ("dense", "csf"), 2: ("csr", "csc", "dcsr", "dcsc", "dense", "dense @ (1, 0)")}

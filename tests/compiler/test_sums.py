@@ -2,10 +2,10 @@
 
 import pytest
 
+from samhw.choices.schedule import Iteration
 from samhw.compiler.einsum import MUL, Apply, Einsum, Number, Reduce, View
 from samhw.compiler.sums import Sums
 from samhw.names import Names
-from samhw.schedule import Iteration
 from samhw.tensors import Format
 
 

@@ -1,9 +1,9 @@
 """The fusion tables of known statements, as in figures 9 and 20 of the FuseFlow paper."""
 
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import Job, compile_job
 from samhw.compiler.table import FusionTable
-from samhw.frontend import Capacity, load_kernel, parse
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job
+from samhw.lang import Capacity, load_kernel, parse
 
 
 def table(text_or_kernel: str, **options: object) -> FusionTable:

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from samhw.compiler import region
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import parse
 from samhw.graph import Graph, validate
-from samhw.search import Job, compile_job
+from samhw.lang import parse
 
 TEXT = "tensor A[i=3, k=4] : csr\ntensor x[k=4]\ny[i] = A[i, k] * x[k]\n"
 

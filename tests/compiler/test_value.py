@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from samhw.app.workload import make_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import asked_text, asked_type, choose_value
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import Program, ProgramBuilder, dumps, parse
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job
-from samhw.workload import make_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import Program, ProgramBuilder, dumps, parse
 from tests.support.strategies.chains import chained_programs
 
 VECTOR = "tensor a[i=4] : dense\ntensor b[i] : dense\n"

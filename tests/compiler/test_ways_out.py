@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from samhw.backends import run
-from samhw.checking.check import check
+from samhw.app.checking.check import check
+from samhw.app.workload import Workload, compile_workload, make_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.frontend import parse
 from samhw.graph import Arch
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.workload import Workload, compile_workload, make_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.targets.backends import run
 from tests.compiler.test_sharing import NESTED
 
 

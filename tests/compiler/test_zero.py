@@ -12,12 +12,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.frontend import parse
-from samhw.numerics import value_type
-from samhw.schedule import FUSION_LEVELS, Schedule
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 
 RANDOM = int(os.environ.get("SAMHW_RANDOM_ZEROS", "200"))
 ROWS, COLUMNS = 5, 4

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from samhw.app.workload import bind_program, compile_workload
+from samhw.choices.schedule import Schedule, parse_lanes
 from samhw.cost import Use, components, estimate_area
 from samhw.cost.components import Component, node_component, use_of_component
-from samhw.frontend import kernel_names, model_names
-from samhw.numerics import value_type
-from samhw.schedule import Schedule, parse_lanes
-from samhw.workload import bind_program, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import kernel_names, model_names
 
 TABLE = """kind,variant,sizes,luts,registers,block_rams,multipliers
 alone,,width=8,30,3,0,1

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.checking.measure import measure_compiled
+from samhw.app.checking.measure import measure_compiled
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import FusionLevel, Schedule
 from samhw.compiler import estimate_compiled
 from samhw.errors import RunError, ScheduleError
-from samhw.frontend import Program, parse
-from samhw.numerics import Float
-from samhw.schedule import FusionLevel, Schedule
-from samhw.workload import Workload, compile_workload
+from samhw.graph.numerics import Float
+from samhw.lang import Program, parse
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.drawn import drawn

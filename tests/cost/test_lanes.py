@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from samhw.backends import run
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import estimate_compiled
-from samhw.frontend import load_kernel
-from samhw.schedule import Schedule
+from samhw.lang import load_kernel
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 
 
 def uneven() -> Workload:

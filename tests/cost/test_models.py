@@ -2,12 +2,12 @@
 
 import pytest
 
-from samhw.checking import measure
+from samhw.app.checking import measure
+from samhw.app.workload import bind_program, compile_workload
+from samhw.choices.schedule import FusionLevel, Schedule
 from samhw.compiler import estimate_compiled
-from samhw.frontend import model_names
-from samhw.numerics import Float
-from samhw.schedule import FusionLevel, Schedule
-from samhw.workload import bind_program, compile_workload
+from samhw.graph.numerics import Float
+from samhw.lang import model_names
 
 SLOW = {"gpt3_block", "bigbird_attention"}
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from samhw.checking.measure import measure_compiled
+from samhw.app.checking.measure import measure_compiled
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import estimate_compiled
-from samhw.frontend import parse
-from samhw.numerics import Float
-from samhw.schedule import Schedule
+from samhw.graph.numerics import Float
+from samhw.lang import parse
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 
 PROGRAM = """tensor a[l=13] : dense
 tensor b[l=13] : dense

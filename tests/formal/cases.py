@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from amaranth.hdl import Signal, Value, ValueLike
 
 from samhw.graph import Arch
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.alu.component import Alu
 from samhw.primitives.arg.component import Arg
 from samhw.primitives.array.component import Array

@@ -10,7 +10,7 @@ from amaranth.hdl import Elaboratable, Module, Signal
 from amaranth.hdl._ast import AnySeq
 
 from samhw.graph import Arch
-from samhw.numerics import ValueType
+from samhw.graph.numerics import ValueType
 from samhw.rtl.units import Unit
 from tests.formal.mutants import home
 

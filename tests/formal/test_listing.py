@@ -1,6 +1,6 @@
 """Every primitive is proved; the page's list of mutants is that of the tests."""
 
-from samhw.spec import kinds
+from samhw.graph.spec import kinds
 from tests.formal.listing import FIRINGS, PAGE, STREAMS, mutants_table
 
 LEAST = 40

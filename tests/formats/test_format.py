@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samhw.errors import InputError
-from samhw.formats import Format, level_type
+from samhw.tensors.formats import Format, level_type
 from tests.support.strategies.tensors import formats
 
 D, C, S = map(level_type, ("dense", "compressed", "singleton"))

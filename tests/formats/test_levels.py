@@ -9,9 +9,9 @@ import pytest
 
 import samhw
 from samhw.errors import InputError
-from samhw.formats import Format, LevelNode, LevelType, level_type, level_types
-from samhw.spec import spec_of
+from samhw.graph.spec import spec_of
 from samhw.tensors import Tensor
+from samhw.tensors.formats import Format, LevelNode, LevelType, level_type, level_types
 
 PACKAGE = Path(samhw.__file__).parent
 TYPES = {name: level_type(type.notation.replace("w", "3") or name) for name, type in level_types().items()}
@@ -20,11 +20,11 @@ NAMERS = {
     "importers/mlir/attributes.py": "MLIR has attributes that are dense",
     "importers/mlir/types.py": "encodings have levels in MLIR's words",
     "importers/torch/host.py": "a user's annotation says dense, the format",
-    "splits/notation.py": "a rule of splits is called dia",
+    "lang/splits/notation.py": "a rule of splits is called dia",
     "tensors/io/sam_directory.py": "SAM's files have a form for three of them",
     "tensors/scipy_sparse.py": "SciPy has matrices of diagonals",
 }
-"""The files outside of samhw/formats that name a level type, and why."""
+"""The files outside of samhw/tensors/formats that name a level type, and why."""
 
 
 def namings(path: Path) -> Iterator[int]:
@@ -33,7 +33,7 @@ def namings(path: Path) -> Iterator[int]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         compared: list[ast.AST] = []
         match node:
-            case ast.ImportFrom(module=str(module)) if module.startswith("samhw.formats.levels"):
+            case ast.ImportFrom(module=str(module)) if module.startswith("samhw.tensors.formats.levels"):
                 yield node.lineno
             case ast.Call(func=ast.Name(id="level_type") | ast.Attribute(attr="level_type")):
                 yield node.lineno
@@ -46,14 +46,16 @@ def namings(path: Path) -> Iterator[int]:
 
 
 def test_nothing_else_names_a_level_type() -> None:
-    paths = [path for path in PACKAGE.rglob("*.py") if not path.is_relative_to(PACKAGE / "formats")]
+    paths = [
+        path for path in PACKAGE.rglob("*.py") if not path.is_relative_to(PACKAGE / "tensors" / "formats")
+    ]
     assert {path.relative_to(PACKAGE).as_posix() for path in paths if any(namings(path))} == NAMERS.keys()
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "from samhw.formats.levels.dense import Dense",
+        "from samhw.tensors.formats.levels.dense import Dense",
         'level_type("ell(4)")',
         'level.name == "dia"',
         'str(level) in ("csr", "ragged")',

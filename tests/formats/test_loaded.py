@@ -2,7 +2,7 @@
 
 import pytest
 
-from samhw.formats import Format
+from samhw.tensors.formats import Format
 
 
 @pytest.mark.parametrize(

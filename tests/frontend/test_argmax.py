@@ -3,7 +3,7 @@
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import ProgramBuilder, dumps, parse
+from samhw.lang import ProgramBuilder, dumps, parse
 
 TENSORS = "tensor S[i, j] : csr\ntensor T[i, j, k]\ntensor b[i]\n"
 

@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import Access, Index, ProgramBuilder, parse
-from samhw.frontend import functions as f
-from samhw.frontend.check import FUNCTIONS, REDUCTIONS
-from samhw.frontend.index import OUTSIDE
+from samhw.lang import Access, Index, ProgramBuilder, parse
+from samhw.lang import functions as f
+from samhw.lang.check import FUNCTIONS, REDUCTIONS
+from samhw.lang.index import OUTSIDE
 from samhw.tensors import Format
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import samhw
-from samhw.frontend import cautions, kernel_names, load_kernel, load_model, model_names, parse
+from samhw.lang import cautions, kernel_names, load_kernel, load_model, model_names, parse
 from tests.support.command import good
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import (
+from samhw.graph.numerics import OPERATIONS
+from samhw.lang import (
     Access,
     Literal,
     Program,
@@ -16,8 +17,7 @@ from samhw.frontend import (
     check_program,
     parse,
 )
-from samhw.frontend.check import FUNCTIONS, MAX_DEPTH
-from samhw.numerics import OPERATIONS
+from samhw.lang.check import FUNCTIONS, MAX_DEPTH
 from samhw.tensors import Format
 
 DECLARED = """\

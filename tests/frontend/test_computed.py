@@ -3,8 +3,8 @@
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import Access, ComputedIndex, Program, ProgramBuilder, accesses, dumps, parse
-from samhw.frontend.functions import clamp, wrap
+from samhw.lang import Access, ComputedIndex, Program, ProgramBuilder, accesses, dumps, parse
+from samhw.lang.functions import clamp, wrap
 
 
 def index_of(text: str) -> ComputedIndex:

@@ -3,7 +3,7 @@
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import Access, Capacity, greatest_extents, parse
+from samhw.lang import Access, Capacity, greatest_extents, parse
 
 CHAIN = (
     "tensor A[i=5, k] : csr\ntensor X[k=7, j]\ntensor b[m=3]\n"

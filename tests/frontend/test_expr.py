@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.frontend import (
+from samhw.lang import (
     Access,
     Add,
     Binary,

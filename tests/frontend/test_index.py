@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import (
+from samhw.lang import (
     Access,
     IndexExpr,
     Indirect,
@@ -21,7 +21,7 @@ from samhw.frontend import (
     renamed,
     with_accesses,
 )
-from samhw.fusion import FusedRegion
+from samhw.lang.fusion import FusedRegion
 
 
 @dataclass(frozen=True)

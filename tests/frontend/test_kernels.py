@@ -1,8 +1,8 @@
 import pytest
 
+from samhw.app.workload import bind_program, compile_workload
 from samhw.errors import InputError
-from samhw.frontend import dumps, kernel_description, kernel_names, load_kernel, parse
-from samhw.workload import bind_program, compile_workload
+from samhw.lang import dumps, kernel_description, kernel_names, load_kernel, parse
 
 STATEMENTS = {
     "batched_sddmm": "X[h, i, j] = B[h, i, j] * C[h, i, k] * D[h, k, j]    order h, i, j, k",

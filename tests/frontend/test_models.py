@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
-from samhw.frontend import dumps, load_model, model_data, model_description, model_names, parse
-from samhw.reference import Rounding, evaluate_program, evaluate_with_bounds
-from samhw.schedule import Schedule
+from samhw.lang import dumps, load_model, model_data, model_description, model_names, parse
+from samhw.lang.reference import Rounding, evaluate_program, evaluate_with_bounds
 from samhw.tensors import Tensor, karate, uniform_graph
 
 Arrays = dict[str, np.ndarray]

@@ -3,12 +3,12 @@ import sys
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import load_object, parse
+from samhw.lang import load_object, parse
 
 PROGRAM = """
 from __future__ import annotations
 from dataclasses import dataclass
-from samhw.frontend import ProgramBuilder
+from samhw.lang import ProgramBuilder
 from sizes import rows
 
 @dataclass
@@ -59,15 +59,15 @@ def test_a_spec_that_names_no_object(spec):
         ("def f():\n  raise SystemExit(3)\nf()", "{0}:2: SystemExit: 3; fix the file"),
         ("import numpy\nnumpy.zeros('x')", "{0}:2: TypeError: "),
         (
-            "from samhw.frontend import ProgramBuilder\np = ProgramBuilder('q')",
+            "from samhw.lang import ProgramBuilder\np = ProgramBuilder('q')",
             "program 'q' has no statement; write one such as T[i] = A[i] * 2",
         ),
         (
-            "from samhw.frontend import ProgramBuilder as PB\np = PB('q')\np.tensor('b', p.index('i'))[0]",
+            "from samhw.lang import ProgramBuilder as PB\np = PB('q')\np.tensor('b', p.index('i'))[0]",
             "tensor 'b' is indexed by 0; use indices",
         ),
         (
-            "from samhw.frontend import Program\np = Program('q', {{}}, ())",
+            "from samhw.lang import Program\np = Program('q', {{}}, ())",
             "program 'q' has no statement; write one such as T[i] = A[i] * 2",
         ),
     ],

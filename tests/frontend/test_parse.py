@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 
 from samhw.errors import InputError
-from samhw.frontend import (
+from samhw.lang import (
     Access,
     Call,
     Concat,

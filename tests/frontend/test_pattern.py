@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from samhw.frontend import parse, pattern, result_patterns
-from samhw.reference import evaluate_program
+from samhw.lang import parse, pattern, result_patterns
+from samhw.lang.reference import evaluate_program
 from samhw.tensors import Tensor
 from tests.support.patterns import as_array
 from tests.support.program_cases import random_tensors

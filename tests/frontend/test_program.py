@@ -1,8 +1,8 @@
 import pytest
 
+from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
-from samhw.frontend import dumps, parse
-from samhw.schedule import Schedule
+from samhw.lang import dumps, parse
 
 CHAIN = """
 tensor A[i, k] : csr

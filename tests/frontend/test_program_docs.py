@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import samhw.frontend
-import samhw.frontend.build
+import samhw.lang
+import samhw.lang.build
 from samhw.errors import InputError
-from samhw.frontend import (
+from samhw.lang import (
     Program,
     cascade_description,
     cascade_names,
@@ -21,7 +21,7 @@ from samhw.frontend import (
     model_names,
     parse,
 )
-from samhw.frontend.check import FUNCTIONS
+from samhw.lang.check import FUNCTIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "programs.md").read_text(encoding="utf-8")
@@ -99,7 +99,7 @@ def test_the_python_of_the_models(text):
     exec(text, {})
 
 
-@pytest.mark.parametrize("module", [samhw.frontend, samhw.frontend.build])
+@pytest.mark.parametrize("module", [samhw.lang, samhw.lang.build])
 def test_docstrings(module):
     result = doctest.testmod(module)
     assert result.attempted

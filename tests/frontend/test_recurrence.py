@@ -3,8 +3,8 @@
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import ProgramBuilder, Recurrence, dumps, parse
-from samhw.frontend.functions import recur
+from samhw.lang import ProgramBuilder, Recurrence, dumps, parse
+from samhw.lang.functions import recur
 
 TENSORS = "tensor A[i, t] : csr\ntensor b[t]\ntensor M[i, k]\n"
 

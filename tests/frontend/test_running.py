@@ -3,8 +3,8 @@
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import ProgramBuilder, RunningReduction, dumps, parse
-from samhw.frontend.functions import cummax, cumprod, cumsum
+from samhw.lang import ProgramBuilder, RunningReduction, dumps, parse
+from samhw.lang.functions import cummax, cumprod, cumsum
 
 TENSORS = "tensor A[i, j] : csr\ntensor b[j]\ntensor M[i, k]\n"
 

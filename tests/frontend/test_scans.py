@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import ProgramBuilder, dumps, parse
-from samhw.frontend.functions import before, relu
-from samhw.reference import Rounding, evaluate_program, evaluate_with_bounds
+from samhw.lang import ProgramBuilder, dumps, parse
+from samhw.lang.functions import before, relu
+from samhw.lang.reference import Rounding, evaluate_program, evaluate_with_bounds
 from tests.support.recurrences import random_recurrence
 
 HEAD = "index t=4\ntensor X[t, h=2]\ntensor I[h]\n"

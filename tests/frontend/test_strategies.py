@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import Phase, find, given, settings
 
-from samhw.frontend import Call, Concat, Div, Literal, Reshape, check_program, free_indices, terms, walk
-from samhw.reference import evaluate_program
+from samhw.lang import Call, Concat, Div, Literal, Reshape, check_program, free_indices, terms, walk
+from samhw.lang.reference import evaluate_program
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.programs import programs
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import samhw
 from samhw.errors import InputError
-from samhw.frontend import (
+from samhw.lang import (
     Access,
     Add,
     Expr,
@@ -23,7 +23,7 @@ from samhw.frontend import (
     free_indices,
     parse,
 )
-from samhw.reference import evaluate_program
+from samhw.lang.reference import evaluate_program
 
 DECLARED = "tensor a[j=2]\ntensor b[i=3]\ntensor C[i=3, j=2]\ntensor alpha\n"
 INDICES = {"a": ("j",), "b": ("i",), "C": ("i", "j"), "alpha": ()}

@@ -2,15 +2,15 @@
 
 import pytest
 
-from samhw.decision import Sharing
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import ScheduleError
-from samhw.frontend import Capacity, parse
-from samhw.frontend.expr import Access
-from samhw.fusion import FusedRegion
-from samhw.fusion.order import partial_order
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import Capacity, parse
+from samhw.lang.decision import Sharing
+from samhw.lang.expr import Access
+from samhw.lang.fusion import FusedRegion
+from samhw.lang.fusion.order import partial_order
 
 CHAIN = """
 tensor A[i=4, k=4] : csr

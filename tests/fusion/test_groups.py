@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import networkx as nx
 import pytest
 
-from samhw.frontend import parse
-from samhw.fusion import Flow, StatementKind, group_flow, kind_groups, post_dominators
-from samhw.schedule import Schedule
+from samhw.choices.schedule import Schedule
+from samhw.lang import parse
+from samhw.lang.fusion import Flow, StatementKind, group_flow, kind_groups, post_dominators
 
 KINDS = dict(zip("EBIROX", StatementKind, strict=True))
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from samhw.frontend import load_model, parse
-from samhw.fusion import StatementKind, kind_of
+from samhw.lang import load_model, parse
+from samhw.lang.fusion import StatementKind, kind_of
 
 TENSORS = """tensor A[i=4, k=4]
 tensor B[i=4, k=4]

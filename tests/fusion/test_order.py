@@ -6,10 +6,12 @@ from math import comb, factorial
 import networkx as nx
 import pytest
 
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import load_model, parse
-from samhw.fusion.fuse import FusedRegion
-from samhw.fusion.order import (
+from samhw.lang import load_model, parse
+from samhw.lang.fusion.fuse import FusedRegion
+from samhw.lang.fusion.order import (
     check_order,
     count_orders,
     orders,
@@ -17,8 +19,6 @@ from samhw.fusion.order import (
     partial_order,
     swapped_orders,
 )
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job
 
 
 def region(declarations: str, *statements: str) -> FusedRegion:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError
-from samhw.frontend import parse
 from samhw.graph import (
     Arch,
     Channel,
@@ -29,8 +29,8 @@ from samhw.graph import (
     StreamKind,
 )
 from samhw.graph.address_map import AddressMap, Register
-from samhw.numerics import value_type
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
 from tests.support.top_graphs import copy_graph
 
 

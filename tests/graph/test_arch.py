@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError
-from samhw.frontend import load_kernel
 from samhw.graph import Arch
-from samhw.numerics import value_type
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import load_kernel
 
 
 def test_operators_of_the_floating_point_ip() -> None:

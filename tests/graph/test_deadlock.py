@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from samhw.graph import Channel, Endpoint, Graph, Node, Payload, Port, Stream, StreamKind, waiting_cycle
 from samhw.graph.deadlock import deadlock
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 
 STREAM = Stream(Payload(StreamKind.VAL), 1)
 

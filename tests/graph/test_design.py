@@ -15,7 +15,7 @@ from samhw.graph import (
     to_dot,
     validate_design,
 )
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from tests.graph.test_validate import example
 
 

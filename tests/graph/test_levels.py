@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from samhw.frontend import parse
+from samhw.compiler.search import Job, compile_job
 from samhw.graph import Arch, Design, Endpoint, Graph, dumps, levels, loads, with_indices
 from samhw.graph.address_map import AddressMap
-from samhw.numerics import value_type
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
 
 SPMM = """
 tensor A[i=3, k=24] : csr

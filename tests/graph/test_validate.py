@@ -20,7 +20,7 @@ from samhw.graph import (
     TensorBinding,
     validate,
 )
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from tests.support.top_graphs import ROOT, array, graph, node
 
 CRD = Stream(Payload(StreamKind.CRD), 1)

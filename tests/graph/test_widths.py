@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from samhw.app.workload import Workload, bind_program, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import ScheduleError
-from samhw.frontend import Program, parse
 from samhw.graph import Arch, Kind, StreamKind
+from samhw.graph.numerics import value_type
 from samhw.graph.widths import greatest_indices, index_bits
-from samhw.numerics import value_type
-from samhw.running.inputs import load_inputs
-from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.search import Job, compile_job
+from samhw.lang import Program, parse
 from samhw.sim import simulate_regions
-from samhw.workload import Workload, bind_program, compile_workload
+from samhw.targets.running.inputs import load_inputs
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.drawn import drawn

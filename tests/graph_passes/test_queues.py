@@ -15,14 +15,14 @@ import pytest
 import scipy.sparse
 
 import samhw
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, add_queues
 from samhw.cost.coupling import two_stages
 from samhw.errors import InputError
 from samhw.graph import Channel
-from samhw.schedule import Schedule
-from samhw.workload import Workload, compile_workload
+from samhw.targets.backends import run
 from tests.search.drawn import draw
 
 RANDOM = int(os.environ.get("SAMHW_RANDOM_QUEUES", "25"))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.frontend import load_cascade, parse
 from samhw.graph import Graph
+from samhw.lang import load_cascade, parse
 
 RNG = np.random.default_rng(5)
 
@@ -39,7 +39,7 @@ def readers(design: samhw.RunnableDesign, tensor: str) -> int:
 
 def without(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every read for itself from here on."""
-    module = importlib.import_module("samhw.graph_passes.reads")
+    module = importlib.import_module("samhw.compiler.graph_passes.reads")
     monkeypatch.setattr(module, "reads", lambda assembly: assembly)
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from samhw.cli import main
+from samhw.app.cli import main
+from samhw.compiler.graph_passes import GRAPH_PASSES, Assembly
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError
-from samhw.frontend import parse
-from samhw.graph_passes import GRAPH_PASSES, Assembly
-from samhw.search import Job, compile_job
+from samhw.lang import parse
 
 TEXT = "tensor A[i=3, k=4] : csr\ntensor x[k=4]\ny[i] = A[i, k] * x[k]\n"
 
@@ -19,7 +19,7 @@ TEXT = "tensor A[i=3, k=4] : csr\ntensor x[k=4]\ny[i] = A[i, k] * x[k]\n"
 def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of a pass, which loses a channel."""
     name: str = request.param
-    module = importlib.import_module(f"samhw.graph_passes.{name}")
+    module = importlib.import_module(f"samhw.compiler.graph_passes.{name}")
     whole = getattr(module, name)
 
     def lossy(assembly: Assembly) -> Assembly:

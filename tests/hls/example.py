@@ -3,11 +3,11 @@
 import shutil
 from pathlib import Path
 
-from samhw.frontend import load_kernel
+from samhw.app.workload import compile_workload, make_workload
 from samhw.graph import Arch
-from samhw.running.hls import project_files
-from samhw.running.inputs import inputs_of
-from samhw.workload import compile_workload, make_workload
+from samhw.lang import load_kernel
+from samhw.targets.running.hls import project_files
+from samhw.targets.running.inputs import inputs_of
 
 FOLDER = Path(__file__).parents[2] / "examples" / "hls_spmm"
 

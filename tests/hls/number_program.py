@@ -1,4 +1,4 @@
-"""A C++ program that applies the library's operations to words, for comparison with samhw.numerics."""
+"""A C++ program that applies the library's operations to words, for comparison with samhw.graph.numerics."""
 
 import subprocess
 from functools import cache
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from samhw.building.hls_tools import compile_cpp
+from samhw.graph.numerics import NARROWINGS, OPERATIONS, OVERFLOW, Fixed, Float, Words, operation, value_type
+from samhw.graph.numerics.float_format import BF16, F32
 from samhw.hls.cpp import value_class
 from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
 from samhw.hls.templates import render
-from samhw.numerics import NARROWINGS, OPERATIONS, OVERFLOW, Fixed, Float, Words, operation, value_type
-from samhw.numerics.float_format import BF16, F32
+from samhw.targets.building.hls_tools import compile_cpp
 from tests.support.words import NARROW
 
 TYPES = (
@@ -121,7 +121,7 @@ def apply(name: str, *operands: Words) -> Words:
 
 
 def expected(name: str, *operands: Words) -> Words:
-    """The definition in samhw.numerics."""
+    """The definition in samhw.graph.numerics."""
     op, value, *rest = name.split()
     if op == "scale":
         b, c = (np.full_like(operands[0], int(number)) for number in rest)

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import samhw
+from samhw.app.workload import compile_workload, make_workload
 from samhw.errors import InputError
-from samhw.frontend import parse
 from samhw.graph import Arch, Channel, Design, Endpoint
 from samhw.hls import Options, emit, emit_together, lower, simulated
 from samhw.hls.check import check
 from samhw.hls.cpp import comment, top_name
-from samhw.workload import compile_workload, make_workload
+from samhw.lang import parse
 from tests.hls import example
 from tests.hls.test_kernels import compiled
 

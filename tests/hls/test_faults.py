@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from samhw.app.workload import Workload
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.graph import Arch, Design, Graph
 from samhw.graph.deadlock import DeadlockError
-from samhw.running.hls import HlsDesign, compare
-from samhw.running.inputs import load_inputs
 from samhw.sim import simulate
-from samhw.workload import Workload
+from samhw.targets.running.hls import HlsDesign, compare
+from samhw.targets.running.inputs import load_inputs
 from tests.hls.test_kernels import compiled
 from tests.support.graphs import WIDE, Builder
 from tests.support.hls_bench import Inputs, run_model

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from samhw.building.hls_tools import FLAGS, compile_cpp
-from samhw.frontend import parse
+from samhw.app.workload import compile_workload, make_workload
+from samhw.choices.schedule import Schedule
 from samhw.graph import Arch
+from samhw.graph.numerics import value_type
 from samhw.hls import Options
-from samhw.numerics import value_type
-from samhw.running.hls import project_files
-from samhw.running.inputs import inputs_of
-from samhw.schedule import Schedule
-from samhw.workload import compile_workload, make_workload
+from samhw.lang import parse
+from samhw.targets.building.hls_tools import FLAGS, compile_cpp
+from samhw.targets.running.hls import project_files
+from samhw.targets.running.inputs import inputs_of
 from tests.hls.vitis_in_software import BURSTS
 
 XRT = Path(__file__).parent / "xrt_in_software" / "xrt"

@@ -10,13 +10,13 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
+from samhw.app.workload import Workload, compile_workload, make_workload
 from samhw.compiler import Compiled
-from samhw.frontend import kernel_names, load_kernel
 from samhw.graph import Arch
+from samhw.graph.numerics import value_type
 from samhw.hls import Options
-from samhw.numerics import value_type
-from samhw.running.hls import HlsDesign
-from samhw.workload import Workload, compile_workload, make_workload
+from samhw.lang import kernel_names, load_kernel
+from samhw.targets.running.hls import HlsDesign
 from tests.support.hls_bench import run_design, run_hls, run_model
 from tests.support.thorough import sample
 

@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hls_models import VALUES, model_workload, rows
-from samhw.backends import run
-from samhw.building.hls_tools import FLAGS, ap_headers, compile_cpp
+from samhw.app.workload import Workload, compile_workload, make_workload
+from samhw.choices.schedule import FUSION_LEVELS, FusionLevel
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.frontend import model_names, parse
 from samhw.graph import Arch
+from samhw.graph.numerics import value_type
 from samhw.hls import Options, simulated
 from samhw.hls.cpp import top_name
-from samhw.numerics import value_type
-from samhw.running.hls import HlsDesign, project_files
-from samhw.running.inputs import inputs_of, load_inputs
-from samhw.schedule import FUSION_LEVELS, FusionLevel
+from samhw.lang import model_names, parse
 from samhw.sim import simulated_regions
-from samhw.workload import Workload, compile_workload, make_workload
+from samhw.targets.backends import run
+from samhw.targets.building.hls_tools import FLAGS, ap_headers, compile_cpp
+from samhw.targets.running.hls import HlsDesign, project_files
+from samhw.targets.running.inputs import inputs_of, load_inputs
 from tests.support.hls_bench import run_design
 from tests.support.thorough import sample
 

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from samhw.backends import run
-from samhw.frontend import Program, parse
+from samhw.app.workload import compile_workload, make_workload
+from samhw.choices.schedule import Schedule
 from samhw.graph import Arch, Design
+from samhw.graph.numerics import value_type
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
-from samhw.numerics import value_type
-from samhw.running.hls import HlsDesign
-from samhw.schedule import Schedule
+from samhw.lang import Program, parse
 from samhw.sim import Result
-from samhw.workload import compile_workload, make_workload
+from samhw.targets.backends import run
+from samhw.targets.running.hls import HlsDesign
 from tests.support.hls_bench import Inputs, run_design, run_model
 from tests.support.hostile import WORDS, renamed
 from tests.support.program_cases import compile_or_none, random_tensors

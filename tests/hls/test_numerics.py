@@ -1,9 +1,9 @@
-"""The C++ library's numbers are those of samhw.numerics, bit by bit."""
+"""The C++ library's numbers are those of samhw.graph.numerics, bit by bit."""
 
 import numpy as np
 import pytest
 
-from samhw.numerics import OPERATIONS, value_type
+from samhw.graph.numerics import OPERATIONS, value_type
 from tests.hls.number_program import CONVERSIONS, SCALES, TYPES, apply, expected, interesting, names
 from tests.support.words import CHUNK, pairs, random_pairs, specials
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from samhw.building.hls_tools import compile_cpp
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, StreamKind, Token
+from samhw.graph.numerics import value_type
 from samhw.hls import HlsProgram, HlsStream, MemoryPort
 from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.library import library
 from samhw.hls.processes import lower_node
 from samhw.hls.program import Argument
 from samhw.hls.region_builder import RegionBuilder
-from samhw.numerics import value_type
+from samhw.targets.building.hls_tools import compile_cpp
 from tests.hls.vitis_in_software import BURSTS
 from tests.support.nested import to_stream
 from tests.support.strategies.drawn import drawn

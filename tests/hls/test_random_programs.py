@@ -12,13 +12,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from samhw.frontend import Program
 from samhw.graph import Arch, Design
 from samhw.graph.deadlock import DeadlockError
+from samhw.graph.numerics import value_type
 from samhw.hls import Options
-from samhw.numerics import value_type
-from samhw.running.hls import HlsDesign
+from samhw.lang import Program
 from samhw.sim import Result
+from samhw.targets.running.hls import HlsDesign
 from tests.support.hls_bench import Inputs, run_design, run_model
 from tests.support.program_cases import compile_or_none, random_depths, random_tensors
 from tests.support.strategies.drawn import drawn

@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from samhw.app.workload import Workload, compile_workload, make_workload
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.frontend import parse
 from samhw.graph import Design, MemoryRole, Run
 from samhw.graph.deadlock import DeadlockError
+from samhw.graph.numerics import Words
 from samhw.hls import Options, emit
-from samhw.numerics import Words
-from samhw.running.hls import HlsDesign, project_files
-from samhw.running.inputs import inputs_of, load_inputs
+from samhw.lang import parse
 from samhw.sim import simulate_regions
-from samhw.workload import Workload, compile_workload, make_workload
+from samhw.targets.running.hls import HlsDesign, project_files
+from samhw.targets.running.inputs import inputs_of, load_inputs
 from tests.hls.test_emit import CLANG_FORMAT, assert_laid_out
 
 ON_CHIP = Options(one_top=True)

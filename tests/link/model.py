@@ -4,7 +4,7 @@ import struct
 import zlib
 
 from samhw.errors import RunError
-from samhw.link import Transport
+from samhw.targets.link import Transport
 
 __all__ = ["ModelBoard"]
 

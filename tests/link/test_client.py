@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from samhw.errors import RunError
-from samhw.link import MOST_WORDS, Client
+from samhw.targets.link import MOST_WORDS, Client
 
 from .model import ModelBoard
 
@@ -82,6 +82,6 @@ def test_late_answers_are_dropped(client: Client, board: ModelBoard) -> None:
 
 
 def test_another_version(board: ModelBoard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("samhw.link.client._VERSION", 2)
+    monkeypatch.setattr("samhw.targets.link.client._VERSION", 2)
     with pytest.raises(RunError, match="speaks version 1 of the link, not 2"):
         Client(board).hello()

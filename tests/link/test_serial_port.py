@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from samhw.errors import InputError, RunError
-from samhw.link import SerialPort
+from samhw.targets.link import SerialPort
 
 
 class FakeError(OSError):

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from samhw.machine_code import assemblers
-from samhw.machine_code.assemblers import Helper, ModuleText, assemble_all
-from samhw.machine_code.machine import assemble
+from samhw.sim.machine_code import assemblers
+from samhw.sim.machine_code.assemblers import Helper, ModuleText, assemble_all
+from samhw.sim.machine_code.machine import assemble
 
 MODULES = [
     ModuleText(
@@ -91,7 +91,7 @@ def test_an_error_here_is_the_callers(helped: list[Helper]) -> None:
 def test_a_forked_process_has_no_helpers() -> None:
     program = (
         "import os, sys\n"
-        "from samhw.machine_code import assemblers\n"
+        "from samhw.sim.machine_code import assemblers\n"
         "assemblers._idle.append(assemblers.Helper())\n"
         "child = os.fork()\n"
         "if child == 0:\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from samhw.machine_code import library
-from samhw.machine_code.fingerprint import fingerprint
+from samhw.sim.machine_code import library
+from samhw.sim.machine_code.fingerprint import fingerprint
 from tests.support.compiled import compiled
 
 Function = Callable[[int, int], int]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from samhw.machine_code import Record, Untranslatable, address_of
+from samhw.sim.machine_code import Record, Untranslatable, address_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -103,7 +103,8 @@ def refusal(body: str, folder: Path) -> str:
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     path = folder / "refused.py"
     path.write_text(
-        f"from {__name__} import *\nfrom samhw.machine_code import words_at\ndef function(a, b):\n{lines}\n"
+        f"from {__name__} import *\n"
+        f"from samhw.sim.machine_code import words_at\ndef function(a, b):\n{lines}\n"
     )
     spec = importlib.util.spec_from_file_location("refused", path)
     assert spec is not None

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samhw.machine_code import (
+from samhw.sim.machine_code import (
     Record,
     Untranslatable,
     apart,

@@ -1,4 +1,5 @@
-"""Random functions of nested lists, as a tree that is run in two ways: by `samhw.nested` and in plain Python.
+"""Random functions of nested lists, as a tree that runs in two ways: by `samhw.lang.nested` and in plain
+Python.
 
 In the plain form a list is a Python list, an element an array; it knows nothing of samhw. Nodes are tuples: a
 word, then its operands. A body is a node in whose environment the items of its operator stand last.
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw import nested
+from samhw.lang import nested
 
 __all__ = ["RandomFunction", "random_function"]
 
@@ -42,7 +43,7 @@ class RandomFunction:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """It on lists of `samhw.nested`, as a user would write it."""
+        """It on lists of `samhw.lang.nested`, as a user would write it."""
         if len(self.arguments) == 2:
             return lambda xs, ys: _nested(self.node, [xs, ys])
         return lambda xs, ys, zs: _nested(self.node, [xs, ys, zs])

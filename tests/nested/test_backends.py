@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw import nested
+from samhw.lang import nested
 from tests.nested.examples import example
 from tests.support.thorough import sample
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import samhw
-from samhw import nested
-from samhw.decision import Refusal
+from samhw.lang import nested
+from samhw.compiler.passes import Lowerable
+from samhw.compiler.search.region import Candidate, RegionSearch
 from samhw.errors import RunError
-from samhw.nested import ListType
-from samhw.passes import Lowerable
-from samhw.search.region import Candidate, RegionSearch
+from samhw.lang.decision import Refusal
+from samhw.lang.nested import ListType
 from tests.nested.examples import example
 
 RNG = np.random.default_rng(5)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw import nested
+from samhw.lang import nested
 from samhw.errors import InputError
 
 XS = nested.nested_tensor(np.array([[-3, 2], [0, 1], [2, -2]]))

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw import nested
+from samhw.lang import nested
 from samhw.errors import InputError
-from samhw.nested import ListType
+from samhw.lang.nested import ListType
 
 XS = nested.nested_tensor(np.arange(5))
 

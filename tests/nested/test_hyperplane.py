@@ -9,11 +9,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from samhw import nested
+from samhw.lang import nested
 from samhw.errors import RunError
-from samhw.nested import ListType
-from samhw.nested.dataflow import BlockNode, Loop
-from samhw.nested.hyperplane import Wavefront, from_distances
+from samhw.lang.nested import ListType
+from samhw.lang.nested.dataflow import BlockNode, Loop
+from samhw.lang.nested.hyperplane import Wavefront, from_distances
 from tests.nested.examples import FOLDER, example
 from tests.nested.levels import asap
 

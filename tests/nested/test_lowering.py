@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import samhw
-from samhw import nested
+from samhw.lang import nested
 from samhw.errors import InputError, SamhwError
-from samhw.nested import ListType
+from samhw.lang.nested import ListType
 from tests.nested.examples import example
 
 RNG = np.random.default_rng(3)

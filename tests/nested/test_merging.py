@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw import nested
-from samhw.nested import ListType
-from samhw.nested.dataflow import BlockNode, ListView, Pieces
+from samhw.lang import nested
+from samhw.lang.nested import ListType
+from samhw.lang.nested.dataflow import BlockNode, ListView, Pieces
 
 TABLE = """
           map     reduce  scanr  scanl  scan

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw import nested
+from samhw.lang import nested
 from samhw.errors import InputError, SamhwError
-from samhw.nested import ListType
+from samhw.lang.nested import ListType
 from tests.support.thorough import THOROUGH
 
 RNG = np.random.default_rng(2)

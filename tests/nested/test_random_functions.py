@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw import nested
+from samhw.lang import nested
 from samhw.errors import InputError
 from tests.nested.random_functions import random_function
 from tests.support.thorough import THOROUGH

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw import nested
+from samhw.lang import nested
 from tests.nested.examples import FOLDER, example
 from tests.nested.levels import asap, shape_of
 from tests.support.plain_sequences import PLAIN

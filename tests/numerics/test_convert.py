@@ -6,9 +6,9 @@ from math import inf, isinf, isnan
 import numpy as np
 import pytest
 
-from samhw.numerics import OVERFLOW, Fixed, Integer, ValueType
-from samhw.numerics.convert import convert
-from samhw.numerics.float import Float
+from samhw.graph.numerics import OVERFLOW, Fixed, Integer, ValueType
+from samhw.graph.numerics.convert import convert
+from samhw.graph.numerics.float import Float
 from tests.support.words import BF16, F32, NARROW, specials
 
 TYPES = [

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from samhw.errors import InputError
-from samhw.numerics import value_type
-from samhw.numerics.float import Float
-from samhw.numerics.operations import OPERATIONS
+from samhw.graph.numerics import value_type
+from samhw.graph.numerics.float import Float
+from samhw.graph.numerics.operations import OPERATIONS
 from tests.support.words import F32, NARROW, TYPES, flush, pairs, random_pairs, specials
 
 DTYPES = {

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw.numerics.float import Float
+from samhw.graph.numerics.float import Float
 from tests.support.words import (
     BF16,
     F32,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from samhw.errors import InputError
-from samhw.numerics import operation, value_type
-from samhw.numerics.float import Float
+from samhw.graph.numerics import operation, value_type
+from samhw.graph.numerics.float import Float
 from tests.support.words import BF16, F8E4M3, F8E5M2, F32, NARROW, flush, from_numpy, pairs, product
 
 WORDS = np.arange(1 << 8)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samhw.errors import InputError
-from samhw.numerics import ARITY, OVERFLOW, value_type
+from samhw.graph.numerics import ARITY, OVERFLOW, value_type
 
 TYPES = ["i8", "i16", "i32", "fixed<16,8>", "fixed<8,0>", "fixed<32,31>", "fixed<24,12>"]
 

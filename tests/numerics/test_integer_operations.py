@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from samhw.errors import InputError
-from samhw.numerics import OVERFLOW, Fixed, Integer
-from samhw.numerics.operations import OPERATIONS
+from samhw.graph.numerics import OVERFLOW, Fixed, Integer
+from samhw.graph.numerics.operations import OPERATIONS
 from tests.support.accuracy import REFERENCES
 
 Kind = Integer | Fixed

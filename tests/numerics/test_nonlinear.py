@@ -9,16 +9,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from samhw.numerics.circular import circle_table, linear_below, window_table
-from samhw.numerics.exponential import exp2_table
-from samhw.numerics.float import Float
-from samhw.numerics.float_format import FloatFormat
-from samhw.numerics.gaussian import tail_table
-from samhw.numerics.hyperbolic import tanh_table
-from samhw.numerics.logarithm import log_table
-from samhw.numerics.piecewise import Piecewise
-from samhw.numerics.reciprocal import reciprocal_table, root_table
-from samhw.numerics.working import PI, working
+from samhw.graph.numerics.circular import circle_table, linear_below, window_table
+from samhw.graph.numerics.exponential import exp2_table
+from samhw.graph.numerics.float import Float
+from samhw.graph.numerics.float_format import FloatFormat
+from samhw.graph.numerics.gaussian import tail_table
+from samhw.graph.numerics.hyperbolic import tanh_table
+from samhw.graph.numerics.logarithm import log_table
+from samhw.graph.numerics.piecewise import Piecewise
+from samhw.graph.numerics.reciprocal import reciprocal_table, root_table
+from samhw.graph.numerics.working import PI, working
 from tests.support.accuracy import REFERENCES, sweep, worst
 from tests.support.words import BF16, F32, TYPES, angles, specials
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.numerics import OVERFLOW, Fixed, Integer, recurrence_word
+from samhw.graph.numerics import OVERFLOW, Fixed, Integer, recurrence_word
 from tests.support.words import BF16, F32
 
 pairs = st.lists(st.tuples(st.integers(-2, 2), st.integers(-9, 9)), min_size=1, max_size=40)

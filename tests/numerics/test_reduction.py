@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samhw.errors import InputError
-from samhw.numerics import (
+from samhw.graph.numerics import (
     BLOCK,
     OVERFLOW,
     REDUCTIONS,

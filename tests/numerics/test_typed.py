@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from samhw.errors import InputError
-from samhw.numerics import (
+from samhw.graph.numerics import (
     OVERFLOW,
     SCALE_MULTIPLIERS,
     SCALE_SHIFTS,

@@ -3,9 +3,9 @@ it stores."""
 
 from dataclasses import replace
 
-from samhw.frontend import Access, Expr, Region, Statement, rewritten
+from samhw.compiler.passes import Lowerable, Recipe
+from samhw.lang import Access, Expr, Region, Statement, rewritten
 from samhw.names import Names
-from samhw.passes import Lowerable, Recipe
 from samhw.tensors import Tensor
 
 __all__ = ["stored_only"]

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.backends import run
-from samhw.checking.check import check
+from samhw.app.checking.check import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
+from samhw.compiler.passes import apply_passes
+from samhw.compiler.search import Job
 from samhw.errors import InputError
-from samhw.frontend import parse
 from samhw.graph import HBM2, dumps, loads, validate_design
-from samhw.passes import apply_passes
-from samhw.schedule import Schedule
-from samhw.search import Job
+from samhw.lang import parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 
 STATEMENTS = """
   T[i, j] = 2 * A[i, j]

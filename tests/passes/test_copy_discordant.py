@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samhw.backends import run
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import ScheduleError
-from samhw.frontend import Program, parse
-from samhw.numerics import value_type
-from samhw.reference import evaluate_program
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job
-from samhw.workload import Workload, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import Program, parse
+from samhw.lang.reference import evaluate_program
+from samhw.targets.backends import run
 from tests.support.program_cases import random_tensors
 
 TRANSPOSITION = "tensor A[i=5, j=7] : csr\ntensor T[j=7, i=5] : csr\nT[j, i] = A[i, j]\n"

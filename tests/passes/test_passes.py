@@ -11,12 +11,15 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import samhw.passes
-from samhw.backends import build, run
-from samhw.checking import check
-from samhw.cli import main
+import samhw.compiler.passes
+from samhw.app.checking import check
+from samhw.app.cli import main
+from samhw.app.workload import Workload, bind_program, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.compiler.passes import PROGRAM_PASSES, Lowerable, Recipe, apply_passes, pass_names, with_derived
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError
-from samhw.frontend import (
+from samhw.lang import (
     Capacity,
     Program,
     check_program,
@@ -26,13 +29,10 @@ from samhw.frontend import (
     model_names,
     parse,
 )
-from samhw.passes import PROGRAM_PASSES, Lowerable, Recipe, apply_passes, pass_names, with_derived
-from samhw.reference import evaluate_program
-from samhw.running.inputs import load_inputs
-from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.search import Job, compile_job
+from samhw.lang.reference import evaluate_program
+from samhw.targets.backends import build, run
+from samhw.targets.running.inputs import load_inputs
 from samhw.tensors import Tensor
-from samhw.workload import Workload, bind_program, compile_workload
 from tests.passes.stored_only import stored_only
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
@@ -47,15 +47,15 @@ TURNED = "tensor A[i=5, j=7] : csr\ntensor T[j=7, i=5] : csr\nT[j, i] = 2 * A[i,
 def with_stored_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test's own pass as one of the compiler's: a file and a line."""
     module = import_module("tests.passes.stored_only")
-    monkeypatch.setitem(sys.modules, "samhw.passes.stored_only", module)
-    monkeypatch.setattr(samhw.passes, "PROGRAM_PASSES", ("stored_only", *PROGRAM_PASSES))
+    monkeypatch.setitem(sys.modules, "samhw.compiler.passes.stored_only", module)
+    monkeypatch.setattr(samhw.compiler.passes, "PROGRAM_PASSES", ("stored_only", *PROGRAM_PASSES))
 
 
 def test_every_file_is_a_pass() -> None:
-    files = {path.stem for path in Path(samhw.passes.__file__).parent.glob("*.py")}
+    files = {path.stem for path in Path(samhw.compiler.passes.__file__).parent.glob("*.py")}
     assert files - {"__init__", "lowerable", "recipe"} == set(pass_names())
     for name in pass_names():
-        assert getattr(import_module(f"samhw.passes.{name}"), name).__doc__
+        assert getattr(import_module(f"samhw.compiler.passes.{name}"), name).__doc__
 
 
 def test_passes_stop_after_one_that_is_named(with_stored_only: None) -> None:
@@ -94,7 +94,7 @@ def agree(before: Lowerable, after: Lowerable, rng: np.random.Generator) -> None
 def test_what_comes_out_is_a_program_to_the_same_results(program: Program, seed: int, permute: bool) -> None:
     before = Job(program, Schedule(permute=permute)).lowerable()
     for apply in (
-        *(getattr(import_module(f"samhw.passes.{name}"), name) for name in pass_names()),
+        *(getattr(import_module(f"samhw.compiler.passes.{name}"), name) for name in pass_names()),
         stored_only,
     ):
         try:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.api.result import DesignResult
+from samhw.app.api.result import DesignResult
+from samhw.compiler.passes import apply_passes
+from samhw.compiler.search import Job
 from samhw.errors import InputError
-from samhw.frontend import dumps, parse
-from samhw.passes import apply_passes
-from samhw.reference import evaluate_program
-from samhw.search import Job
+from samhw.lang import dumps, parse
+from samhw.lang.reference import evaluate_program
 from tests.support.gathered_programs import GatheredProgram, gathered_program
 from tests.support.thorough import THOROUGH
 

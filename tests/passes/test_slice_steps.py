@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.api.result import DesignResult
+from samhw.app.api.result import DesignResult
+from samhw.choices.schedule import Schedule
+from samhw.compiler.passes import apply_passes
+from samhw.compiler.search import Job
 from samhw.errors import InputError
-from samhw.frontend import dumps, parse
 from samhw.graph import Repeat
-from samhw.passes import apply_passes
-from samhw.reference import evaluate_program
-from samhw.schedule import Schedule
-from samhw.search import Job
+from samhw.lang import dumps, parse
+from samhw.lang.reference import evaluate_program
 from tests.support.placed_recurrences import random_placed_recurrence
 from tests.support.recurrences import Recurrence, random_recurrence
 from tests.support.thorough import THOROUGH

@@ -5,7 +5,7 @@ import pytest
 
 from samhw.errors import RunError
 from samhw.graph import DONE, VAL, Arch, Token, make, stop
-from samhw.numerics import ALL_OPERATIONS, OVERFLOW, Integer, Words, operation, value_type
+from samhw.graph.numerics import ALL_OPERATIONS, OVERFLOW, Integer, Words, operation, value_type
 from tests.support.bench import bench_primitive
 
 TYPES = ("i8", "i16", "i32", "fixed<16,8>", "fixed<24,12>", "fixed<32,31>", "f8e4m3", "f8e5m2", "bf16", "f32")

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from samhw.graph import DONE, EMPTY, VAL, Arch, Token, make, stop
-from samhw.numerics import Float, reduce_words
+from samhw.graph.numerics import Float, reduce_words
 from tests.support.bench import Bench, bench_primitive
 from tests.support.nested import from_stream, to_stream
 from tests.support.strategies.streams import structures

@@ -8,7 +8,7 @@ import pytest
 
 from samhw.errors import RunError
 from samhw.graph import DONE, EMPTY, STOP, VAL, Arch, Token, make, stop
-from samhw.numerics import Float, operation, reduce_words, value_type
+from samhw.graph.numerics import Float, operation, reduce_words, value_type
 from samhw.sim.execute import Engine
 from tests.support.bench import bench_primitive
 

@@ -13,8 +13,8 @@ import pytest
 
 from samhw.errors import InputError, RunError
 from samhw.graph import Arch, latency, make
-from samhw.numerics import ALL_OPERATIONS, value_type
-from samhw.spec import kinds
+from samhw.graph.numerics import ALL_OPERATIONS, value_type
+from samhw.graph.spec import kinds
 from tests.support.bench import Bench, bench_primitive
 from tests.support.streams import tokens, written
 from tests.support.worked import WORKED

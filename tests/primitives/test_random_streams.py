@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samhw.graph import StreamKind, check_stream
-from samhw.spec import kinds
+from samhw.graph.spec import kinds
 from tests.support.bench import bench_primitive
 from tests.support.clocked import clocked_primitive
 from tests.support.nested import from_stream

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.frontend import parse
-from samhw.reference import evaluate_program, evaluate_with_bounds
-from samhw.reference.bounds import Rounding, RunningError
-from samhw.reference.relation import Array
+from samhw.lang import parse
+from samhw.lang.reference import evaluate_program, evaluate_with_bounds
+from samhw.lang.reference.bounds import Rounding, RunningError
+from samhw.lang.reference.relation import Array
 from samhw.tensors import Tensor
 
 SHAPE = (12, 9)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.frontend import load_model, model_data, parse
-from samhw.numerics import value_type
-from samhw.reference import Rounding, bounds, evaluate, evaluate_program, evaluate_with_bounds
+from samhw.graph.numerics import value_type
+from samhw.lang import load_model, model_data, parse
+from samhw.lang.reference import Rounding, bounds, evaluate, evaluate_program, evaluate_with_bounds
 from tests.reference.test_values import random_arrays
 from tests.support.brute import FixedMachine, FloatMachine, run_program
 from tests.support.strategies.chains import chained_programs

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from samhw.frontend import Program, parse
-from samhw.reference import Points, Rounding, evaluate_program, pieces, results
-from samhw.reference.order import sum_next
+from samhw.lang import Program, parse
+from samhw.lang.reference import Points, Rounding, evaluate_program, pieces, results
+from samhw.lang.reference.order import sum_next
 from samhw.tensors import Tensor
 
 PRODUCTS = int(os.environ.get("SAMHW_RANDOM_PRODUCTS", "60"))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from samhw.frontend import parse
-from samhw.reference import Bounded, Rounding, evaluate_with_bounds
+from samhw.lang import parse
+from samhw.lang.reference import Bounded, Rounding, evaluate_with_bounds
 from samhw.tensors import Tensor
 
 INF, NAN = np.inf, np.nan

@@ -6,9 +6,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from samhw.frontend import parse
-from samhw.reference import Rounding, bounds
-from samhw.reference.values import VALUES
+from samhw.lang import parse
+from samhw.lang.reference import Rounding, bounds
+from samhw.lang.reference.values import VALUES
 from tests.support.brute import FUNCTIONS
 
 DOMAINS = {"log": 0.5, "sqrt": 0.5, "rsqrt": 0.5, "reciprocal": 0.5}

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from samhw.frontend import parse
-from samhw.numerics import Fixed, ValueType
-from samhw.reference import Rounding, evaluate_with_bounds
+from samhw.graph.numerics import Fixed, ValueType
+from samhw.lang import parse
+from samhw.lang.reference import Rounding, evaluate_with_bounds
 from tests.reference.test_running import KINDS, check
 
 INF, NAN = np.inf, np.nan

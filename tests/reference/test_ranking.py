@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from samhw.frontend import parse
-from samhw.numerics import Fixed, ValueType
-from samhw.reference import Points, Rounding, evaluate_program, evaluate_with_bounds, results
+from samhw.graph.numerics import Fixed, ValueType
+from samhw.lang import parse
+from samhw.lang.reference import Points, Rounding, evaluate_program, evaluate_with_bounds, results
 from samhw.tensors import Tensor
 from tests.reference.test_running import KINDS
 

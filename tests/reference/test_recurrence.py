@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from samhw.frontend import parse
-from samhw.numerics import Fixed, ValueType, recurrence_word
-from samhw.reference import Points, evaluate_program, evaluate_with_bounds, results
+from samhw.graph.numerics import Fixed, ValueType, recurrence_word
+from samhw.lang import parse
+from samhw.lang.reference import Points, evaluate_program, evaluate_with_bounds, results
 from samhw.tensors import Tensor
 from tests.reference.test_running import KINDS, check, special
 

@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from samhw.frontend import parse
-from samhw.numerics import Fixed, Float, ValueType, reduce_words, start_word
-from samhw.reference import Points, Rounding, evaluate_program, evaluate_with_bounds, results
+from samhw.graph.numerics import Fixed, Float, ValueType, reduce_words, start_word
+from samhw.lang import parse
+from samhw.lang.reference import Points, Rounding, evaluate_program, evaluate_with_bounds, results
 from samhw.tensors import Tensor
 
 OPS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}

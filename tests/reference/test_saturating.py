@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.frontend import parse
-from samhw.reference import Bounded, Rounding, evaluate_with_bounds
+from samhw.lang import parse
+from samhw.lang.reference import Bounded, Rounding, evaluate_with_bounds
 from tests.reference.test_values import random_arrays
 from tests.support.brute import FixedMachine, run_program
 from tests.support.strategies.chains import chained_programs

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.frontend import Literal, Program, dumps, parse, walk
-from samhw.reference import Points, Rounding, evaluate_program, evaluate_with_bounds, pieces, results
+from samhw.lang import Literal, Program, dumps, parse, walk
+from samhw.lang.reference import Points, Rounding, evaluate_program, evaluate_with_bounds, pieces, results
 from samhw.tensors import Tensor
 from tests.reference.test_values import random_arrays
 from tests.support.dense import values as dense_values

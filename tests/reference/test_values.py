@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from samhw.errors import InputError
-from samhw.frontend import Program, parse
-from samhw.reference import evaluate, evaluate_program, pieces
+from samhw.lang import Program, parse
+from samhw.lang.reference import evaluate, evaluate_program, pieces
 from tests.support.brute import run_program
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.programs import programs

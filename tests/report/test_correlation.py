@@ -4,13 +4,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-from samhw.checking import Verdict
-from samhw.checking.correlate import Correlation, Row
-from samhw.report.correlation import correlation_files
-from samhw.report.correlation_page import correlation_results
-from samhw.report.origin import origin
-from samhw.report.page import write_page
-from samhw.report.results import results_page
+from samhw.app.checking import Verdict
+from samhw.app.checking.correlate import Correlation, Row
+from samhw.app.report.correlation import correlation_files
+from samhw.app.report.correlation_page import correlation_results
+from samhw.app.report.origin import origin
+from samhw.app.report.page import write_page
+from samhw.app.report.results import results_page
 
 
 def test_the_page_says_where_the_check_proves_nothing(tmp_path: Path) -> None:

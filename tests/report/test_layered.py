@@ -5,7 +5,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.report.layered import Edge, Layout, layered
+from samhw.app.report.layered import Edge, Layout, layered
 
 NODE = (80.0, 30.0)
 

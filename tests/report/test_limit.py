@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw.api import compile as compile_program
-from samhw.backends import MODEL, run
+from samhw.app.api import compile as compile_program
+from samhw.app.report.run_report import RunReport, run_report
+from samhw.choices.schedule import Schedule
 from samhw.graph import DDR4, Arch, Dram
-from samhw.report.run_report import RunReport, run_report
-from samhw.schedule import Schedule
+from samhw.targets.backends import MODEL, run
 
 SPMM = "T[i,j] = A[i,k] * X[k,j]"
 """Of which an A by rows and a dense X make a reducer of vectors."""

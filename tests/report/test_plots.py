@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.checking import Outcome, Verdict
-from samhw.checking.measure import Measure
+from samhw.app.checking import Outcome, Verdict
+from samhw.app.checking.measure import Measure
+from samhw.app.report.comparison import Comparison
+from samhw.app.report.comparison_plot import plot_comparison
+from samhw.app.report.correlation import plot as plot_correlation
+from samhw.app.report.figure import PLOTS, new_figure, style, to_file
+from samhw.app.report.sweep_plot import plot_sweep
+from samhw.app.report.sweep_view import check_plot
+from samhw.app.sweep.pareto import pareto_front
+from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
-from samhw.report.comparison import Comparison
-from samhw.report.comparison_plot import plot_comparison
-from samhw.report.correlation import plot as plot_correlation
-from samhw.report.figure import PLOTS, new_figure, style, to_file
-from samhw.report.sweep_plot import plot_sweep
-from samhw.report.sweep_view import check_plot
-from samhw.schedule import Schedule
-from samhw.sweep.pareto import pareto_front
 
 AXES = ("program", "data", "value", "fuse", "depth", "lanes")
 

@@ -9,22 +9,22 @@ from typing import Any
 
 import pytest
 
-from samhw.checking import Outcome, Verdict
-from samhw.checking.correlate import Correlation, Row
+from samhw.app.checking import Outcome, Verdict
+from samhw.app.checking.correlate import Correlation, Row
+from samhw.app.report.build_page import build_results
+from samhw.app.report.comparison import Comparison
+from samhw.app.report.comparison_page import comparison_results
+from samhw.app.report.correlation_page import correlation_results
+from samhw.app.report.origin import origin
+from samhw.app.report.page import write_page
+from samhw.app.report.results import BarChart, Results, ResultTable, ScatterChart, axis, results_page
+from samhw.app.report.sweep_page import sweep_results
+from samhw.app.report.tune_page import tune_results
+from samhw.app.sweep.tune import Trial, Tuned
+from samhw.app.workload import bind_program, compile_workload
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import Explored
 from samhw.cost import SHOWN_DEVICES, estimate_area
-from samhw.report.build_page import build_results
-from samhw.report.comparison import Comparison
-from samhw.report.comparison_page import comparison_results
-from samhw.report.correlation_page import correlation_results
-from samhw.report.origin import origin
-from samhw.report.page import write_page
-from samhw.report.results import BarChart, Results, ResultTable, ScatterChart, axis, results_page
-from samhw.report.sweep_page import sweep_results
-from samhw.report.tune_page import tune_results
-from samhw.schedule import Schedule
-from samhw.search import Explored
-from samhw.sweep.tune import Trial, Tuned
-from samhw.workload import bind_program, compile_workload
 from tests.report.test_plots import AXES, measure, row
 from tests.support.browser import browser, errors, opened
 from tests.support.command import good, refused

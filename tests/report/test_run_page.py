@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from samhw.backends import MODEL, run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.report.area import shown_areas
+from samhw.app.report.page import page, write_page
+from samhw.app.report.run_page import run_page, run_view
+from samhw.app.report.run_report import RunReport, run_report
+from samhw.app.workload import bind_program, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.cost import estimate_area
-from samhw.report.area import shown_areas
-from samhw.report.page import page, write_page
-from samhw.report.run_page import run_page, run_view
-from samhw.report.run_report import RunReport, run_report
-from samhw.schedule import Schedule
-from samhw.workload import bind_program, compile_workload
+from samhw.targets.backends import MODEL, run
 from tests.support.browser import browser, errors, first_paint, opened
 from tests.support.command import good, refused, report
 

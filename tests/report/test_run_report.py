@@ -6,14 +6,14 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from samhw.backends import MODEL, RegionRun, run
-from samhw.checking import Check, Verdict, check
-from samhw.checking.measure import measure_compiled
+from samhw.app.checking import Check, Verdict, check
+from samhw.app.checking.measure import measure_compiled
+from samhw.app.report.run_report import RunReport, run_report
+from samhw.app.workload import Workload, bind_program, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.graph import DDR4, Dram
-from samhw.report.run_report import RunReport, run_report
-from samhw.schedule import Schedule
-from samhw.workload import Workload, bind_program, compile_workload
+from samhw.targets.backends import MODEL, RegionRun, run
 from tests.support.command import report as printed
 
 GCN, SPMM = "gcn", "spmm"

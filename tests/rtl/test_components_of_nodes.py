@@ -3,9 +3,9 @@
 import pytest
 
 from samhw.graph import Arch, Graph, Memory, MemoryRole, Node, Payload, Port, Stream, StreamKind
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
+from samhw.graph.spec import kinds, spec_of
 from samhw.rtl.actor import component
-from samhw.spec import kinds, spec_of
 
 CRD, REF, VAL = StreamKind.CRD, StreamKind.REF, StreamKind.VAL
 WIDTH = {CRD: 20, REF: 20, VAL: 16}

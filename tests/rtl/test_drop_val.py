@@ -3,7 +3,7 @@
 
 import pytest
 
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.drop_val.component import DropVal
 from samhw.rtl.actor import Error
 from tests.rtl.bench import ARCH, run

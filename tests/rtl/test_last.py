@@ -2,7 +2,7 @@
 
 import pytest
 
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.last.component import Last
 from tests.rtl.bench import ARCH, run
 from tests.support.streams import timed

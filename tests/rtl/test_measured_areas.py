@@ -2,7 +2,7 @@
 
 from benchmarks.components import Case, cases, is_stale, key, lines
 from samhw.cost.components import BASE, MEASURED
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 
 KINDS = {"scan_compressed", "repeat", "union", "array", "reduce_scalar", "write_val"}
 """What reads, holds, joins, adds up and writes, each behind channels."""

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from samhw.graph import Token, check_stream
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.arg.component import Arg
 from samhw.primitives.crd_hold.component import CrdHold
 from samhw.primitives.drop_crd.component import DropCrd

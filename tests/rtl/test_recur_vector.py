@@ -5,7 +5,7 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.graph import Arch
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.recur_vector.component import RecurVector
 from samhw.rtl.actor import Error
 from tests.rtl.bench import ARCH, run

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from samhw.errors import InputError
 from samhw.graph import DONE, EMPTY, VAL, Arch, Token, stop
-from samhw.numerics import ValueType, value_type
+from samhw.graph.numerics import ValueType, value_type
 from samhw.primitives.reduce_scalar.component import ReduceScalar
 from samhw.rtl.actor import Error
 from tests.rtl.bench import ARCH, Offer, run

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samhw.graph import DONE, VAL, Arch, Kind, Token, check_stream
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.reduce_vector.component import ReduceVector
 from samhw.rtl.actor import Error
 from tests.rtl.bench import ARCH, Harness, Offer, run

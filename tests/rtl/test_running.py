@@ -6,7 +6,7 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.graph import DONE, VAL, Arch, Token, stop
-from samhw.numerics import OVERFLOW, reduce_words, value_type
+from samhw.graph.numerics import OVERFLOW, reduce_words, value_type
 from samhw.primitives.running.component import Running
 from samhw.rtl.actor import Error
 from tests.rtl.bench import ARCH, Offer, run

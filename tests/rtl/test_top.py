@@ -9,7 +9,7 @@ from amaranth.sim import SimulatorContext
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph, Node
 from samhw.graph.address_map import NO_NODE, Cause, Register, Status
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.rtl import Top, verilog
 from samhw.rtl.host_port import Response
 from tests.support.top_graphs import (

@@ -1,11 +1,11 @@
-"""The numeric units against `samhw.numerics`, bit for bit: all pairs of bytes, corners, random words."""
+"""The numeric units against `graph.numerics`, bit for bit: all pairs of bytes, corners, random words."""
 
 import numpy as np
 import pytest
 from amaranth.sim import Simulator, SimulatorContext
 
 from samhw.errors import InputError
-from samhw.numerics import OVERFLOW, Fixed, value_type
+from samhw.graph.numerics import OVERFLOW, Fixed, value_type
 from samhw.rtl.units import MultiplyAdd, Unit, accumulate_unit, alu_unit
 
 NUMERICS_OP = {"sum": "add"}

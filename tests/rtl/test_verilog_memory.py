@@ -8,8 +8,8 @@ from amaranth.back import verilog as verilog_backend
 from amaranth.hdl import Cat, Elaboratable, Module, Signal
 from amaranth.lib import memory
 
-from samhw.building.verilator import build_program
 from samhw.rtl.verilog_memory import VerilogMemories
+from samhw.targets.building.verilator import build_program
 
 DEPTH, WIDTH, READS = 100, 9, 2
 MEMORIES = VerilogMemories("our_memory")

@@ -7,7 +7,7 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 
 from samhw.graph import Arch
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.alu.component import Alu
 from samhw.rtl import verilog_platform
 from samhw.rtl.channel import Fifo

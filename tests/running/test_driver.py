@@ -10,7 +10,7 @@ import pytest
 from samhw.errors import InputError, RunError
 from samhw.graph import DONE, VAL, Token
 from samhw.graph.deadlock import DeadlockError
-from samhw.running.driver import VerilatedDesign, VerilatedSession
+from samhw.targets.running.driver import VerilatedDesign, VerilatedSession
 
 from . import toy
 

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
 from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import parse
-from samhw.numerics import value_type
-from samhw.schedule import FUSION_LEVELS, Schedule
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 from tests.support.oracle.case import Case, compile_case, draw_case
 from tests.support.oracle.draw import draw_arrays, draw_program, stored
 

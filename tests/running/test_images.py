@@ -7,8 +7,8 @@ import pytest
 
 from samhw.errors import InputError, RunError
 from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding
-from samhw.numerics import value_type
-from samhw.running.images import load, unload
+from samhw.graph.numerics import value_type
+from samhw.targets.running.images import load, unload
 from samhw.tensors.tensor import Tensor
 
 _IN, _OUT = MemoryRole.INPUT, MemoryRole.OUTPUT

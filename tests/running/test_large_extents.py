@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from samhw import limits
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.frontend import MAX_EXTENT, parse
 from samhw.graph import Arch
 from samhw.graph.address_map import AddressMap
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
+from samhw.lang import MAX_EXTENT, parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 
 COPY = "tensor B[i, j] : csf\nB[i, j] = 2 * A[i, j]"
 ROWS = "tensor y[i] : csf\ny[i] = 2 * A[i, j]"

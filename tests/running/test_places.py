@@ -7,11 +7,11 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.graph import DDR4, AddressMap, Arch, Design, Graph, Memory, OffChip
-from samhw.numerics import ValueType
-from samhw.running.session import check_data
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec import Payload
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.stores import make_stores
-from samhw.spec import Payload
+from samhw.targets.running.session import check_data
 from tests.support.graphs import CAPACITY, Builder
 
 ARCH = Arch()

@@ -6,19 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import make_workload
 from samhw.compiler import Compiled
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import RunError
-from samhw.frontend import Capacity, load_kernel, parse
 from samhw.graph import Design, Graph
-from samhw.numerics import value_type
-from samhw.running.driver import VerilatedDesign
-from samhw.running.images import load
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import Capacity, load_kernel, parse
 from samhw.sim import DeadlockError, simulate
+from samhw.targets.backends import run
+from samhw.targets.running.driver import VerilatedDesign
+from samhw.targets.running.images import load
 from samhw.tensors import Tensor
-from samhw.workload import make_workload
 
 pytestmark = pytest.mark.verilator
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from samhw.compiler import Compiled
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import RunError
-from samhw.frontend import Capacity, parse
 from samhw.graph import Design, MemoryRole
-from samhw.numerics import value_type
-from samhw.running.driver import VerilatedDesign, VerilatedSession
-from samhw.running.images import load
-from samhw.running.session import HardwareResult
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import Capacity, parse
 from samhw.sim import DeadlockError, Result, simulate_regions
 from samhw.sim.traced import traced_regions
+from samhw.targets.running.driver import VerilatedDesign, VerilatedSession
+from samhw.targets.running.images import load
+from samhw.targets.running.session import HardwareResult
 from samhw.tensors import Tensor
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]

@@ -7,8 +7,8 @@ import pytest
 
 from samhw.errors import RunError
 from samhw.graph import Graph, Memory, MemoryRole, TensorBinding, memory_name
-from samhw.numerics import Words, value_type
-from samhw.running.images import unload
+from samhw.graph.numerics import Words, value_type
+from samhw.targets.running.images import unload
 from samhw.tensors import Tensor
 
 SHAPE = (7, 3, 2)

@@ -20,7 +20,7 @@ from samhw.graph import (
     TensorBinding,
 )
 from samhw.graph.address_map import AddressMap
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 
 __all__ = ["ARCH", "CAPACITY", "DESIGN", "GRAPH", "verilog"]
 

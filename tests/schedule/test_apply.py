@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from samhw.choices.schedule import FusionLevel, Schedule
 from samhw.errors import InputError
-from samhw.frontend import check_program, load_model, parse
-from samhw.schedule import FusionLevel, Schedule
+from samhw.lang import check_program, load_model, parse
 
 LEVELS = """
 tensor A[i=4]

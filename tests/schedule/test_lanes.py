@@ -2,8 +2,8 @@
 
 import pytest
 
+from samhw.choices.schedule import Schedule, counts_text, parse_lanes
 from samhw.errors import InputError
-from samhw.schedule import Schedule, counts_text, parse_lanes
 
 
 @pytest.mark.parametrize(

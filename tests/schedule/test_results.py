@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import bind_program, compile_workload, make_model_workload, make_workload
+from samhw.choices.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import ScheduleError
-from samhw.frontend import kernel_names, model_names, parse
-from samhw.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
-from samhw.search import Job, compile_job
+from samhw.lang import kernel_names, model_names, parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import bind_program, compile_workload, make_model_workload, make_workload
 from tests.support.thorough import THOROUGH
 
 pytestmark = pytest.mark.slow

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from samhw.choices.schedule import CASCADES, FUSION_LEVELS, FUSION_RULES, ITERATIONS, Schedule
 from samhw.errors import InputError
-from samhw.schedule import CASCADES, FUSION_LEVELS, FUSION_RULES, ITERATIONS, Schedule
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 LISTS = st.lists(TEXTS, max_size=3).map(tuple)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from samhw.choices.schedule import Schedule, every, with_words
 from samhw.errors import InputError
-from samhw.schedule import Schedule, every, with_words
 
 BASE = Schedule(order={"T": ["i", "j"]}, formats={"T": "csr"}, lanes={"i": 2})
 

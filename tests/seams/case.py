@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.frontend import Program, parse
+from samhw.lang import Program, parse
 
 __all__ = ["Case"]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from samhw.frontend import Program, Statement
-from samhw.frontend.expr import Concat
-from samhw.frontend.index import Name, StepIndex
+from samhw.lang import Program, Statement
+from samhw.lang.expr import Concat
+from samhw.lang.index import Name, StepIndex
 
 __all__ = ["Shape", "index_extents", "result_shape"]
 

@@ -7,10 +7,10 @@ import numpy as np
 from click.testing import CliRunner
 
 import samhw
-from samhw.api import RunnableDesign
-from samhw.cli import main
-from samhw.frontend import parse
-from samhw.schedule import Schedule
+from samhw.app.api import RunnableDesign
+from samhw.app.cli import main
+from samhw.choices.schedule import Schedule
+from samhw.lang import parse
 from samhw.tensors import read_tensor
 from tests.seams.case import Case
 

@@ -11,7 +11,7 @@ from torch import nn
 
 import samhw.torch
 from samhw.errors import InputError, RunError
-from samhw.frontend import dumps
+from samhw.lang import dumps
 from tests.seams.case import Case
 from tests.seams.features import features_of
 from tests.seams.run import Outcome

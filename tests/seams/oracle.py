@@ -13,8 +13,8 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.frontend import Program, Statement
-from samhw.frontend.expr import (
+from samhw.lang import Program, Statement
+from samhw.lang.expr import (
     Access,
     Add,
     Call,
@@ -30,7 +30,7 @@ from samhw.frontend.expr import (
     Sub,
     free_indices,
 )
-from samhw.frontend.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
+from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
 from tests.seams.arithmetic import Arithmetic, Number, UnclearError, arithmetic
 from tests.seams.extents import Shape, index_extents, result_shape
 

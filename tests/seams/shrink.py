@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from samhw.errors import SamhwError
-from samhw.frontend import parse
+from samhw.lang import parse
 from tests.seams.arithmetic import UnclearError
 from tests.seams.case import Case
 from tests.seams.oracle import evaluate

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw.frontend import parse
+from samhw.lang import parse
 from tests.seams.arithmetic import UnclearError, arithmetic
 from tests.seams.oracle import Result, evaluate
 

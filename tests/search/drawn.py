@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.frontend import Program, parse
-from samhw.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, FusionRule, Schedule
+from samhw.choices.schedule import FUSION_LEVELS, ITERATIONS, FusionLevel, FusionRule, Schedule
+from samhw.lang import Program, parse
 from samhw.tensors import Tensor
 from tests.support.oracle import concats, residuals
 from tests.support.oracle.case import Case, draw_case

@@ -11,17 +11,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import samhw
-from samhw.backends import RTL, run
-from samhw.checking import check
-from samhw.cli import main
+from samhw.app.checking import check
+from samhw.app.cli import main
+from samhw.app.workload import Workload, bind_program, compile_workload, job_of
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.compiler.search import Room, Sizes, bracket_choices, choose_schedule
 from samhw.cost import estimate_area
 from samhw.errors import InputError
-from samhw.frontend import Program, parse
-from samhw.numerics import value_type
-from samhw.reference import evaluate_program
-from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.search import Room, Sizes, bracket_choices, choose_schedule
-from samhw.workload import Workload, bind_program, compile_workload, job_of
+from samhw.graph.numerics import value_type
+from samhw.lang import Program, parse
+from samhw.lang.reference import evaluate_program
+from samhw.targets.backends import RTL, run
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.programs import programs

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.frontend import load_kernel
+from samhw.app.workload import bind_program, job_of
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import Job, Room, choose_schedule
+from samhw.compiler.search.blocks import larger_blocks, smaller_blocks
 from samhw.graph import Arch
-from samhw.schedule import Schedule
-from samhw.search import Job, Room, choose_schedule
-from samhw.search.blocks import larger_blocks, smaller_blocks
-from samhw.workload import bind_program, job_of
+from samhw.lang import load_kernel
 
 
 def spmm(schedule: Mapping[str, object], room: Room, density: str = "0.3") -> Job:

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
+from samhw.app.workload import bind_program
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, Decision, LoweredRegion, Lowerings, Scope, region
-from samhw.decision import Refusal
+from samhw.compiler.search import Job, compile_job, lower, plan
+from samhw.compiler.search.decide import decide
+from samhw.compiler.search.pipeline import candidates
 from samhw.errors import InputError
-from samhw.frontend import Capacity, parse
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job, lower, plan
-from samhw.search.decide import decide
-from samhw.search.pipeline import candidates
-from samhw.workload import bind_program
+from samhw.graph.numerics import value_type
+from samhw.lang import Capacity, parse
+from samhw.lang.decision import Refusal
 
 LAYERS = """
 tensor A[i=5, k=5] : csr

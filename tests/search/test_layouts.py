@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.checking import check
-from samhw.frontend import load_kernel
-from samhw.schedule import Schedule
-from samhw.search import Room, choose_schedule, explore
-from samhw.search.layouts import lane_loads, layouts_near, row_layouts
+from samhw.app.checking import check
+from samhw.app.workload import Workload, job_of
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import Room, choose_schedule, explore
+from samhw.compiler.search.layouts import lane_loads, layouts_near, row_layouts
+from samhw.lang import load_kernel
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, job_of
 
 
 def workload(*, even: bool = False) -> Workload:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw.frontend import Program, parse
-from samhw.search import Sizes, bracket_choices
-from samhw.search.brackets import _Chain
+from samhw.compiler.search import Sizes, bracket_choices
+from samhw.compiler.search.brackets import _Chain
+from samhw.lang import Program, parse
 
 
 def chain(length: int) -> Program:

@@ -14,14 +14,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
+from samhw.graph.numerics import value_type
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 from tests.search.drawn import VALUES, Drawn, draw, draw_schedule
 
 PROGRAMS = int(os.environ.get("SAMHW_RANDOM_SCHEDULES", "240"))

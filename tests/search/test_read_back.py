@@ -8,10 +8,10 @@ import pytest
 import scipy.sparse
 
 import samhw
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, lower_program
-from samhw.decision import Refusal
 from samhw.errors import InputError
-from samhw.schedule import Schedule
+from samhw.lang.decision import Refusal
 
 A = np.array([[1, 2, 0], [3, 1, 2], [0, 4, 1]])
 GATHERED = "T[l, j] = A[l, j] * A[j, l] + A[j, l] * A[wrap(l + j), j]"
@@ -86,7 +86,7 @@ def test_auto_keeps_the_design_that_it_has_compiled(monkeypatch: pytest.MonkeyPa
         made.append(lower_program(*given))
         return made[-1]
 
-    monkeypatch.setattr("samhw.search.pipeline.lower_program", noted)
+    monkeypatch.setattr("samhw.compiler.search.pipeline.lower_program", noted)
     x = np.arange(3)
     np.testing.assert_array_equal(design.run(A=A, x=x)["y"], A @ x)
     assert any(isinstance(one, Compiled) and one.regions is design.compiled.regions for one in made)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from samhw.decision import Refusal
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import Job, compile_job
+from samhw.compiler.search.decide import decide
 from samhw.errors import ScheduleError
-from samhw.frontend import parse
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job
-from samhw.search.decide import decide
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.lang.decision import Refusal
 
 
 def refused(text: str, schedule: Schedule) -> Refusal:

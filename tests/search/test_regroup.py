@@ -5,14 +5,14 @@ from random import Random
 
 import pytest
 
-from samhw.backends import run
+from samhw.app.workload import Workload, compile_workload, job_of
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import choose_schedule
+from samhw.compiler.search.regroup import moves
 from samhw.errors import InputError
-from samhw.frontend import parse
-from samhw.schedule import Schedule
-from samhw.search import choose_schedule
-from samhw.search.regroup import moves
+from samhw.lang import parse
+from samhw.targets.backends import run
 from samhw.tensors.generate import random_tensor
-from samhw.workload import Workload, compile_workload, job_of
 from tests.search.drawn import draw
 
 LAYER = """

@@ -2,13 +2,13 @@
 
 import pytest
 
-from samhw.decision import Refusal
-from samhw.frontend import load_model, model_data
-from samhw.numerics import value_type
-from samhw.passes import Lowerable
-from samhw.schedule import Schedule
-from samhw.search import Job, compile_job
-from samhw.search.region import Candidate, RegionSearch
+from samhw.choices.schedule import Schedule
+from samhw.compiler.passes import Lowerable
+from samhw.compiler.search import Job, compile_job
+from samhw.compiler.search.region import Candidate, RegionSearch
+from samhw.graph.numerics import value_type
+from samhw.lang import load_model, model_data
+from samhw.lang.decision import Refusal
 
 
 def lowered(model: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[tuple[str, ...]], list[str | None]]:

@@ -10,12 +10,12 @@ import os
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from samhw.choices.schedule import ITERATIONS, Schedule
 from samhw.compiler import Compiled
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError
-from samhw.frontend import Capacity, Program
-from samhw.numerics import value_type
-from samhw.schedule import ITERATIONS, Schedule
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import value_type
+from samhw.lang import Capacity, Program
 from tests.support.strategies.chains import chained_programs
 
 EXAMPLES = int(os.environ.get("SAMHW_RANDOM_FUSION", "40"))

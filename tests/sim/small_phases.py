@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pytest
 
-from samhw.machine_code import library
 from samhw.sim.compiled import engine, firings_in_a_row, functions, image, points, timing
 from samhw.sim.compiled.order import partitions_of
+from samhw.sim.machine_code import library
 from samhw.sim.worker import Worker
 
 __all__ = ["small_phases"]

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw.backends import RunResult, run
+from samhw.app.workload import bind_program, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.graph import Arch
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
+from samhw.graph.numerics import value_type
 from samhw.sim import Progress, engine, simulate
 from samhw.sim.compiled import engine as compiled_engine
 from samhw.sim.compiled import image
-from samhw.workload import bind_program, compile_workload
+from samhw.targets.backends import RunResult, run
 from tests.sim.small_phases import small_phases
 from tests.support.graphs import Builder
 

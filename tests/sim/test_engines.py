@@ -12,23 +12,22 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from samhw import machine_code
-from samhw.backends import run
+from samhw.app.workload import compile_workload, make_workload
+from samhw.choices.schedule import Schedule
 from samhw.errors import InputError, RunError
-from samhw.frontend import Program as Source
-from samhw.frontend import kernel_names, load_kernel, parse
 from samhw.graph import Arch, Graph, Kind, Token, make
-from samhw.numerics import value_type
-from samhw.running.inputs import load_inputs
-from samhw.schedule import Schedule
-from samhw.sim import InterruptedRunError, Progress, Result, compiled, engine, execute, simulate
+from samhw.graph.numerics import value_type
+from samhw.lang import Program as Source
+from samhw.lang import kernel_names, load_kernel, parse
+from samhw.sim import InterruptedRunError, Progress, Result, compiled, engine, execute, machine_code, simulate
 from samhw.sim.compiled import engine as compiled_engine
 from samhw.sim.compiled import image
 from samhw.sim.machine import Machine, connect
 from samhw.sim.network import Actor
 from samhw.sim.step import NONE, VAL, Memory, Words, firing
 from samhw.sim.worker import Queue, Worker
-from samhw.workload import compile_workload, make_workload
+from samhw.targets.backends import run
+from samhw.targets.running.inputs import load_inputs
 from tests.sim.small_phases import small_phases
 from tests.support.bench import bench_primitive
 from tests.support.graphs import WIDE, Builder, Program, gustavson, matrix_sum, row_minus_sum

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from samhw.frontend import Program as Source
-from samhw.frontend import parse
+from samhw.compiler.search import Job, compile_job
 from samhw.graph import DDR4, HBM2, Arch, Design, Dram, Graph, OffChip
-from samhw.running.inputs import load_inputs
-from samhw.search import Job, compile_job
+from samhw.lang import Program as Source
+from samhw.lang import parse
 from samhw.sim import InterruptedRunError, MemorySystem, Progress, Result, compiled, engine, execute, simulate
 from samhw.sim.compiled import engine as compiled_engine
+from samhw.targets.running.inputs import load_inputs
 from tests.sim.drams import SMALL, drams
 from tests.sim.small_phases import small_phases
 from tests.sim.test_engines import (

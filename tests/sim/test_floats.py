@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from samhw.numerics import value_type
-from samhw.numerics.valuetype import apply
+from samhw.graph.numerics import value_type
+from samhw.graph.numerics.valuetype import apply
 from samhw.sim.compiled import floats
 from tests.support.compiled import on_rows
 from tests.support.words import F32 as FLOAT

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from samhw.backends import run
+from samhw.app.workload import bind_program, compile_workload
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError, RunError
-from samhw.frontend import Program, parse
 from samhw.graph import DDR4, HBM2, Arch, Dram, Graph, OffChip
-from samhw.running.inputs import load_inputs
-from samhw.search import Job, compile_job
+from samhw.lang import Program, parse
 from samhw.sim import DeadlockError, Result, bottleneck, engine, simulate, simulate_regions
 from samhw.sim.worker import Worker
-from samhw.workload import bind_program, compile_workload
+from samhw.targets.backends import run
+from samhw.targets.running.inputs import load_inputs
 from tests.sim.drams import SMALL, drams
 from tests.sim.small_phases import small_phases
 from tests.sim.test_simulate import programs, vector

@@ -6,17 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw import machine_code
-from samhw.running.inputs import load_inputs
-from samhw.schedule import Schedule
-from samhw.sim import Progress, Result, simulate
+from samhw.app.workload import bind_program, compile_workload
+from samhw.choices.schedule import Schedule
+from samhw.sim import Progress, Result, machine_code, simulate
 from samhw.sim.compiled import engine as compiled_engine
 from samhw.sim.compiled import image
 from samhw.sim.compiled.order import partitions_of
 from samhw.sim.machine import build_graph
 from samhw.sim.stores import make_stores
 from samhw.sim.worker import Worker
-from samhw.workload import bind_program, compile_workload
+from samhw.targets.running.inputs import load_inputs
 from tests.sim.small_phases import small_phases
 from tests.sim.test_engines import assert_same
 

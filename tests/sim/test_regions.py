@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError, RunError
-from samhw.frontend import parse
 from samhw.graph import Arch, Design, Run
-from samhw.search import Job, compile_job
+from samhw.lang import parse
 from samhw.sim import simulate_regions, simulated_regions, total_cycles
 
 MEMORIES = {"x.vals": np.arange(1, 5)}

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError
-from samhw.frontend import parse
 from samhw.graph import Arch, Graph, Node, StreamKind, make
-from samhw.numerics import ALL_OPERATIONS, value_type
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import ALL_OPERATIONS, value_type
+from samhw.graph.spec import PORTS, Each, Spec, StoredArray, kinds, spec_of
+from samhw.lang import parse
 from samhw.sim.network import ActorNetwork, Place, expand
-from samhw.spec import PORTS, Each, Spec, StoredArray, kinds, spec_of
 from tests.spec.examples import EXAMPLES
 from tests.support.bench import bench_primitive
 from tests.support.streams import tokens

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from samhw.graph import Graph, make
-from samhw.numerics import value_type
-from samhw.spec import Payload, StreamKind
+from samhw.graph.numerics import value_type
+from samhw.graph.spec import Payload, StreamKind
 
 F32, I8 = value_type("f32"), value_type("i8")
 

@@ -5,20 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.backends.sim import off_chip_tensors
-from samhw.checking import check
-from samhw.frontend import Program, load_kernel, parse
-from samhw.graph_passes.lanes import lane_factors
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
+from samhw.app.checking import check
+from samhw.app.workload import Workload, bind_program, compile_workload
+from samhw.choices.schedule import Schedule
+from samhw.compiler.graph_passes.lanes import lane_factors
+from samhw.graph.numerics import value_type
+from samhw.graph.spec.base import MOST_LANES
+from samhw.lang import Program, load_kernel, parse
+from samhw.lang.splits import SplitProgram, split_program
+from samhw.lang.splits import lanes as by_part
+from samhw.lang.splits.lanes import dealt, lane_shares
 from samhw.sim.work import operations
-from samhw.spec.base import MOST_LANES
-from samhw.splits import SplitProgram, split_program
-from samhw.splits import lanes as by_part
-from samhw.splits.lanes import dealt, lane_shares
+from samhw.targets.backends import run
+from samhw.targets.backends.sim import off_chip_tensors
 from samhw.tensors import Tensor
-from samhw.workload import Workload, bind_program, compile_workload
 
 INPUTS = (
     "tensor A[i, k] : csr\ntensor B[i, k] : csr\ntensor X[k, j] : dense\ntensor c[i] : dense\n"

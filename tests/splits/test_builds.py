@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from samhw.backends import HostRun, build
+from samhw.app.workload import Workload, bind_program, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
+from samhw.graph.numerics import value_type
+from samhw.targets.backends import HostRun, build
 from samhw.tensors import Tensor
-from samhw.workload import Workload, bind_program, compile_workload
 from tests.hls.test_models import csim
 from tests.support.thorough import THOROUGH
 

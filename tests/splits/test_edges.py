@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.errors import RunError
-from samhw.frontend import parse
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.targets.backends import run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 from tests.support.strategies.drawn import drawn
 from tests.support.thorough import THOROUGH
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.errors import ScheduleError
-from samhw.frontend import Program
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.workload import Workload, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import Program
+from samhw.targets.backends import run
 from tests.splits.test_random import partial_sums, row_orders, splits
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.drawn import drawn

@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
-from samhw.frontend import parse
-from samhw.numerics import value_type
-from samhw.reference import evaluate_program
-from samhw.schedule import Schedule
-from samhw.splits import split_program
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.lang.reference import evaluate_program
+from samhw.lang.splits import split_program
+from samhw.targets.backends import run
 from samhw.tensors.generate import random_tensor
-from samhw.workload import Workload, compile_workload
 from tests.support.program_cases import random_tensors
 
 RELATIONS = (

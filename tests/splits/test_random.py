@@ -11,15 +11,15 @@ import numpy as np
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import Program, dumps, parse
-from samhw.numerics import value_type
-from samhw.reference import evaluate_program
-from samhw.schedule import FUSION_LEVELS, Schedule
-from samhw.splits import order_rows, split_program
-from samhw.workload import Workload, compile_workload
+from samhw.graph.numerics import value_type
+from samhw.lang import Program, dumps, parse
+from samhw.lang.reference import evaluate_program
+from samhw.lang.splits import order_rows, split_program
+from samhw.targets.backends import run
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.programs import programs

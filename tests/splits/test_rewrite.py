@@ -2,10 +2,10 @@
 
 import pytest
 
-from samhw.frontend import Program, parse
-from samhw.spec.base import MOST_JOINED
-from samhw.splits import split_program
-from samhw.splits.statements import MOST_STREAMS
+from samhw.graph.spec.base import MOST_JOINED
+from samhw.lang import Program, parse
+from samhw.lang.splits import split_program
+from samhw.lang.splits.statements import MOST_STREAMS
 
 DECLARED = "tensor A[i, k] : csr\ntensor B[i, k] : csr\ntensor X[k, j] : dense\ntensor c[i] : dense\n"
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.backends import build, run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, bind_program, compile_workload
+from samhw.choices.schedule import Schedule, with_words
 from samhw.errors import InputError
-from samhw.frontend import load_kernel, load_model, parse
-from samhw.schedule import Schedule, with_words
-from samhw.splits import check_permute_rows, order_rows
-from samhw.splits.row_orders import parse_row_order
+from samhw.lang import load_kernel, load_model, parse
+from samhw.lang.splits import check_permute_rows, order_rows
+from samhw.lang.splits.row_orders import parse_row_order
+from samhw.targets.backends import build, run
 from samhw.tensors import Tensor
-from samhw.workload import Workload, bind_program, compile_workload
 
 MATRIX = Tensor.from_dense(
     np.array([[0, 0, 1, 0], [0, 0, 0, 0], [1, 2, 0, 4], [3, 0, 0, 5]]),

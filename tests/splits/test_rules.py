@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from samhw.errors import InputError
-from samhw.frontend import Program, parse
-from samhw.splits import PartSize, TensorSplit, check_split, parse_rule, split_program
-from samhw.splits.rule import Coordinates, Places
-from samhw.splits.rules import Rows
+from samhw.lang import Program, parse
+from samhw.lang.splits import PartSize, TensorSplit, check_split, parse_rule, split_program
+from samhw.lang.splits.rule import Coordinates, Places
+from samhw.lang.splits.rules import Rows
 from samhw.tensors import Format, Tensor
 
 BY_ROWS = "tensor A[i, k] : csr\ntensor x[k] : dense\ntensor y[i] : dense\ny[i] = A[i, k] * x[k]\n"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samhw.statistics import (
+from samhw.cost.statistics import (
     DataStatistics,
     Dealt,
     DegreeStatistics,

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from samhw.numerics.float import Float
-from samhw.numerics.valuetype import Words
+from samhw.graph.numerics.float import Float
+from samhw.graph.numerics.valuetype import Words
 
 CHUNK = 1 << 16
 

@@ -12,7 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from samhw.frontend import (
+from samhw.lang import (
     Access,
     Add,
     Call,

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from samhw.frontend import Program
+from samhw.lang import Program
 
 __all__ = ["FORMS", "VALUES", "cascade_data", "cascade_text", "has_form"]
 

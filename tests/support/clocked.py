@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from samhw.graph import Arch, Endpoint, Graph, Kind, Node, OffChip, Token, latency
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.sim.network import Actor, Place, expand
 from samhw.sim.step import COMMITTED, NONE, TAKES, VAL, Firing
 from tests.sim.clocked_memory import ClockedMemory, ClockedPort, Request

@@ -5,7 +5,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from samhw.cli import main
+from samhw.app.cli import main
 
 
 def samhw(*arguments: object) -> Result:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.machine_code import UNKNOWN, address_of, call, words_at
-from samhw.machine_code.values import StandIns
+from samhw.sim.machine_code import UNKNOWN, address_of, call, words_at
+from samhw.sim.machine_code.values import StandIns
 
 __all__ = ["compiled", "on_rows"]
 

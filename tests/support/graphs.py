@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from samhw.graph import Arch, Channel, Endpoint, Graph, Memory, MemoryRole, Node, latency, make
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 
 DEPTH = 8
 CAPACITY = 64

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.graph import Design
+from samhw.graph.numerics import Words
 from samhw.hls import Options
-from samhw.numerics import Words
-from samhw.running.hls import HlsDesign, HlsResult, compare, golden
-from samhw.running.inputs import load_inputs
 from samhw.sim import Result, simulate
+from samhw.targets.running.hls import HlsDesign, HlsResult, compare, golden
+from samhw.targets.running.inputs import load_inputs
 from samhw.tensors import Tensor
 
 Inputs = tuple[dict[str, Words], dict[str, int]]

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from samhw.frontend import Program, Region, Statement
-from samhw.frontend.lexemes import KEYWORDS
+from samhw.lang import Program, Region, Statement
+from samhw.lang.lexemes import KEYWORDS
 from samhw.tensors import Tensor
 
 _WORDS = """

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from samhw.frontend import Pattern
+from samhw.lang import Pattern
 
 __all__ = ["as_array"]
 

@@ -3,11 +3,11 @@
 import numpy as np
 
 from samhw.compiler import Compiled
+from samhw.compiler.search import Job, compile_job
 from samhw.errors import ScheduleError
-from samhw.frontend import Capacity, Program
 from samhw.graph import Arch, Graph
-from samhw.numerics import BLOCK
-from samhw.search import Job, compile_job
+from samhw.graph.numerics import BLOCK
+from samhw.lang import Capacity, Program
 from samhw.tensors import Tensor
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from samhw.graph import Node, Token, make
-from samhw.numerics import (
+from samhw.graph.numerics import (
     ALL_OPERATIONS,
     REDUCTIONS,
     WIDENING,

@@ -17,8 +17,8 @@ from samhw.graph import (
     StreamKind,
     TensorBinding,
 )
-from samhw.numerics import value_type
-from samhw.spec import spec_of
+from samhw.graph.numerics import value_type
+from samhw.graph.spec import spec_of
 
 __all__ = [
     "ROOT",

@@ -6,8 +6,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from samhw.numerics.float import Float
-from samhw.numerics.valuetype import Words
+from samhw.graph.numerics.float import Float
+from samhw.graph.numerics.valuetype import Words
 
 F32, BF16, F8E4M3, F8E5M2 = map(Float, ("f32", "bf16", "f8e4m3", "f8e5m2"))
 TYPES = [F32, BF16]

@@ -16,17 +16,17 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from samhw import sweep as package
-from samhw.cli import main
+from samhw.app import sweep as package
+from samhw.app.cli import main
+from samhw.app.sweep import Configuration, State, local, product, read_description, sweep
+from samhw.app.sweep.execute import journal_of
+from samhw.app.sweep.journal import Journal
+from samhw.app.sweep.outcome import Outcome, outcome
+from samhw.app.sweep.table import write_table
+from samhw.choices.schedule import Schedule
 from samhw.errors import InputError, RunError
 from samhw.graph import Arch
-from samhw.numerics import value_type
-from samhw.schedule import Schedule
-from samhw.sweep import Configuration, State, local, product, read_description, sweep
-from samhw.sweep.execute import journal_of
-from samhw.sweep.journal import Journal
-from samhw.sweep.outcome import Outcome, outcome
-from samhw.sweep.table import write_table
+from samhw.graph.numerics import value_type
 
 SMALL = "random:size=6"
 
@@ -206,7 +206,7 @@ def test_configurations_for_another_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "m.py").write_text("from samhw.frontend import load_kernel\np = load_kernel('spmv')\n")
+    (tmp_path / "m.py").write_text("from samhw.lang import load_kernel\np = load_kernel('spmv')\n")
     data = "A={0}a.mtx+karate+{0}g.mtx:pattern+random:size=3+synthetic:cora"
     configuration = Configuration("m.py:p", data.format("")).anywhere()
     assert configuration.program == f"{tmp_path}/m.py:p"
@@ -310,7 +310,7 @@ def test_a_process_that_dies_costs_one_configuration(tmp_path: Path) -> None:
     deadly = tmp_path / "deadly.py"
     flag = tmp_path / "flag"
     deadly.write_text(
-        "import os\nfrom samhw.frontend import load_kernel\nprogram = load_kernel('spmv')\n"
+        "import os\nfrom samhw.lang import load_kernel\nprogram = load_kernel('spmv')\n"
         f"if os.path.exists({str(flag)!r}):\n    os.kill(os.getpid(), 9)\n"
     )
     output = tmp_path / "r.csv"
@@ -348,7 +348,7 @@ def test_ctrl_c_leaves_the_table_of_what_is_done(tmp_path: Path) -> None:
 def test_kill_9_and_on(tmp_path: Path) -> None:
     """The sweep's own processes end as well, and the next sweep measures the rest alone."""
     output = tmp_path / "r.csv"
-    command = [sys.executable, "-c", "from samhw.cli import main; main()", "sweep", "spmv", "spmm"]
+    command = [sys.executable, "-c", "from samhw.app.cli import main; main()", "sweep", "spmv", "spmm"]
     command += ["--data", SMALL, "--depth", "2,3,4,5,6,7,8,9,10,11", "-o", str(output), "--jobs", "2"]
     running = subprocess.Popen(command)
     journal = journal_of(output)
@@ -397,7 +397,7 @@ def test_processes_have_one_core_each(tmp_path: Path) -> None:
     """And Ctrl-C on the terminal is not for them."""
     asking, answers = tmp_path / "asking.py", tmp_path / "answers"
     asking.write_text(
-        "import os\nfrom samhw.frontend import load_kernel\nprogram = load_kernel('spmv')\n"
+        "import os\nfrom samhw.lang import load_kernel\nprogram = load_kernel('spmv')\n"
         f"with open({str(answers)!r}, 'a') as file:\n"
         "    print(os.getsid(0), os.environ.get('OPENBLAS_NUM_THREADS'), file=file)\n"
     )

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 import samhw
-from samhw.cli import main
-from samhw.schedule import Schedule
-from samhw.search import Explored
-from samhw.sweep.tune import Trial, Tuned, cost_of, shortlist, written_one
+from samhw.app.cli import main
+from samhw.app.sweep.tune import Trial, Tuned, cost_of, shortlist, written_one
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search import Explored
 
 
 def explored(cycles: float, luts: float, *, written: bool = False) -> Explored:

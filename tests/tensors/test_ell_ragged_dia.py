@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from samhw.api import as_tensor
+from samhw.app.api import as_tensor
 from samhw.errors import InputError
-from samhw.frontend import parse
+from samhw.lang import parse
 from samhw.tensors import Format, Tensor, read_tensor, write_tensor
 
 PAGE = np.array([[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, 0], [4, 5, 0, 6]])

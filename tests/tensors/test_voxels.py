@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.backends import run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import Workload, compile_workload
 from samhw.errors import InputError
-from samhw.frontend import load_kernel
+from samhw.lang import load_kernel
+from samhw.targets.backends import run
 from samhw.tensors import Tensor, kernel_map
-from samhw.workload import Workload, compile_workload
 
 SIDE = 6
 

@@ -5,9 +5,9 @@ from math import inf, nan
 import numpy as np
 import pytest
 
+from samhw.app.workload.agreement import SINGLE, differences, exactly, greatest_difference
 from samhw.errors import RunError
-from samhw.reference import Bounded
-from samhw.workload.agreement import SINGLE, differences, exactly, greatest_difference
+from samhw.lang.reference import Bounded
 
 
 @pytest.mark.parametrize(

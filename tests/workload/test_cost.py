@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from samhw.checking.check import check
+from samhw.app.checking.check import check
+from samhw.app.workload import Workload, compile_workload, make_workload
 from samhw.compiler import Compiled
-from samhw.frontend import load_kernel, parse
-from samhw.numerics import value_type
-from samhw.reference import Rounding, results
+from samhw.graph.numerics import value_type
+from samhw.lang import load_kernel, parse
+from samhw.lang.reference import Rounding, results
 from samhw.tensors import (
     Tensor,
     power_law_graph,
@@ -27,7 +28,6 @@ from samhw.tensors import (
     write_tensor,
 )
 from samhw.tensors.generate import bigbird_mask, pruned_weights
-from samhw.workload import Workload, compile_workload, make_workload
 
 ROWS = 100_000
 NONZEROS = 200_000

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from samhw.backends import run
-from samhw.checking.correlate import Correlation
-from samhw.cli import main
-from samhw.frontend import load_kernel, parse
-from samhw.workload import compile_workload, make_model_workload, make_workload, predict_effort
+from samhw.app.checking.correlate import Correlation
+from samhw.app.cli import main
+from samhw.app.workload import compile_workload, make_model_workload, make_workload, predict_effort
+from samhw.lang import load_kernel, parse
+from samhw.targets.backends import run
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def told(*words: str) -> str:
 
 def test_a_word_before_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told() == ""
-    monkeypatch.setattr("samhw.workload.effort._POINTS", 1)
+    monkeypatch.setattr("samhw.app.workload.effort._POINTS", 1)
     assert told() == (
         "samhw: about 320 points to compute, which takes about 5 minutes; with smaller data it is quicker\n"
     )
-    monkeypatch.setattr("samhw.cli.progress.memory_limit", lambda: 4096)
+    monkeypatch.setattr("samhw.app.cli.progress.memory_limit", lambda: 4096)
     assert re.match(
         r"samhw: this will need about 0\.\d MB of memory, but there are 0\.0 MB; if it fails", told()
     )
@@ -86,12 +86,12 @@ def test_every_command_that_simulates_says_it(
     words: str, points: int, minutes: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("samhw.cli.correlate.run_all", lambda *_, **__: Correlation(()))
+    monkeypatch.setattr("samhw.app.cli.correlate.run_all", lambda *_, **__: Correlation(()))
     runner = CliRunner()
     assert "points to compute" not in runner.invoke(main, words.replace("t.csv", "u.csv").split()).stderr
     shutil.rmtree("out", ignore_errors=True)
-    monkeypatch.setattr("samhw.workload.effort._POINTS", 1)
-    monkeypatch.setattr("samhw.workload.effort._RTL_POINTS", 0.5)
+    monkeypatch.setattr("samhw.app.workload.effort._POINTS", 1)
+    monkeypatch.setattr("samhw.app.workload.effort._RTL_POINTS", 0.5)
     result = runner.invoke(main, words.split(), catch_exceptions=False)
     assert result.exit_code == 0
     assert f"about {points} points to compute, which takes about {minutes} minutes" in result.stderr
@@ -100,7 +100,7 @@ def test_every_command_that_simulates_says_it(
 
 
 def test_a_sweep_says_it_of_what_can_be_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("samhw.workload.effort._POINTS", 1)
+    monkeypatch.setattr("samhw.app.workload.effort._POINTS", 1)
     words = "sweep spmv --data random:size=40 --data random:size=0 --jobs 1 -o"
     result = CliRunner().invoke(main, [*words.split(), str(tmp_path / "t.csv")], catch_exceptions=False)
     assert "640 points" in result.stderr

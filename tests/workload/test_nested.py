@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from samhw.app.workload import bind_program
 from samhw.errors import InputError, RunError
-from samhw.workload import bind_program
 from tests.nested.examples import FOLDER
 
 FILE = """
 import os
 
 import numpy as np
-from samhw import nested
-from samhw.nested import ListType
+from samhw.lang import nested
+from samhw.lang.nested import ListType
 
 def rnn(xs, w):
     return xs.scanl(lambda s, x: np.tanh(x + s @ w), np.zeros(2))
@@ -69,7 +69,7 @@ def test_a_function_is_a_program_with_its_data(file: str, name: str) -> None:
 
 def test_a_program_that_is_another_function_is_found(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     workload = bind_program(f"{file}:typed")
-    monkeypatch.setattr("samhw.workload.nested.evaluate_nested", lambda *_: np.ones((3, 2)))
+    monkeypatch.setattr("samhw.app.workload.nested.evaluate_nested", lambda *_: np.ones((3, 2)))
     assert workload.oracle is not None
     with pytest.raises(RunError, match="is off by"):
         workload.oracle()
@@ -83,7 +83,7 @@ def test_each_element_is_compared_by_itself(great: float, file: str, monkeypatch
     assert workload.oracle is not None
     assert workload.oracle() == 0
     for wrong in ([3 * great, 6.000001, 1.5], [3 * great, 6, np.nan], [7, 6, 1.5], [3 * great, np.inf, 1.5]):
-        monkeypatch.setattr("samhw.workload.nested.evaluate_nested", lambda *_, w=wrong: np.array(w))
+        monkeypatch.setattr("samhw.app.workload.nested.evaluate_nested", lambda *_, w=wrong: np.array(w))
         with pytest.raises(RunError, match="is off by"):
             workload.oracle()
 

@@ -7,10 +7,10 @@ import pytest
 import scipy.io
 import scipy.sparse
 
+from samhw.app.workload import bind_program, make_model_workload, make_workload
 from samhw.errors import InputError
-from samhw.frontend import load_kernel, parse
+from samhw.lang import load_kernel, parse
 from samhw.tensors import karate, write_tensor
-from samhw.workload import bind_program, make_model_workload, make_workload
 
 
 def test_main_matrix_goes_to_the_first_sparse_operand() -> None:

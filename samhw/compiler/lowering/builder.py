@@ -15,9 +15,9 @@ from samhw.compiler.einsum import (
 from samhw.compiler.lowering.space import Space, ValueStream
 from samhw.compiler.table import CellName, Feed, FusionTable, PlannedNode
 from samhw.errors import StreamError
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec import spec_of
 from samhw.names import Names
-from samhw.numerics import ValueType
-from samhw.spec import spec_of
 
 __all__ = ["TableBuilder"]
 

@@ -9,7 +9,7 @@ from samhw.compiler.lowering.row import OpenRow, title_of
 from samhw.compiler.lowering.space import CrdDomain
 from samhw.compiler.table import Feed, PlannedOutput
 from samhw.errors import StreamError
-from samhw.spec.base import MOST_JOINED
+from samhw.graph.spec.base import MOST_JOINED
 
 __all__ = ["StreamJoiner"]
 

@@ -42,8 +42,8 @@ from samhw.compiler.lowering.space import FULL, RowStream, Space, ValueStream
 from samhw.compiler.lowering.values import ValueRow
 from samhw.compiler.table import Feed, FusionTable
 from samhw.errors import StreamError
+from samhw.graph.numerics import ValueType
 from samhw.names import Names
-from samhw.numerics import ValueType
 
 __all__ = ["lower", "lower_copy", "lower_reshape"]
 

@@ -8,8 +8,8 @@ from samhw.compiler.lowering.space import FULL, RowStream, Space, ValueStream
 from samhw.compiler.table import Feed, PlannedOutput
 from samhw.compiler.value import counts_to
 from samhw.errors import InputError, StreamError
-from samhw.frontend import COORDINATES, MOST_RANKS, RANKINGS
-from samhw.spec import COORDINATE
+from samhw.graph.spec import COORDINATE
+from samhw.lang import COORDINATES, MOST_RANKS, RANKINGS
 
 __all__ = ["reduced"]
 

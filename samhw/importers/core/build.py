@@ -4,8 +4,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from samhw.frontend import COORDINATES, RANKINGS
-from samhw.frontend.expr import (
+from samhw.importers.core.axes import Axes
+from samhw.importers.core.hints import NO_HINTS, Hints
+from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.unsupported import UnsupportedError
+from samhw.importers.core.value import Fetch, ScanBlock, Stored, TensorStep, Value
+from samhw.lang import COORDINATES, RANKINGS
+from samhw.lang.expr import (
     Access,
     Concat,
     Expr,
@@ -17,11 +22,6 @@ from samhw.frontend.expr import (
     renamed,
     with_accesses,
 )
-from samhw.importers.core.axes import Axes
-from samhw.importers.core.hints import NO_HINTS, Hints
-from samhw.importers.core.host_array import HostArray
-from samhw.importers.core.unsupported import UnsupportedError
-from samhw.importers.core.value import Fetch, ScanBlock, Stored, TensorStep, Value
 from samhw.names import Names, plain
 
 __all__ = ["Build", "Made"]

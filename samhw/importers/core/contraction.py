@@ -1,11 +1,11 @@
 """Products of several values that are summed over some of their indices."""
 
-from samhw.frontend.expr import Access, Expr, Literal, accesses, free_indices
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.build import Build
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.unsupported import UnsupportedError
 from samhw.importers.core.value import Value
+from samhw.lang.expr import Access, Expr, Literal, accesses, free_indices
 
 __all__ = ["contract"]
 

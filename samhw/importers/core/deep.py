@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from samhw.errors import InputError
-from samhw.frontend.expr import Access, Concat, Reshape, with_accesses
 from samhw.importers.core.bounds import DEEPEST
 from samhw.importers.core.build import Build, Made
 from samhw.importers.core.hints import Hints
 from samhw.importers.core.value import Stored
+from samhw.lang.expr import Access, Concat, Reshape, with_accesses
 
 __all__ = ["without_deep"]
 

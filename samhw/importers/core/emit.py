@@ -3,9 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from samhw.frontend.check import check_program
-from samhw.frontend.declaration import TensorDecl
-from samhw.frontend.expr import (
+from samhw.graph.numerics.vanishing import vanishes_by_first
+from samhw.importers.core.build import Build, Made
+from samhw.importers.core.deep import without_deep
+from samhw.importers.core.order import loop_order
+from samhw.importers.core.value import ScanBlock, Stored, TensorStep
+from samhw.lang.check import check_program
+from samhw.lang.declaration import TensorDecl
+from samhw.lang.expr import (
     Access,
     Call,
     Concat,
@@ -17,14 +22,9 @@ from samhw.frontend.expr import (
     free_indices,
     with_accesses,
 )
-from samhw.frontend.index import ComputedIndex, Name, StepIndex
-from samhw.frontend.program import Program
-from samhw.frontend.statement import Region, Scan, Statement
-from samhw.importers.core.build import Build, Made
-from samhw.importers.core.deep import without_deep
-from samhw.importers.core.order import loop_order
-from samhw.importers.core.value import ScanBlock, Stored, TensorStep
-from samhw.numerics.vanishing import vanishes_by_first
+from samhw.lang.index import ComputedIndex, Name, StepIndex
+from samhw.lang.program import Program
+from samhw.lang.statement import Region, Scan, Statement
 from samhw.tensors import Format, LevelType
 
 __all__ = ["Emitted", "Placed", "emit"]

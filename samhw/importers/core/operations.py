@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from samhw.frontend.expr import Access, Add, Expr, Literal, Mul, Operand, as_expr, free_indices, renamed
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.bounds import MOST_JOINED
 from samhw.importers.core.build import Build
 from samhw.importers.core.tensors import Tensors, tensors_in
 from samhw.importers.core.unsupported import UnsupportedError
 from samhw.importers.core.value import Value
+from samhw.lang.expr import Access, Add, Expr, Literal, Mul, Operand, as_expr, free_indices, renamed
 
 __all__ = ["Operations"]
 

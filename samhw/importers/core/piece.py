@@ -3,11 +3,11 @@ twice."""
 
 from dataclasses import dataclass
 
-from samhw.frontend.expr import Access, Expr, accesses, with_accesses
 from samhw.importers.core.build import Build
 from samhw.importers.core.hints import Hints
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.value import Arguments, Stored
+from samhw.lang.expr import Access, Expr, accesses, with_accesses
 
 __all__ = ["Piece"]
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from samhw.frontend.expr import Access
 from samhw.importers.core.build import Build
 from samhw.importers.core.emit import Emitted
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.value import Value
+from samhw.lang.expr import Access
 
 __all__ = ["PlacedResult", "as_results", "placed_result"]
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from samhw.frontend.expr import Access, Literal, accesses, free_indices
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.build import Build, Made
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.unsupported import UnsupportedError
 from samhw.importers.core.value import ScanBlock, Stored, TensorStep, Value, check_unmasked
+from samhw.lang.expr import Access, Literal, accesses, free_indices
 
 __all__ = ["Body", "Scans"]
 

@@ -4,10 +4,10 @@ expression it is made."""
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from samhw.frontend.expr import Access, Expr
 from samhw.importers.core.hints import NO_HINTS, Hints
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.unsupported import UnsupportedError
+from samhw.lang.expr import Access, Expr
 
 __all__ = ["Arguments", "Fetch", "ScanBlock", "Stored", "TensorStep", "Value", "check_unmasked"]
 

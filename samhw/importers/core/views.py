@@ -6,7 +6,6 @@ from math import prod
 
 import numpy as np
 
-from samhw.frontend.expr import Access, Reshape, free_indices
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.build import Build
 from samhw.importers.core.contraction import contract
@@ -15,6 +14,7 @@ from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.piece import Piece
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.value import Value, check_unmasked
+from samhw.lang.expr import Access, Reshape, free_indices
 
 __all__ = ["Views"]
 

@@ -6,13 +6,13 @@ number of each word, and 0 or 1 for a condition, so that here every operation gi
 
 from collections.abc import Callable, Mapping
 
-from samhw.frontend.expr import Call, Expr, Literal, Neg, Sub
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.idioms import call, difference, number_of, product, quotient, selected, sum_of
 from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.numbers_only import NUMBERS_ONLY
 from samhw.importers.mlir.unsigned_order import UNSIGNED, less_unsigned
 from samhw.importers.mlir.words import signed_word, width_of
+from samhw.lang.expr import Call, Expr, Literal, Neg, Sub
 
 __all__ = ["ROUNDINGS", "WITHOUT_DIVISION", "ElementArithmetic", "negation"]
 

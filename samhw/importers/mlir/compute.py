@@ -8,20 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from samhw.frontend.expr import (
-    Access,
-    Add,
-    Call,
-    Expr,
-    Literal,
-    Mul,
-    accesses,
-    free_indices,
-    rewritten,
-    terms,
-    walk,
-    with_accesses,
-)
 from samhw.importers.core import (
     MOST_JOINED,
     Build,
@@ -50,6 +36,20 @@ from samhw.importers.mlir.reductions import (
 from samhw.importers.mlir.structured import Structured
 from samhw.importers.mlir.types import Affine, AffineMap
 from samhw.importers.mlir.unsigned_order import flipped, unsigned_extreme
+from samhw.lang.expr import (
+    Access,
+    Add,
+    Call,
+    Expr,
+    Literal,
+    Mul,
+    accesses,
+    free_indices,
+    rewritten,
+    terms,
+    walk,
+    with_accesses,
+)
 
 __all__ = ["Compute", "Init"]
 

@@ -3,13 +3,13 @@
 import numpy as np
 import numpy.typing as npt
 
-from samhw.frontend.expr import Access
 from samhw.importers.core import Hints, HostArray, UnsupportedError, Value
 from samhw.importers.mlir.attributes import is_float, raw_elements
 from samhw.importers.mlir.compute import Compute
 from samhw.importers.mlir.encodings import Storage, stored_input
 from samhw.importers.mlir.operation import Elements, MlirModule
 from samhw.importers.mlir.types import TensorType
+from samhw.lang.expr import Access
 
 __all__ = ["constant", "constant_shape", "values_of"]
 

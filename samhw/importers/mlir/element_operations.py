@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from samhw.frontend.expr import Expr, Literal
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.arithmetic import ROUNDINGS, WITHOUT_DIVISION, ElementArithmetic, negation
 from samhw.importers.mlir.attributes import is_float
@@ -23,6 +22,7 @@ from samhw.importers.mlir.operation import MlirOperation
 from samhw.importers.mlir.predicates import PREDICATES
 from samhw.importers.mlir.types import element_type
 from samhw.importers.mlir.whole_numbers import BITS, DIVISIONS, SHIFTS, check_operands, whole_operation
+from samhw.lang.expr import Expr, Literal
 
 __all__ = ["ELEMENT_OPERATIONS", "element_operation"]
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from samhw.formats import level_types
 from samhw.importers.core import Build, Hints, HostArray, UnsupportedError, Value
 from samhw.importers.core.value import Arguments, Fetch
 from samhw.importers.mlir.affine import permuted_dimensions
 from samhw.importers.mlir.types import Encoding, Level
+from samhw.tensors.formats import level_types
 
 __all__ = ["Storage", "check_encoding", "storage_of", "stored_input"]
 

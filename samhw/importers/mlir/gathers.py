@@ -7,7 +7,6 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from samhw.frontend.expr import Literal
 from samhw.importers.core import Arguments, Hints, HostArray, UnsupportedError, Value, contract
 from samhw.importers.mlir.compute import Compute
 from samhw.importers.mlir.held import Held
@@ -16,6 +15,7 @@ from samhw.importers.mlir.interpreted_loops import check_places
 from samhw.importers.mlir.operation import MlirOperation
 from samhw.importers.mlir.tensor_operations import Frame
 from samhw.importers.mlir.types import MlirType, TensorType
+from samhw.lang.expr import Literal
 
 __all__ = ["gather", "gathered"]
 

@@ -5,7 +5,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from enum import Enum
 
-from samhw.frontend.expr import (
+from samhw.importers.core import Build, Made, UnsupportedError, Value
+from samhw.importers.mlir.idioms import call, number_of, sum_of
+from samhw.lang.expr import (
     Access,
     Add,
     Call,
@@ -20,8 +22,6 @@ from samhw.frontend.expr import (
     renamed,
     rewritten,
 )
-from samhw.importers.core import Build, Made, UnsupportedError, Value
-from samhw.importers.mlir.idioms import call, number_of, sum_of
 
 __all__ = ["Hidden", "hidden_asked", "is_zero_anyway", "mask_of", "shown", "where_hidden"]
 

@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
-from samhw.frontend.expr import Access, Literal
-from samhw.frontend.program import Program
+from samhw.graph.numerics import Float, Integer, ValueType
 from samhw.importers.core import (
     Emitted,
     HostArray,
@@ -26,8 +25,9 @@ from samhw.importers.mlir.idioms import with_erf
 from samhw.importers.mlir.operation import MlirFunction, MlirModule, MlirOperation, Symbol
 from samhw.importers.mlir.types import MlirType, TensorType, element_type
 from samhw.importers.mlir.walk import FunctionWalk
+from samhw.lang.expr import Access, Literal
+from samhw.lang.program import Program
 from samhw.names import plain
-from samhw.numerics import Float, Integer, ValueType
 from samhw.suggestion import did_you_mean
 from samhw.tensors import Tensor
 

@@ -6,10 +6,10 @@ from math import prod
 
 import numpy as np
 
-from samhw.frontend.expr import Literal
 from samhw.importers.core import HostArray, UnsupportedError, Value
 from samhw.importers.mlir.compute import Compute
 from samhw.importers.mlir.idioms import number_of
+from samhw.lang.expr import Literal
 
 __all__ = ["Moves"]
 

@@ -4,10 +4,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from samhw.frontend.expr import Access, Add, Call, Expr, Literal, Mul, Neg, Sub
+from samhw.graph.numerics import ValueType
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.words import least_and_greatest, signed_word, width_of
-from samhw.numerics import ValueType
+from samhw.lang.expr import Access, Add, Call, Expr, Literal, Mul, Neg, Sub
 
 __all__ = ["MARKED_WORD", "Bounds", "NumberSystem"]
 

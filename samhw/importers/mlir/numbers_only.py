@@ -1,7 +1,7 @@
 """Maximum and minimum of numbers, to which NaN is none."""
 
-from samhw.frontend.expr import Call, Expr, Literal, Mul, Neg
 from samhw.importers.mlir.idioms import call, number_of, selected
+from samhw.lang.expr import Call, Expr, Literal, Mul, Neg
 
 __all__ = ["NUMBERS_ONLY", "numbers_only", "or_infinite"]
 

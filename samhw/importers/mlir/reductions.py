@@ -3,7 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from samhw.frontend.expr import (
+from samhw.importers.core import Value
+from samhw.importers.mlir.idioms import call, difference, number_of, product, sum_of
+from samhw.importers.mlir.number_system import MARKED_WORD
+from samhw.importers.mlir.numbers_only import NUMBERS_ONLY, numbers_only, or_infinite
+from samhw.importers.mlir.unsigned_order import UNSIGNED, flipped, unsigned_extreme
+from samhw.lang.expr import (
     Access,
     Add,
     Call,
@@ -18,11 +23,6 @@ from samhw.frontend.expr import (
     free_indices,
     rewritten,
 )
-from samhw.importers.core import Value
-from samhw.importers.mlir.idioms import call, difference, number_of, product, sum_of
-from samhw.importers.mlir.number_system import MARKED_WORD
-from samhw.importers.mlir.numbers_only import NUMBERS_ONLY, numbers_only, or_infinite
-from samhw.importers.mlir.unsigned_order import UNSIGNED, flipped, unsigned_extreme
 
 __all__ = [
     "BodyReduction",

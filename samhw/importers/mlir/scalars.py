@@ -4,13 +4,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from samhw.frontend.expr import Access, Expr, Literal, Mul
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.element_operations import element_operation
 from samhw.importers.mlir.idioms import call, literal, number_of, product, selected
 from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.operation import Block, Elements, MlirOperation
 from samhw.importers.mlir.types import element_type
+from samhw.lang.expr import Access, Expr, Literal, Mul
 
 __all__ = ["Scalars", "is_elementwise"]
 

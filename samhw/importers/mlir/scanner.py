@@ -5,7 +5,7 @@ from bisect import bisect_right
 from functools import cached_property
 
 from samhw.errors import InputError
-from samhw.frontend.source import Source, Span
+from samhw.lang.source import Source, Span
 
 __all__ = ["MlirScanner", "MlirText", "SyntaxProblem"]
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from samhw.frontend.expr import Access
 from samhw.importers.core import Arguments, Hints, HostArray, UnsupportedError, Value, contract
 from samhw.importers.mlir.held import Held
 from samhw.importers.mlir.hosted import Hosted, of_run, unknown_places
@@ -15,6 +14,7 @@ from samhw.importers.mlir.operation import MlirOperation
 from samhw.importers.mlir.reductions import reduction_of
 from samhw.importers.mlir.tensor_operations import Frame
 from samhw.importers.mlir.types import MlirType
+from samhw.lang.expr import Access
 
 __all__ = ["scatter"]
 

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from samhw.frontend.expr import Access, Expr
-from samhw.frontend.functions import exp
-from samhw.frontend.functions import max as max_
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.mlir.compute import Compute, Init
 from samhw.importers.mlir.operation import MlirOperation
 from samhw.importers.mlir.structured import Structured
 from samhw.importers.mlir.types import AffineMap
+from samhw.lang.expr import Access, Expr
+from samhw.lang.functions import exp
+from samhw.lang.functions import max as max_
 
 __all__ = ["softmax"]
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from samhw.frontend.expr import Expr
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.arithmetic import ROUNDINGS, ElementArithmetic
 from samhw.importers.mlir.element_operations import element_operation
@@ -13,6 +12,7 @@ from samhw.importers.mlir.idioms import call, difference, product, sum_of
 from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.operation import Block, Elements, MlirOperation
 from samhw.importers.mlir.types import Affine, AffineMap, MlirType, OtherType, element_type
+from samhw.lang.expr import Expr
 
 __all__ = ["Structured", "combined", "operand_types", "structured"]
 

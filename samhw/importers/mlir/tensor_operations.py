@@ -6,7 +6,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from samhw.frontend.expr import Access, Literal
 from samhw.importers.core import HostArray, UnsupportedError, Value
 from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.compute import Compute
@@ -18,6 +17,7 @@ from samhw.importers.mlir.moves import Moves
 from samhw.importers.mlir.operation import MlirOperation
 from samhw.importers.mlir.scalars import Scalars
 from samhw.importers.mlir.types import MlirType, TensorType
+from samhw.lang.expr import Access, Literal
 
 __all__ = ["TENSOR_OPERATIONS", "Frame"]
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from samhw.frontend.expr import Call, Expr, Literal
 from samhw.importers.mlir.idioms import call, difference, number_of, product, selected, sum_of
+from samhw.lang.expr import Call, Expr, Literal
 
 __all__ = ["UNSIGNED", "flipped", "less_unsigned", "unsigned_extreme"]
 

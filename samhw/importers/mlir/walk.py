@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
-from samhw.frontend.expr import Access, Expr, Literal
+from samhw.graph.numerics import ValueType
 from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, Value, check_unmasked
 from samhw.importers.mlir.arithmetic import ElementArithmetic
 from samhw.importers.mlir.attributes import is_float
@@ -29,7 +29,7 @@ from samhw.importers.mlir.softmax import softmax
 from samhw.importers.mlir.structured import Structured, combined, operand_types, structured
 from samhw.importers.mlir.tensor_operations import TENSOR_OPERATIONS
 from samhw.importers.mlir.types import AffineMap, MlirType, TensorType, element_type
-from samhw.numerics import ValueType
+from samhw.lang.expr import Access, Expr, Literal
 
 __all__ = ["FunctionWalk"]
 

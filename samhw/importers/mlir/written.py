@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 
 from samhw.errors import InputError
-from samhw.frontend import Program, Statement
-from samhw.frontend.expr import (
+from samhw.importers.mlir.written_bodies import WrittenBody, number_text
+from samhw.lang import Program, Statement
+from samhw.lang.expr import (
     Access,
     Add,
     Concat,
@@ -18,7 +19,6 @@ from samhw.frontend.expr import (
     accesses,
     free_indices,
 )
-from samhw.importers.mlir.written_bodies import WrittenBody, number_text
 from samhw.tensors import Format, LevelType
 
 __all__ = ["write_function"]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from samhw.errors import InputError
-from samhw.frontend.expr import Access, Add, Binary, Call, Div, Expr, Literal, Mul, Neg, Parens, Sub
+from samhw.lang.expr import Access, Add, Binary, Call, Div, Expr, Literal, Mul, Neg, Parens, Sub
 
 __all__ = ["WrittenBody", "number_text"]
 

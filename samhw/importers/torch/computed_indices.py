@@ -6,11 +6,11 @@ from math import prod
 
 import torch
 
-from samhw.frontend.expr import free_indices
-from samhw.frontend.functions import eq, lt, select
 from samhw.importers.core import Operations, Tensors, Value, contract
 from samhw.importers.torch.operands import Operand, Operands
 from samhw.importers.torch.value import Known
+from samhw.lang.expr import free_indices
+from samhw.lang.functions import eq, lt, select
 
 __all__ = ["ComputedIndices"]
 

@@ -10,10 +10,10 @@ from torch import nn
 from torch.export import ExportedProgram
 
 from samhw.errors import InputError
-from samhw.frontend.program import Program
 from samhw.importers.core import Arguments, InputSource, PlacedResult
 from samhw.importers.torch.export import arguments_by_name, user_outputs
 from samhw.importers.torch.state import held_tensors, is_same
+from samhw.lang.program import Program
 from samhw.tensors import Tensor
 
 __all__ = ["ImportedModule", "OutputSource"]

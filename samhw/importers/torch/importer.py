@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from samhw.frontend.expr import Expr
 from samhw.importers.core import (
     NO_HINTS,
     Build,
@@ -25,6 +24,7 @@ from samhw.importers.torch.masks import Masks
 from samhw.importers.torch.operands import Operand, Operands
 from samhw.importers.torch.registry import OPERATORS, Results
 from samhw.importers.torch.value import Known
+from samhw.lang.expr import Expr
 
 __all__ = ["Importer", "MemoryLayout"]
 

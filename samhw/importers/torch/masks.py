@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import torch
 
-from samhw.frontend.expr import Access, Literal
-from samhw.frontend.functions import eq
 from samhw.importers.core import GREATEST_MASKED, Hints, Operations, Tensors, UnsupportedError, Value
 from samhw.importers.torch import host
 from samhw.importers.torch.operands import Operand, Operands
 from samhw.importers.torch.value import Host, Known
+from samhw.lang.expr import Access, Literal
+from samhw.lang.functions import eq
 
 __all__ = ["Masks"]
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 import torch
 
 from samhw.errors import InputError
-from samhw.frontend.expr import Access, Literal
 from samhw.importers.core import (
     Arguments,
     Build,
@@ -19,6 +18,7 @@ from samhw.importers.core import (
 from samhw.importers.torch.complex_pair import Complex
 from samhw.importers.torch.imported import OutputSource
 from samhw.importers.torch.value import Host, Known
+from samhw.lang.expr import Access, Literal
 
 __all__ = ["Outputs"]
 

@@ -10,7 +10,7 @@ from amaranth.lib import wiring
 
 from samhw.errors import InputError
 from samhw.graph import Arch
-from samhw.numerics import ValueType
+from samhw.graph.numerics import ValueType
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.logic import all_of, any_of

@@ -7,13 +7,13 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from samhw.graph import Graph, Node
+from samhw.graph.numerics import NARROWINGS, OPERATIONS, Fixed, Float
+from samhw.graph.numerics.float_format import F32
 from samhw.hls.cpp import payload_class, value_class
 from samhw.hls.elements import by, element_index
 from samhw.hls.processes import plain
 from samhw.hls.region_builder import RegionBuilder
 from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
-from samhw.numerics import NARROWINGS, OPERATIONS, Fixed, Float
-from samhw.numerics.float_format import F32
 from samhw.primitives.alu.spec import axes_of
 
 __all__ = ["context", "lower"]

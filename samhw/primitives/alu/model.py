@@ -6,7 +6,7 @@ import numpy as np
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import ScalarOp, operation
+from samhw.graph.numerics import ScalarOp, operation
 from samhw.primitives.alu.spec import OPERANDS, axes_of, block_of
 from samhw.primitives.each.model import each
 from samhw.primitives.pairwise.model import Places, places

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from math import prod
 
-from samhw.numerics import ALL_OPERATIONS, SCALE_MULTIPLIERS, SCALE_SHIFTS, WIDENING, ValueType
+from samhw.graph.numerics import ALL_OPERATIONS, SCALE_MULTIPLIERS, SCALE_SHIFTS, WIDENING, ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import KeepsLevels, Ports, Work
+from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.params import RESULT, SHAPE, VALUE, Param, Params, are_axes, choice, parameters
+from samhw.graph.spec.streams import val
 from samhw.primitives.matmul.spec import MOST_WORDS
 from samhw.primitives.matmul.spec import SPEC as MATMUL
-from samhw.spec.arch import Arch
-from samhw.spec.base import KeepsLevels, Ports, Work
-from samhw.spec.blocks import Blocked, TakenBlocks
-from samhw.spec.params import RESULT, SHAPE, VALUE, Param, Params, are_axes, choice, parameters
-from samhw.spec.streams import val
 
 __all__ = ["OPERANDS", "SPEC", "axes_of", "block_of"]
 

@@ -6,7 +6,7 @@ from amaranth.hdl import Elaboratable, Module, Signal, Value
 from amaranth.lib import wiring
 
 from samhw.graph import Arch
-from samhw.numerics import Integer, ValueType
+from samhw.graph.numerics import Integer, ValueType
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output

@@ -1,7 +1,7 @@
 """arg: each innermost fiber becomes the coordinate of its greatest, or least, value."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import ScalarOp
+from samhw.graph.numerics import ScalarOp
 from samhw.sim.network import Actor, ActorNetwork
 from samhw.sim.step import DONE, NONE, PAYLOAD, PROTOCOL, STOP, VAL, Memory, Step, Words, fault, firing
 

@@ -1,10 +1,10 @@
 """arg: the coordinate of the best value of each fiber."""
 
-from samhw.numerics import ValueType
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.base import Ports, Reduction, Work
+from samhw.graph.spec.params import VALUE, Params, choice, parameters
+from samhw.graph.spec.streams import COORDINATE, crd, val
 from samhw.primitives.reducer.spec import ReducerToScalars
-from samhw.spec.base import Ports, Reduction, Work
-from samhw.spec.params import VALUE, Params, choice, parameters
-from samhw.spec.streams import COORDINATE, crd, val
 
 __all__ = ["SPEC"]
 

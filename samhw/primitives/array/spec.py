@@ -1,11 +1,11 @@
 """array: the values at references."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import Plain, Ports
-from samhw.spec.blocks import Blocked, TakenBlocks
-from samhw.spec.params import SHAPE, VALUE, Each, Params, StoredArray, parameters, read
-from samhw.spec.streams import ref, val
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import Plain, Ports
+from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.params import SHAPE, VALUE, Each, Params, StoredArray, parameters, read
+from samhw.graph.spec.streams import ref, val
 
 __all__ = ["SPEC"]
 

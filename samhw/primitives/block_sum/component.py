@@ -9,7 +9,7 @@ from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 
 from samhw.graph import Arch
-from samhw.numerics import ValueType
+from samhw.graph.numerics import ValueType
 from samhw.primitives.sum_actor.component import SumActor
 from samhw.rtl.block_step import BlockStep, block_step
 from samhw.rtl.channel import Fifo

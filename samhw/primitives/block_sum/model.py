@@ -5,7 +5,7 @@ Beside each element goes the token that says what comes behind it: VAL(0) if its
 ends and its list goes on, or the STOP that ends the list.
 """
 
-from samhw.numerics import ScalarOp
+from samhw.graph.numerics import ScalarOp
 from samhw.primitives.carry.model import pass_both
 from samhw.sim.step import (
     DONE,

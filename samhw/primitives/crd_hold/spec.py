@@ -1,10 +1,10 @@
 """crd_hold: an outer coordinate for each inner one."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import Plain, Ports
-from samhw.spec.params import Params, parameters
-from samhw.spec.streams import crd
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import Plain, Ports
+from samhw.graph.spec.params import Params, parameters
+from samhw.graph.spec.streams import crd
 
 __all__ = ["SPEC"]
 

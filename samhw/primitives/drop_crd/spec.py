@@ -1,9 +1,9 @@
 """drop_crd: leaves out coordinates whose fibers are empty."""
 
+from samhw.graph.spec.base import Ports
+from samhw.graph.spec.params import Params, parameters
+from samhw.graph.spec.streams import crd
 from samhw.primitives.dropper.spec import Dropper
-from samhw.spec.base import Ports
-from samhw.spec.params import Params, parameters
-from samhw.spec.streams import crd
 
 __all__ = ["SPEC"]
 

@@ -6,7 +6,7 @@ from amaranth.hdl import Elaboratable, Module, Value
 from amaranth.lib import wiring
 
 from samhw.graph import Arch
-from samhw.numerics import Float, ValueType
+from samhw.graph.numerics import Float, ValueType
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.logic import any_of

@@ -1,9 +1,9 @@
 """What drop_crd and drop_val have in common: they take coordinates out of a stream."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import KeepsLevels, Work, too_shallow
-from samhw.spec.params import Params
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import KeepsLevels, Work, too_shallow
+from samhw.graph.spec.params import Params
 
 __all__ = ["Dropper"]
 

@@ -9,7 +9,7 @@ from amaranth.hdl import Cat, Const, Elaboratable, Module
 from amaranth.lib import wiring
 
 from samhw.graph import Arch
-from samhw.numerics import REDUCTIONS, ValueType
+from samhw.graph.numerics import REDUCTIONS, ValueType
 from samhw.primitives.pairwise.component import Word, pairwise, rounds
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable

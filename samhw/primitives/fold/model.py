@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import REDUCTIONS, ScalarOp
+from samhw.graph.numerics import REDUCTIONS, ScalarOp
 from samhw.primitives.fold.spec import folded_shape
 from samhw.primitives.pairwise.model import Places, pairwise
 from samhw.sim.network import Actor, ActorNetwork

@@ -2,12 +2,12 @@
 
 from math import prod
 
-from samhw.numerics import REDUCTIONS, ValueType
+from samhw.graph.numerics import REDUCTIONS, ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import KeepsLevels, Ports, Work
+from samhw.graph.spec.params import VALUE, Param, Params, are_axes, are_sizes, choice, parameters
+from samhw.graph.spec.streams import val
 from samhw.primitives.matmul.spec import MOST_WORDS
-from samhw.spec.arch import Arch
-from samhw.spec.base import KeepsLevels, Ports, Work
-from samhw.spec.params import VALUE, Param, Params, are_axes, are_sizes, choice, parameters
-from samhw.spec.streams import val
 
 __all__ = ["SPEC", "folded_shape"]
 

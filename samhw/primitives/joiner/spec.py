@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import cast
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import MOST_JOINED, Joined, KeepsLevels, Ports, Work
-from samhw.spec.blocks import Blocked, TakenBlocks
-from samhw.spec.params import VALUE, Param, Params, are_sizes, parameters
-from samhw.spec.streams import StreamKind, crd, typed
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import MOST_JOINED, Joined, KeepsLevels, Ports, Work
+from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.params import VALUE, Param, Params, are_sizes, parameters
+from samhw.graph.spec.streams import StreamKind, crd, typed
 
 __all__ = ["Join"]
 

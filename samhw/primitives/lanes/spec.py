@@ -1,9 +1,9 @@
 """What scatter and gather have in common: they distribute a level to lanes, and collect it."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import MOST_LANES, Plain
-from samhw.spec.params import Param, Params, choice
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import MOST_LANES, Plain
+from samhw.graph.spec.params import Param, Params, choice
 
 __all__ = ["LANES", "MOST_LANES", "PAYLOAD", "Lanes"]
 

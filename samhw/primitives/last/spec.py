@@ -1,8 +1,8 @@
 """last: the last value of each fiber."""
 
+from samhw.graph.spec.base import Reduction, Work
+from samhw.graph.spec.params import VALUE, Params, parameters
 from samhw.primitives.reducer.spec import ReducerToScalars
-from samhw.spec.base import Reduction, Work
-from samhw.spec.params import VALUE, Params, parameters
 
 __all__ = ["SPEC"]
 

@@ -1,10 +1,10 @@
 """locate: where coordinates lie in a dense level."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import Plain, Ports
-from samhw.spec.params import EXTENT, Params, parameters
-from samhw.spec.streams import crd, ref
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import Plain, Ports
+from samhw.graph.spec.params import EXTENT, Params, parameters
+from samhw.graph.spec.streams import crd, ref
 
 __all__ = ["SPEC"]
 

@@ -9,7 +9,7 @@ from amaranth.hdl import Cat, Elaboratable, Module, Value
 from amaranth.lib import wiring
 
 from samhw.graph import Arch
-from samhw.numerics import ValueType
+from samhw.graph.numerics import ValueType
 from samhw.primitives.pairwise.component import Word, computed, pairwise, rounds
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable

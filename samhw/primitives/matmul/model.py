@@ -4,12 +4,12 @@ from math import prod
 from typing import NamedTuple
 
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import ScalarOp
+from samhw.graph.numerics import ScalarOp
+from samhw.graph.spec.params import Params
 from samhw.primitives.matmul.spec import operand_shape
 from samhw.primitives.pairwise.model import Places, pairwise, places
 from samhw.sim.network import Actor, ActorNetwork
 from samhw.sim.step import NONE, OVERFLOW, PAYLOAD, PROTOCOL, VAL, Memory, Step, Words, fault, firing
-from samhw.spec.params import Params
 
 __all__ = ["expand"]
 

@@ -2,11 +2,11 @@
 
 from math import prod
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import KeepsLevels, Ports, Work
-from samhw.spec.params import VALUE, Param, Params, are_axes, are_sizes, parameters
-from samhw.spec.streams import val
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import KeepsLevels, Ports, Work
+from samhw.graph.spec.params import VALUE, Param, Params, are_axes, are_sizes, parameters
+from samhw.graph.spec.streams import val
 
 __all__ = ["MOST_WORDS", "SPEC", "operand_shape", "rounds"]
 

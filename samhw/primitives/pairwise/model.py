@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.numerics import ScalarOp
+from samhw.graph.numerics import ScalarOp
 from samhw.sim.step import Words
 
 __all__ = ["Places", "pairwise", "places"]

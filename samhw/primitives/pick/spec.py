@@ -1,10 +1,10 @@
 """pick: the references of coordinates that a memory holds, in a dense level."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import Plain, Ports
-from samhw.spec.params import EXTENT, Each, Params, StoredArray, parameters, read
-from samhw.spec.streams import ref
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import Plain, Ports
+from samhw.graph.spec.params import EXTENT, Each, Params, StoredArray, parameters, read
+from samhw.graph.spec.streams import ref
 
 __all__ = ["SPEC"]
 

@@ -4,7 +4,7 @@ As running_blocks.py, of elements that are a factor and a value, in blocks of si
 """
 
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import RECURRENCE_BLOCK, ScalarOp
+from samhw.graph.numerics import RECURRENCE_BLOCK, ScalarOp
 from samhw.sim.network import Actor, ActorNetwork, Link
 from samhw.sim.step import (
     DONE,

@@ -1,10 +1,10 @@
 """recur: at each element of a fiber, a sum that each element rescales."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
-from samhw.spec.params import VALUE, Params, parameters
-from samhw.spec.streams import val
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import KeepsLevels, Ports, Work, too_shallow
+from samhw.graph.spec.params import VALUE, Params, parameters
+from samhw.graph.spec.streams import val
 
 __all__ = ["SPEC"]
 

@@ -6,7 +6,7 @@ from typing import Self
 from amaranth.hdl import Value
 
 from samhw.graph import Arch
-from samhw.numerics import ValueType
+from samhw.graph.numerics import ValueType
 from samhw.primitives.vector_reducer.component import VectorReducer
 from samhw.rtl.rescale_step import RescaleStep
 from samhw.rtl.site import Site

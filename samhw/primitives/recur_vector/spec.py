@@ -1,8 +1,8 @@
 """recur_vector: as reduce_vector, of sums that each of their elements rescales."""
 
+from samhw.graph.spec.base import Reduction, Work
+from samhw.graph.spec.params import VALUE, Params, parameters
 from samhw.primitives.vector_reducer.spec import BANKS, BITS, ReducerToVectors
-from samhw.spec.base import Reduction, Work
-from samhw.spec.params import VALUE, Params, parameters
 
 __all__ = ["SPEC"]
 

@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 
 from samhw.errors import InputError
 from samhw.graph import Arch
-from samhw.numerics import Float, ValueType
+from samhw.graph.numerics import Float, ValueType
 from samhw.primitives.block_sum.component import BlockSum
 from samhw.primitives.sum_actor.component import SumActor
 from samhw.rtl.actor import Primitive, error_bits

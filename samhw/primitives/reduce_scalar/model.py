@@ -2,7 +2,7 @@
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import REDUCTIONS, ScalarOp
+from samhw.graph.numerics import REDUCTIONS, ScalarOp
 from samhw.primitives.block_sum.model import (
     CHAIN_STATE,
     MARK_STATE,

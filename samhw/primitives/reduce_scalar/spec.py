@@ -2,11 +2,11 @@
 
 from math import prod
 
-from samhw.numerics import REDUCTIONS
+from samhw.graph.numerics import REDUCTIONS
+from samhw.graph.spec.base import Reduction, Work
+from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.params import SHAPE, VALUE, Params, choice, parameters
 from samhw.primitives.reducer.spec import ReducerToScalars
-from samhw.spec.base import Reduction, Work
-from samhw.spec.blocks import Blocked, TakenBlocks
-from samhw.spec.params import SHAPE, VALUE, Params, choice, parameters
 
 __all__ = ["SPEC"]
 

@@ -1,7 +1,7 @@
 """reduce_vector: sums over the index that lies directly outside of n kept levels."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import REDUCTIONS
+from samhw.graph.numerics import REDUCTIONS
 from samhw.primitives.vector_reducer.model import vector_network
 from samhw.primitives.vector_steps.model import Update
 from samhw.sim.network import ActorNetwork

@@ -1,11 +1,11 @@
 """What the reducers have in common: they take a level away."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import Distribution, Extents, InnerLatency, Joined, Ports, Spec, Words, too_shallow
-from samhw.spec.blocks import Blocked, TakenBlocks
-from samhw.spec.params import Params
-from samhw.spec.streams import val
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import Distribution, Extents, InnerLatency, Joined, Ports, Spec, Words, too_shallow
+from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.params import Params
+from samhw.graph.spec.streams import val
 
 __all__ = ["Reducer", "ReducerToScalars"]
 

@@ -1,11 +1,11 @@
 """repeat: an outer payload for each inner coordinate."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import Plain, Ports
-from samhw.spec.blocks import Blocked, TakenBlocks
-from samhw.spec.params import SHAPE, VALUE, Params, choice, parameters
-from samhw.spec.streams import crd, typed
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import Plain, Ports
+from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.params import SHAPE, VALUE, Params, choice, parameters
+from samhw.graph.spec.streams import crd, typed
 
 __all__ = ["SPEC"]
 

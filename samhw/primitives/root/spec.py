@@ -1,10 +1,10 @@
 """root: starts a graph with the one reference 0."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import Plain, Ports
-from samhw.spec.params import Params, parameters
-from samhw.spec.streams import ref
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import Plain, Ports
+from samhw.graph.spec.params import Params, parameters
+from samhw.graph.spec.streams import ref
 
 __all__ = ["SPEC"]
 

@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 
 from samhw.errors import InputError
 from samhw.graph import Arch
-from samhw.numerics import Float, ValueType, start_word
+from samhw.graph.numerics import Float, ValueType, start_word
 from samhw.primitives.running_actor.component import RunningActor
 from samhw.primitives.running_blocks.component import RunningBlocks
 from samhw.rtl.actor import Primitive, error_bits

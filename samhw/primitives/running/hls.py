@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from samhw.graph import Graph, Node
+from samhw.graph.numerics import start_word
 from samhw.hls.cpp import value_class
 from samhw.hls.program import HlsStream
 from samhw.hls.region_builder import RegionBuilder
-from samhw.numerics import start_word
 
 __all__ = ["context", "lower"]
 

@@ -2,7 +2,7 @@
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import REDUCTIONS, ScalarOp, start_word
+from samhw.graph.numerics import REDUCTIONS, ScalarOp, start_word
 from samhw.primitives.running_blocks.model import ADD_STATE, CHAIN_STATE, SPREAD_STATE, add, chain, spread
 from samhw.sim.network import Actor, ActorNetwork, Link
 from samhw.sim.step import NONE, OVERFLOW, PAYLOAD, VAL, Memory, Step, Words, fault, firing

@@ -1,10 +1,10 @@
 """running: at each element of a fiber, the reduction of the fiber up to it, or of what is before it."""
 
-from samhw.numerics import REDUCTIONS, ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
-from samhw.spec.params import VALUE, Param, Params, choice, parameters
-from samhw.spec.streams import val
+from samhw.graph.numerics import REDUCTIONS, ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import KeepsLevels, Ports, Work, too_shallow
+from samhw.graph.spec.params import VALUE, Param, Params, choice, parameters
+from samhw.graph.spec.streams import val
 
 __all__ = ["SPEC"]
 

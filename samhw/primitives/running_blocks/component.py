@@ -9,7 +9,7 @@ from amaranth.hdl import Cat, Elaboratable, Module, Signal
 from amaranth.lib import wiring
 
 from samhw.graph import Arch
-from samhw.numerics import ValueType
+from samhw.graph.numerics import ValueType
 from samhw.primitives.block_actors.component import AddCarry, ChainBlocks
 from samhw.primitives.running_actor.component import RunningActor
 from samhw.rtl.channel import Fifo

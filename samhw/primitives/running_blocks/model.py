@@ -5,7 +5,7 @@ Three rounds make of each element the reduction of its block up to it. What the 
 to it from the actor that adds up whole blocks.
 """
 
-from samhw.numerics import ScalarOp
+from samhw.graph.numerics import ScalarOp
 from samhw.sim.step import (
     DONE,
     NONE,

@@ -1,10 +1,10 @@
 """scan_compressed: the stored coordinates of a compressed level."""
 
-from samhw.numerics import ValueType
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import Extents, Words
+from samhw.graph.spec.params import EXTENT, Each, Params, StoredArray, parameters, read
 from samhw.primitives.walk.spec import LevelScanner
-from samhw.spec.arch import Arch
-from samhw.spec.base import Extents, Words
-from samhw.spec.params import EXTENT, Each, Params, StoredArray, parameters, read
 
 __all__ = ["SPEC"]
 

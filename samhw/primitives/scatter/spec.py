@@ -1,9 +1,9 @@
 """scatter: deals the coordinates of a level to lanes."""
 
+from samhw.graph.spec.base import Distribution, Ports, too_shallow
+from samhw.graph.spec.params import SHAPE, VALUE, Params, parameters
+from samhw.graph.spec.streams import typed
 from samhw.primitives.lanes.spec import LANES, PAYLOAD, Lanes
-from samhw.spec.base import Distribution, Ports, too_shallow
-from samhw.spec.params import SHAPE, VALUE, Params, parameters
-from samhw.spec.streams import typed
 
 __all__ = ["SPEC"]
 

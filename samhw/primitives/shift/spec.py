@@ -1,10 +1,10 @@
 """shift: coordinates moved up by an extent."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import Plain, Ports
-from samhw.spec.params import EXTENT, Params, parameters
-from samhw.spec.streams import crd
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import Plain, Ports
+from samhw.graph.spec.params import EXTENT, Params, parameters
+from samhw.graph.spec.streams import crd
 
 __all__ = ["SPEC"]
 

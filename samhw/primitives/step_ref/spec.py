@@ -1,10 +1,10 @@
 """step_ref: starts a graph with the reference of a step."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import Plain, Ports
-from samhw.spec.params import EXTENT, REPEAT, Param, Params, parameters
-from samhw.spec.streams import ref
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import Plain, Ports
+from samhw.graph.spec.params import EXTENT, REPEAT, Param, Params, parameters
+from samhw.graph.spec.streams import ref
 
 __all__ = ["SPEC"]
 

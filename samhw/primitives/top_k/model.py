@@ -1,7 +1,7 @@
 """top_k: of each innermost fiber the greatest, or least, values in order, or their coordinates."""
 
 from samhw.graph import Arch, Graph, Node
-from samhw.numerics import ScalarOp
+from samhw.graph.numerics import ScalarOp
 from samhw.primitives.arg.model import beats
 from samhw.sim.network import Actor, ActorNetwork
 from samhw.sim.step import DONE, NONE, PAYLOAD, PROTOCOL, STOP, VAL, Memory, Step, Words, fault, firing

@@ -1,10 +1,10 @@
 """top_k: the best values of a fiber in order."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
-from samhw.spec.params import VALUE, Param, Params, choice, parameters
-from samhw.spec.streams import COORDINATE, crd, val
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import KeepsLevels, Ports, Work, too_shallow
+from samhw.graph.spec.params import VALUE, Param, Params, choice, parameters
+from samhw.graph.spec.streams import COORDINATE, crd, val
 
 __all__ = ["SPEC"]
 

@@ -1,7 +1,7 @@
 """union: the coordinates that some input has."""
 
+from samhw.graph.spec.params import Params
 from samhw.primitives.joiner.spec import Join
-from samhw.spec.params import Params
 
 __all__ = ["SPEC"]
 

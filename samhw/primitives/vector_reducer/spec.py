@@ -1,11 +1,11 @@
 """What the vector reducers have in common: accumulators for coordinates."""
 
-from samhw.numerics import ValueType
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import MOST_BANKS, Arch
+from samhw.graph.spec.base import PORTS, Ports, too_shallow
+from samhw.graph.spec.params import Param, Params, Role
+from samhw.graph.spec.streams import crd, val
 from samhw.primitives.reducer.spec import Reducer
-from samhw.spec.arch import MOST_BANKS, Arch
-from samhw.spec.base import PORTS, Ports, too_shallow
-from samhw.spec.params import Param, Params, Role
-from samhw.spec.streams import crd, val
 
 __all__ = ["BANKS", "BITS", "ReducerToVectors"]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import accumulate as running_sum
 from typing import NamedTuple
 
-from samhw.numerics import ScalarOp
+from samhw.graph.numerics import ScalarOp
 from samhw.sim.step import (
     DONE,
     NONE,

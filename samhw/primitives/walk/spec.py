@@ -1,9 +1,9 @@
 """What the level scanners have in common."""
 
-from samhw.spec.base import Distribution, Joined, Ports, Reduction, Spec, Work
-from samhw.spec.blocks import Blocked, TakenBlocks
-from samhw.spec.params import Params
-from samhw.spec.streams import crd, ref
+from samhw.graph.spec.base import Distribution, Joined, Ports, Reduction, Spec, Work
+from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.params import Params
+from samhw.graph.spec.streams import crd, ref
 
 __all__ = ["LevelScanner"]
 

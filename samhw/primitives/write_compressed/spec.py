@@ -1,7 +1,7 @@
 """write_compressed: coordinates, and where each fiber ends."""
 
+from samhw.graph.spec.params import StoredArray, parameters, written
 from samhw.primitives.writer.spec import LevelWriterSpec
-from samhw.spec.params import StoredArray, parameters, written
 
 __all__ = ["SPEC"]
 

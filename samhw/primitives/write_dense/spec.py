@@ -1,7 +1,7 @@
 """write_dense: counts the fibers of a dense level."""
 
+from samhw.graph.spec.params import EXTENT, parameters
 from samhw.primitives.writer.spec import LevelWriterSpec
-from samhw.spec.params import EXTENT, parameters
 
 __all__ = ["SPEC"]
 

@@ -1,10 +1,10 @@
 """What the writers have in common: they end a graph."""
 
-from samhw.numerics import ValueType
-from samhw.spec.arch import Arch
-from samhw.spec.base import KeepsLevels, Ports, Work, too_shallow
-from samhw.spec.params import Params
-from samhw.spec.streams import crd
+from samhw.graph.numerics import ValueType
+from samhw.graph.spec.arch import Arch
+from samhw.graph.spec.base import KeepsLevels, Ports, Work, too_shallow
+from samhw.graph.spec.params import Params
+from samhw.graph.spec.streams import crd
 
 __all__ = ["LevelWriterSpec", "WriterSpec"]
 

@@ -1,4 +1,4 @@
-"""Numeric units: the hardware of `samhw.numerics`, bit for bit."""
+"""Numeric units: the hardware of `samhw.graph.numerics`, bit for bit."""
 
 from samhw.rtl.units.catalogue import accumulate_unit, alu_unit, scale_unit
 from samhw.rtl.units.convert import convert_unit, widen

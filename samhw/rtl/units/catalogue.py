@@ -5,7 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 from samhw.errors import InputError
-from samhw.numerics import Fixed, Float, Integer, ValueType
+from samhw.graph.numerics import Fixed, Float, Integer, ValueType
 from samhw.rtl.units.choosing import LeakyRelu, Relu, Select
 from samhw.rtl.units.convert import convert_unit
 from samhw.rtl.units.float_add import FloatAdd

@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Elaboratable, Module, Mux, Value
 
-from samhw.numerics import Float
+from samhw.graph.numerics import Float
 from samhw.rtl.units.fit import TwosComplement
 from samhw.rtl.units.float_multiply import FloatMultiply
 from samhw.rtl.units.float_parts import canonical, unpack

@@ -2,8 +2,8 @@
 
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value, signed
 
-from samhw.numerics import Fixed, Float, Integer, ValueType
-from samhw.numerics.float_format import FloatFormat
+from samhw.graph.numerics import Fixed, Float, Integer, ValueType
+from samhw.graph.numerics.float_format import FloatFormat
 from samhw.rtl.units.fit import TwosComplement, fit
 from samhw.rtl.units.float_parts import canonical, choose, round_integer, round_significand, unpack
 from samhw.rtl.units.pipeline import delayed

@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 
-from samhw.numerics import Fixed, Integer
+from samhw.graph.numerics import Fixed, Integer
 from samhw.rtl.units.unit import Unit
 
 __all__ = ["TwosComplement", "fit"]

@@ -3,7 +3,7 @@
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value, signed
 from amaranth.lib import data
 
-from samhw.numerics import Float
+from samhw.graph.numerics import Float
 from samhw.rtl.units.float_parts import choose, round_integer, unpack
 from samhw.rtl.units.pipeline import delayed
 from samhw.rtl.units.sticky_shift import shift_right_sticky

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import data
 
-from samhw.numerics import Float
+from samhw.graph.numerics import Float
 from samhw.rtl.units.float_parts import canonical, unpack
 from samhw.rtl.units.unit import Unit
 

@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, signed
 
-from samhw.numerics import Float
+from samhw.graph.numerics import Float
 from samhw.rtl.units.float_parts import choose, round_significand, unpack
 from samhw.rtl.units.multiplier import multiply, multiply_registers
 from samhw.rtl.units.pipeline import delayed

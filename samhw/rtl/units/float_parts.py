@@ -7,7 +7,7 @@ results come as many cycles later.
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data
 
-from samhw.numerics.float_format import FloatFormat
+from samhw.graph.numerics.float_format import FloatFormat
 from samhw.rtl.priority import lowest_bit
 from samhw.rtl.units.pipeline import delayed
 from samhw.rtl.units.sticky_shift import shift_right_sticky

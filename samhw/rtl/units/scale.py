@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Signal, signed
 
-from samhw.numerics import Integer
+from samhw.graph.numerics import Integer
 from samhw.rtl.units.fit import fit
 from samhw.rtl.units.multiplier import multiply, multiply_registers
 from samhw.rtl.units.pipeline import delayed

@@ -14,12 +14,12 @@ class Unit(SharedPart):
 
     Args:
         width: bits of the operands.
-        operands: their names, in the order of `samhw.numerics`: "a", "a b" or "a b c".
+        operands: their names, in the order of `samhw.graph.numerics`: "a", "a b" or "a b c".
         registers: the result belongs to the operands of that many cycles ago; 0 for a unit without state.
         result_width: bits of the result, if not those of the operands.
 
     Members:
-        result: the word that `samhw.numerics` defines.
+        result: the word that `samhw.graph.numerics` defines.
         overflow: the result is out of the range of a type that does not saturate; `result` means nothing
             then.
     """

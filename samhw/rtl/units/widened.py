@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Elaboratable, Module
 
-from samhw.numerics import Float
+from samhw.graph.numerics import Float
 from samhw.rtl.units.convert import widen
 from samhw.rtl.units.unit import Unit
 

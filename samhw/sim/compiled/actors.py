@@ -6,7 +6,6 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.machine_code import Table
 from samhw.sim.compiled.functions import codes_of
 from samhw.sim.compiled.gate import gate_words
 from samhw.sim.compiled.phases import SLACK
@@ -16,6 +15,7 @@ from samhw.sim.compiled.shapes import key_of, ports_of
 from samhw.sim.compiled.spare import Borrowed
 from samhw.sim.compiled.stores import array_of
 from samhw.sim.fault import LATE
+from samhw.sim.machine_code import Table
 from samhw.sim.network import Place
 from samhw.sim.step import fault_needs
 from samhw.sim.worker import Queue, Worker

@@ -5,7 +5,7 @@ bit i of a word says whether a firing needs input i, bit TAKES + i whether it ta
 whether it pushes to output j.
 """
 
-from samhw.machine_code import apart, words_at
+from samhw.sim.machine_code import apart, words_at
 from samhw.sim.step import TAKES
 
 __all__ = [

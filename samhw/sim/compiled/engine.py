@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from samhw.machine_code import call
 from samhw.sim.compiled.image import Image
 from samhw.sim.compiled.phases import LACKS_ROOM, MORE, QUIET
 from samhw.sim.engine import UNLIMITED, Between, nothing
+from samhw.sim.machine_code import call
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Worker
 

@@ -4,10 +4,10 @@ Tokens become available in different cycles, and so do slots. So a token is in t
 actor comes to it that fires in every cycle.
 """
 
-from samhw.machine_code import words_at
 from samhw.sim.compiled.points import Timing
 from samhw.sim.compiled.records import NEVER
 from samhw.sim.compiled.rows import follow, follows_until, in_time
+from samhw.sim.machine_code import words_at
 from samhw.sim.step import PUSHES, TAKES
 
 __all__ = ["FEW", "MANY", "fire_at_once", "in_a_row"]

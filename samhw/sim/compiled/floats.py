@@ -1,13 +1,13 @@
 """The commonest operations on f32, by the processor's own arithmetic.
 
-They stand in for `samhw.numerics`' scalar forms, which hold integers only, and give the same words: a
+They stand in for `samhw.graph.numerics`' scalar forms, which hold integers only, and give the same words: a
 subnormal counts as a zero, and so does a result that IEEE rounding makes one; there is one NaN; a product
 with a zero is one.
 """
 
-from samhw.machine_code import real_of, word_of
-from samhw.numerics import Float
-from samhw.numerics.float_format import F32
+from samhw.graph.numerics import Float
+from samhw.graph.numerics.float_format import F32
+from samhw.sim.machine_code import real_of, word_of
 
 __all__ = ["STAND_INS", "f32_add", "f32_mul", "f32_sub"]
 

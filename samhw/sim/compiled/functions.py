@@ -6,8 +6,7 @@ from itertools import chain
 from types import FunctionType
 from weakref import WeakKeyDictionary
 
-from samhw import machine_code
-from samhw.machine_code import Untranslatable, function_key
+from samhw.sim import machine_code
 from samhw.sim.compiled.find import finder
 from samhw.sim.compiled.floats import STAND_INS
 from samhw.sim.compiled.many_firings import time_many
@@ -15,6 +14,7 @@ from samhw.sim.compiled.off_chip import make_line_room, note_lines, serve_lines
 from samhw.sim.compiled.phases import run_phases
 from samhw.sim.compiled.shapes import finder_shape, timer_shape, wiring_of
 from samhw.sim.compiled.timing import timer
+from samhw.sim.machine_code import Untranslatable, function_key
 from samhw.sim.network import Actor
 from samhw.sim.step import Words
 from samhw.sim.worker import Worker

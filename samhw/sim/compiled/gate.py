@@ -2,7 +2,7 @@
 
 from enum import IntEnum
 
-from samhw.machine_code import UNKNOWN, words_at
+from samhw.sim.machine_code import UNKNOWN, words_at
 from samhw.sim.worker import Earliest, Stalls, Worker
 
 __all__ = ["GateKind", "gate_words", "passes_gate"]

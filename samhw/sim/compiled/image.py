@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.machine_code import Table
 from samhw.sim.compiled.actors import Actors
 from samhw.sim.compiled.channels import ROWS, Channels
 from samhw.sim.compiled.functions import many_address, phases_address
@@ -15,6 +14,7 @@ from samhw.sim.compiled.many_firings import SCRATCH
 from samhw.sim.compiled.off_chip.image import LinesImage
 from samhw.sim.compiled.order import partitions_of
 from samhw.sim.compiled.records import NEVER, GraphRecord
+from samhw.sim.machine_code import Table
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Worker
 

@@ -7,7 +7,6 @@ it. Such loops know no branches that depend on a firing, and keep all that they 
 The function here serves all actors. An actor's own timing (timing.py) hands over to it where that pays.
 """
 
-from samhw.machine_code import words_at
 from samhw.sim.compiled.channel_loops import (
     HALF,
     HALF_BITS,
@@ -27,6 +26,7 @@ from samhw.sim.compiled.points import CYCLE, HEAD, NUMBER, RUN, changes_of, plac
 from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord, input_channel, output_channel
 from samhw.sim.compiled.rows import differ, fill, put, raise_to
 from samhw.sim.compiled.turns import known_slots, known_tokens
+from samhw.sim.machine_code import words_at
 from samhw.sim.step import PUSHES, TAKES, Words
 
 __all__ = ["AGAIN", "CALM", "ENDED", "ROWS", "SCRATCH", "time_many"]

@@ -1,8 +1,8 @@
 """Marks on actors that have to be timed again, or may go on, since a channel of theirs has changed."""
 
-from samhw.machine_code import apart, words_at
 from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord
 from samhw.sim.compiled.rows import exceeds, fill
+from samhw.sim.machine_code import apart, words_at
 
 __all__ = ["forget_slots", "forget_tokens", "tell_consumer", "tell_producer"]
 

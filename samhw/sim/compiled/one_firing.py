@@ -4,9 +4,9 @@ There are no branches that depend on the firing, but for whether it pushes anyth
 joined, one firing tells nothing about the next.
 """
 
-from samhw.machine_code import UNKNOWN, Record, words_at
 from samhw.sim.compiled.points import Timing
 from samhw.sim.compiled.records import NEVER
+from samhw.sim.machine_code import UNKNOWN, Record, words_at
 from samhw.sim.step import PUSHES, TAKES
 
 __all__ = ["Wait", "fire", "wait_for_key", "wait_for_slots", "wait_for_tokens"]

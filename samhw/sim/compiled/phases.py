@@ -5,12 +5,12 @@ In a phase each actor first finds its next firings and tokens, as far as others 
 depend on cycles. Then all these firings are timed (settle.py).
 """
 
-from samhw.machine_code import UNKNOWN, call, words_at
 from samhw.sim.compiled.points import begin_points, end_points
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.rows import move, moved
 from samhw.sim.compiled.settle import time_firings
 from samhw.sim.compiled.tokens import end_tokens
+from samhw.sim.machine_code import UNKNOWN, call, words_at
 
 __all__ = ["LACKS_ROOM", "MORE", "QUIET", "SLACK", "run_phases"]
 

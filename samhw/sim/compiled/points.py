@@ -7,8 +7,8 @@ phase, the last one is where timing has stopped.
 
 from typing import NamedTuple
 
-from samhw.machine_code import UNKNOWN, Record, words_at
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord
+from samhw.sim.machine_code import UNKNOWN, Record, words_at
 from samhw.sim.step import Words
 
 __all__ = [

@@ -5,7 +5,7 @@ lies in rows, in each of which word n belongs to token n; a record holds the add
 though only the words that are still needed exist. Rows of an actor have a word for each of its firings.
 """
 
-from samhw.machine_code import UNKNOWN, Record, words_at
+from samhw.sim.machine_code import UNKNOWN, Record, words_at
 
 __all__ = [
     "NEVER",

@@ -1,7 +1,7 @@
 """What is done to many words of a row at once."""
 
-from samhw.machine_code import UNKNOWN, apart, words_at
 from samhw.sim.compiled.records import NEVER
+from samhw.sim.machine_code import UNKNOWN, apart, words_at
 
 __all__ = [
     "differ",

@@ -9,9 +9,9 @@ everything is known, and then goes on.
 Whatever is timed in the end depends on firings that are timed too, so what is found later cannot change it.
 """
 
-from samhw.machine_code import apart, call, words_at
 from samhw.sim.compiled.marks import forget_slots, forget_tokens
 from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
+from samhw.sim.machine_code import apart, call, words_at
 
 __all__ = ["time_firings"]
 

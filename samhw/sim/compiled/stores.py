@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.machine_code import words_at
+from samhw.sim.machine_code import words_at
 from samhw.sim.step import Memory
 
 __all__ = ["array_of", "stores_of"]

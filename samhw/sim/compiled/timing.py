@@ -8,7 +8,6 @@ assumed, rows have NEVER for them. Whoever was timed with a cycle that changes i
 
 from collections.abc import Callable
 
-from samhw.machine_code import UNKNOWN, call, words_at
 from samhw.sim.compiled.firings_in_a_row import FEW, MANY, fire_at_once, in_a_row
 from samhw.sim.compiled.gate import passes_gate
 from samhw.sim.compiled.many_firings import CALM, ENDED
@@ -32,6 +31,7 @@ from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord, input_ch
 from samhw.sim.compiled.rows import differ, follow
 from samhw.sim.compiled.shapes import TimerShape
 from samhw.sim.compiled.turns import begin_turn, end_turn, known_slots, known_tokens
+from samhw.sim.machine_code import UNKNOWN, call, words_at
 
 __all__ = ["timer"]
 

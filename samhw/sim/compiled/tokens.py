@@ -1,9 +1,9 @@
 """What tokens add to the statistics of a channel."""
 
-from samhw.machine_code import apart, words_at
 from samhw.sim.compiled.packing import kind_of
 from samhw.sim.compiled.records import ChannelRecord
 from samhw.sim.compiled.rows import exceeds, total_difference
+from samhw.sim.machine_code import apart, words_at
 
 __all__ = ["count_passed", "count_taken", "end_tokens"]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from samhw.errors import InputError
 from samhw.files import check_readable, reason
-from samhw.formats import Format
+from samhw.tensors.formats import Format
 from samhw.tensors.io import frostt, matrix_market, npz, pytorch_file, sam_directory, snap
 from samhw.tensors.io.text_file import TextFile, text_suffix
 from samhw.tensors.tensor import Tensor

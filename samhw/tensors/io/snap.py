@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from samhw.errors import InputError
-from samhw.formats.arrays import IntArray
+from samhw.tensors.formats.arrays import IntArray
 from samhw.tensors.io.text import NumberTable, read_table
 from samhw.tensors.io.text_file import TextFile
 from samhw.tensors.tensor import Tensor

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
-from samhw.formats.arrays import IntArray
+from samhw.tensors.formats.arrays import IntArray
 from samhw.tensors.io.plain import read_plain
 from samhw.tensors.io.text_file import TextFile
 

@@ -11,9 +11,9 @@ from samhw.compiler.lowering.row_end import RowEnd
 from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import RowStream, ValueStream
 from samhw.compiler.table import Feed, PlannedNode, PlannedOutput
-from samhw.formats import LevelType, level_type
+from samhw.graph.numerics import Integer
 from samhw.names import Names
-from samhw.numerics import Integer
+from samhw.tensors.formats import LevelType, level_type
 
 COMPRESSED, DENSE = level_type("compressed"), level_type("dense")
 

@@ -9,7 +9,7 @@ from samhw.compiler.einsum import CONCAT, MUL, Apply, Number, Part, View
 from samhw.compiler.lowering.bundles import Bundles
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting
 from samhw.compiler.lowering.space import FULL
-from samhw.formats import LevelType
+from samhw.tensors.formats import LevelType
 from tests.compiler.lowering.document import table
 from tests.compiler.lowering.row import COMPRESSED, DENSE, A, B, D, E, Row, kind, made, scans, view
 

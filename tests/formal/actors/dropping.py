@@ -5,7 +5,7 @@ from functools import partial
 
 from amaranth.hdl import Assume, Mux, Signal, Value
 
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.drop_crd.component import DropCrd
 from samhw.primitives.drop_val.component import DropVal
 from samhw.rtl.logic import all_of

@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Assume, Mux, Signal
 
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.last.component import Last
 from samhw.primitives.scatter.component import Scatter
 from samhw.rtl.token import TokenKind

@@ -5,7 +5,7 @@ from functools import partial
 
 from amaranth.hdl import Array, Cat, Mux, Signal, Value
 
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.arg.component import Arg
 from samhw.primitives.top_k.component import TopK
 from samhw.rtl.logic import all_of

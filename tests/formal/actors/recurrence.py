@@ -5,7 +5,7 @@ from functools import partial
 
 from amaranth.hdl import Const, Mux, Signal
 
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.recur.component import Recur
 from samhw.rtl.token import TokenKind, is_payload, same_token
 from tests.formal.actors.words import DONE, changes, computed, inside_block, looped_alone, push, take, value

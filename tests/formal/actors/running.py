@@ -5,7 +5,7 @@ from functools import partial
 
 from amaranth.hdl import Const, Mux, Signal
 
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.running.component import Running, _Delay
 from samhw.primitives.running_blocks.component import RunningBlocks
 from samhw.rtl.token import is_payload

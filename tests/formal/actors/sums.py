@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Mux, Signal
 
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.block_sum.component import BlockSum
 from samhw.primitives.reduce_scalar.component import ReduceScalar
 from samhw.rtl.token import TokenKind

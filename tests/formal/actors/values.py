@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from amaranth.hdl import Cat, Value, ValueLike
 
 from samhw.graph import Arch
-from samhw.numerics import value_type
+from samhw.graph.numerics import value_type
 from samhw.primitives.alu.component import Alu
 from samhw.primitives.array.component import Array
 from samhw.primitives.fold.component import Fold

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from samhw.backends import MODEL, run
-from samhw.checking import check
-from samhw.frontend import Program, dumps, parse
+from samhw.app.checking import check
+from samhw.app.workload import compile_workload
+from samhw.app.workload.mlir import workload_of
 from samhw.importers.core import HostArray
 from samhw.importers.mlir import ImportedFunction, choose_function, import_function, read_module
-from samhw.reference import evaluate_program
-from samhw.workload import compile_workload
-from samhw.workload.mlir import workload_of
+from samhw.lang import Program, dumps, parse
+from samhw.lang.reference import evaluate_program
+from samhw.targets.backends import MODEL, run
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from samhw.backends import MODEL, run
+from samhw.app.workload import compile_workload
+from samhw.app.workload.mlir import workload_of
 from samhw.importers.mlir import choose_function, interpret, read_module
-from samhw.workload import compile_workload
-from samhw.workload.mlir import workload_of
+from samhw.targets.backends import MODEL, run
 
 Array = npt.NDArray[Any]
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from samhw.app.workload.mlir import workload_of
 from samhw.errors import InputError
 from samhw.importers.mlir import choose_function, read_module
-from samhw.workload.mlir import workload_of
 from tests.importers.mlir.agree import assert_runs, outputs
 
 FORMATS = {

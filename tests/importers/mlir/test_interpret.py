@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw.backends import MODEL, run
-from samhw.checking import check
+from samhw.app.checking import check
+from samhw.app.workload import compile_workload
+from samhw.app.workload import mlir as workload_module
+from samhw.app.workload.agreement import in_float64
+from samhw.app.workload.mlir import difference, workload_of
 from samhw.errors import RunError
 from samhw.importers.core import HostArray
 from samhw.importers.mlir import choose_function, import_function, interpret, read_module
-from samhw.workload import compile_workload
-from samhw.workload import mlir as workload_module
-from samhw.workload.agreement import in_float64
-from samhw.workload.mlir import difference, workload_of
+from samhw.targets.backends import MODEL, run
 
 PRODUCT = """
 func.func @f(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {

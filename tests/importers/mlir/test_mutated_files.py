@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from samhw.app.workload.mlir import workload_of
 from samhw.errors import SamhwError
 from samhw.importers.mlir import choose_function, read_module
-from samhw.workload.mlir import workload_of
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples" / "mlir").glob("*.mlir"))
 COUNT = int(os.environ.get("SAMHW_MUTANTS", "40"))

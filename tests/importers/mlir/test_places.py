@@ -6,7 +6,7 @@ import pytest
 from samhw.errors import InputError
 from samhw.importers.core import HostArray
 from samhw.importers.mlir import choose_function, import_function, read_module
-from samhw.reference import evaluate_program
+from samhw.lang.reference import evaluate_program
 from tests.importers.mlir.agree import assert_runs, imported, outputs
 
 GATHER = """

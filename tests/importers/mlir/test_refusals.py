@@ -2,9 +2,9 @@
 
 import pytest
 
+from samhw.app.workload.mlir import workload_of
 from samhw.errors import InputError
 from samhw.importers.mlir import choose_function, read_module
-from samhw.workload.mlir import workload_of
 
 M = "tensor<4x4xf32>"
 

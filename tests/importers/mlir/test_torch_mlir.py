@@ -12,7 +12,7 @@ import torch
 
 from samhw.importers.core import HostArray
 from samhw.importers.mlir import choose_function, import_function, read_module
-from samhw.reference import evaluate_program
+from samhw.lang.reference import evaluate_program
 from tests.importers.mlir.agree import assert_runs
 from tests.importers.torch.forty import FORTY
 from tests.importers.torch.second_forty import SECOND_FORTY

@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pytest
 
+from samhw.app.workload import Workload, make_workload
 from samhw.errors import InputError
-from samhw.frontend import Program, kernel_names, load_named, model_names, parse
 from samhw.importers.core import HostArray
 from samhw.importers.mlir import ImportedFunction, import_function, read_module, write_function
-from samhw.reference import evaluate_program
-from samhw.workload import Workload, make_workload
+from samhw.lang import Program, kernel_names, load_named, model_names, parse
+from samhw.lang.reference import evaluate_program
 
 
 def read_back(workload: Workload, element: str = "f32") -> tuple[ImportedFunction, dict[str, HostArray]]:

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from samhw.importers.torch import ImportedModule, import_module
-from samhw.reference import evaluate_program
+from samhw.lang.reference import evaluate_program
 
 __all__ = ["agree"]
 

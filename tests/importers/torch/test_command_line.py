@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from samhw.cli import main
-from samhw.sweep import Configuration
+from samhw.app.cli import main
+from samhw.app.sweep import Configuration
 from samhw.tensors import read_tensors
 
 FILES = {

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import samhw.torch
-from samhw.checking.measure import measure_compiled
+from samhw.app.checking.measure import measure_compiled
 from samhw.errors import InputError
 from tests.importers.torch.agree import agree
 

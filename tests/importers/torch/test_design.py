@@ -12,8 +12,8 @@ from torch import nn
 
 import samhw.torch
 from samhw.errors import InputError, RunError
-from samhw.frontend import parse
 from samhw.importers.torch import ImportedModule, import_module
+from samhw.lang import parse
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse")

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 import samhw.torch
 from samhw.errors import InputError
 from samhw.importers.torch import import_module
-from samhw.reference import evaluate_program
+from samhw.lang.reference import evaluate_program
 
 GENERATOR = torch.Generator().manual_seed(0)
 

@@ -12,8 +12,8 @@ import torch
 
 import samhw.torch
 from samhw.errors import InputError
-from samhw.frontend.expr import Reshape
 from samhw.importers.torch import import_module
+from samhw.lang.expr import Reshape
 from tests.importers.torch.forty import FORTY
 from tests.importers.torch.second_forty import SECOND_FORTY
 from tests.support.thorough import sample

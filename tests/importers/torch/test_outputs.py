@@ -9,7 +9,7 @@ from torch import nn
 
 import samhw
 import samhw.torch
-from samhw.checking import check
+from samhw.app.checking import check
 from samhw.compiler import design as compiler
 from samhw.errors import RunError
 

@@ -11,8 +11,8 @@ from amaranth.hdl import ClockDomain, ClockSignal, DomainRenamer, Elaboratable, 
 from amaranth.lib.wiring import In
 from numpy.typing import NDArray
 
-from samhw.building.verilator import build_program
 from samhw.rtl.units import Unit
+from samhw.targets.building.verilator import build_program
 
 __all__ = ["UnitBench", "run_unit"]
 

@@ -1,4 +1,4 @@
-"""The arithmetic units against `samhw.numerics`, bit for bit, under Verilator."""
+"""The arithmetic units against `samhw.graph.numerics`, bit for bit, under Verilator."""
 
 import re
 from functools import cache
@@ -8,8 +8,8 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.graph import Arch
-from samhw.numerics import OVERFLOW, Float, Operation, operation, value_type
-from samhw.numerics.valuetype import Words
+from samhw.graph.numerics import OVERFLOW, Float, Operation, operation, value_type
+from samhw.graph.numerics.valuetype import Words
 from samhw.rtl.units import Unit, accumulate_unit, alu_unit
 from tests.rtl.units.harness import UnitBench
 from tests.rtl.units.words import COUNT, operands

@@ -1,4 +1,4 @@
-"""Division, roots and the nonlinear functions against `samhw.numerics`, bit for bit, under Verilator."""
+"""Division, roots and the nonlinear functions against `graph.numerics`, bit for bit, under Verilator."""
 
 from functools import cache
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from samhw.graph import Arch
-from samhw.numerics import OVERFLOW, Fixed, Float, ValueType, value_type
-from samhw.numerics.valuetype import Words
+from samhw.graph.numerics import OVERFLOW, Fixed, Float, ValueType, value_type
+from samhw.graph.numerics.valuetype import Words
 from samhw.rtl.units.functions import function_unit
 from tests.rtl.units.harness import UnitBench
 from tests.support.words import angles, pairs, random_pairs, specials

@@ -5,8 +5,8 @@ from functools import cache
 
 import numpy as np
 
-from samhw.numerics import Fixed, Float, Integer, ValueType
-from samhw.numerics.valuetype import Words
+from samhw.graph.numerics import Fixed, Float, Integer, ValueType
+from samhw.graph.numerics.valuetype import Words
 from tests.support.words import pairs, random_pairs, specials
 
 __all__ = ["COUNT", "operands"]

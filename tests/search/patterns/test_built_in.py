@@ -2,12 +2,12 @@
 
 import pytest
 
-from samhw.backends import run
-from samhw.checking import check
-from samhw.frontend import load_model, parse
-from samhw.schedule import Schedule
-from samhw.search.patterns import BUILT_IN, find_patterns
-from samhw.workload import bind_program, compile_workload
+from samhw.app.checking import check
+from samhw.app.workload import bind_program, compile_workload
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search.patterns import BUILT_IN, find_patterns
+from samhw.lang import load_model, parse
+from samhw.targets.backends import run
 
 SOFTMAX = "l[i] = E[i, j]\nY[i, j] = E[i, j] / l[i]\n"
 X = "tensor X[i=4, j=5]\n"

@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from samhw.frontend import Access, Program, Statement, accesses, parse
-from samhw.schedule import in_sequence
-from samhw.search.patterns import StatementPattern, call, find_patterns
-from samhw.search.patterns.run_order import RunOrder
-from samhw.search.patterns.shapes import anything
+from samhw.choices.schedule import in_sequence
+from samhw.compiler.search.patterns import StatementPattern, call, find_patterns
+from samhw.compiler.search.patterns.run_order import RunOrder
+from samhw.compiler.search.patterns.shapes import anything
+from samhw.lang import Access, Program, Statement, accesses, parse
 
 
 def random_program(draw: random.Random, length: int) -> Program:

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from samhw.errors import InputError
-from samhw.frontend import parse
-from samhw.search.patterns import (
+from samhw.compiler.search.patterns import (
     Match,
     Shape,
     StatementPattern,
@@ -20,6 +18,8 @@ from samhw.search.patterns import (
     reduced,
     where,
 )
+from samhw.errors import InputError
+from samhw.lang import parse
 
 X = "tensor X[i=4, j=5]\n"
 PRODUCT = "tensor A[i=4, k=3]\ntensor B[k=3, j=5]\n"

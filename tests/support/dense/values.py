@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr
 
 from samhw.errors import InputError
-from samhw.frontend.program import Program
-from samhw.frontend.statement import Statement
+from samhw.lang.program import Program
+from samhw.lang.statement import Statement
 from tests.support.dense.walk import Array, Domain, sum_of_products, walk_statement
 
 __all__ = ["VALUES", "Values", "as_values", "bind_to", "evaluate", "evaluate_program"]

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.frontend.expr import (
+from samhw.lang.expr import (
     Access,
     Add,
     Call,
@@ -30,7 +30,7 @@ from samhw.frontend.expr import (
     factors_of,
     free_indices,
 )
-from samhw.frontend.statement import Statement
+from samhw.lang.statement import Statement
 
 __all__ = ["Array", "Domain", "sum_of_products", "walk_statement"]
 

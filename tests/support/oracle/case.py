@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import FUSION_LEVELS, Schedule
 from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError
-from samhw.frontend import Program, parse
-from samhw.numerics import value_type
-from samhw.schedule import FUSION_LEVELS, Schedule
+from samhw.graph.numerics import value_type
+from samhw.lang import Program, parse
 from samhw.tensors import Tensor
-from samhw.workload import Workload, compile_workload
 from tests.support.oracle import language, meaning
 from tests.support.oracle.draw import draw_arrays, draw_program, stored
 

@@ -3,8 +3,8 @@
 from hypothesis import strategies as st
 
 from samhw.graph import Arch
-from samhw.numerics import ALL_OPERATIONS, REDUCTIONS
-from samhw.spec.arch import Latencies
+from samhw.graph.numerics import ALL_OPERATIONS, REDUCTIONS
+from samhw.graph.spec.arch import Latencies
 
 __all__ = ["arches", "spaced_arches"]
 

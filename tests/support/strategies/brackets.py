@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from samhw.brackets import Product, definitions, products_of
-from samhw.brackets.notation import Group, Leaf, Node, Quantity, Total
-from samhw.brackets.products import is_sum
-from samhw.frontend import Program
+from samhw.lang import Program
+from samhw.lang.brackets import Product, definitions, products_of
+from samhw.lang.brackets.notation import Group, Leaf, Node, Quantity, Total
+from samhw.lang.brackets.products import is_sum
 
 __all__ = ["brackets"]
 

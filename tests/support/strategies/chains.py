@@ -5,12 +5,12 @@ from math import prod
 
 from hypothesis import strategies as st
 
-from samhw.frontend import functions as f
-from samhw.frontend.build import Index
-from samhw.frontend.declaration import TensorDecl
-from samhw.frontend.expr import Access, Call, Expr
-from samhw.frontend.program import Program
-from samhw.frontend.statement import Region, Statement
+from samhw.lang import functions as f
+from samhw.lang.build import Index
+from samhw.lang.declaration import TensorDecl
+from samhw.lang.expr import Access, Call, Expr
+from samhw.lang.program import Program
+from samhw.lang.statement import Region, Statement
 from samhw.tensors import Format
 
 __all__ = ["chained_programs"]

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from samhw.frontend import functions as f
-from samhw.frontend.declaration import TensorDecl
-from samhw.frontend.expr import Access, Expr
-from samhw.frontend.program import Program
-from samhw.frontend.statement import Region, Statement
+from samhw.lang import functions as f
+from samhw.lang.declaration import TensorDecl
+from samhw.lang.expr import Access, Expr
+from samhw.lang.program import Program
+from samhw.lang.statement import Region, Statement
 from samhw.tensors import Format
 
 __all__ = ["matrix_chains"]

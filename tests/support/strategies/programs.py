@@ -4,11 +4,11 @@ from functools import reduce
 
 from hypothesis import strategies as st
 
-from samhw.formats import Format, level_type
-from samhw.frontend.declaration import TensorDecl
-from samhw.frontend.expr import Access, Expr, Literal, Mul, Neg
-from samhw.frontend.program import Program
-from samhw.frontend.statement import Region, Statement
+from samhw.lang.declaration import TensorDecl
+from samhw.lang.expr import Access, Expr, Literal, Mul, Neg
+from samhw.lang.program import Program
+from samhw.lang.statement import Region, Statement
+from samhw.tensors.formats import Format, level_type
 
 __all__ = ["programs"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from samhw.formats import Format, LevelType, level_type
-from samhw.formats.arrays import IntArray
+from samhw.tensors.formats import Format, LevelType, level_type
+from samhw.tensors.formats.arrays import IntArray
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["coordinate_lists", "formats", "shapes", "tensors"]

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from samhw.frontend.functions import cos, exp, sin, sqrt
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.complex_pair import (
     Complex,
@@ -17,6 +16,7 @@ from samhw.importers.torch.complex_pair import (
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import COMPLEX, OPERATORS, VIEWS
+from samhw.lang.functions import cos, exp, sin, sqrt
 
 __all__ = ["TAKES_PAIRS", "complex_operator", "of_complex"]
 

@@ -5,11 +5,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from samhw.frontend.expr import Expr
-from samhw.frontend.functions import (
+from samhw.importers.core import UnsupportedError, Value, check_unmasked
+from samhw.importers.torch import host
+from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.operands import Operand
+from samhw.importers.torch.operators.rounding import quotient
+from samhw.importers.torch.registry import operator
+from samhw.importers.torch.value import Known
+from samhw.lang.expr import Expr
+from samhw.lang.functions import (
     abs as abs_,
 )
-from samhw.frontend.functions import (
+from samhw.lang.functions import (
     cos,
     eq,
     exp,
@@ -28,15 +35,8 @@ from samhw.frontend.functions import (
     sqrt,
     tanh,
 )
-from samhw.frontend.functions import max as max_
-from samhw.frontend.functions import min as min_
-from samhw.importers.core import UnsupportedError, Value, check_unmasked
-from samhw.importers.torch import host
-from samhw.importers.torch.importer import Importer
-from samhw.importers.torch.operands import Operand
-from samhw.importers.torch.operators.rounding import quotient
-from samhw.importers.torch.registry import operator
-from samhw.importers.torch.value import Known
+from samhw.lang.functions import max as max_
+from samhw.lang.functions import min as min_
 
 __all__: list[str] = []
 

@@ -4,15 +4,15 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from samhw.frontend.expr import Expr
-from samhw.frontend.functions import abs as abs_
-from samhw.frontend.functions import eq, gelu, log, lt, reciprocal, select, sqrt
-from samhw.frontend.functions import max as max_
-from samhw.frontend.functions import min as min_
 from samhw.importers.core import Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
+from samhw.lang.expr import Expr
+from samhw.lang.functions import abs as abs_
+from samhw.lang.functions import eq, gelu, log, lt, reciprocal, select, sqrt
+from samhw.lang.functions import max as max_
+from samhw.lang.functions import min as min_
 
 __all__: list[str] = []
 

@@ -6,13 +6,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samhw.frontend.functions import rsqrt
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.operators.reductions import total, variance
 from samhw.importers.torch.registry import Results, operator
 from samhw.importers.torch.value import Known
+from samhw.lang.functions import rsqrt
 
 __all__: list[str] = []
 

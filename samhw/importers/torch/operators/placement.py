@@ -7,14 +7,14 @@ from typing import Protocol
 
 import torch
 
-from samhw.frontend.functions import eq, select
-from samhw.frontend.functions import max as max_
-from samhw.frontend.functions import min as min_
 from samhw.importers.core import UnsupportedError, Value, contract
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.operators.gather import letters
 from samhw.importers.torch.value import Known
+from samhw.lang.functions import eq, select
+from samhw.lang.functions import max as max_
+from samhw.lang.functions import min as min_
 
 __all__ = ["AtEach", "AtIndices", "AtSlice", "Placement", "along", "at", "followed_by", "put"]
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import torch
 
-from samhw.frontend.functions import le
 from samhw.importers.core import Value, contract
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
+from samhw.lang.functions import le
 
 __all__ = ["import_matmul"]
 

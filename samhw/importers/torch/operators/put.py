@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from samhw.frontend.functions import select
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.operators.placement import AtIndices, AtSlice, along, at, followed_by, put
 from samhw.importers.torch.registry import operator
+from samhw.lang.functions import select
 
 __all__: list[str] = []
 

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from math import prod
 
-from samhw.frontend import MOST_RANKS
-from samhw.frontend.functions import le, lt, select
 from samhw.importers.core import GREATEST_MASKED, UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.operators.reductions import RowAlong, reduced, row_along
 from samhw.importers.torch.registry import Results, operator
+from samhw.lang import MOST_RANKS
+from samhw.lang.functions import le, lt, select
 
 __all__: list[str] = []
 

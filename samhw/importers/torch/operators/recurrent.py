@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from samhw.frontend.functions import relu, sigmoid, tanh
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
+from samhw.lang.functions import relu, sigmoid, tanh
 
 __all__: list[str] = []
 

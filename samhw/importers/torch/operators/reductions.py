@@ -6,15 +6,15 @@ from typing import Any
 
 import torch
 
-from samhw.frontend import COORDINATES
-from samhw.frontend.expr import Literal, free_indices
-from samhw.frontend.functions import abs as abs_
-from samhw.frontend.functions import eq, exp, log, sqrt
 from samhw.importers.core import UnsupportedError, Value, check_unmasked
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import Results, operator
 from samhw.importers.torch.value import Known
+from samhw.lang import COORDINATES
+from samhw.lang.expr import Literal, free_indices
+from samhw.lang.functions import abs as abs_
+from samhw.lang.functions import eq, exp, log, sqrt
 
 __all__ = ["RowAlong", "coordinates", "reduced", "row_along", "total"]
 

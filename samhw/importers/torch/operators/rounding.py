@@ -1,11 +1,11 @@
 """Operators that give whole numbers of others: all by the nearest one, and what that is too far."""
 
-from samhw.frontend.functions import abs as abs_
-from samhw.frontend.functions import eq, lt, rint, select
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
+from samhw.lang.functions import abs as abs_
+from samhw.lang.functions import eq, lt, rint, select
 
 __all__ = ["quotient", "trunc"]
 

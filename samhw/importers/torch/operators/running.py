@@ -1,10 +1,10 @@
 """Running reductions: of all elements along a dimension up to each."""
 
-from samhw.frontend.expr import RunningReduction
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
+from samhw.lang.expr import RunningReduction
 
 __all__: list[str] = []
 

@@ -3,16 +3,16 @@ of them zero, and a sample is the sum of the elements times their weights."""
 
 import torch
 
-from samhw.frontend.expr import Expr
-from samhw.frontend.functions import abs as abs_
-from samhw.frontend.functions import eq, relu, rint
-from samhw.frontend.functions import max as max_
-from samhw.frontend.functions import min as min_
 from samhw.importers.core import UnsupportedError, Value, contract
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
+from samhw.lang.expr import Expr
+from samhw.lang.functions import abs as abs_
+from samhw.lang.functions import eq, relu, rint
+from samhw.lang.functions import max as max_
+from samhw.lang.functions import min as min_
 
 __all__: list[str] = []
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import torch
 
-from samhw.frontend.expr import Expr
-from samhw.frontend.functions import eq, f8e4m3, f8e5m2
 from samhw.importers.core import MOST_JOINED, Hints, UnsupportedError, Value, check_unmasked, grouped
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
@@ -15,6 +13,8 @@ from samhw.importers.torch.operators.elementwise import clamp
 from samhw.importers.torch.operators.rounding import trunc
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
+from samhw.lang.expr import Expr
+from samhw.lang.functions import eq, f8e4m3, f8e5m2
 
 __all__ = ["transposed"]
 

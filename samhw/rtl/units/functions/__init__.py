@@ -5,7 +5,7 @@ from functools import partial
 
 from amaranth.hdl import Value
 
-from samhw.numerics import NARROWINGS, Fixed, Float, ValueType
+from samhw.graph.numerics import NARROWINGS, Fixed, Float, ValueType
 from samhw.rtl.units.convert import convert_unit
 from samhw.rtl.units.functions.chain import Chain
 from samhw.rtl.units.functions.circular import cos, sin

@@ -3,10 +3,10 @@
 from amaranth.hdl import Cat, Const, Mux, Signal, Value
 from amaranth.lib import data
 
-from samhw.numerics.exponential import LOG2_E
-from samhw.numerics.float_format import FloatFormat
-from samhw.numerics.gaussian import tail_table
-from samhw.numerics.working import constant, working
+from samhw.graph.numerics.exponential import LOG2_E
+from samhw.graph.numerics.float_format import FloatFormat
+from samhw.graph.numerics.gaussian import tail_table
+from samhw.graph.numerics.working import constant, working
 from samhw.rtl.units.float_parts import choose, unpack
 from samhw.rtl.units.functions.exponential import exp2
 from samhw.rtl.units.functions.locate import locate

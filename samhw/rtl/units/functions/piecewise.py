@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The tables of `samhw.numerics` as memories, and the polynomials that they hold."""
+"""The tables of `samhw.graph.numerics` as memories, and the polynomials that they hold."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,8 +8,8 @@ from amaranth.hdl import Cat, Const, Shape, Signal, Value
 from amaranth.lib import data, memory
 from numpy.typing import NDArray
 
-from samhw.numerics.float_format import FloatFormat
-from samhw.numerics.piecewise import Piecewise
+from samhw.graph.numerics.float_format import FloatFormat
+from samhw.graph.numerics.piecewise import Piecewise
 from samhw.rtl.units.functions.pipeline import Pipeline
 
 __all__ = ["evaluate", "look_up", "read"]

@@ -7,8 +7,8 @@ from copy import copy
 from amaranth.hdl import Elaboratable, Module, Signal, Value
 from amaranth.lib import data
 
-from samhw.numerics.fixed_format import FixedFormat
-from samhw.numerics.float_format import FloatFormat
+from samhw.graph.numerics.fixed_format import FixedFormat
+from samhw.graph.numerics.float_format import FloatFormat
 from samhw.rtl.units.float_parts import round_integer, round_significand
 from samhw.rtl.units.multiplier import multiply, multiply_registers
 from samhw.rtl.units.pipeline import delayed

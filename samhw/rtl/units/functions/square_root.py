@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-from samhw.numerics.float_format import FloatFormat
+from samhw.graph.numerics.float_format import FloatFormat
 from samhw.rtl.units.float_parts import choose, unpack
 from samhw.rtl.units.functions.digits import integer_root
 from samhw.rtl.units.functions.pipeline import Pipeline

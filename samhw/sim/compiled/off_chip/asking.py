@@ -1,7 +1,7 @@
 """The lines that a firing asks for, which is found when the firing is (find.py)."""
 
-from samhw.machine_code import UNKNOWN, words_at
 from samhw.sim.compiled.off_chip.records import AccessRecord, PortRecord
+from samhw.sim.machine_code import UNKNOWN, words_at
 from samhw.sim.port_rule import ASKED, DECIDED, FIRST, answer, asked_line, look, note_request
 
 __all__ = ["note_lines"]

@@ -1,6 +1,6 @@
 """The records of ports to off-chip memory."""
 
-from samhw.machine_code import Record
+from samhw.sim.machine_code import Record
 
 __all__ = ["AccessRecord", "PortRecord"]
 

@@ -1,9 +1,9 @@
 """Room for the requests of another phase."""
 
-from samhw.machine_code import words_at
 from samhw.sim.compiled.off_chip.records import AccessRecord, PortRecord
 from samhw.sim.compiled.records import ActorRecord, GraphRecord
 from samhw.sim.compiled.rows import moved
+from samhw.sim.machine_code import words_at
 
 __all__ = ["make_line_room"]
 

@@ -5,12 +5,12 @@ many cycles behind the first request as a line takes at least; and so all reques
 are known, and can be served at once.
 """
 
-from samhw.machine_code import UNKNOWN, words_at
 from samhw.sim.compiled.off_chip.records import AccessRecord, PortRecord
 from samhw.sim.compiled.off_chip.waiting import next_asked
 from samhw.sim.compiled.points import known_firings
 from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord, output_channel
 from samhw.sim.dram import request
+from samhw.sim.machine_code import UNKNOWN, words_at
 
 __all__ = ["bring_data", "serve_lines"]
 

@@ -1,10 +1,10 @@
 """What off-chip memory does to the cycle of a firing, once its tokens and slots are there (timing.py)."""
 
-from samhw.machine_code import UNKNOWN, words_at
 from samhw.sim.compiled.off_chip.records import AccessRecord, PortRecord
 from samhw.sim.compiled.one_firing import Wait
 from samhw.sim.compiled.points import TimedInput
 from samhw.sim.compiled.records import NEVER, ActorRecord, input_channel
+from samhw.sim.machine_code import UNKNOWN, words_at
 
 __all__ = ["count_late", "next_asked", "note_asked", "wait_for_places"]
 

@@ -1,0 +1,23 @@
+"""Programs and arrays in, results out: the Python interface."""
+
+from samhw.app.api.data import Data, as_tensor, natural_format
+from samhw.app.api.design import RunnableDesign
+from samhw.app.api.drawing import Drawing
+from samhw.app.api.from_program import compile, load
+from samhw.app.api.measure_accuracy import accuracy
+from samhw.app.api.result import DesignResult
+from samhw.app.api.views import PageView, Tables
+
+__all__ = [
+    "Data",
+    "DesignResult",
+    "Drawing",
+    "PageView",
+    "RunnableDesign",
+    "Tables",
+    "accuracy",
+    "as_tensor",
+    "compile",
+    "load",
+    "natural_format",
+]

@@ -1,0 +1,144 @@
+"""A workload compiled and simulated in one way: what that takes, and what the check has found."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from samhw.app.checking.check import check
+from samhw.app.workload import Workload, compile_workload
+from samhw.choices.schedule import Schedule
+from samhw.compiler import Compiled
+from samhw.graph import Arch, Dram, MemoryRole
+from samhw.graph.numerics import ValueType
+from samhw.sim import Result, bottleneck, operations, traffic
+from samhw.targets.backends.run import run
+
+__all__ = ["Measure", "measure", "measure_compiled"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a run took. Counts are over all regions."""
+
+    regions: int
+    cycles: int
+    firings: int
+    """Of all nodes, each counted by its busiest actor."""
+    operations: int
+    """On values; for floating point the FLOPs."""
+    bytes_read: float
+    """From memories into the graph."""
+    bytes_written: float
+    """From the graph into memories."""
+    bytes_moved: int | None
+    """By off-chip memory, in whole lines; None if there is none."""
+    seconds: float
+    """Wall time of the simulator."""
+    result: str
+    """The check's `Verdict`."""
+    checked: bool
+    """The check has passed, and proves something."""
+    max_abs_error: float
+    """Greatest difference from NumPy's result."""
+    unproved: int
+    """Elements for which that proves nothing, as for `Check`."""
+    starved: int
+    """Cycles that actors waited for a token, added up over all actors."""
+    blocked: int
+    """Cycles that actors waited for a slot, added up over all actors."""
+    spaced: int
+    """Cycles that actors waited for an update of the same place, added up over all actors."""
+    fetching: int
+    """Cycles that actors waited for off-chip memory, added up over all actors."""
+    bottleneck: str
+    """What limits the longest region, in words."""
+
+
+def measure(
+    workload: Workload,
+    schedule: Schedule | None = None,
+    *,
+    value: ValueType | None = None,
+    arch: Arch | None = None,
+    depth: int | None = None,
+    memory: Dram | None = None,
+    **options: Any,
+) -> Measure:
+    """Compiles a workload, simulates it and compares the result with NumPy's.
+
+    Args:
+        schedule, value, arch: as for `compile_workload`.
+        depth: of every channel between nodes, in tokens, in place of the compiler's.
+        memory: what holds the tensors that lie off chip, if there is such a memory.
+        options: of the simulator, as for `simulate`.
+
+    Raises:
+        InputError: for a workload that cannot be compiled or run; a `ScheduleError` if another
+            schedule could.
+        RunError: for a run that ends with an error, such as a deadlock or an overflow.
+    """
+    compiled = compile_workload(workload, schedule, value=value, arch=arch)
+    if depth is not None:
+        compiled = _with_depth(compiled, depth)
+    return measure_compiled(workload, compiled, memory=memory, **options)
+
+
+def measure_compiled(
+    workload: Workload, compiled: Compiled, *, memory: Dram | None = None, **options: Any
+) -> Measure:
+    """As `measure`, of what has been compiled already."""
+    result = run(compiled, workload.tensors, memory=memory, **options)
+    found = check(workload, compiled, result.outputs)
+    firings = work = moved = 0
+    read = written = 0.0
+    waits = dict.fromkeys(("starved", "blocked", "spaced", "fetching"), 0)
+    longest: tuple[int, str] = (-1, "")
+    for graph, region in zip(compiled.design.runs, result.regions, strict=True):
+        statistics = region.statistics
+        assert statistics is not None
+        firings += sum(node.firings for node in statistics.nodes.values())
+        work += sum(operations(graph, statistics).values())
+        moved += statistics.memory.bytes if statistics.memory else 0
+        for name, words in traffic(graph, compiled.arch, statistics).items():
+            if graph.memory[name].role is MemoryRole.INPUT:
+                read += words.bytes
+            else:
+                written += words.bytes
+        for cause, cycles in _waits(statistics).items():
+            waits[cause] += cycles
+        if region.cycles > longest[0]:
+            where = f"Region {graph.name}: " if len(result.regions) > 1 else ""
+            longest = region.cycles, f"{where}{bottleneck(graph, statistics)}"
+    return Measure(
+        regions=len(result.regions),
+        cycles=result.cycles,
+        firings=firings,
+        operations=work,
+        bytes_read=read,
+        bytes_written=written,
+        bytes_moved=None if memory is None else moved,
+        seconds=result.seconds,
+        result=str(found.verdict),
+        checked=found.verdict.is_proof,
+        max_abs_error=found.max_abs_error,
+        unproved=found.unproved,
+        **waits,
+        bottleneck=longest[1],
+    )
+
+
+def _with_depth(compiled: Compiled, depth: int) -> Compiled:
+    regions = tuple(
+        replace(region, graph=region.graph.with_depths({c.name: depth for c in region.graph.channels}))
+        for region in compiled.regions
+    )
+    return replace(compiled, regions=regions)
+
+
+def _waits(result: Result) -> dict[str, int]:
+    actors = [actor for node in result.nodes.values() for actor in node.actors.values()]
+    return {
+        "starved": sum(sum(actor.starved.values()) for actor in actors),
+        "blocked": sum(sum(actor.blocked.values()) for actor in actors),
+        "spaced": sum(actor.spaced for actor in actors),
+        "fetching": sum(actor.memory for actor in actors),
+    }

@@ -1,0 +1,133 @@
+"""The command line: a file for each command, and what they share in `options`, `backends`, `memory`, `output`
+and `progress`.
+
+A command is imported when it is used, and so is all that it needs: NumPy alone takes longer than `--help`.
+"""
+
+import errno
+import os
+import sys
+from contextlib import suppress
+from importlib import import_module
+from io import TextIOWrapper
+from itertools import pairwise
+from textwrap import shorten
+from typing import Any, NoReturn
+
+import click
+
+import samhw
+from samhw.errors import InputError, RunError, SamhwError
+from samhw.suggestion import did_you_mean
+
+__all__ = ["COMMANDS", "TYPED", "main"]
+
+TYPED = "samhw.typed"
+"""In the context of a command, the words that were typed behind `samhw`."""
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system says when no more can be written."""
+
+
+COMMANDS = {
+    "accuracy": (
+        "Run PROGRAM in several value types on several inputs and compare its results with float64."
+    ),
+    "build": "Write a build of PROGRAM to a directory.",
+    "compare": "Simulate PROGRAM under every combination of schedules and compare cost.",
+    "compile": "Compile PROGRAM to a SAMML graph.",
+    "correlate": "Run programs by simulator and RTL and compare cycles and results.",
+    "examples": "The examples, a line each; or writes them to a directory, with the documents.",
+    "kernels": "The built-in programs, a line each: kernels, cascades, sequences, then models.",
+    "run": "Run PROGRAM on data and check the result.",
+    "sweep": (
+        "Simulate every combination of programs, data, schedules and hardware parameters, into one table."
+    ),
+    "tune": "Search a schedule for PROGRAM on data, and write it.",
+}
+"""The commands, each in a file of its name, with the first sentence of its help."""
+
+
+class _Group(click.Group):
+    """Imports a command when it is used, and turns what ends it into one sentence on stderr and an exit
+    code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"samhw.app.cli.{name}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            width = formatter.width - 6 - max(map(len, COMMANDS))  # As click has it, with the frame.
+            formatter.write_dl(
+                [(name, shorten(text, width, placeholder="...")) for name, text in COMMANDS.items()]
+            )
+
+    def invoke(self, ctx: click.Context) -> Any:
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # Not every terminal has the marks of a table.
+        try:
+            result = super().invoke(ctx)
+            if sys.stdout:
+                sys.stdout.flush()
+            return result
+        except SamhwError as error:
+            _end(str(error), error.exit_code)
+        except click.UsageError as error:
+            message = error.format_message().removesuffix(".")
+            _end(f"{message}; see '{_name(ctx)} --help'.", error.exit_code)
+        except KeyboardInterrupt:
+            _end(f"'{_name(ctx)}' was interrupted; it left nothing half-written.", 130)
+        except MemoryError:
+            _end(f"'{_name(ctx)}' needs more memory than there is; use smaller data.", RunError.exit_code)
+        except BrokenPipeError:
+            _drop_output()
+            sys.exit(1)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            _drop_output()
+            _end(f"'{_name(ctx)}' could not write ({error.strerror}); make room.", InputError.exit_code)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(f"No such command '{args[0]}'{did_you_mean(args[0], COMMANDS)}")
+        ctx.meta[TYPED] = tuple(args)
+        name, command, rest = super().resolve_command(ctx, args)
+        for before, argument in pairwise([str(name), *rest]):
+            if not argument or (argument.startswith("--") and argument.endswith("=")):
+                place = argument.rstrip("=") or f"what follows {before}"
+                raise InputError(f"{place} is empty; give a text, or leave it out.")
+        return name, command, rest
+
+
+def _name(ctx: click.Context) -> str:
+    return f"samhw {ctx.invoked_subcommand}" if ctx.invoked_subcommand else "samhw"
+
+
+def _end(sentence: str, code: int) -> NoReturn:
+    click.echo(f"samhw: {sentence}", err=True)
+    sys.exit(code)
+
+
+def _drop_output() -> None:
+    """Lets Python's end of the process not try again to write what nobody can take."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(samhw.__version__, prog_name="samhw")
+def main() -> None:
+    """Sparse tensor programs to streaming hardware.
+
+    PROGRAM is a built-in name (see 'samhw kernels'), a .ein file, or file.py:object.
+    """

@@ -1,0 +1,96 @@
+"""`samhw accuracy`."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import click
+from rich.console import Console
+
+from samhw.app.checking import differences
+from samhw.app.cli.backends import CLOCK
+from samhw.app.cli.memory import check_on_chip
+from samhw.app.cli.numbers import split_words
+from samhw.app.cli.options import data_option, load_schedule
+from samhw.app.cli.output import OUTPUT, print_json, print_table
+from samhw.app.cli.pictures import plot_option
+from samhw.app.cli.programs import complete_programs
+from samhw.app.cli.progress import line
+from samhw.app.report.accuracy import Accuracy, AccuracyRow
+from samhw.app.workload import Workload, bind_program, compile_workload
+from samhw.choices.schedule import Schedule
+from samhw.compiler import AUTO, asked_type
+from samhw.graph import Arch
+from samhw.graph.numerics import ValueType
+from samhw.targets.backends import MODEL, run
+
+__all__ = ["accuracy"]
+
+
+@click.command()
+@click.argument("program", shell_complete=complete_programs)
+@data_option("As for run, each by itself; several for one input as A+B.")
+@click.option(
+    "--draws",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="N inputs of each data: what it leaves to chance is drawn by seeds from 0 on.",
+)
+@click.option(
+    "--value", default="f32,bf16", show_default=True, metavar="TYPE,..", help="Value types, as for run."
+)
+@click.option("--schedule", "file", metavar="FILE", help="A schedule, as for run.")
+@click.option("--clock", type=CLOCK, metavar="NMHz|Nns", help="Say how long the runs take, as for run.")
+@click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write every row as JSON.")
+@plot_option("Draw relative errors by value type")
+def accuracy(
+    program: str,
+    data: Sequence[str],
+    draws: int | None,
+    value: str,
+    file: str | None,
+    clock: float | None,
+    json_target: str | None,
+    plot: str | None,
+) -> None:
+    """Run PROGRAM in several value types on several inputs and compare its results with float64."""
+    names = {str(asked_type(word) or AUTO): asked_type(word) for word in split_words(value)}
+    schedule = load_schedule(file)
+    check_on_chip(schedule, "a comparison of values")
+    inputs = list(dict.fromkeys(_inputs(data, draws)))
+    rows: dict[str, list[AccuracyRow]] = {name: [] for name in names}
+    with line("accuracy", "{task.completed:.0f} of {task.total:.0f} inputs") as shown:
+        for number, text in enumerate(inputs):
+            # One draw for all types: that of the first.
+            workload = bind_program(program, text.split("+"), value=next(iter(names.values())))
+            for name, kind in names.items():
+                if shown is not None:
+                    shown.show(number, len(inputs), f"{text}, {name}")
+                rows[name] += _measured(workload, schedule, kind, text)
+    found = Accuracy(program, tuple(chain.from_iterable(rows.values())), clock)
+    if json_target:
+        print_json(json_target, found.to_json())
+    if json_target != "-":
+        print_table(Console(), found.grid(), title=found.title)
+    if plot:
+        found.plot(plot)
+
+
+def _inputs(data: Sequence[str], draws: int | None) -> Iterator[str]:
+    """The words of each input, as --data of a sweep has them."""
+    for text in data:
+        if draws is None:
+            yield text
+            continue
+        for seed in range(draws):
+            random = f"random:seed={seed}"
+            yield random if text == AUTO else f"{text},seed={seed}" if ":" in text else f"{text}+{random}"
+
+
+def _measured(
+    workload: Workload, schedule: Schedule, kind: ValueType | None, text: str
+) -> Iterator[AccuracyRow]:
+    """A row for each result of a run."""
+    compiled = compile_workload(workload, schedule, value=kind, arch=Arch())
+    result = run(compiled, workload.tensors, MODEL)
+    for tensor, difference in differences(workload, result.outputs).items():
+        yield AccuracyRow(str(compiled.value), text, tensor, result.cycles, difference)

@@ -1,0 +1,193 @@
+"""`samhw build`."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from samhw.app.checking import check
+from samhw.app.cli.backends import CLOCK, REGIONS, REGIONS_HELP, ROOM, check_settings
+from samhw.app.cli.memory import check_on_chip
+from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options
+from samhw.app.cli.output import OUTPUT, print_json
+from samhw.app.cli.pages import report_option, write_results
+from samhw.app.cli.programs import complete_programs
+from samhw.app.cli.progress import building, follow, phase, warn_before
+from samhw.app.workload import Workload
+from samhw.compiler import Compiled
+from samhw.compiler.search import compile_job
+from samhw.errors import InputError, RunError
+from samhw.graph import Design, StreamKind
+from samhw.lang import Program
+from samhw.targets.backends import DERIVED, Target, find_target, run, targets
+from samhw.targets.backends import build as write_build
+
+__all__ = ["build"]
+
+
+@click.command()
+@click.argument("program", shell_complete=complete_programs)
+@compile_options
+@BUILD_DATA
+@click.option(
+    "--target",
+    required=True,
+    metavar="TARGET",
+    help=f"One of {', '.join(t.target for t in targets())}, or board:FILE.py.",
+)
+@click.option(
+    "--check",
+    "checked",
+    is_flag=True,
+    help="Simulate it on the data first; write nothing if that is wrong.",
+)
+@click.option("-o", "--output", required=True, type=click.Path(file_okay=False), help="Directory to write.")
+@click.option(
+    "--part",
+    help="The device of a vitis-hls project, or a card's name, such as u280; by default AWS F1's VU9P.",
+)
+@click.option(
+    "--clock",
+    type=CLOCK,
+    metavar="NMHz|Nns",
+    help="Its clock, by default 4ns; of a board, by default the greatest that the design reaches.",
+)
+@click.option("--baud", type=int, help="Speed of a board's link; by default what it can.")
+@click.option(
+    "--memories",
+    type=ROOM,
+    metavar="on-chip|m_axi|SIZE",
+    help="What lies on the chip: all, nothing, or what fits into, say, 8MB; by default half of a card's RAM.",
+)
+@click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
+@click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the summary as JSON.")
+@report_option
+@click.option("--name", help="Of the top module, and of the macros of its header; by default samhw_top.")
+def build(
+    program: str,
+    options: CompileOptions,
+    data: Sequence[str],
+    target: str,
+    checked: bool,
+    output: str,
+    part: str | None,
+    clock: float | None,
+    baud: int | None,
+    memories: int | None,
+    regions: str | None,
+    json_target: str | None,
+    report: str | None,
+    name: str | None,
+) -> None:
+    """Write a build of PROGRAM to a directory.
+
+    It has room for --data, in powers of two; or for the extents of the program's text and of --extents, with
+    --capacity for the entries of what is sparse.
+    """
+    backend = find_target(target)
+    chosen: dict[str, object] = {
+        "part": part,
+        "clock": clock,
+        "baud": baud,
+        "on_chip_bytes": memories,
+        "one_top": regions and regions == "top",
+        "name": name,
+    }
+    chosen = {setting: value for setting, value in chosen.items() if value is not None}
+    check_settings(chosen, backend, "--target")
+    check_on_chip(options.schedule, "a build")
+    given = options.load(program, data, assume=False)
+    with phase("compiling"):
+        compiled = compile_job(options.job(given, backend.arch))
+    if checked:
+        _check(given, compiled)
+    tensors = given.tensors if isinstance(given, Workload) else None
+    with building():
+        written = write_build(compiled, backend, Path(output), tensors, **chosen)
+    source = given.name if isinstance(given, Workload) else None
+    sized = f"{source}, in powers of two" if source else "the extents that it was given"
+    if source and options.extents:
+        sized += ", and for --extents"
+    if json_target:
+        files = [str(path.relative_to(output)) for path in written]
+        print_json(json_target, _report(compiled, backend, output, files, source, checked))
+    if json_target != "-":
+        _print_summary(compiled, backend, Path(output), written, sized)
+    if report:
+        from samhw.app.report.build_page import build_results
+
+        known = _known(backend, Path(output))
+        what = compiled, backend.target, Path(output), written, known
+        tested = source or "" if checked else ""
+        write_results(
+            report, lambda: build_results(*what, sized=sized, checked=tested), quiet=json_target == "-"
+        )
+    if not checked:
+        click.echo("samhw: nothing was checked; '--check' simulates a build on its data first.", err=True)
+
+
+def _report(
+    compiled: Compiled, target: Target, output: str, files: list[str], data: str | None, checked: bool
+) -> dict[str, Any]:
+    """What --json writes."""
+    return {
+        "program": compiled.program.name,
+        "target": target.target,
+        "value": compiled.value.name,
+        "data": data,
+        "extents": dict(compiled.design.extents),
+        "entries": _entries(compiled.design),
+        "checked": checked,
+        "directory": output,
+        "files": files,
+    }
+
+
+def _entries(design: Design) -> dict[str, int]:
+    """By tensor, the coordinates that its largest compressed level has room for, in all shards."""
+    found: dict[str, Counter[str]] = {}
+    for memory in design.memories:
+        if design.stored(memory).kind is StreamKind.CRD:
+            found.setdefault(memory.tensor, Counter())[memory.array] += memory.capacity
+    return {tensor: max(levels.values()) for tensor, levels in found.items()}
+
+
+def _print_summary(
+    compiled: Compiled, target: Target, directory: Path, written: Sequence[Path], sized: str
+) -> None:
+    """What was written, how large it is, and where to look first."""
+    design = compiled.design
+    click.echo(f"{directory}: {design.name} for {target.target}, {compiled.value}, {len(written)} files")
+    extents = ", ".join(f"{index} {extent:,}" for index, extent in design.extents.items())
+    entries = ", ".join(f"{tensor} {count:,}" for tensor, count in _entries(design).items())
+    click.echo(f"  sized for  {sized}; --extents and --capacity, or other --data, change it")
+    click.echo(f"  extents    up to {extents or 'none: all is scalar'}")
+    if entries:
+        click.echo(f"  entries    up to {entries}")
+    for path, what in _known(target, directory).items():
+        click.echo(f"  {path.relative_to(directory)!s:16}  {what}")
+
+
+def _known(target: Target, directory: Path) -> dict[Path, str]:
+    """The files of a build that somebody looks for first, and what they are."""
+    derived = {DERIVED: "how inputs that no user gives are made of those that one does"}
+    patterns = target.key_files | derived
+    return {path: what for pattern, what in patterns.items() for path in sorted(directory.glob(pattern))}
+
+
+def _check(workload: Workload | Program, compiled: Compiled) -> None:
+    """Raises `RunError` unless the simulator's results are right."""
+    if not isinstance(workload, Workload):
+        raise InputError("--check simulates the build on data; add '--data karate' or a file.")
+    warn_before([workload])
+    with follow("simulator") as progress:
+        result = run(compiled, workload.tensors, progress=progress)
+    found = check(workload, compiled, result.outputs)
+    if not found.good:
+        raise RunError(
+            f"The results of '{compiled.program.name}' on {workload.name} are wrong, off by "
+            f"{found.max_abs_error:g}, so that nothing was written; please report this as a bug."
+        )
+    click.echo(f"samhw: checked, {found.verdict.in_words(found.unproved)} on {workload.name}", err=True)

@@ -1,0 +1,305 @@
+"""`samhw compile`."""
+
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from samhw.app.cli.after import print_after
+from samhw.app.cli.blocks import block_lines, blocks_json
+from samhw.app.cli.cascades import print_cascades
+from samhw.app.cli.choice import print_choice
+from samhw.app.cli.estimate import print_estimate
+from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options
+from samhw.app.cli.orders import print_orders
+from samhw.app.cli.output import OUTPUT, print_json, print_table
+from samhw.app.cli.parts import part_lines, parts_json
+from samhw.app.cli.patterns import print_patterns
+from samhw.app.cli.programs import complete_programs
+from samhw.app.cli.progress import phase
+from samhw.app.workload import Workload
+from samhw.compiler import Compiled, CompiledRegion
+from samhw.compiler.passes import apply_program_passes
+from samhw.compiler.search import compile_job, settled
+from samhw.cost import DEVICES, SHOWN_DEVICES, find_device
+from samhw.errors import InputError
+from samhw.files import write_bytes, write_text
+from samhw.graph import DRAWINGS, Design, draw, dumps, to_dot, unproved_circles
+from samhw.lang import Program
+
+__all__ = ["compile"]
+
+_TEXT = ("", ".dot", ".gv")
+"""The suffixes of files in Graphviz's language."""
+
+
+@click.command()
+@click.argument("program", shell_complete=complete_programs)
+@compile_options
+@BUILD_DATA
+@click.option("--table", is_flag=True, help="Print the fusion table.")
+@click.option("--html", type=OUTPUT, help="Write the fusion tables as a page.")
+@click.option(
+    "--channels",
+    is_flag=True,
+    help="Print the channels with latency and depth, and whether they are proved deep enough.",
+)
+@click.option(
+    "--orders",
+    "listed",
+    type=click.IntRange(min=0),
+    is_flag=False,
+    flag_value=10,
+    metavar="[N]",
+    help="Compile nothing; count the orders of each region's indices, and print the first N (10).",
+)
+@click.option(
+    "--patterns",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE.py:NAME]",
+    help="Compile nothing; list what patterns match, one's own before the built-in ones, and the schedule "
+    "that they give.",
+)
+@click.option(
+    "--cascades",
+    is_flag=True,
+    help="Compile nothing; say of each reduction that depends on another one whether both can be one pass.",
+)
+@click.option(
+    "--estimate",
+    is_flag=True,
+    help="Print the operations, bytes, cycles and area that are expected, by region and node.",
+)
+@click.option(
+    "--part",
+    "parts",
+    multiple=True,
+    metavar="NAME",
+    help=f"Of --estimate: an FPGA, one of {', '.join(DEVICES)}; by default one of each family.",
+)
+@click.option(
+    "--mlir",
+    type=OUTPUT,
+    metavar="FILE|-",
+    help="Compile nothing; write the program as a function of linalg in MLIR.",
+)
+@click.option("--after", metavar="PASS", help="Compile nothing; print the program as a pass leaves it.")
+@click.option(
+    "--dot",
+    type=OUTPUT,
+    help="Draw the graph (.svg, .png, .pdf), or write it in Graphviz's language (.dot, or no suffix).",
+)
+@click.option("-o", "--output", type=OUTPUT, help="Write the graph as JSON.")
+@click.option(
+    "--json",
+    "json_target",
+    type=OUTPUT,
+    metavar="FILE|-",
+    help="Write as JSON what each region computes, how often each intermediate, and why.",
+)
+def compile(
+    program: str,
+    options: CompileOptions,
+    data: Sequence[str],
+    table: bool,
+    html: str | None,
+    channels: bool,
+    listed: int | None,
+    patterns: str | None,
+    cascades: bool,
+    estimate: bool,
+    parts: Sequence[str],
+    mlir: str | None,
+    after: str | None,
+    dot: str | None,
+    output: str | None,
+    json_target: str | None,
+) -> None:
+    """Compile PROGRAM to a SAMML graph.
+
+    A drawing needs Graphviz. Without it all else is printed and written, and the exit code is 2.
+    """
+    if dot:
+        _check_drawing(dot)
+    devices = [find_device(name) for name in parts] or SHOWN_DEVICES
+    if parts and not estimate:
+        raise InputError("--part is for the area of --estimate; add that option.")
+    given = options.load(program, data, assume=True)
+    if mlir:
+        if table or html or channels or dot or output or json_target or listed is not None or after:
+            raise InputError("--mlir compiles nothing; leave out the options that show or write a graph.")
+        from samhw.app.cli.written import write_mlir
+
+        write_mlir(given, options.value, mlir)
+        return
+    if patterns is not None:
+        if table or html or channels or dot or output or listed is not None or after is not None:
+            raise InputError("--patterns compiles nothing; leave out the options that show or write a graph.")
+        print_patterns(given if isinstance(given, Program) else given.program, patterns, json_target)
+        return
+    if cascades:
+        if table or html or channels or dot or output or json_target or listed is not None or after:
+            raise InputError("--cascades compiles nothing; leave out the options that show or write a graph.")
+        print_cascades(settled(options.job(given)).lowerable())
+        return
+    if listed is not None or after is not None:
+        copies = listed is not None and (options.schedule.permute or after)
+        if table or html or channels or dot or output or json_target or copies:
+            option = "--after" if listed is None else "--orders"
+            raise InputError(f"{option} compiles nothing; leave out the options that show or write a graph.")
+        job = settled(options.job(given))
+        if listed is not None:
+            print_orders(apply_program_passes(job.lowerable()).program, listed)
+        if after is not None:
+            print_after(job, after)
+        return
+    job = options.job(given)
+    with phase("compiling"):
+        compiled = compile_job(job)
+    if estimate:
+        statistics = job.statistics(compiled.schedule)
+        print_estimate(compiled, statistics, devices, json_target)
+        return
+    if output:
+        write_text(Path(output), dumps(compiled.design))
+    if html:
+        page = Console(record=True, file=StringIO(), width=10_000)
+        for region in compiled.regions:
+            print_table(page, region.table.grid(), title=_region_title(region))
+        write_text(Path(html), page.export_html())
+    if json_target:
+        print_json(json_target, _report(compiled, given, channels))
+    if "-" not in (json_target, dot):
+        _print(compiled, given, table, channels)
+    if dot:  # The last, since it may lack Graphviz.
+        _draw(compiled.design, dot)
+
+
+def _check_drawing(dot: str) -> None:
+    """Raises `InputError` for a file of no form that --dot writes."""
+    suffix = Path(dot).suffix.lower()
+    if suffix not in _TEXT and suffix[1:] not in DRAWINGS:
+        forms = " or ".join(f".{form}" for form in DRAWINGS)
+        raise InputError(
+            f"--dot {dot}: nothing is drawn as {suffix}; give {forms} for a drawing, or .dot for its text."
+        )
+
+
+def _draw(design: Design, dot: str) -> None:
+    """Writes a drawing, or its text, by the suffix."""
+    suffix = Path(dot).suffix.lower()
+    if dot == "-":
+        click.echo(to_dot(design), nl=False)
+    elif suffix in _TEXT:
+        write_text(Path(dot), to_dot(design))
+    else:
+        write_bytes(Path(dot), [draw(design, suffix[1:])])
+
+
+def _print(compiled: Compiled, given: Workload | Program, table: bool, channels: bool) -> None:
+    """What was made, region by region, and the tables that are asked for."""
+    console = Console()
+    print_choice(compiled)
+    for sentence in (*part_lines(compiled, given), *block_lines(compiled, given)):
+        click.echo(sentence)
+    for region in compiled.regions:
+        graph = region.graph
+        if table:
+            print_table(console, region.table.grid(), title=_region_title(region))
+            if region.computations:
+                print_table(console, _computations(region), title=f"{graph.name}: intermediates")
+        if channels:
+            print_table(console, _channels(region), title=f"{graph.name}: channels")
+            click.echo(f"{graph.name}: {_liveness(region)}")
+        click.echo(
+            f"{graph.name}: order {','.join(region.order) or '(none)'}, {len(graph.nodes)} nodes, "
+            f"{len(graph.channels)} channels, {len(graph.memories)} memories"
+        )
+        if region.copy:
+            click.echo(f"  copy: {region.copy}")
+        if region.note:
+            click.echo(f"  {region.note}")
+    for alias, source in compiled.aliases.items():
+        click.echo(f"{alias} is {source} in another shape: the same memory, and no region")
+    for name, parts in compiled.joined.items():
+        click.echo(f"{name} has all entries of {', '.join(parts)}: the host puts it together")
+    for line in compiled.order_lines:
+        click.echo(line)
+    if any(node.copy_of for _, node in compiled.design.nodes):
+        several = [f"{name} {count}" for name, count in compiled.design.copies.items() if count > 1]
+        click.echo(f"copies of memories on chip, one for each reader: {', '.join(several) or 'none'}")
+        divided = [f"{t.name} {t.shards}" for t in compiled.design.tensors if t.shards > 1]
+        click.echo(f"results in shards, one from each lane: {', '.join(divided) or 'none'}")
+
+
+def _channels(region: CompiledRegion) -> list[list[str]]:
+    """A row for each channel."""
+    graph = region.graph
+    rows = [["channel", "stream", "latency", "depth", "why"]]
+    rows += [
+        [
+            c.name,
+            f"{graph.stream(c).kind} depth {graph.stream(c).depth}",
+            str(c.latency),
+            str(c.depth),
+            region.reasons.get(c.name, ""),
+        ]
+        for c in graph.channels
+    ]
+    return rows
+
+
+def _liveness(region: CompiledRegion) -> str:
+    """Whether the channels are deep enough, and if that is not known, why."""
+    circles = unproved_circles(region.graph, region.extent)
+    if not circles:
+        return "no circle of waits: these channels are deep enough for any data"
+    return f"these channels may be deep enough, but that is not proved: {circles[0]}"
+
+
+def _computations(region: CompiledRegion) -> list[list[str]]:
+    """How often each intermediate is computed, and why."""
+    rows = [["intermediate", "read by", "computed", "how", "why"]]
+    for found in region.computations:
+        times = "once" if found.is_once else f"{found.times:,.1f} times"
+        rows.append([found.tensor, ", ".join(found.readers), times, found.how, found.why])
+    return rows
+
+
+def _report(compiled: Compiled, given: Workload | Program, channels: bool) -> dict[str, object]:
+    """What --json writes."""
+    return {
+        "program": compiled.program.name,
+        "schedule": compiled.schedule.to_json(),
+        **({"why": list(compiled.why)} if compiled.why else {}),
+        "regions": [
+            {
+                "name": region.graph.name,
+                "results": list(region.region.written),
+                "order": list(region.order),
+                "nodes": len(region.graph.nodes),
+                "expected_cycles": round(region.expected.cycles),
+                "note": region.note,
+                "intermediates": [found.to_json() for found in region.computations],
+                **({"circles": _circles(region)} if channels else {}),
+            }
+            for region in compiled.regions
+        ],
+        "aliases": dict(compiled.aliases),
+        **({"joined": {n: list(parts) for n, parts in compiled.joined.items()}} if compiled.joined else {}),
+        **({"split": parts_json(compiled, given)} if compiled.schedule.split else {}),
+        **({"row_orders": lines} if (lines := compiled.order_lines) else {}),
+        **({"blocks": stored} if (stored := blocks_json(compiled, given)) else {}),
+    }
+
+
+def _circles(region: CompiledRegion) -> list[dict[str, object]]:
+    """The circles of waits that are not ruled out."""
+    return [circle.to_json() for circle in unproved_circles(region.graph, region.extent)]
+
+
+def _region_title(region: CompiledRegion) -> str:
+    return f"{region.graph.name}: {'; '.join(map(str, region.region.statements))}"

@@ -1,0 +1,110 @@
+"""`samhw correlate`."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from itertools import count
+
+import click
+from rich.console import Console
+
+from samhw.app.checking import correlate as run_all
+from samhw.app.cli.memory import check_on_chip
+from samhw.app.cli.options import CompileOptions, compile_options, data_option
+from samhw.app.cli.output import OUTPUT, print_json, print_table
+from samhw.app.cli.pages import report_option, write_results
+from samhw.app.cli.pictures import plot_option, write_plot
+from samhw.app.cli.programs import complete_programs
+from samhw.app.cli.progress import line, warn_before
+from samhw.app.report.correlated import correlation_grid
+from samhw.choices.schedule import with_words
+from samhw.errors import InputError
+from samhw.lang import kernel_names, model_names
+
+__all__ = ["correlate"]
+
+_WIDE = {
+    "spmv": ["i=4"],
+    "spmm": ["i=2", "i=3", "i=8", "k=4", "i=4+k=2"],
+    "sddmm": ["i=4", "j=3", "i=2+j=2"],
+    "spmspm_ikj": ["i=4"],
+    "mttkrp": ["k=4"],
+    "ttm": ["i=2+j=2"],
+    "innerprod": ["i=3"],
+    "gcn": ["i=4", "i=2+f=2"],
+    "bigbird_attention": ["i=4"],
+}
+"""The lanes that programs are run with."""
+_SUITES: dict[str, Callable[[], Sequence[str]]] = {
+    "kernels": kernel_names,
+    "models": model_names,
+    "wide": lambda: [name for name, lanes in _WIDE.items() for _ in lanes],
+}
+
+
+@click.command()
+@click.argument("programs", nargs=-1, shell_complete=complete_programs)
+@compile_options
+@click.option(
+    "--suite",
+    type=click.Choice(list(_SUITES)),
+    help="A set of built-in programs instead of PROGRAMS; wide: with lanes.",
+)
+@data_option("Data sets as for run, each run by itself.")
+@report_option
+@plot_option("Draw the RTL's cycles against the simulator's")
+@click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
+@click.option("--jobs", type=int, help="Processes; by default one for each processor.")
+def correlate(
+    programs: Sequence[str],
+    options: CompileOptions,
+    suite: str | None,
+    data: Sequence[str],
+    report: str | None,
+    plot: str | None,
+    json_target: str | None,
+    jobs: int | None,
+) -> None:
+    """Run programs by simulator and RTL and compare cycles and results."""
+    if programs and suite:
+        raise InputError(
+            f"--suite {suite} stands for programs; leave out {' '.join(programs)}, or the option."
+        )
+    names = list(_SUITES[suite]() if suite else programs)
+    if not names:
+        raise InputError("correlate needs programs; name some, or give '--suite kernels'.")
+    check_on_chip(options.schedule, "the RTL")
+    schedules = [options.schedule] * len(names)
+    if suite == "wide":
+        if options.schedule.lanes:
+            raise InputError("--suite wide has lanes of its own; leave out --lanes, or name programs.")
+        schedules = [
+            with_words(options.schedule, {"lanes": text}) for lanes in _WIDE.values() for text in lanes
+        ]
+    workloads = [[options.workload(name, [spec]) for spec in data] for name in names]
+    at_once = min(jobs or os.cpu_count() or 1, len(names))
+    warn_before([w for of_program in workloads for w in of_program], jobs=max(1, at_once), rtl=True)
+    with line("correlate", "{task.completed:.0f} of {task.total} programs") as shown:
+        done = count(1)
+        progress = (lambda name: shown.show(next(done), len(workloads), name)) if shown else None
+        if shown:
+            shown.show(0, len(workloads))
+        result = run_all(workloads, schedules, jobs=jobs, progress=progress, **options.compiler())
+    summary = result.to_json()
+    if plot:
+        from samhw.app.report.correlation import plot as draw
+
+        write_plot(plot, lambda: draw(summary["kernels"], summary["r2"]))
+    if json_target:
+        print_json(json_target, summary)
+    if json_target != "-":
+        print_table(Console(), correlation_grid(summary["kernels"]), title="simulator against RTL")
+        click.echo(f"{result.exact} of {len(result.rows)} cycle counts equal, R² = {result.r2:.6g}")
+    if report:
+        from samhw.app.report.correlation import correlation_files
+        from samhw.app.report.correlation_page import correlation_results
+
+        beside = correlation_files(summary)
+        write_results(report, lambda: correlation_results(summary), quiet=json_target == "-", beside=beside)
+    if not result.good:
+        sys.exit(1)

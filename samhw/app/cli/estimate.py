@@ -1,0 +1,105 @@
+"""What `samhw compile --estimate` prints: the operations, bytes, cycles and area that are expected."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from rich.console import Console
+
+from samhw.app.cli.output import print_json, print_table
+from samhw.app.report.area import device_grid
+from samhw.compiler import Compiled, estimate_compiled
+from samhw.cost import AreaEstimate, Device, RegionArea, RegionEstimate, Use, estimate_area
+from samhw.cost.statistics import TensorStatistics
+from samhw.errors import InputError
+
+__all__ = ["print_estimate"]
+
+
+def print_estimate(
+    compiled: Compiled,
+    statistics: TensorStatistics | None,
+    devices: Sequence[Device],
+    json_target: str | None,
+) -> None:
+    """Prints a line for each region and a row for each of its nodes, and what the design takes of FPGAs; or
+    writes all of that as JSON.
+
+    Args:
+        devices: the FPGAs; nodes and regions have what they take of the first one.
+
+    Raises:
+        InputError: where nothing is known of the inputs.
+    """
+    if statistics is None:
+        raise InputError("--estimate counts what inputs store; give --data, or --density.")
+    found = estimate_compiled(compiled, statistics)
+    areas = [(device, estimate_area(compiled.design, compiled.arch, device.family)) for device in devices]
+    first = areas[0][1]
+    if json_target:
+        pairs = zip(found.regions, first.regions, strict=True)
+        report = {
+            "cycles": round(found.cycles),
+            "operations": round(found.operations),
+            "bytes_read": round(found.bytes_read),
+            "bytes_written": round(found.bytes_written),
+            "regions": [_region(region, area) for region, area in pairs],
+            "area": {device.name: _area(device, area) for device, area in areas},
+        }
+        print_json(json_target, report)
+    if json_target == "-":
+        return
+    console = Console()
+    for region, area in zip(found.regions, first.regions, strict=True):
+        rows = [["node", "operations", "busy cycles", "starts", "LUTs"]]
+        rows += [
+            [
+                name,
+                f"{node.operations:,.0f}",
+                f"{node.busy:,.0f}",
+                f"{node.start:,.0f}",
+                f"{area.nodes[name].luts:,.0f}",
+            ]
+            for name, node in sorted(region.nodes.items(), key=lambda item: -item[1].busy)
+        ]
+        title = (
+            f"{region.name}: about {region.cycles:,.0f} cycles, {region.operations:,.0f} operations, "
+            f"{region.bytes_read:,.0f} bytes read, {region.bytes_written:,.0f} written, "
+            f"{area.use.luts:,.0f} LUTs"
+        )
+        print_table(console, rows, title=title)
+    print_table(console, device_grid(areas), title="Expected before placing and routing")
+    for caveat in dict.fromkeys(area.caveat for _, area in areas if area.caveat):
+        console.print(caveat, soft_wrap=True)
+
+
+def _area(device: Device, area: AreaEstimate) -> dict[str, object]:
+    """What a design takes of an FPGA, in JSON."""
+    shares = {name: round(share, 4) for name, share in device.shares(area.use).items()}
+    shared = {"memories": _use(area.memories), "control": _use(area.control)}
+    left_out = {"unmeasured": list(area.unmeasured), "guessed": list(area.guessed)}
+    return {"family": device.family, **_use(area.use), "shares": shares, **shared, **left_out}
+
+
+def _use(use: Use) -> dict[str, int]:
+    return {name: round(figure) for name, figure in asdict(use).items()}
+
+
+def _region(region: RegionEstimate, area: RegionArea) -> Mapping[str, object]:
+    """A region in JSON."""
+    return {
+        "name": region.name,
+        "cycles": round(region.cycles),
+        "operations": round(region.operations),
+        "bytes_read": round(region.bytes_read),
+        "bytes_written": round(region.bytes_written),
+        "area": _use(area.use),
+        "nodes": {
+            name: {
+                "operations": round(node.operations),
+                "busy": round(node.busy),
+                "start": round(node.start),
+                "area": _use(area.nodes[name]),
+            }
+            for name, node in region.nodes.items()
+        },
+    }

@@ -1,0 +1,377 @@
+"""How a program is to be compiled, in the options that several commands take."""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from samhw.app.cli.numbers import load_arch, parse_densities, parse_luts, parse_numbers
+from samhw.app.cli.progress import phase
+from samhw.app.workload import DEFAULT, SavedDesign, Workload, bind_program, job_of
+from samhw.choices.schedule import AUTO as AUTO_FUSION
+from samhw.choices.schedule import (
+    FUSION_LEVELS,
+    FUSION_RULES,
+    ITERATIONS,
+    FusionLevel,
+    FusionRule,
+    Iteration,
+    Schedule,
+    with_words,
+)
+from samhw.compiler import AUTO, asked_type
+from samhw.compiler.search import NO_LIMIT, Job, Room
+from samhw.cost.statistics import from_densities
+from samhw.errors import InputError
+from samhw.graph import Arch
+from samhw.graph.numerics import ValueType
+from samhw.lang import Capacity, Example, MlirFile, Program, cautions, greatest_extents, load_named
+
+__all__ = [
+    "ARCH",
+    "AREA",
+    "BUILD_DATA",
+    "CompileOptions",
+    "compile_options",
+    "data_option",
+    "load_schedule",
+]
+
+ARCH = click.option(
+    "--arch",
+    metavar="NAME|FILE",
+    help=f"Latencies: a profile ({', '.join(Arch.profiles())}; HLS has vitis by default), or an arch.json.",
+)
+
+AREA = click.option(
+    "--area",
+    metavar="luts=N",
+    help="Where a schedule is chosen: at most N LUTs of an ECP5, by estimate.",
+)
+
+BUILD_DATA = click.option(
+    "--data",
+    multiple=True,
+    metavar="DATA",
+    help="Data that fixes extents and capacities, as for run; by default the program's own extents.",
+)
+
+
+_COMPILE = (
+    click.option(
+        "--schedule",
+        "schedule_file",
+        metavar="FILE|auto",
+        help="A schedule, as docs/schedule.md describes it, or auto, which chooses one by estimate; the "
+        "following options override it.",
+    ),
+    click.option(
+        "--design",
+        metavar="FILE",
+        help="A design that Python has saved (.design.json): its schedule, value type, latencies and room; "
+        "the following options override it.",
+    ),
+    click.option("--order", metavar="i,k,j", help="Order of the indices, outermost first."),
+    click.option(
+        "--fuse",
+        type=click.Choice((*FUSION_LEVELS, *FUSION_RULES)),
+        help="Regions: one for each statement, as the program says (the default), all in one, or by the "
+        "kinds of statements; of a module of PyTorch by the tree of its modules; auto: chosen by estimate.",
+    ),
+    click.option(
+        "--value",
+        default=AUTO,
+        show_default=True,
+        metavar="TYPE",
+        help="Value type: i8, i16, i32, fixed<W,F>, f8e4m3, f8e5m2, bf16 or f32; "
+        "auto: the program's own, or what it needs.",
+    ),
+    click.option(
+        "--brackets",
+        metavar="T=A*(X*W)",
+        help="What is summed first: the right side of T without indices; several with semicolons.",
+    ),
+    click.option("--iteration", type=click.Choice(ITERATIONS), help="Iteration spaces, factored by default."),
+    click.option(
+        "--cascade",
+        metavar="FORM",
+        help="Reductions over one index that depend on each other: as they are written (off, the default), "
+        "or in one pass: rescaled, by tiles of 16 as tile=16, and others; docs/cascades.md has the choices.",
+    ),
+    click.option(
+        "--split",
+        metavar="A=RULE",
+        help="Store A in several formats at once, such as A=rows(4) or A=hyb(1,2); docs/formats.md has the "
+        "rules; several with semicolons.",
+    ),
+    click.option(
+        "--partial-sums",
+        metavar="T+U|none|auto",
+        help="The results whose terms over parts of what is split are stored before they are added; auto, "
+        "the default: where that is needed, or clearly faster.",
+    ),
+    click.option(
+        "--permute-rows",
+        metavar="A=ORDER",
+        help="Store A with its rows in another order, such as A=by length, and put results back; "
+        "docs/formats.md has the orders; several with semicolons.",
+    ),
+    click.option(
+        "--lanes",
+        metavar="i=4+j=2|auto",
+        help="Copies of what lies inside of an index, which share its coordinates; auto: as many as help, "
+        "where the schedule is chosen.",
+    ),
+    click.option(
+        "--blocks",
+        metavar="i=16+j=16|auto",
+        help="Store all tensors that have an index in dense blocks of so many coordinates along it; auto: as "
+        "large as helps, where the schedule is chosen.",
+    ),
+    click.option(
+        "--queues",
+        metavar="T=64+U=8",
+        help="Rows of an intermediate that may wait between what computes it and what reads it in the same "
+        "region, where rows take unequal times.",
+    ),
+    AREA,
+    click.option(
+        "--share",
+        metavar="WHAT",
+        help="What uses of an intermediate share: auto (the default), all or none; or T=buffer, T=store, "
+        "T=recompute, several with commas.",
+    ),
+    click.option(
+        "--permute/--no-permute",
+        default=None,
+        help="Where storage orders conflict, copy a tensor into another mode order first.",
+    ),
+    click.option(
+        "--capacity",
+        metavar="T=N,..",
+        help="Entries of the compressed levels of T, in place of as many as the data may need.",
+    ),
+    click.option(
+        "--density",
+        metavar="T=D,..",
+        help="Without data: the share of the places of T that is stored, 0 to 1, for estimates and for the "
+        "room of its compressed levels.",
+    ),
+    click.option(
+        "--extents",
+        metavar="i=N,..",
+        help="Greatest extents of indices, where neither the program nor data gives them or more is wanted.",
+    ),
+    ARCH,
+)
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """How a program is to be compiled, in the words of the command line: the schedule, and what stands beside
+    it."""
+
+    schedule: Schedule
+    value: ValueType | None
+    capacity: str | None
+    density: str | None
+    extents: str | None
+    arch: str | None
+    design: SavedDesign
+    """What was saved of a design."""
+    room_for: Room = NO_LIMIT
+    """How large what is chosen may be."""
+
+    def workload(self, program: str, data: Sequence[str]) -> Workload:
+        """PROGRAM bound to data.
+
+        Raises:
+            InputError: for densities beside data.
+        """
+        return self._bound(program, data, _load(program))
+
+    def _bound(self, program: str, data: Sequence[str], loaded: Program | Example | MlirFile) -> Workload:
+        if self.density is not None:
+            raise InputError(
+                "--density is for a program without data, which say how dense they are; leave one of the two "
+                "out."
+            )
+        with phase("reading data"):
+            workload = bind_program(program, data, value=self.value, loaded=loaded)
+        say_notes(workload)
+        extents = self._greatest
+        return workload.with_extents(extents) if extents else workload
+
+    @property
+    def _greatest(self) -> dict[str, int] | None:
+        """What --extents gives, by dimension."""
+        return parse_numbers("--extents", self.extents, "an index and its greatest extent, such as i=1000")
+
+    @property
+    def room(self) -> Capacity:
+        """What the design that was saved has room for, beyond what data need."""
+        return self.design.capacity | Capacity(entries=self.design.entries)
+
+    def load(self, program: str, data: Sequence[str], *, assume: bool) -> Workload | Program:
+        """What to compile PROGRAM for: the data; without any, the program by itself if its text, --extents
+        and what was saved of a design say how large everything is.
+
+        Args:
+            assume: take the default data if they do not, with a word on stderr.
+
+        Raises:
+            InputError: if they do not, and nothing may be assumed.
+        """
+        if data:
+            return self.workload(program, data)
+        loaded = _load(program)
+        if not isinstance(loaded, Program):  # It has data of its own, or says how large these are.
+            return self._bound(program, DEFAULT, loaded)
+        loaded = loaded.with_extents(self._greatest or {})
+        known = self.room.extents
+        open_ones = [
+            n for n, extent in loaded.dimensions.extents.items() if extent is None and n not in known
+        ]
+        if not open_ones:
+            return loaded
+        wanted = f"'--extents {','.join(f'{name}=N' for name in open_ones)}'"
+        if not assume or self.extents or self.density:
+            raise InputError(
+                f"Nothing says how large a design of '{loaded.name}' is to be; give {wanted} (and "
+                "'--capacity' for the entries of what is sparse), or data to be sized for, such as '--data "
+                "karate'."
+            )
+        workload = bind_program(program, value=self.value, loaded=loaded)
+        click.echo(
+            f"samhw: this is sized for {workload.name}, since nothing says how large it is to be; "
+            f"'--data' and {wanted} do.",
+            err=True,
+        )
+        return workload
+
+    def compiler(self, arch: str = "samhw") -> dict[str, Any]:
+        """What stands beside a schedule in a `Job`; `arch` is what --arch is by default."""
+        entries = parse_numbers(
+            "--capacity", self.capacity, "a tensor and a number of entries, such as T=4096"
+        )
+        return {
+            "value": self.value,
+            "entries": entries or {},
+            "arch": self.design.arch if self.design.arch and not self.arch else load_arch(self.arch or arch),
+            "capacity": self.room,
+        }
+
+    def job(self, given: Workload | Program, arch: str = "samhw") -> Job:
+        """What is to be compiled, with room for a workload, or for what a program's text says; `arch` as for
+        `compiler`.
+
+        Raises:
+            InputError: for a density of what is no sparse input, or extents that nothing gives.
+        """
+        beside = self.compiler(arch)
+        if isinstance(given, Workload):
+            return job_of(given, self.schedule, room=self.room_for, **beside)
+        known = None
+        if self.density is not None:
+            extents = greatest_extents(given, self.room)
+            shapes = {decl.name: given.dimensions.shape(decl.name, extents) for decl in given.inputs}
+            known = from_densities(shapes, parse_densities(given, self.density))
+        return Job(given, self.schedule, known=known, room=self.room_for, **beside)
+
+
+def compile_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the options of `CompileOptions`, which it takes as `options`."""
+
+    @functools.wraps(command)
+    def compiling(
+        *,
+        schedule_file: str | None,
+        design: str | None,
+        order: str | None,
+        fuse: FusionLevel | FusionRule | None,
+        value: str,
+        brackets: str | None,
+        iteration: Iteration | None,
+        cascade: str | None,
+        split: str | None,
+        partial_sums: str | None,
+        permute_rows: str | None,
+        lanes: str | None,
+        blocks: str | None,
+        queues: str | None,
+        area: str | None,
+        share: str | None,
+        permute: bool | None,
+        capacity: str | None,
+        density: str | None,
+        extents: str | None,
+        arch: str | None,
+        **others: Any,
+    ) -> None:
+        if design and schedule_file:
+            raise InputError("--design has a schedule of its own; leave out --schedule, or the design.")
+        saved = SavedDesign.read(Path(design)) if design else SavedDesign()
+        words = {
+            "fuse": fuse,
+            "iteration": iteration,
+            "cascade": cascade,
+            "lanes": None if lanes == AUTO_FUSION else lanes,
+            "permute": permute,
+        }
+        schedule = with_words(
+            saved.schedule if design else load_schedule(schedule_file),
+            {
+                **words,
+                "blocks": None if blocks == AUTO_FUSION else blocks or None,
+                "queues": queues or None,
+                "share": share or None,
+                "order": order or None,
+                "brackets": brackets or None,
+                "split": split or None,
+                "partial_sums": partial_sums or None,
+                "permute_rows": permute_rows or None,
+            },
+        )
+        asked = asked_type(value) or saved.compiled or saved.value
+        more_lanes = lanes == AUTO_FUSION or area is not None
+        size = Room(more_lanes, parse_luts(area), blocks == AUTO_FUSION)
+        if (size.lanes or size.blocks) and not schedule.is_open:
+            option = "--area" if area is not None else "--lanes auto" if size.lanes else "--blocks auto"
+            raise InputError(f"{option} is for a schedule that is chosen; give --schedule auto too.")
+        command(
+            options=CompileOptions(schedule, asked, capacity, density, extents, arch, saved, size), **others
+        )
+
+    for option in reversed(_COMPILE):
+        compiling = option(compiling)
+    return compiling
+
+
+def say_notes(workload: Workload) -> None:
+    """What an importer does in another way than its source says, on stderr."""
+    for note in workload.notes:
+        click.echo(f"samhw: {note}", err=True)
+
+
+def _load(program: str) -> Program | Example | MlirFile:
+    """What PROGRAM names, with a word on stderr where it may mean something else than its author."""
+    loaded = load_named(program)
+    if isinstance(loaded, Program):
+        for sentence in cautions(loaded):
+            click.echo(f"samhw: {sentence}", err=True)
+    return loaded
+
+
+def load_schedule(name: str | None) -> Schedule:
+    """--schedule: that of a file, or one that is to be chosen; without one, the program's own."""
+    return Schedule.of(name)
+
+
+def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--data of a command that runs something."""
+    return click.option(
+        "--data", multiple=True, default=(AUTO,), show_default=True, metavar="DATA", help=help
+    )

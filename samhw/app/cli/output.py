@@ -1,0 +1,113 @@
+"""What commands print and write."""
+
+import json
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from samhw.app.cli import TYPED
+from samhw.errors import InputError
+from samhw.files import reason, write_text
+
+__all__ = ["OUTPUT", "OutputFile", "TraceFile", "command_line", "print_json", "print_table"]
+
+_OUTPUTS = "samhw.outputs"
+"""In the context of a command, the options that name files to write, by the files."""
+
+
+def command_line() -> str:
+    """What was typed, as a shell takes it."""
+    return shlex.join(["samhw", *click.get_current_context().meta[TYPED]])
+
+
+class OutputFile(click.Path):
+    """A file to write, or `-`. What cannot be written is refused before the command does anything, and so are
+    two options that name the same file."""
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        super().convert(value, param, ctx)
+        name = str(value)
+        try:
+            path = Path(os.path.realpath(name))
+            if name == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+                return name  # A device or a pipe takes whatever comes.
+            os.stat(path.parent / ".")
+        except (OSError, ValueError) as error:
+            raise InputError(f"Cannot write {name} ({reason(error)}); choose another place.") from None
+        if ctx and param:
+            for file in self.written(path):
+                option = ctx.meta.setdefault(_OUTPUTS, {}).setdefault(file, param.opts[-1])
+                if option != param.opts[-1]:
+                    said = name if file == path else file.name
+                    raise InputError(f"{option} and {param.opts[-1]} both write {said}; name two files.")
+        return name
+
+    def written(self, path: Path) -> tuple[Path, ...]:
+        """The files that are written where this one is named."""
+        return (path,)
+
+
+class TraceFile(OutputFile):
+    """A trace: what GTKWave and Surfer show at first has its waves beside it."""
+
+    def written(self, path: Path) -> tuple[Path, ...]:
+        """The trace, and those waves."""
+        return (path, path.with_suffix(".vcd")) if path.suffix in (".gtkw", ".sucl") else (path,)
+
+
+OUTPUT = OutputFile(dir_okay=False, allow_dash=True)
+"""The type of an option for a file, and no folder."""
+
+
+def print_json(target: str, data: object) -> None:
+    """Writes a JSON object to a file, or to stdout for `-`."""
+    text = json.dumps(data, indent=2) + "\n"
+    if target == "-":
+        click.echo(text, nl=False)
+        return
+    write_text(Path(target), text)
+
+
+def print_table(console: Console, rows: list[list[str]], title: str) -> None:
+    """Prints rows, the first of which has the headings.
+
+    Cells fold between words to fit a terminal. No word breaks, and with it no number: a table is rather wider
+    than the terminal. Where there is no terminal, nothing folds.
+    """
+    frame = 3 * len(rows[0]) + 1
+    widths = _widths(rows, console.width - frame if console.is_terminal else None)
+    table = Table()
+    for heading, width in zip(rows[0], widths, strict=True):
+        table.add_column(Text(heading), width=width)
+    for row in rows[1:]:
+        table.add_row(*map(Text, row))
+    console.print(Text(title, style="table.title"), soft_wrap=True)
+    terminal, console.width = console.width, sum(widths) + frame
+    console.print(table)
+    console.width = terminal
+
+
+def _widths(rows: list[list[str]], room: int | None) -> list[int]:
+    """Of each column: what its cells want, and in little room less, but for their longest words."""
+    columns = list(zip(*rows, strict=True))
+    wanted = [max(map(cell_len, column)) for column in columns]
+    if room is None:
+        return wanted
+    least = [
+        max((cell_len(word) for cell in column for word in cell.split()), default=0) for column in columns
+    ]
+    # The widest columns give first.
+    for limit in range(max(wanted), 0, -1):
+        widths = [max(low, min(limit, high)) for low, high in zip(least, wanted, strict=True)]
+        if sum(widths) <= room:
+            return widths
+    return least

@@ -1,0 +1,183 @@
+"""What a command shows of long work: a line on stderr, where that is a terminal."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
+
+from samhw.app.workload import Workload, predict_effort
+from samhw.limits import memory_limit, say_size
+from samhw.sim import Progress as RunProgress
+
+__all__ = ["Line", "building", "follow", "line", "phase", "warn_before"]
+
+SOON, LONG = 30.0, 3600.0
+"""Seconds that the speed is averaged over: of a run, which changes engines, and of many pieces of work, one
+of which may take minutes."""
+
+LONG_RUN = 90.0
+"""Seconds from which on a run is announced."""
+
+
+class Line:
+    """A line with a bar, the time so far and about the time left."""
+
+    def __init__(self, name: str, progress: Progress):
+        self._name = name
+        self._progress = progress
+
+    def show(self, done: float, total: float | None, note: str = "") -> None:
+        """Shows what is done, of how much (None if nobody knows), and a note behind it."""
+        if not self._progress.tasks:
+            self._progress.add_task(self._name, total=total, note=note)
+        self._progress.update(self._progress.task_ids[0], completed=done, total=total, note=note)
+
+    def restart(self) -> None:
+        """Begins again, without the speed so far."""
+        for task in self._progress.task_ids:
+            self._progress.remove_task(task)
+
+
+class _Left(TimeRemainingColumn):
+    def render(self, task: Task) -> Text:
+        return Text(f"about {super().render(task)} left" if task.time_remaining is not None else "")
+
+
+@contextmanager
+def line(name: str, count: str, window: float = LONG) -> Iterator[Line | None]:
+    """A line that goes when the work is done; None where stderr is no terminal.
+
+    Args:
+        count: how the line says what is done, with rich's fields of a task.
+        window: seconds that the speed is averaged over.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        TextColumn(count),
+        TimeElapsedColumn(),
+        _Left(),
+        TextColumn("{task.fields[note]}", markup=False),
+    )
+    with Progress(*columns, console=console, transient=True, speed_estimate_period=window) as progress:
+        yield Line(name, progress)
+
+
+@contextmanager
+def follow(name: str) -> Iterator[Callable[[RunProgress], None] | None]:
+    """A line for a run of the simulator. Gives what `simulate` takes as `progress`."""
+    with line(name, "{task.percentage:>3.0f}%", SOON) as shown:
+        if shown is None:
+            yield None
+            return
+
+        running = ""
+
+        def progress(state: RunProgress) -> None:
+            nonlocal running
+            if state.graph != running:  # A region has a length and a speed of its own.
+                running = state.graph
+                shown.restart()
+            note = f"{state.graph}: {state.firings:,} firings, cycle {state.cycle:,}"
+            # When all is read but the run goes on, nobody knows for how long.
+            known = state.share is not None and state.share < 1
+            shown.show(state.share or 0, 1 if known else None, note)
+
+        yield progress
+
+
+@contextmanager
+def phase(name: str) -> Iterator[None]:
+    """Says on a terminal what takes its time, until it is done."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    columns = (TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        progress.add_task(name, total=None)
+        yield
+
+
+def warn_before(workloads: Sequence[Workload], *, times: float = 1, jobs: int = 1, rtl: bool = False) -> None:
+    """Says on stderr if runs on this data will need more memory than there is, or minutes of time.
+
+    Args:
+        times: how often the simulator runs each of them.
+        jobs: how many run at the same time.
+        rtl: the RTL runs too, cycle by cycle.
+    """
+    found = [predict_effort(workload.program, workload.tensors) for workload in workloads]
+    needed = sum(sorted(effort.bytes for effort in found)[-jobs:])
+    if needed > (limit := memory_limit()):
+        click.echo(
+            f"samhw: this will need about {say_size(needed)} of memory, but there are "
+            f"{say_size(limit)}; "
+            "if it fails, give smaller data",
+            err=True,
+        )
+    points = sum(effort.points for effort in found) * times
+    each = [effort.seconds + (effort.rtl_seconds if rtl else 0) for effort in found]
+    seconds = max([*each, sum(each) * times / jobs])
+    if seconds > LONG_RUN:
+        click.echo(
+            f"samhw: about {points:,.0f} points to compute, which takes about "
+            f"{max(2, round(seconds / 60)):,} minutes; with smaller data it is quicker",
+            err=True,
+        )
+
+
+class _Listener(logging.Handler):
+    """Passes on what is logged."""
+
+    def __init__(self, level: int, show: Callable[[str], None]):
+        super().__init__(level)
+        self._show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._show(record.getMessage())
+
+
+@contextmanager
+def building() -> Iterator[None]:
+    """Says what is built, if it has to be: on a terminal in a line with the time, which goes when the work is
+    done; elsewhere in lines that stay."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        with _listening(logging.INFO, lambda text: click.echo(f"samhw: {text}", err=True)):
+            yield
+        return
+    columns = (TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+
+        def show(text: str) -> None:
+            for task in progress.task_ids:
+                progress.remove_task(task)
+            progress.add_task(text, total=None)
+
+        with _listening(logging.DEBUG, show):
+            yield
+
+
+@contextmanager
+def _listening(level: int, show: Callable[[str], None]) -> Iterator[None]:
+    """Has every message of the builds and runs shown."""
+    logger = logging.getLogger("samhw")
+    listener, before = _Listener(level, show), (logger.level, logger.propagate)
+    logger.addHandler(listener)
+    logger.setLevel(level)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(listener)
+        logger.setLevel(before[0])
+        logger.propagate = before[1]

@@ -1,0 +1,252 @@
+"""`samhw run`."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from samhw.app.checking import Check, check
+from samhw.app.cli.backends import (
+    BACKEND,
+    CLOCK,
+    REGIONS,
+    REGIONS_HELP,
+    board_options,
+    check_settings,
+    say_backends,
+)
+from samhw.app.cli.choice import note_brackets, print_choice
+from samhw.app.cli.memory import memory_options, off_chip_memory
+from samhw.app.cli.options import CompileOptions, compile_options, data_option
+from samhw.app.cli.output import OUTPUT, OutputFile, TraceFile, command_line, print_json
+from samhw.app.cli.pages import report_option, write_report
+from samhw.app.cli.programs import complete_programs
+from samhw.app.cli.progress import building, follow, phase, warn_before
+from samhw.app.cli.statistics import print_statistics
+from samhw.app.cli.tracing import recording
+from samhw.app.report.recorded import is_short
+from samhw.app.report.run_report import RunReport, run_report
+from samhw.app.report.time import beside, say_clock, say_time
+from samhw.app.report.trace import write_trace
+from samhw.app.workload import Workload
+from samhw.compiler.search import compile_job
+from samhw.errors import InputError
+from samhw.targets.backends import MODEL, Backend, RunResult, find_backend
+from samhw.targets.backends import run as execute
+from samhw.tensors import write_tensor
+
+__all__ = ["run"]
+
+
+@click.command()
+@click.argument("program", shell_complete=complete_programs)
+@compile_options
+@data_option("karate, random:.., synthetic:NAME, a file, or NAME=FILE; auto: karate, or else random.")
+@click.option(
+    "--backend",
+    "backend_name",
+    type=BACKEND,
+    default=MODEL.name,
+    show_default=True,
+    help="What runs it.",
+)
+@click.option(
+    "--json",
+    "json_target",
+    type=OUTPUT,
+    metavar="FILE|-",
+    help="Write the result as JSON; with --stats, node by node.",
+)
+@click.option("--save", type=OutputFile(), help="Write the result tensor to a file (.mtx, .tns, .npz).")
+@click.option("--stats", is_flag=True, help="Print where each node's cycles went.")
+@report_option
+@click.option("--wave", type=OUTPUT, help="Record the RTL's signals (.fst, .vcd).")
+@click.option(
+    "--trace",
+    type=TraceFile(dir_okay=False, allow_dash=True),
+    help="Record the simulator's tokens: .json or .pftrace for Perfetto; .vcd or .fst; .gtkw for GTKWave "
+    "or .sucl for Surfer, with a .vcd beside it.",
+)
+@click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")
+@click.option(
+    "--check/--no-check",
+    "compare_with_numpy",
+    default=True,
+    help="Compare the results with NumPy's, which may take longer than the run.",
+)
+@memory_options
+@click.option(
+    "--clock",
+    type=CLOCK,
+    metavar="NMHz|Nns",
+    help="Say how long the cycles take; of a board its clock, by default the greatest that is reached.",
+)
+@click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
+@board_options
+def run(
+    program: str,
+    options: CompileOptions,
+    data: Sequence[str],
+    backend_name: str,
+    json_target: str | None,
+    save: str | None,
+    stats: bool,
+    report: str | None,
+    wave: str | None,
+    trace: str | None,
+    window: str | None,
+    memory: str | None,
+    off_chip: str | None,
+    clock: float | None,
+    regions: str | None,
+    compare_with_numpy: bool,
+    board: dict[str, object],
+) -> None:
+    """Run PROGRAM on data and check the result.
+
+    The simulator always runs; with --backend verilator the generated RTL runs too, with --backend hls the C
+    simulation of the HLS design, with --backend board:ulx3s a board, and both must agree. With --memory the
+    simulator predicts the run with tensors off chip.
+    """
+    backend = find_backend(backend_name)
+    _check_options(backend, wave, regions, memory, board)
+    dram, schedule = off_chip_memory(memory, off_chip, options.schedule)
+    dram, period = beside(dram, clock)
+    options = replace(options, schedule=schedule)
+    workload = options.workload(program, data)
+    warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
+    with phase("compiling"):
+        compiled = compile_job(options.job(workload, backend.arch))
+    if json_target != "-":
+        print_choice(compiled)
+        note_brackets(workload, schedule)
+    recorded = recording(trace, window)
+    if report and not recorded and is_short(workload):
+        recorded = {"trace": True}
+    with follow("simulator") as progress:
+        model = execute(compiled, workload.tensors, MODEL, memory=dram, progress=progress, **recorded)
+    if trace:
+        write_trace(Path(trace), model)
+    runs = [model]
+    if backend is not MODEL:
+        settings = _settings(backend, wave, regions, clock)
+        with building():
+            runs.append(execute(compiled, workload.tensors, backend, **board, **settings))
+    checks = []
+    if compare_with_numpy:
+        with phase("checking"):
+            checks = [check(workload, compiled, result.outputs) for result in runs]
+    told = run_report(
+        workload,
+        compiled,
+        backend,
+        runs,
+        checks,
+        asked=schedule,
+        period=period,
+        command=command_line(),
+    )
+    if save:
+        _save(Path(save), workload, runs[-1])
+    if report:
+        from samhw.app.report.run_page import run_page
+
+        write_report(report, lambda: run_page(told), quiet=json_target == "-")
+    if json_target:
+        print_json(json_target, told.to_json(details=stats))
+    if json_target != "-":
+        _print_report(told, stats)
+    if not told.good:
+        sys.exit(1)
+
+
+def _print_report(report: RunReport, stats: bool) -> None:
+    """The report in words."""
+    for statement in report.statements:
+        click.echo(statement)
+    shapes = ", ".join(
+        f"{i.name} {'x'.join(map(str, i.shape)) or 'scalar'} ({i.stored} stored)" for i in report.inputs
+    )
+    click.echo(f"  data       {report.data}: {shapes}")
+    if report.is_synthetic:
+        click.echo("             synthetic: random data of that set's sizes, not the set itself")
+    click.echo(f"  value      {report.value}")
+    for region in report.regions:
+        if region.note:
+            click.echo(f"  region     {region.name} {region.note}")
+    click.echo(f"  simulator  {report.model_cycles:,} cycles in {report.model_seconds:.2f} s")
+    for region in report.regions:
+        if why := region.result.uncompiled:
+            click.echo(f"  engine     {region.name} without machine code, slower: it has none for {why}")
+    if report.memory:
+        click.echo(f"  memory     {report.memory}")
+    if report.took:
+        click.echo(f"  {report.label:10} {report.took}")
+    if report.period is not None:
+        click.echo(f"  time       {say_time(report.cycles, report.period)} at {say_clock(report.period)}")
+    if stats:
+        print_statistics(report.regions)
+    _print_check(report.check)
+
+
+def _print_check(found: Check | None) -> None:
+    """What the comparison with NumPy has found."""
+    if found is None:
+        click.echo("  result     not checked (--no-check)")
+        return
+    difference = f"greatest difference from NumPy {found.max_abs_error:g}"
+    click.echo(f"  result     {found.verdict.in_words(found.unproved)}: {difference}")
+    if not found.compared:
+        click.echo("  source     the program was not compared with its file, which would take too long")
+    if found.is_wider:
+        click.echo(
+            f"  bound      {found.bound:.1e}: wider than the {found.plain_bound:.1e} of the cascades as they "
+            "are written"
+        )
+    for name, (rows, of) in found.sampled.items():
+        click.echo(
+            f"  sample     {rows:,} of the {of:,} rows of {name} were compared: more do not fit the memory"
+        )
+    if found.unproved:
+        click.echo(
+            f"  unproved   {found.unproved:,} of the elements: they are NaN, or differ within a bound of the "
+            "value type that is infinite or larger than the values, so that the check proves nothing"
+        )
+
+
+def _check_options(
+    backend: Backend, wave: str | None, regions: str | None, memory: str | None, board: dict[str, object]
+) -> None:
+    """Raises `InputError` for an option that the backend has no use for."""
+    check_settings(board, backend, "--backend")
+    if memory and not backend.takes_memory:
+        raise InputError(
+            f"--memory is a prediction of the simulator, and --backend {backend.name} runs a design with its "
+            "tensors on chip; leave out the one or the other."
+        )
+    if wave and not backend.records_waves:
+        raise InputError(f"--wave records the RTL's signals; add {say_backends(lambda b: b.records_waves)}.")
+    if regions and "one_top" not in backend.settings:
+        able = say_backends(lambda b: "one_top" in b.settings)
+        raise InputError(f"--regions says how the HLS design is built; add {able}.")
+
+
+def _settings(
+    backend: Backend, wave: str | None, regions: str | None, clock: float | None
+) -> dict[str, object]:
+    """What the backend's run takes of the options that were given; a clock alone others go without."""
+    chosen = {
+        "wave": wave and Path(wave),
+        "one_top": regions and regions == "top",
+        "clock": clock if "clock" in backend.settings else None,
+    }
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
+def _save(path: Path, workload: Workload, result: RunResult) -> None:
+    outputs = [decl.name for decl in workload.program.outputs]
+    if len(outputs) != 1:
+        raise InputError(f"--save writes one result, but this has {', '.join(outputs)}.")
+    write_tensor(path, result.outputs[outputs[0]])

@@ -1,0 +1,223 @@
+"""The command line's `samhw sweep`."""
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from samhw.app.cli.numbers import split_words
+from samhw.app.cli.options import say_notes
+from samhw.app.cli.pages import report_option, write_results
+from samhw.app.cli.pictures import plot_option, write_plot
+from samhw.app.cli.programs import complete_programs
+from samhw.app.cli.progress import line, warn_before
+from samhw.app.sweep import Configuration, Row, State, product, read_description
+from samhw.app.sweep import sweep as run
+from samhw.app.workload import bind_program
+from samhw.errors import InputError, SamhwError
+
+__all__ = ["sweep"]
+
+_COUNTS = ("lanes", "blocks", "queues")
+"""Fields of a schedule that are numbers by name, in words in which 1 stands for none."""
+_FIELDS = (
+    *("fuse", "iteration", "order", "permute", "off_chip", *_COUNTS, "share", "cascade", "partial_sums"),
+    *("largest_copy", "attempts"),
+)
+"""Fields that --set takes by name."""
+_TABLES = ("order", "formats", "brackets", "split", "permute_rows")
+"""Fields of which it takes each entry: order.T, formats.T, brackets.T, split.T, permute_rows.T."""
+
+
+@click.command()
+@click.argument(
+    "programs",
+    nargs=-1,
+    metavar="(FILE.toml | PROGRAM...)",
+    required=True,
+    shell_complete=complete_programs,
+)
+@click.option("-o", "--output", required=True, metavar="TABLE", help="The table, .csv or .parquet.")
+@click.option(
+    "--data", multiple=True, metavar="DATA", help="As for run, each by itself; several for one run as A+B."
+)
+@click.option("--value", metavar="TYPE,..", help="Value types; by default auto.")
+@click.option(
+    "--schedule", multiple=True, metavar="FILE", help="Schedules; the following options override them."
+)
+@click.option("--fuse", metavar="LEVEL,..", help="none, partial, full, kinds; by default partial.")
+@click.option("--iteration", metavar="SPACE,..", help="factored, global; by default factored.")
+@click.option("--order", multiple=True, metavar="i,k,j", help="Orders of the indices, for one region.")
+@click.option("--lanes", metavar="1,i=4,i=4+j=2", help="Lanes, as for run; 1, the default, is one lane.")
+@click.option("--depth", metavar="N,..", help="Depth of every channel, in tokens, or auto, the default.")
+@click.option("--memory", metavar="MEMORY,..", help="chip, ddr4, hbm2 or FILE.json; by default chip.")
+@click.option(
+    "--off-chip", multiple=True, metavar="A+B", help="Tensors that lie in the memory; by default all."
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=V,..",
+    help="Fields of Arch, slack=0,2,8 or alu.f32.mul=4,8, or of schedules, formats.T=csr,dense or, one order "
+    "at a time, order.T=i,k,j.",
+)
+@click.option(
+    "--permute/--no-permute", default=None, help="Where storage orders conflict, copy a tensor first."
+)
+@click.option("--jobs", type=int, help="Processes; by default one for each processor.")
+@click.option("--scheduler", metavar="ADDRESS", help="Measure on the cluster of a Dask scheduler.")
+@plot_option("Draw cycles against bytes, with their Pareto front")
+@report_option
+@click.option(
+    "--against",
+    metavar="COLUMN",
+    help="Draw cycles against this: bytes, bytes_moved, operations, firings, or an axis of the sweep.",
+)
+def sweep(
+    programs: Sequence[str],
+    output: str,
+    jobs: int | None,
+    scheduler: str | None,
+    settings: Sequence[str],
+    permute: bool | None,
+    plot: str | None,
+    report: str | None,
+    against: str | None,
+    **axes: Any,
+) -> None:
+    """Simulate every combination of programs, data, schedules and hardware parameters, into one table.
+
+    The axes come from a TOML file or from the options. What is finished is kept in TABLE.journal: the same
+    command goes on where the last one was ended, in whatever way.
+    """
+    if scheduler and jobs is not None:
+        raise InputError("--jobs is for this machine, and --scheduler for a cluster; give one of them.")
+    described = any(program.endswith(".toml") for program in programs)
+    if described:
+        if len(programs) > 1 or settings or permute is not None or any(axes.values()):
+            raise InputError("A sweep's file has all of its axes; give no others beside it.")
+        configurations = read_description(Path(programs[0]))
+    else:
+        configurations = _from_options(programs, settings, permute, axes)
+    draw = _drawing(configurations, plot, report, against)
+
+    with line("sweep", "{task.completed:.0f} of {task.total}") as shown:
+
+        def progress(state: State) -> None:
+            if state.done == state.reused and not scheduler:
+                _warn_before(configurations, state.total - state.done, jobs or os.cpu_count() or 1)
+            if shown:
+                shown.show(
+                    state.done, state.total, f"{state.reused} from the journal" if state.reused else ""
+                )
+
+        rows = run(configurations, Path(output), jobs=jobs, scheduler=scheduler, progress=progress)
+    counts = Counter(row["status"] for row in rows)
+    found = ", ".join(f"{number} {status}" for status, number in counts.most_common())
+    click.echo(f"{len(rows)} configurations: {found}; {output}")
+    draw(rows)
+    if counts["wrong"] or counts["crashed"]:
+        sys.exit(1)
+
+
+def _drawing(
+    configurations: Sequence[Configuration], plot: str | None, report: str | None, against: str | None
+) -> Callable[[Sequence[Row]], None]:
+    """What draws plot and report once everything is measured; what cannot be drawn is refused before."""
+    if plot is None and report is None:
+        if against is not None:
+            raise InputError("--against says what a plot shows; add '--plot FILE' or '--report DIR'.")
+        return lambda rows: None
+    from samhw.app.report.sweep_view import check_plot
+
+    axes = list(dict.fromkeys(name for c in configurations for name in c.columns()))
+    check_plot(len({(c.program, c.data) for c in configurations}), axes, against)
+
+    def drawn(rows: Sequence[Row]) -> None:
+        if plot is not None:
+            from samhw.app.report.sweep_plot import plot_sweep
+
+            write_plot(plot, lambda: plot_sweep(rows, axes, against))
+        if report is not None:
+            from samhw.app.report.sweep_page import sweep_results
+
+            write_results(report, lambda: sweep_results(rows, axes, against), quiet=False)
+
+    return drawn
+
+
+_MOST_READ = 8
+"""Programs with data that are read to say how long a sweep will take."""
+
+
+def _warn_before(configurations: Sequence[Configuration], left: int, jobs: int) -> None:
+    """Says on stderr if what is left will take long, as if it were all like some of it."""
+    pairs = list({(c.program, c.specs(), c.value): None for c in configurations})
+    found = []
+    for program, data, value in pairs[:: -(-len(pairs) // _MOST_READ) or 1] if left else ():
+        with suppress(SamhwError):  # It will be in the table.
+            found.append(bind_program(program, data, value=value))
+            say_notes(found[-1])
+    if found:
+        warn_before(found, times=left / len(found), jobs=min(jobs, left))
+
+
+def _from_options(
+    programs: Sequence[str], settings: Sequence[str], permute: bool | None, options: dict[str, Any]
+) -> list[Configuration]:
+    axes: dict[str, Any] = {"program": list(programs)}
+    axes |= {name: values for name, values in options.items() if values}
+    for name in ("value", "fuse", "iteration", "lanes", "memory"):
+        if name in axes:
+            axes[name] = split_words(axes[name])
+    if "depth" in axes:
+        axes["depth"] = [_value(text) for text in split_words(axes["depth"])]
+    if permute is not None:
+        axes["permute"] = permute
+    arch: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
+    named = _set(settings)
+    if "order" in named and any(name.startswith("order.") for name in named):
+        raise InputError("--set order is for programs of one region, order.T for others; leave one out.")
+    for name, values in named.items():
+        table, dot, entry = name.partition(".")
+        if dot and table in _TABLES:
+            chosen.setdefault(table, {})[entry] = values
+        elif name in _FIELDS:
+            chosen[name] = values
+        else:
+            arch[name] = values
+    for name in chosen:
+        if name in axes:
+            raise InputError(f"--set {name} says what an option says too; leave one of them out.")
+    return list(product({**axes, **chosen}, arch))
+
+
+def _set(settings: Sequence[str]) -> dict[str, list[object]]:
+    """The values of --set by name, those of one name together."""
+    found: dict[str, list[object]] = {}
+    for setting in settings:
+        name, equals, values = setting.partition("=")
+        if not equals:
+            raise InputError(
+                f"--set {setting}: give a field of Arch or of a schedule and its values, such as slack=0,2,8."
+            )
+        # The commas of an order are its own.
+        texts = [values] if name.partition(".")[0] == "order" else split_words(values)
+        found.setdefault(name, []).extend(texts if name in _COUNTS else map(_value, texts))
+    return found
+
+
+def _value(text: str) -> object:
+    """A number where it is one."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

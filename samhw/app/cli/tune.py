@@ -1,0 +1,162 @@
+"""`samhw tune`."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+
+import click
+from rich.console import Console
+
+from samhw.app.cli.numbers import parse_luts
+from samhw.app.cli.options import AREA, data_option, load_schedule, say_notes
+from samhw.app.cli.output import OUTPUT, command_line, print_json, print_table
+from samhw.app.cli.pages import report_option, write_results
+from samhw.app.cli.pictures import plot_option, write_plot
+from samhw.app.cli.programs import complete_programs
+from samhw.app.cli.progress import Line, line
+from samhw.app.report.tuned import tuned_grid
+from samhw.app.sweep import Configuration, sweep
+from samhw.app.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
+from samhw.app.workload import bind_program, job_of
+from samhw.choices.schedule import AUTO as AUTO_FUSION
+from samhw.compiler import AUTO, asked_type
+from samhw.compiler.search import Explored, Room, explore
+from samhw.errors import InputError, RunError
+from samhw.files import write_text
+from samhw.graph import Arch
+
+__all__ = ["tune"]
+
+SEARCH = 0.5
+"""The share of the budget that the search by estimate has; the rest is for simulations."""
+
+
+@click.command()
+@click.argument("program", shell_complete=complete_programs)
+@data_option("As for run.")
+@click.option("--value", default=AUTO, show_default=True, metavar="TYPE", help="Value type, as for run.")
+@click.option("--schedule", "file", metavar="FILE", help="A schedule whose fields stay as they are.")
+@click.option("--budget", type=float, default=60.0, show_default=True, help="Seconds that it may take.")
+@click.option(
+    "--objective",
+    type=click.Choice(OBJECTIVES),
+    default="cycles",
+    show_default=True,
+    help="What is to become small: cycles, or cycles times LUTs.",
+)
+@AREA
+@click.option("--lanes", type=click.Choice(["auto"]), help="auto: try lanes too.")
+@click.option("--blocks", type=click.Choice(["auto"]), help="auto: try blocks too.")
+@click.option(
+    "--confirm",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    metavar="N",
+    help="How many of the best by estimate are simulated.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes; by default one for each processor.")
+@click.option("--scheduler", metavar="ADDRESS", help="Simulate on the cluster of a Dask scheduler.")
+@click.option("-o", "--output", type=OUTPUT, required=True, metavar="FILE", help="The schedule's file.")
+@click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
+@plot_option("Draw cycles against LUTs, with their Pareto front")
+@report_option
+def tune(
+    program: str,
+    data: Sequence[str],
+    value: str,
+    file: str | None,
+    budget: float,
+    objective: Objective,
+    area: str | None,
+    lanes: str | None,
+    blocks: str | None,
+    confirm: int,
+    jobs: int | None,
+    scheduler: str | None,
+    output: str,
+    json_target: str | None,
+    plot: str | None,
+    report: str | None,
+) -> None:
+    """Search a schedule for PROGRAM on data, and write it.
+
+    Schedules are compared by estimate, and the best are simulated. What was simulated stays in a table beside
+    the schedule and in the table's journal: the same command goes on from there.
+    """
+    if not 0 < budget < float("inf"):
+        raise InputError(f"--budget {budget:g}: a search takes some seconds; give more than 0.")
+    if output == "-":
+        raise InputError("-o names the schedule's file, beside which a table is kept; give a file.")
+    most = parse_luts(area)
+    end = monotonic() + budget
+    asked = asked_type(value)
+    workload = bind_program(program, data, value=asked)
+    say_notes(workload)
+    given = replace(load_schedule(file), fuse=AUTO_FUSION)
+    room = Room(lanes is not None or most is not None, most, blocks is not None)
+    job = job_of(workload, given, value=asked, arch=Arch(), room=room)
+    with line("tune", "{task.completed:.0f} schedules") as shown:
+        found = explore(
+            job,
+            SEARCH * budget,
+            cost_of(objective, most),
+            progress=lambda count, least: _show(shown, count, f"best {least:,.0f} cycles"),
+        )
+        listed = {
+            one: Configuration(program, "+".join(data), asked, one.schedule)
+            for one in shortlist(found, written_one(found), confirm)
+        }
+        trials = _trials(listed, Path(output).with_suffix(".csv"), end, jobs, scheduler, shown)
+    tuned = Tuned(workload.name, tuple(trials), len(found), objective, most)
+    write_text(Path(output), tuned.dumps(command_line()))
+    if json_target:
+        print_json(json_target, tuned.to_json())
+    if json_target != "-":
+        print_table(Console(), tuned_grid(tuned), title=f"{program} on {workload.name}: cycles and LUTs")
+        best, written = tuned.best, tuned.written
+        click.echo(
+            f"{output}: {best.cycles:,} cycles, {written.cycles / best.cycles:.2f} times as fast as written; "
+            f"{len(found):,} designs estimated, {len(trials)} simulated"
+        )
+    if plot:
+        from samhw.app.report.tune_plot import plot_tuned
+
+        write_plot(plot, lambda: plot_tuned(tuned))
+    if report:
+        from samhw.app.report.tune_page import tune_results
+
+        write_results(report, lambda: tune_results(program, tuned), quiet=json_target == "-")
+
+
+def _show(shown: Line | None, count: int, note: str) -> None:
+    if shown is not None:
+        shown.show(count, None, note)
+
+
+def _trials(
+    listed: dict[Explored, Configuration],
+    table: Path,
+    end: float,
+    jobs: int | None,
+    scheduler: str | None,
+    shown: Line | None,
+) -> list[Trial]:
+    """What simulations say of the schedules, as many as the budget allows, but two at least."""
+    configurations = list(listed.values())
+    step = jobs or os.cpu_count() or 1
+    done = 0
+    while done < len(configurations) and (done < 2 or monotonic() < end):
+        done = min(done + max(2, step), len(configurations))
+        _show(shown, done, f"of {len(configurations)} to simulate")
+        rows = sweep(configurations[:done], table, jobs=jobs, scheduler=scheduler)
+    found = [
+        Trial(one, row["cycles"], bool(row["checked"]))
+        for one, row in zip(listed, rows, strict=False)
+        if "cycles" in row
+    ]
+    if not found:
+        raise RunError(f"No schedule ran to its end: {rows[0].get('error', 'the table says why')}")
+    return found

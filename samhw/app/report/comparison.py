@@ -1,0 +1,141 @@
+"""What schedules of one program take, side by side: the command line prints it, and notebooks show it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from samhw.app.checking import Outcome, Verdict
+from samhw.app.checking.measure import Measure
+from samhw.app.report.time import gigabytes_per_second, say_clock, say_time, time_report
+from samhw.choices.schedule import Schedule
+from samhw.html import html_section, html_table, html_text
+
+__all__ = ["Compared", "Comparison"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The schedules that give one design, or that are refused alike."""
+
+    name: str
+    measure: Measure | None
+    refusal: str
+    """Why there is no measure."""
+    schedules: tuple[Schedule, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The outcomes of schedules of one program on the same data."""
+
+    program: str
+    data: str
+    value: str
+    """The value type."""
+    outcomes: tuple[Outcome, ...]
+    period: float | None = None
+    """Of the clock, in ns; None without one."""
+    memory: str = ""
+    """What lies off chip, in words; empty if nothing does."""
+
+    @property
+    def title(self) -> str:
+        """What is compared, in a line."""
+        memory = f", {self.memory}" if self.memory else ""
+        clock = f", at {say_clock(self.period)}" if self.period is not None else ""
+        return f"{self.program} on {self.data}, {self.value}{memory}{clock}"
+
+    @property
+    def good(self) -> bool:
+        """No result is wrong."""
+        return not any(row.measure and row.measure.result == Verdict.WRONG for row in self.rows)
+
+    @cached_property
+    def rows(self) -> tuple[Compared, ...]:
+        """One for each design, and one for schedules that are refused alike but for the level of fusion."""
+        groups: dict[object, list[Outcome]] = {}
+        for outcome in self.outcomes:
+            refused = outcome.refusal, str(replace(outcome.schedule, fuse="none"))
+            groups.setdefault(refused if outcome.measure is None else id(outcome.measure), []).append(outcome)
+        return tuple(
+            _compared(tuple(outcome.schedule for outcome in alike), alike[0]) for alike in groups.values()
+        )
+
+    @property
+    def first(self) -> Measure | None:
+        """The measure that speedups are over; None if every schedule is refused."""
+        return next((row.measure for row in self.rows if row.measure), None)
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """Why schedules are refused; `grid` has their numbers in this list, from 1."""
+        return tuple(dict.fromkeys(row.refusal for row in self.rows if row.measure is None))
+
+    def to_json(self) -> dict[str, Any]:
+        """What `samhw compare --json` prints."""
+        return {
+            "program": self.program,
+            "data": self.data,
+            "value": self.value,
+            "outcomes": [{**outcome.to_json(), **self._time_of(outcome)} for outcome in self.outcomes],
+        }
+
+    def _time_of(self, outcome: Outcome) -> dict[str, Any]:
+        """What JSON says of an outcome's time, and of the rate of off-chip memory."""
+        measured = outcome.measure
+        if measured is None or self.period is None:
+            return {}
+        report = time_report(measured.cycles, self.period)
+        if measured.bytes_moved is not None:
+            rate = gigabytes_per_second(measured.bytes_moved, measured.cycles, self.period)
+            report["gigabytes_per_second"] = rate
+        return report
+
+    def grid(self) -> list[list[str]]:
+        """Texts by rows, headings first: a row for each of `rows`, with the speedup over `first`."""
+        rate = any(row.measure and row.measure.bytes_moved is not None for row in self.rows)
+        time = ["time"] if self.period is not None else []
+        moved = ["moved off chip", "GB/s"] if rate else []
+        counts = ["firings", "operations", "bytes read", "written"]
+        grid = [["schedule", "regions", "cycles", *time, "speedup", *counts, *moved, "result"]]
+        for row in self.rows:
+            if row.measure is None:
+                refused = f"refused {self.refusals.index(row.refusal) + 1}"
+                grid.append([row.name, *[""] * (len(grid[0]) - 2), refused])
+            else:
+                grid.append([row.name, *self._cells(row.measure, rate)])
+        return grid
+
+    def _cells(self, m: Measure, rate: bool) -> list[str]:
+        """What `grid` says of a measure."""
+        assert self.first is not None
+        cells = [str(m.regions), f"{m.cycles:,}"]
+        if self.period is not None:
+            cells.append(say_time(m.cycles, self.period))
+        cells.append(f"{self.first.cycles / m.cycles:.2f}")
+        cells += [f"{n:,}" for n in (m.firings, m.operations, int(m.bytes_read), int(m.bytes_written))]
+        if rate and self.period is not None:
+            moved = m.bytes_moved or 0
+            cells += [f"{moved:,}", f"{gigabytes_per_second(moved, m.cycles, self.period):.2f}"]
+        return [*cells, Verdict(m.result).in_words(m.unproved)]
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.title}: {len(self.rows)} designs>"
+
+    def _repr_html_(self) -> str:
+        refused = "\n".join(f"refused {n}: {why}" for n, why in enumerate(self.refusals, 1))
+        return html_section(self.title, html_table(self.grid()) + (html_text(refused) if refused else ""))
+
+
+def _compared(schedules: tuple[Schedule, ...], first: Outcome) -> Compared:
+    return Compared(_name(schedules), first.measure, first.refusal, schedules)
+
+
+def _name(schedules: Sequence[Schedule]) -> str:
+    """Schedules in a row: once where they differ in the level of fusion alone."""
+    first = schedules[0]
+    if len({str(replace(schedule, fuse=first.fuse)) for schedule in schedules}) > 1:
+        return " = ".join(map(str, schedules))
+    levels = " = ".join(dict.fromkeys(schedule.fuse_text() for schedule in schedules))
+    return str(first).replace(first.fuse_text(), levels, 1)

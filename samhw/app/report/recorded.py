@@ -1,0 +1,68 @@
+"""What a run has recorded of tokens, as curves over its cycles: how full channels were, how busy nodes."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samhw.app.workload import Workload, predict_effort
+from samhw.graph import Graph, Node
+from samhw.sim import Result
+
+__all__ = ["SPANS", "activity", "fill", "is_short"]
+
+_RECORDED = 100_000
+"""The points of a run up to which a report records every token, and so shows channels and nodes over time."""
+
+SPANS = 160
+"""The most points of a curve. Each is the mean of a span of cycles."""
+
+
+def is_short(workload: Workload) -> bool:
+    """Whether a run on that data is so short that a report can record every token."""
+    return predict_effort(workload.program, workload.tensors).points <= _RECORDED
+
+
+def fill(result: Result, channel: str) -> tuple[float, ...]:
+    """The slots of a channel that are taken, over the cycles of the run; empty if not all of its tokens were
+    recorded."""
+    passages = result.passages.get(channel, ())
+    if not passages or len(passages) < result.channels[channel].tokens:
+        return ()
+    edges = _edges(result.cycles)
+    pushed = np.array([passage.pushed for passage in passages], np.int64)
+    freed = np.array([passage.popped + 1 for passage in passages], np.int64)
+    return _means(_since(pushed, edges) - _since(freed, edges), edges)
+
+
+def activity(graph: Graph, result: Result, node: Node) -> tuple[float, ...]:
+    """The share of cycles in which a node takes tokens from its busiest input, or else gives them; empty if
+    they were not recorded."""
+    ends = [channel for channel in graph.channels if node.name in (channel.sink.node, channel.source.node)]
+    ends = [c for c in ends if c.sink.node == node.name] or ends
+    if not ends:
+        return ()
+    busiest = max(ends, key=lambda channel: result.channels[channel.name].tokens)
+    passages = result.passages.get(busiest.name, ())
+    if not passages or len(passages) < result.channels[busiest.name].tokens:
+        return ()
+    edges = _edges(result.cycles)
+    takes = busiest.sink.node == node.name
+    cycles = np.sort(np.array([p.popped if takes else p.pushed for p in passages], np.int64))
+    return _means(np.searchsorted(cycles, edges).astype(np.int64), edges)
+
+
+def _edges(cycles: int) -> NDArray[np.int64]:
+    """Where the spans of a run begin and end: cycles count from 1."""
+    spans = max(1, min(SPANS, cycles))
+    return np.linspace(1, cycles + 1, spans + 1).astype(np.int64)
+
+
+def _since(starts: NDArray[np.int64], edges: NDArray[np.int64]) -> NDArray[np.int64]:
+    """At each edge, the cycles that have gone by since each of the starts before it, summed."""
+    starts = np.sort(starts)
+    before = np.searchsorted(starts, edges)
+    total = np.concatenate([np.zeros(1, np.int64), np.cumsum(starts)])
+    return np.asarray(before * edges - total[before], np.int64)
+
+
+def _means(integral: NDArray[np.int64], edges: NDArray[np.int64]) -> tuple[float, ...]:
+    return tuple(float(x) for x in np.round(np.diff(integral) / np.diff(edges), 3))

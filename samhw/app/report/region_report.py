@@ -1,0 +1,217 @@
+"""What a run tells of one region: where its cycles went, node by node and channel by channel."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from samhw.app.report.roofline import Roof, roof
+from samhw.compiler import CompiledRegion
+from samhw.graph import Arch, Channel, Graph
+from samhw.sim import (
+    ActorStats,
+    Bottleneck,
+    ChannelStats,
+    LaneLoads,
+    PortStats,
+    Result,
+    Traffic,
+    bottleneck,
+    lane_loads,
+    operations,
+    traffic,
+)
+from samhw.targets.backends import RegionRun
+
+__all__ = ["ChannelReport", "NodeReport", "RegionReport", "region_report"]
+
+
+@dataclass(frozen=True)
+class NodeReport:
+    """How a node spent the run. Of copies in lanes, the busiest one is told of, under the name of all.
+
+    Waits are in cycles, by channel; those of the node's actors are told apart by the channels that they wait
+    for.
+    """
+
+    name: str
+    copies: int
+    """In lanes; 1 for what stands alone."""
+    firings: int
+    """Of its busiest actor."""
+    busy: float
+    """The share of the region's cycles in which that fires."""
+    starved: Mapping[str, int]
+    """Cycles waited for a token, by the channel that it came through."""
+    blocked: Mapping[str, int]
+    """Cycles waited for a slot, by the channel that was full."""
+    spaced: int
+    """Cycles that all its actors waited for an update of the same place."""
+    memory: int
+    """Cycles that all its actors waited for off-chip memory."""
+    spent: Mapping[str, int]
+    """What its busiest actor did with the cycles of the region: `firing`, `starved`, `blocked`, `spaced`,
+    `stalled`, `memory`, and `resting` after its last firing."""
+    operations: int
+    """On values, in all lanes."""
+    busiest: str
+    """Of the copies in lanes, the one that is told of."""
+
+
+@dataclass(frozen=True)
+class ChannelReport:
+    """A channel: how deep it is and why, and what went through it."""
+
+    name: str
+    depth: int
+    reason: str
+    """Why it is deeper than full rate needs; empty where it is not."""
+    tokens: int
+    high_water: int
+    """Greatest number of slots taken in one cycle."""
+    mean: float
+    """Slots taken, averaged over the region's cycles."""
+
+
+@dataclass(frozen=True)
+class RegionReport:
+    """What a run tells of one region. All but `cycles` is the simulator's."""
+
+    name: str
+    order: tuple[str, ...]
+    """Its indices, outermost first."""
+    note: str
+    """Where it ends, and why; empty where the program says so."""
+    cycles: int
+    """By the backend."""
+    model_cycles: int
+    """By the simulator."""
+    lanes: LaneLoads | None
+    nodes: tuple[NodeReport, ...]
+    channels: tuple[ChannelReport, ...]
+    traffic: Mapping[str, Traffic]
+    """Between each memory and the graph."""
+    ports: Mapping[str, PortStats] | None
+    """To off-chip memory, by name; None where there is none."""
+    bottleneck: Bottleneck
+    start: int
+    """The cycle of the run in which it starts."""
+    roof: Roof
+    """What its hardware could do at best."""
+    compiled: CompiledRegion = field(repr=False)
+    """What ran: its fusion table, and its graph."""
+    result: Result = field(repr=False)
+    """The simulator's own account of it."""
+
+    @property
+    def operations(self) -> int:
+        """On values."""
+        return sum(node.operations for node in self.nodes)
+
+    @property
+    def bytes(self) -> float:
+        """Between its memories and its graph."""
+        return sum(moved.bytes for moved in self.traffic.values())
+
+    def to_json(self, *, details: bool = False) -> dict[str, Any]:
+        """One of the `regions` of `samhw run --json`; with `details`, as with --stats, what its nodes,
+        channels and memories did as well."""
+        report: dict[str, object] = {
+            "name": self.name,
+            "order": list(self.order),
+            "cycles": self.cycles,
+            "model_cycles": self.model_cycles,
+            "operations": self.operations,
+            "bytes": self.bytes,
+        }
+        if loads := self.lanes:
+            balance = round(loads.balance, 4)
+            report["lanes"] = {"node": loads.node, "firings": list(loads.firings), "balance": balance}
+        if self.result.uncompiled:
+            report["uncompiled"] = self.result.uncompiled
+        if details:
+            report["nodes"] = [asdict(node) for node in self.nodes]
+            report["channels"] = [asdict(channel) for channel in self.channels]
+            report["traffic"] = {name: asdict(moved) for name, moved in self.traffic.items()}
+            if self.ports is not None:
+                report["ports"] = {name: asdict(port) for name, port in self.ports.items()}
+            report["bottleneck"] = asdict(self.bottleneck)
+        return report
+
+
+def region_report(
+    region: CompiledRegion, arch: Arch, model: RegionRun, cycles: int, start: int = 0
+) -> RegionReport:
+    """What a run tells of a region.
+
+    Args:
+        model: the simulator's run of it.
+        cycles: by the backend.
+        start: the cycle of the run in which the simulator starts it.
+    """
+    graph, statistics = model.graph, model.statistics
+    assert statistics is not None, "a run of the simulator without its statistics"
+    return RegionReport(
+        name=model.name,
+        order=tuple(region.order),
+        note=region.note,
+        cycles=cycles,
+        model_cycles=model.cycles,
+        lanes=lane_loads(graph, statistics.nodes),
+        nodes=_nodes(graph, statistics),
+        channels=tuple(
+            _channel(channel, region.reasons.get(channel.name, ""), statistics.channels[channel.name])
+            for channel in graph.channels
+        ),
+        traffic=traffic(graph, arch, statistics),
+        ports=None if statistics.memory is None else statistics.memory.ports,
+        bottleneck=bottleneck(graph, statistics),
+        start=start,
+        roof=roof(graph, arch),
+        compiled=region,
+        result=statistics,
+    )
+
+
+def _channel(channel: Channel, reason: str, passed: ChannelStats) -> ChannelReport:
+    return ChannelReport(channel.name, channel.depth, reason, passed.tokens, passed.high_water, passed.mean)
+
+
+def _nodes(graph: Graph, statistics: Result) -> tuple[NodeReport, ...]:
+    copies: dict[str, list[str]] = {}
+    for node in graph.nodes:
+        copies.setdefault(node.copy_of or node.name, []).append(node.name)
+    work = operations(graph, statistics)
+    reports = []
+    for base, names in copies.items():
+        name = max(names, key=lambda name: statistics.nodes[name].firings)
+        busiest = statistics.nodes[name]
+        actors = busiest.actors.values()
+        reports.append(
+            NodeReport(
+                base,
+                len(names),
+                busiest.firings,
+                busiest.firings / max(statistics.cycles, 1),
+                {channel: n for actor in actors for channel, n in actor.starved.items() if n},
+                {channel: n for actor in actors for channel, n in actor.blocked.items() if n},
+                sum(actor.spaced for actor in actors),
+                sum(actor.memory for actor in actors),
+                _spent(max(actors, key=lambda actor: actor.firings), statistics.cycles),
+                sum(work.get(name, 0) for name in names),
+                name,
+            )
+        )
+    return tuple(reports)
+
+
+def _spent(actor: ActorStats, cycles: int) -> Mapping[str, int]:
+    """Where the cycles of a region went for an actor."""
+    spent = {
+        "firing": actor.firings,
+        "starved": sum(actor.starved.values()),
+        "blocked": sum(actor.blocked.values()),
+        "spaced": actor.spaced,
+        "stalled": actor.stalled,
+        "memory": actor.memory,
+    }
+    return {**spent, "resting": cycles - sum(spent.values())}

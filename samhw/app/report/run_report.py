@@ -1,0 +1,217 @@
+"""What a run of a program tells, as one value; the command line prints it, in words and as JSON."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
+
+from samhw.app.checking import Check, weakest
+from samhw.app.checking.correlate import agree
+from samhw.app.report.memory import MemoryReport, memory_report
+from samhw.app.report.origin import Origin, origin
+from samhw.app.report.region_report import RegionReport, region_report
+from samhw.app.report.statistics import limit
+from samhw.app.report.time import time_report
+from samhw.app.workload import SYNTHETIC, Workload
+from samhw.choices.schedule import Schedule
+from samhw.compiler import Compiled
+from samhw.targets.backends import Backend, RunResult, off_chip_tensors
+
+__all__ = ["InputReport", "RunReport", "run_report"]
+
+
+@dataclass(frozen=True)
+class InputReport:
+    """A tensor that a run was given."""
+
+    name: str
+    shape: tuple[int, ...]
+    stored: int
+    """Its elements that are stored."""
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run of a program tells.
+
+    The simulator runs every program; where a backend runs it too, `cycles` and the times are the backend's.
+    Times are in seconds.
+    """
+
+    compiled: Compiled
+    """What ran."""
+    program: str
+    statements: tuple[str, ...]
+    """As they were compiled, in words."""
+    data: str
+    inputs: tuple[InputReport, ...]
+    backend: str
+    label: str
+    """The backend's name in words."""
+    took: str
+    """What the backend took, in a line; empty for the simulator alone."""
+    value: str
+    """The value type."""
+    fuse: object
+    """The fusion that was asked for, as JSON has it."""
+    schedule: Schedule
+    """What was used, with everything that the search has chosen, and what lay off chip."""
+    why: tuple[str, ...]
+    """What was chosen of a schedule that was left open, and why."""
+    regions: tuple[RegionReport, ...]
+    cycles: int
+    model_cycles: int
+    seconds: float
+    model_seconds: float
+    build_seconds: float
+    period: float | None
+    """Of the clock, in ns; None without one."""
+    check: Check | None
+    """Of all runs, the worst; None if nothing was compared with NumPy."""
+    agreed: bool
+    """Simulator and backend took the same cycles in every region, and where nothing was compared with NumPy,
+    stored the same words."""
+    memory: MemoryReport | None
+    """Off-chip memory, if there is one."""
+    origin: Origin
+    """The command, and when it ran."""
+
+    @property
+    def is_synthetic(self) -> bool:
+        """The data are random, in the sizes of a set that is not there."""
+        return SYNTHETIC in self.data
+
+    @property
+    def operations(self) -> int:
+        """On values, in all regions; on floating-point values, the FLOPs of the run."""
+        return sum(region.operations for region in self.regions)
+
+    @property
+    def bytes(self) -> float:
+        """Between memories and graphs, in all regions."""
+        return sum(region.bytes for region in self.regions)
+
+    @property
+    def longest(self) -> RegionReport:
+        """The region that takes the most cycles."""
+        return max(self.regions, key=lambda region: region.model_cycles)
+
+    @property
+    def limit(self) -> str:
+        """What keeps the run from being shorter, in a sentence: the bottleneck of its longest region."""
+        return limit(self.regions)
+
+    @property
+    def good(self) -> bool:
+        """Nothing that was looked at is wrong."""
+        return self.agreed and (self.check is None or self.check.good)
+
+    @property
+    def checked(self) -> bool:
+        """Nothing is wrong, and a check was made that proves something."""
+        return self.agreed and self.check is not None and self.check.verdict.is_proof
+
+    def to_json(self, *, details: bool = False) -> dict[str, Any]:
+        """What `samhw run --json` prints; with `details`, as with --stats, more of each region."""
+        found = self.check
+        return {
+            "program": self.program,
+            "data": self.data,
+            "backend": self.backend,
+            "value": self.value,
+            "fuse": self.fuse,
+            "schedule": self.schedule.to_json(),
+            **({"why": list(self.why)} if self.why else {}),
+            "regions": [region.to_json(details=details) for region in self.regions],
+            "cycles": self.cycles,
+            "model_cycles": self.model_cycles,
+            "operations": self.operations,
+            "bytes": self.bytes,
+            "limit": self.limit,
+            **time_report(self.cycles, self.period),
+            "result": None if found is None else str(found.verdict),
+            "checked": self.checked,
+            "max_abs_error": None if found is None else found.max_abs_error,
+            "unproved": None if found is None else found.unproved,
+            **({"bound": found.bound, "plain_bound": found.plain_bound} if found and found.is_wider else {}),
+            **({"sampled": found.sampled} if found and found.sampled else {}),
+            "seconds": round(self.seconds, 4),
+            "build_seconds": round(self.build_seconds, 2),
+            **({"memory": self.memory.to_json()} if self.memory else {}),
+            **self.origin.to_json(),
+        }
+
+
+def run_report(
+    workload: Workload,
+    compiled: Compiled,
+    backend: Backend,
+    runs: Sequence[RunResult],
+    checks: Sequence[Check],
+    *,
+    asked: Schedule,
+    period: float | None = None,
+    command: str = "",
+) -> RunReport:
+    """What a run tells.
+
+    Args:
+        backend: that was asked for.
+        runs: the simulator's, and behind it that of the backend, if it is another one.
+        checks: of each of the runs; none if they are not to be compared with NumPy.
+        asked: the schedule that the user has given.
+        period: of the clock, in ns, if the backend has none of its own.
+        command: what was typed.
+    """
+    model, chosen = runs[0], runs[-1]
+    memory = memory_report(model)
+    return RunReport(
+        compiled=compiled,
+        program=compiled.program.name,
+        statements=tuple(map(str, compiled.program.statements)),
+        data=workload.name,
+        inputs=tuple(InputReport(name, t.shape, t.nnz) for name, t in workload.tensors.items()),
+        backend=backend.name,
+        label=backend.label,
+        took=backend.summary(chosen) if len(runs) > 1 else "",
+        value=compiled.value.name,
+        fuse=asked.to_json()["fuse"],
+        schedule=replace(compiled.schedule, off_chip=off_chip_tensors(compiled) if memory else ()),
+        why=compiled.why,
+        regions=tuple(
+            region_report(region, compiled.arch, ours, theirs.cycles, start)
+            for region, ours, theirs, start in zip(
+                compiled.regions, model.regions, chosen.regions, _starts(model), strict=True
+            )
+        ),
+        cycles=chosen.cycles,
+        model_cycles=model.cycles,
+        seconds=chosen.seconds,
+        model_seconds=model.seconds,
+        build_seconds=chosen.build_seconds,
+        period=1e9 / chosen.clock if chosen.clock else period,
+        check=_worst(checks) if checks else None,
+        agreed=all(
+            ours.cycles == theirs.cycles and (bool(checks) or agree(ours, theirs))
+            for ours, theirs in zip(model.regions, chosen.regions, strict=True)
+        ),
+        memory=memory,
+        origin=origin(command),
+    )
+
+
+def _starts(model: RunResult) -> list[int]:
+    """The cycle of the run in which each region starts (docs/timing.md, "Regions")."""
+    return [0, *accumulate(region.cycles + 1 for region in model.regions)][: len(model.regions)]
+
+
+def _worst(checks: Sequence[Check]) -> Check:
+    """Several checks of the same results as one."""
+    return Check(
+        max(c.max_abs_error for c in checks),
+        max(c.bound for c in checks),
+        max(c.unproved for c in checks),
+        {name: weakest(c.tensors[name] for c in checks) for name in checks[0].tensors},
+        checks[0].sampled,
+        plain_bound=checks[0].plain_bound,
+    )

@@ -1,0 +1,105 @@
+"""Where the cycles of a run went, region by region, as tables of texts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from samhw.app.report.region_report import RegionReport, region_report
+from samhw.compiler import Compiled
+from samhw.errors import InputError
+from samhw.html import html_scroll, html_section, html_table, html_text
+from samhw.targets.backends import RunResult
+from samhw.words import counted
+
+__all__ = ["Statistics", "limit", "node_grid", "statistics"]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What the simulator counted in a run, region by region."""
+
+    program: str
+    regions: tuple[RegionReport, ...]
+
+    def __iter__(self) -> Iterator[RegionReport]:
+        return iter(self.regions)
+
+    def __len__(self) -> int:
+        return len(self.regions)
+
+    @property
+    def limit(self) -> str:
+        """What keeps the run from being shorter, in a sentence: the bottleneck of its longest region."""
+        return limit(self.regions)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The `regions` of `samhw run --stats --json`."""
+        return [region.to_json(details=True) for region in self.regions]
+
+    def __repr__(self) -> str:
+        longest = max(self.regions, key=lambda region: region.cycles)
+        cycles = sum(region.cycles for region in self.regions)
+        return (
+            f"<Statistics of {self.program}: {cycles:,} cycles in {counted(len(self.regions), 'region')}; "
+            f"the longest is {longest.name}, {longest.bottleneck}>"
+        )
+
+    def _repr_html_(self) -> str:
+        parts = (
+            html_section(
+                f"{region.name}: {region.cycles:,} cycles",
+                html_text(f"bottleneck: {region.bottleneck}") + html_table(node_grid(region)),
+            )
+            for region in self.regions
+        )
+        return html_scroll("".join(parts))
+
+
+def limit(regions: Sequence[RegionReport]) -> str:
+    """As `Statistics.limit` says it."""
+    longest = max(regions, key=lambda region: region.model_cycles)
+    said = longest.bottleneck.short
+    if len(regions) == 1:
+        return said
+    cycles = sum(region.model_cycles for region in regions)
+    of = f"{longest.model_cycles:,} of {cycles + len(regions) - 1:,} cycles"
+    return f"The region {longest.name} takes {of}. {said.replace('the run', 'it')}"
+
+
+def statistics(compiled: Compiled, run: RunResult) -> Statistics:
+    """What a run of the simulator tells of its regions.
+
+    Raises:
+        InputError: for a run of another backend, which counts nothing.
+    """
+    if any(region.statistics is None for region in run.regions):
+        raise InputError(
+            f"The backend '{run.backend}' counts cycles alone; the backend 'sim' says where they went, and "
+            "they are the same."
+        )
+    regions = zip(compiled.regions, run.regions, strict=True)
+    told = (region_report(region, compiled.arch, model, model.cycles) for region, model in regions)
+    return Statistics(compiled.program.name, tuple(told))
+
+
+def node_grid(region: RegionReport) -> list[list[str]]:
+    """Texts by rows, headings first: of each node its firings, and for which channel it waited longest, for a
+    token and a slot."""
+    rows = [["node", "firings", "busy", "waited for a token", "waited for a slot"]]
+    if region.ports is not None:
+        rows[0].append("waited for memory")
+    for node in region.nodes:
+        name = f"{node.name} ({node.copies} lanes)" if node.copies > 1 else node.name
+        waits = [_longest(node.starved), _longest(node.blocked)]
+        rows.append([name, f"{node.firings:,}", f"{node.busy:.0%}", *waits])
+        if region.ports is not None:
+            rows[-1].append(f"{node.memory:,}" if node.memory else "")
+    return rows
+
+
+def _longest(waits: Mapping[str, int]) -> str:
+    """The longest of some waits, with its channel."""
+    if not waits:
+        return ""
+    channel = max(waits, key=lambda name: waits[name])
+    return f"{waits[channel]:,}: {channel}"

@@ -1,0 +1,81 @@
+"""The page of a search: cycles against LUTs, and what was expected of each schedule."""
+
+from samhw.app.report.results import Point, Results, ResultTable, ScatterChart, Stat, axis
+from samhw.app.report.tuned import by_cycles, tuned_grid
+from samhw.app.sweep.tune import Trial, Tuned
+from samhw.words import counted
+
+__all__ = ["tune_results"]
+
+
+def tune_results(program: str, tuned: Tuned) -> Results:
+    """What the page shows; `program` is its name."""
+    best, written = tuned.best, tuned.written
+    return Results(
+        title=program,
+        about=f"on {tuned.data}, a schedule by search",
+        verdict="",
+        good=True,
+        stats=(
+            Stat("best", f"{best.cycles:,}", f"cycles, with about {best.found.luts:,.0f} LUTs"),
+            Stat("as written", f"{written.cycles:,}", f"cycles, with about {written.found.luts:,.0f} LUTs"),
+            Stat("speedup", f"{written.cycles / best.cycles:.2f}×", f"objective: {tuned.objective}"),
+            Stat("designs estimated", f"{tuned.looked:,}", "by exact statistics of the data"),
+            Stat("simulated", str(len(tuned.trials)), f"{len(tuned.front)} on the Pareto front"),
+        ),
+        charts=(_front(tuned), _expected(tuned)),
+        tables=(ResultTable("Schedules that were simulated", tuned_grid(tuned)),),
+        details=tuple(_details(trial) for trial in by_cycles(tuned)),
+        notes=(
+            "The search chose by estimates what to simulate. A schedule below the line of the second chart "
+            "takes fewer cycles than was expected of it.",
+        ),
+    )
+
+
+def _group(tuned: Tuned, trial: Trial) -> str:
+    if trial is tuned.written:
+        return "as written"
+    if trial is tuned.best:
+        return "best"
+    return "Pareto front" if trial in tuned.front else "others"
+
+
+def _front(tuned: Tuned) -> ScatterChart:
+    trials = by_cycles(tuned)
+    front = sorted((trial.found.luts, float(trial.cycles)) for trial in tuned.front)
+    return ScatterChart(
+        "Cycles against LUTs of an ECP5, estimated",
+        axis("LUTs", [trial.found.luts for trial in trials]),
+        axis("cycles", [trial.cycles for trial in trials]),
+        tuple(
+            Point(n, trial.found.luts, trial.cycles, _group(tuned, trial)) for n, trial in enumerate(trials)
+        ),
+        tuple(front),
+        "nothing beats these in both",
+        stepped=True,
+    )
+
+
+def _expected(tuned: Tuned) -> ScatterChart:
+    trials = by_cycles(tuned)
+    numbers = [number for trial in trials for number in (trial.found.cycles, float(trial.cycles))]
+    ends = ((min(numbers), min(numbers)), (max(numbers), max(numbers)))
+    return ScatterChart(
+        "Cycles against those that were expected",
+        axis("cycles by estimate", numbers),
+        axis("cycles", numbers),
+        tuple(
+            Point(n, trial.found.cycles, trial.cycles, _group(tuned, trial)) for n, trial in enumerate(trials)
+        ),
+        ends,
+        "equal",
+    )
+
+
+def _details(trial: Trial) -> tuple[tuple[str, str], ...]:
+    return (
+        ("cycles", f"{trial.cycles:,}, by estimate {trial.found.cycles:,.0f}"),
+        ("LUTs", f"{trial.found.luts:,.0f} in {counted(trial.found.regions, 'region')}"),
+        ("schedule", trial.found.schedule.dumps().strip()),
+    )

@@ -1,0 +1,267 @@
+"""One configuration of a sweep: all that its result follows from, and a key made of that."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache, lru_cache
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any, cast
+
+import samhw
+from samhw.app.workload import SYNTHETIC
+from samhw.choices.schedule import Schedule, cascade_text, counts_text
+from samhw.compiler import AUTO, asked_text, asked_type
+from samhw.errors import InputError
+from samhw.graph import Arch, Dram
+from samhw.graph.numerics import ValueType
+from samhw.lang import Example, MlirFile, Program, load_named
+from samhw.lang.splits import rule_file
+from samhw.script import Script
+from samhw.targets.building.cache import digest
+
+__all__ = ["COLUMNS", "Configuration", "version_digest"]
+
+COLUMNS = (
+    *("program", "data", "value", "fuse", "iteration", "order", "permute", "depth", "memory"),
+    *("off_chip", "lanes", "share", "cascade", "blocks", "queues", "partial_sums"),
+    *("largest_copy", "attempts"),
+)
+"""What every configuration has a value of, in the words of the command line."""
+
+Setting = int | float | str
+"""The value of a field of `Arch`."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A program on data under one schedule and one `Arch`. The other fields are in the words of the command
+    line.
+
+    Raises:
+        InputError: for a program, value type or setting that there is not.
+    """
+
+    program: str
+    data: str = "auto"
+    """What `--data` takes; several of them joined by `+`."""
+    value: ValueType | None = None
+    """None is `auto`."""
+    schedule: Schedule = field(default_factory=Schedule)
+    depth: int | None = None
+    """Of every channel between nodes, in tokens, or None for the compiler's depths."""
+    memory: str = "chip"
+    """What holds the tensors: `chip`, or what `--memory` takes."""
+    settings: tuple[tuple[str, Setting], ...] = ()
+    """Fields of `Arch` that differ from the default: `slack`, or `alu.f32.mul` for an entry of a table."""
+
+    def __post_init__(self) -> None:
+        if self.depth is not None and self.depth < 1:
+            raise InputError(f"A channel cannot have the depth {self.depth}; give at least 1.")
+        self.dram()
+        _known_program(self.program)
+        self.arch()
+
+    def arch(self) -> Arch:
+        """The `Arch` with the settings made."""
+        data = Arch().to_json()
+        for name, value in self.settings:
+            _set(data, name, value)
+        return Arch.from_json(data)
+
+    def dram(self) -> Dram | None:
+        """What holds the tensors that lie off chip, if any do."""
+        if self.memory == "chip":
+            if self.schedule.off_chip:
+                raise InputError(
+                    f"{'+'.join(self.schedule.off_chip)} is to lie off chip, but memory is 'chip'; give "
+                    "another one."
+                )
+            return None
+        return Dram.load(self.memory)
+
+    def specs(self) -> tuple[str, ...]:
+        """Each `--data` by itself."""
+        return tuple(self.data.split("+"))
+
+    def columns(self) -> dict[str, Any]:
+        """What the table says of the configuration: a column for each field, those of the schedule among
+        them, for each region's order, each format and each setting."""
+        schedule = self.schedule
+        chosen = {
+            **_fields(self),
+            "fuse": schedule.fuse_text(),
+            "iteration": schedule.iteration,
+            "order": "" if isinstance(schedule.order, Mapping) else ",".join(schedule.order),
+            "permute": schedule.permute,
+            "off_chip": "+".join(schedule.off_chip or ()),
+            "lanes": counts_text(schedule.lanes),
+            "share": schedule.share_text() or "auto",
+            "cascade": cascade_text(schedule.cascade),
+            "blocks": counts_text(schedule.blocks),
+            "queues": counts_text(schedule.queues),
+            "partial_sums": schedule.partial_sums_text(),
+            "largest_copy": schedule.largest_copy,
+            "attempts": schedule.attempts,
+        }
+        orders = schedule.order if isinstance(schedule.order, Mapping) else {}
+        return {
+            **{name: chosen[name] for name in COLUMNS},
+            **{f"order.{result}": ",".join(order) for result, order in orders.items()},
+            **{f"formats.{name}": text for name, text in schedule.formats.items()},
+            **{f"brackets.{result}": text for result, text in schedule.brackets.items()},
+            **{f"split.{tensor}": rule for tensor, rule in schedule.split.items()},
+            **{f"permute_rows.{tensor}": rows for tensor, rows in schedule.permute_rows.items()},
+            **{f"arch.{name}": value for name, value in self.settings},
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; `from_json` is its inverse."""
+        return {**_fields(self), "schedule": self.schedule.to_json(), "settings": dict(self.settings)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Configuration":
+        """The configuration of a JSON object."""
+        schedule, settings = Schedule.from_fields(data["schedule"]), tuple(data["settings"].items())
+        value = asked_type(data["value"])
+        return cls(**{**data, "value": value, "schedule": schedule, "settings": settings})
+
+    def key(self) -> str:
+        """A name for all that the result follows from: the fields, the whole `Arch`, the contents of the
+        files, and samhw itself. Equal only for configurations with equal results.
+
+        Raises:
+            InputError: for a file that is not there.
+        """
+        # Settings that leave the default as it is make no difference.
+        chosen = {**_fields(self), "schedule": self.schedule.to_json(), "settings": None}
+        dram = self.dram()
+        defined = json.dumps([chosen, self.arch().to_json(), dram and asdict(dram)], sort_keys=True)
+        return digest(version_digest(), defined, *(_content(file) for file in self.files()))
+
+    def files(self) -> Iterator[Path]:
+        """The files, and folders of files, that it reads."""
+        for spec in (_program_parts(self.program), *map(_data_parts, self.specs())):
+            if spec is not None:
+                yield Path(spec[1])
+        yield from _imported(self.program)
+        for rule in (*self.schedule.split.values(), *self.schedule.permute_rows.values()):
+            if (file := rule_file(rule)) is not None:
+                yield Path(file)
+
+    def anywhere(self) -> "Configuration":
+        """The same with absolute paths, for a process in another working directory."""
+        data = "+".join(_absolute(_data_parts(spec)) or spec for spec in self.specs())
+        memory = str(Path(self.memory).absolute()) if self.memory.endswith(".json") else self.memory
+        program = _absolute(_program_parts(self.program)) or self.program
+        schedule = replace(
+            self.schedule,
+            split=_absolute_rules(self.schedule.split),
+            permute_rows=_absolute_rules(self.schedule.permute_rows),
+        )
+        return replace(self, program=program, data=data, memory=memory, schedule=schedule)
+
+
+def _absolute_rules(rules: Mapping[str, str]) -> dict[str, str]:
+    """Rules by tensor, with absolute paths of the files that they are in."""
+    return {tensor: _absolute(_rule_parts(rule)) or rule for tensor, rule in rules.items()}
+
+
+def _fields(configuration: Configuration) -> dict[str, object]:
+    """The fields by name, with the name of the value type."""
+    found = {field.name: getattr(configuration, field.name) for field in fields(configuration)}
+    return {**found, "value": asked_text(configuration.value)}
+
+
+@cache
+def _known_program(spec: str) -> Program | Example | MlirFile:
+    return load_named(spec)
+
+
+@cache
+def _imported(spec: str) -> Sequence[Path]:
+    """The files beside a user's Python file that the program needs."""
+    if ".py:" not in spec:
+        return ()
+    found = _known_program(spec)
+    if isinstance(found, Example):  # It may import more.
+        found.function()
+    return Script(spec.rpartition(":")[0]).neighbours()
+
+
+def _set(data: dict[str, Any], name: str, value: Setting) -> None:
+    """Sets an entry of `Arch.to_json()`, in which a dot leads into a table."""
+    *tables, last = name.split(".")
+    for table in tables:
+        data = cast(dict[str, Any], data.get(table)) if isinstance(data.get(table), dict) else {}
+    if isinstance(entries := data.get(last), dict):
+        names = ", ".join(f"{name}.{entry}" for entry in entries)
+        raise InputError(f"Arch.{name} is a table, of {names}; set an entry of it.")
+    if last not in data:
+        inside = f"{'.'.join(tables)} has {', '.join(data)}" if data else f"{'.'.join(tables)} has no entries"
+        if not tables:
+            inside = f"Arch has {', '.join(data)}"
+        raise InputError(f"Arch has no field '{name}' to set: {inside}.")
+    if data[last] is not None and type(value) is not type(data[last]):
+        raise InputError(f"Arch.{name} is {data[last]!r} by default, and {value!r} is of another kind.")
+    data[last] = value
+
+
+# Files
+
+_Parts = tuple[str, str, str]
+"""A file's path with what stands before it and behind it."""
+
+
+def _rule_parts(rule: str) -> _Parts | None:
+    file = rule_file(rule)
+    return None if file is None else ("", file, rule[len(file) :])
+
+
+def _program_parts(spec: str) -> _Parts | None:
+    if spec.endswith((".ein", ".mlir")):
+        return "", spec, ""
+    path, colon, name = spec.rpartition(":")
+    return ("", path, colon + name) if path.endswith((".py", ".mlir")) else None
+
+
+def _data_parts(spec: str) -> _Parts | None:
+    """As `make_workload` reads it."""
+    name, equals, path = spec.partition("=")
+    if spec in (AUTO, "karate") or spec.partition(":")[0] in ("random", SYNTHETIC):
+        return None
+    if equals and name.isidentifier():
+        return name + equals, path, ""
+    path, colon, option = spec.partition(":")
+    return "", path, colon + option
+
+
+def _absolute(parts: _Parts | None) -> str | None:
+    return f"{parts[0]}{Path(parts[1]).absolute()}{parts[2]}" if parts else None
+
+
+def _content(path: Path) -> str:
+    """A hash of a file, or of all files of a folder."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    try:
+        stats = [(file, file.stat()) for file in files]
+        return digest(*(_file_digest(file, stat.st_size, stat.st_mtime_ns) for file, stat in stats))
+    except OSError as error:
+        raise InputError(f"Cannot read {path} ({error.strerror}); give a file that is there.") from None
+
+
+@lru_cache(maxsize=1024)
+def _file_digest(path: Path, size: int, modified: int) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+@cache
+def version_digest() -> str:
+    """A hash of samhw's version and sources. A list of those that results follow from would grow old."""
+    package = Path(__file__).parents[2]
+    whole = sha256(samhw.__version__.encode())
+    for path in sorted(package.rglob("*")):
+        if path.suffix in (".py", ".ein"):
+            whole.update(path.read_bytes())
+    return whole.hexdigest()

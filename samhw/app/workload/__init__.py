@@ -1,0 +1,25 @@
+"""Programs bound to data, and compiled with room for it."""
+
+from samhw.app.workload.bind import make_workload
+from samhw.app.workload.compile import compile_workload, job_of
+from samhw.app.workload.data import DEFAULT, SYNTHETIC
+from samhw.app.workload.effort import Effort, predict_effort
+from samhw.app.workload.model import make_model_workload
+from samhw.app.workload.named import bind_program
+from samhw.app.workload.saved import SavedDesign, fingerprint
+from samhw.app.workload.workload import Workload
+
+__all__ = [
+    "DEFAULT",
+    "SYNTHETIC",
+    "Effort",
+    "SavedDesign",
+    "Workload",
+    "bind_program",
+    "compile_workload",
+    "fingerprint",
+    "job_of",
+    "make_model_workload",
+    "make_workload",
+    "predict_effort",
+]

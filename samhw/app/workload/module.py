@@ -1,0 +1,174 @@
+"""A module of PyTorch on its example arguments, and the comparison with the module itself."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from samhw.app.workload.agreement import (
+    SINGLE,
+    differences,
+    exactly,
+    greatest_difference,
+    in_float64,
+    parts_of,
+)
+from samhw.app.workload.workload import Workload
+from samhw.errors import InputError, RunError
+from samhw.importers.torch import ImportedModule, import_module
+from samhw.importers.torch.export import without_fast_path
+from samhw.importers.torch.state import restored
+from samhw.lang import Example
+from samhw.lang.reference import Bounded
+from samhw.tensors import Tensor
+
+__all__ = ["check_program", "difference", "leaves", "make_module_workload", "outputs_of"]
+
+
+def make_module_workload(spec: str, example: Example, given: object) -> Workload:
+    """A module as a program, on its example arguments.
+
+    Args:
+        spec: `file.py:name`, where the name is that of `example`.
+        given: what its function gives: the module and the arguments.
+
+    Raises:
+        InputError: for something else that is given, or a module that cannot be imported.
+    """
+    module, arguments = given if isinstance(given, tuple) and len(given) == 2 else (None, None)
+    if not isinstance(module, nn.Module) or not isinstance(arguments, tuple | list):
+        raise InputError(
+            f"'{spec}' gives {_said(given)}, and is to give a torch.nn.Module, or a function of nested "
+            "lists, and a tuple of example arguments; fix the file."
+        )
+    with example.script.around():
+        imported = import_module(module, arguments, name=spec.rpartition(":")[2])
+        tensors = imported.tensors(arguments)
+    program = imported.program.bind({name: tensor.shape for name, tensor in tensors.items()})
+
+    def oracle() -> float:
+        with example.script.around():
+            return check_program(module, imported, arguments, tensors)
+
+    return Workload("example", program, tensors, oracle, imported.scopes)
+
+
+def _said(given: object) -> str:
+    """What a function has given, in words."""
+    if isinstance(given, tuple) and len(given) < 4:
+        return f"({', '.join(type(item).__name__ for item in given)})"
+    return f"a {type(given).__name__}"
+
+
+def check_program(
+    module: nn.Module, imported: ImportedModule, arguments: Sequence[object], tensors: Mapping[str, Tensor]
+) -> float:
+    """How far the program is from the module, both in float64, on these data.
+
+    Raises:
+        RunError: where that is more than PyTorch's own error in f32.
+    """
+    parts = parts_of(in_float64(imported.program, tensors))
+    ours, bounds, opens = (leaves(imported.outputs(part, arguments, exact=True)) for part in parts)
+    theirs = outputs_of(module, arguments)
+    exact = _in_double(module, arguments)
+    if exact is not None and any(map(_is_lost, leaves(theirs), leaves(exact))):
+        exact = None
+    wanted = leaves(theirs if exact is None else exact)
+    # PyTorch's sums in f32 have another order, and its functions other roundings.
+    more = 1 if exact is not None else 16
+    worst = 0.0
+    for result, mine, bound, is_open, single, double in zip(
+        imported.results, ours, bounds, opens, leaves(theirs), wanted, strict=True
+    ):
+        if not isinstance(single, torch.Tensor):
+            continue
+        apart = greatest_difference(
+            Bounded(_array(mine), _array(bound) * more, _array(is_open))
+            if result.is_computed
+            else exactly(_array(mine)),
+            _array(double),
+            name=imported.program.name,
+            source="module",
+            cause=_empty_rows(imported),
+            scale=SINGLE,
+            own=_own(single, double),
+        )
+        worst = max(worst, apart)
+    return worst
+
+
+def _array(tensor: torch.Tensor) -> npt.NDArray[Any]:
+    """Its elements; those of types that NumPy lacks, such as bf16, in float64."""
+    held = tensor.detach()
+    return (held.double() if held.is_floating_point() else held).numpy()
+
+
+def _own(single: torch.Tensor, double: torch.Tensor) -> npt.NDArray[Any]:
+    """What PyTorch's own error in f32 allows, element by element."""
+    return _array(torch.abs(single.double() - double.double()).nan_to_num(0, 0) * 4)
+
+
+def _empty_rows(imported: ImportedModule) -> str:
+    """What else may be the cause, in a program with masks."""
+    if not any(statement.mask is not None for statement in imported.program.statements):
+        return ""
+    return "if no row is masked out entirely, which gives 0 here, "
+
+
+def difference(ours: torch.Tensor, theirs: torch.Tensor) -> float:
+    """The greatest of the `differences` of all elements."""
+    return float(differences(_array(ours), _array(theirs)).max(initial=0.0))
+
+
+def outputs_of(module: nn.Module, arguments: Sequence[object]) -> Any:
+    """What the module gives, by the operators that it is imported of, in dense tensors. The module stays as
+    it is.
+
+    Raises:
+        RunError: if PyTorch cannot run it.
+    """
+    try:
+        with torch.no_grad(), without_fast_path(), restored(module):
+            found = module(*arguments)
+    except Exception as error:
+        said = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0].partition(". ")[0]
+        raise RunError(
+            f"PyTorch itself does not run {type(module).__name__} on these arguments, so there is nothing to "
+            f"compare with ({said}); do without check()."
+        ) from error
+    return torch.utils._pytree.tree_map(_dense, found)
+
+
+def _dense(output: object) -> object:
+    if isinstance(output, torch.Tensor) and output.layout != torch.strided:
+        return output.to_dense()
+    return output
+
+
+def _in_double(module: nn.Module, arguments: Sequence[object]) -> object:
+    """What the module gives in float64; None if it cannot."""
+    try:
+        wide = copy.deepcopy(module).double()
+        held = [a.double() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in arguments]
+        return outputs_of(wide, held)
+    except Exception:
+        # It makes tensors of f32 on its way, which float64 does not go with.
+        return None
+
+
+def _is_lost(single: object, double: object) -> bool:
+    """Whether numbers of f32 are none in float64: the module has a constant of float64, such as its least
+    number, that overflows a tensor which it makes in f32."""
+    if not isinstance(single, torch.Tensor) or not isinstance(double, torch.Tensor):
+        return False
+    return bool((single.isfinite() & ~double.isfinite()).any())
+
+
+def leaves(outputs: object) -> list[Any]:
+    """The tensors of what a module gives."""
+    found: list[object] = torch.utils._pytree.tree_leaves(outputs)
+    return found

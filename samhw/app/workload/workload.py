@@ -1,0 +1,208 @@
+"""A program bound to data."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+
+import numpy as np
+
+from samhw.choices.schedule import Schedule
+from samhw.compiler import choose_value
+from samhw.compiler.search import derived_of
+from samhw.cost.statistics import Kind, TensorStatistics, from_tensors
+from samhw.errors import InputError
+from samhw.graph.numerics import ValueType
+from samhw.lang import (
+    MAX_EXTENT,
+    Capacity,
+    Pattern,
+    Program,
+    TensorDecl,
+    greatest_extents,
+    result_patterns,
+)
+from samhw.lang.splits import Busiest, SplitProgram, dealt, split_program
+from samhw.tensors import Format, Tensor
+
+__all__ = ["Workload"]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A program bound to data. `tensors` holds every input, in the format that the program declares."""
+
+    name: str
+    program: Program
+    tensors: dict[str, Tensor]
+    oracle: Callable[[], float | None] | None = None
+    """Of a program that was made of something else: how far it is from that on these data, in float64; None
+    if that takes too long to find out. Raises RunError if it is further than it may be."""
+    scopes: Mapping[str, str] | None = None
+    """Of a program that was made of a module of PyTorch: by result, the path of the module that computes
+    it."""
+    notes: tuple[str, ...] = ()
+    """Of a program that was made of something else: what is done in another way than that says, in
+    sentences."""
+    greatest: Mapping[str, int] = field(default_factory=dict)
+    """By dimension, the extent that a build must take at least, where that is more than the data's."""
+
+    def with_extents(self, extents: Mapping[str, int]) -> "Workload":
+        """The same data, to be built with room for these extents of dimensions, and for what follows from
+        them.
+
+        Raises InputError for extents that the program cannot have, or that are less than the data's.
+        """
+        bound = self.program.dimensions.extents
+        wide = self.program.unbound.with_extents(extents)
+        for decl in wide.operands:
+            # One tensor after another, since the extents of one may fix those of others.
+            dimensions = wide.dimensions
+            missing = [d for d in dimensions.of_tensor(decl.name) if dimensions.extents[d] is None]
+            wide = wide.with_extents({d: bound[d] or 1 for d in missing})
+        greatest = {d: extent or 1 for d, extent in wide.dimensions.extents.items()}
+        for name, extent in greatest.items():
+            if extent < (has := bound[name] or 1):
+                raise InputError(
+                    f"The data has {name}={has}, for which a build of up to {extent} has no room; give a "
+                    "greater extent."
+                )
+        more = {d: extent for d, extent in greatest.items() if d in extents or extent != bound[d]}
+        return replace(self, greatest=more)
+
+    def value(self, asked: ValueType | None = None) -> ValueType:
+        """The value type, from what is asked for, the program and its data (`choose_value`)."""
+        return choose_value(asked, self.program, (tensor.vals for tensor in self.tensors.values()))
+
+    def statistics(
+        self, kind: Kind = "exact", schedule: Schedule | None = None, *, is_open: bool = False
+    ) -> TensorStatistics:
+        """What is known of the inputs, of that kind, and of the parts into which a schedule splits them. Ask
+        once, and keep it: it keeps what it has counted. `is_open` as for `Job`."""
+        masks = {statement.mask.tensor for statement in self.program.statements if statement.mask}
+        stored = self.stored(schedule)
+        program = self.program if schedule is None else _written(schedule, self.program)
+        room = self.capacity(schedule and replace(schedule, fuse="partial", order={})) if is_open else None
+        return from_tensors(
+            stored | derived_of(program, stored, room) | self.parts(schedule), kind, masks=masks
+        )
+
+    def stored(self, schedule: Schedule | None) -> dict[str, Tensor]:
+        """The inputs with their rows in the orders of a schedule.
+
+        Raises InputError for data that have no such order.
+        """
+        if schedule is None or not schedule.permute_rows:
+            return self.tensors
+        return schedule.row_orders(_written(schedule, self.program)).drawn(self.tensors).there(self.tensors)
+
+    def parts(self, schedule: Schedule | None) -> dict[str, Tensor]:
+        """The parts into which a schedule splits inputs, by name.
+
+        Raises InputError for data that its rules cannot split.
+        """
+        split = self._split(schedule)
+        return {} if split is None else split.derived(self.stored(schedule))
+
+    def busiest(self, split: SplitProgram, schedule: Schedule) -> Busiest:
+        """What the busiest lane of each part has to do, so that each lane gets about as many of these data's
+        entries.
+
+        Args:
+            split: of this program, as a schedule asks for it.
+        """
+        parts: dict[str, Tensor] = {}
+
+        def of_part(part: str, mode: int) -> Callable[[int], int]:
+            if not parts:
+                parts.update(split.derived(self.stored(schedule)))
+            coords, _ = parts[part].to_coo()
+            return dealt(np.unique(coords[mode], return_counts=True)[1])
+
+        return of_part
+
+    def _split(self, schedule: Schedule | None) -> SplitProgram | None:
+        """The program over the parts into which a schedule splits inputs, if it does."""
+        if schedule is None or not schedule.split:
+            return None
+        return split_program(_written(schedule, self.program), schedule.split, stored=schedule.stored_terms)
+
+    def in_whole_numbers(self, greatest: int = 4) -> "Workload":
+        """The same structure with integer values, those of each tensor scaled to at most `greatest` and
+        rounded away from zero: what an integer type can hold of a model."""
+
+        def whole(tensor: Tensor) -> Tensor:
+            coords, vals = tensor.to_coo()
+            most = float(np.max(np.abs(vals), initial=0)) or 1.0
+            scaled = np.sign(vals) * np.ceil(np.abs(vals) * (greatest / most) - 1e-9)
+            return Tensor.from_coo(coords, scaled, tensor.shape, tensor.format)
+
+        named = self.program.index_tensors
+        return replace(
+            self, tensors={name: t if name in named else whole(t) for name, t in self.tensors.items()}
+        )
+
+    def capacity(self, schedule: Schedule | None = None) -> Capacity:
+        """What a build must hold to run this data, in powers of two so that similar data share a build, but
+        for extents that were asked for. The schedule may store tensors in other formats.
+
+        Raises `InputError` for an extent that neither the program nor the data fix.
+        """
+        program = (schedule or Schedule()).apply(self.program)
+        program = program.bind({name: tensor.shape for name, tensor in self.tensors.items()})
+        ordered = self.stored(schedule)
+        stored = {
+            name: tensor
+            if program.tensors[name].format == self.program.tensors[name].format
+            else tensor.convert(program.tensors[name].format)
+            for name, tensor in ordered.items()
+        }
+        greatest = greatest_extents(program, Capacity(self.greatest))
+        split = self._split(schedule) or SplitProgram(program, {})
+        every = stored | split.derived(ordered)
+        entries = {name: _entries(tensor) for name, tensor in every.items()}
+        like = split.like()
+        read = {name: tensor for name, tensor in every.items() if name in split.program.tensors}
+        patterns = result_patterns(split.program, read)
+        for name, pattern in patterns.items():
+            decl = program.tensors.get(name) or split.program.tensors[name]
+            shape = program.dimensions.shape(like.get(name, name), greatest)
+            entries[name] = _greatest_entries(decl, shape, pattern)
+        return Capacity(
+            {d: self.greatest.get(d) or min(_power_of_two(n), MAX_EXTENT) for d, n in greatest.items()},
+            {name: _power_of_two(n) for name, n in entries.items()},
+        )
+
+
+def _written(schedule: Schedule, program: Program) -> Program:
+    """The program with the brackets and formats of a schedule, in the regions of its text."""
+    return replace(schedule, fuse="partial", order={}).apply(program)
+
+
+def _greatest_entries(decl: TensorDecl, shape: tuple[int, ...], pattern: Pattern) -> int:
+    """The most entries of a result, or blocks of them: at least a fiber for each outer coordinate."""
+    extents = dict(zip(decl.indices, shape, strict=True))
+    if isinstance(decl.format.block, tuple):
+        sizes = dict(zip(decl.indices, decl.format.block, strict=True))
+        pattern = pattern.in_blocks(sizes)
+        extents = {index: -(-n // sizes[index]) for index, n in extents.items()}
+    return max(pattern.count(extents), _above_dense(decl.format, shape), *extents.values(), 1)
+
+
+def _entries(tensor: Tensor) -> int:
+    """The most coordinates, or values, or blocks of values that an array of it has."""
+    block = prod(tensor.format.block_shape)
+    lengths = {name: len(array) for name, array in tensor.arrays().items()}
+    return max(length // block if name == "vals" else length for name, length in lengths.items())
+
+
+def _above_dense(fmt: Format, shape: tuple[int, ...]) -> int:
+    """The most coordinates that a compressed level holds above a dense one: it keeps each of them, whatever
+    lies below, so that the pattern of the values does not tell."""
+    fmt = fmt.of_blocks
+    inner = max((n for n, level in enumerate(fmt.levels) if level.is_full), default=0)
+    outer = [n for n in range(inner) if not fmt.levels[n].is_full]
+    return prod(shape[mode] for mode in fmt.mode_order[: max(outer) + 1]) if outer else 0
+
+
+def _power_of_two(n: int) -> int:
+    return 1 << max(0, (n - 1).bit_length())

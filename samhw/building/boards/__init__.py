@@ -1,7 +1,0 @@
-"""Designs for boards: netlists and bitstreams, and what loads them."""
-
-from samhw.building.boards.bitstream import Bitstream, make_bitstream
-from samhw.building.boards.loader import load_bitstream
-from samhw.building.boards.netlist import BoardDesign
-
-__all__ = ["Bitstream", "BoardDesign", "load_bitstream", "make_bitstream"]

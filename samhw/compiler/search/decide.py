@@ -1,0 +1,117 @@
+"""What a schedule leaves open in a program is decided: where regions end, what uses share, and orders."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from samhw.choices.schedule import AUTO, Schedule
+from samhw.compiler import Decision, Lowerings, Scope, choose_value
+from samhw.compiler.passes import Lowerable, apply_program_passes
+from samhw.compiler.search.asked import as_asked
+from samhw.compiler.search.job import Job
+from samhw.compiler.search.split import BETTER, RegionSplitter
+from samhw.graph import Arch
+from samhw.graph.numerics import ValueType
+from samhw.lang.decision import Refusal, RegionDecision
+
+__all__ = ["decide", "regions_decided"]
+
+
+def decide(job: Job, lowerings: Lowerings) -> Decision | Refusal:
+    """What is decided about a job whose schedule is not to be chosen.
+
+    A region without an order in the schedule gets the first one that suits the tensors and the statements'
+    own orders, and that streams can follow. If there is none, and the schedule permits it, operands are
+    copied into another mode order first, and results from another one; `CompiledRegion.copy` says at what
+    cost. Otherwise such a program is refused, but for transpositions that stand alone, which are copies
+    themselves.
+
+    Args:
+        lowerings: what has been lowered of this job under other schedules; more is added.
+
+    Raises:
+        InputError: for what no decision would make possible.
+    """
+    first = job.lowerable()
+    value = choose_value(job.value, first.program)
+    given = _given(first)
+    best = regions_decided(given, first, value, job.arch, lowerings)
+    if first.schedule.partial_sums != AUTO:
+        return best
+    stored: tuple[str, ...] = ()
+    for result, sums in given.added.items():
+        more = replace(first, schedule=replace(first.schedule, partial_sums=(*stored, result)))
+        found = regions_decided(_given(more), first, value, job.arch, lowerings)
+        if _is_better(found, best, sums):
+            best, stored = found, (*stored, result)
+    return best
+
+
+def _given(first: Lowerable) -> Lowerable:
+    """The program after its own passes, in the regions that its schedule asks for."""
+    return as_asked(apply_program_passes(first), first.program)
+
+
+def _is_better(found: Decision | Refusal, other: Decision | Refusal, sums: Sequence[str]) -> bool:
+    """Whether to store terms of a result before they are added: where streams cannot add them in one region,
+    and where it takes clearly fewer cycles."""
+    if isinstance(other, Refusal):
+        # With several results, what is refused behind it may come to be stored too.
+        return not isinstance(found, Refusal) or (
+            not set(sums).isdisjoint(other.place) and set(sums).isdisjoint(found.place)
+        )
+    return not isinstance(found, Refusal) and found.cycles < BETTER * other.cycles
+
+
+def regions_decided(
+    given: Lowerable, first: Lowerable, value: ValueType, arch: Arch, lowerings: Lowerings
+) -> Decision | Refusal:
+    """What is decided about the regions of a program.
+
+    Args:
+        given: after the passes of programs, in the regions that are asked for.
+        first: before them.
+        lowerings: as for `decide`.
+
+    Raises:
+        InputError: for what no decision would make possible.
+    """
+    scope = Scope(given, value, arch, lowerings)
+    regions: list[RegionDecision] = []
+    cycles = 0.0
+    for number, region in enumerate(given.program.regions):
+        if scope.is_idle(number):
+            # A statement of the program, from which extents follow, and no region of the design.
+            regions.append(RegionDecision(region.written, region.label))
+            continue
+        parts = RegionSplitter(scope, number).parts()
+        if isinstance(parts, Refusal):
+            return parts
+        regions += [part.decision for part in parts]
+        cycles += sum(part.cycles for part in parts)
+    taken = replace(_taken(first, regions), lanes=given.schedule.lanes)
+    if given.added:
+        taken = replace(taken, partial_sums=given.schedule.stored_terms)
+    return Decision(given, tuple(regions), value, taken, cycles, lowerings=lowerings)
+
+
+def _taken(first: Lowerable, regions: Sequence[RegionDecision]) -> Schedule:
+    """A program's schedule with what was chosen beside it. A copy is in the order of what it copies, and
+    takes none; a region that ends with a tensor which a pass has added is named by that.
+
+    Args:
+        first: before the passes, with the regions that were asked for; some have been split.
+    """
+    ends = {region.label for region in regions}
+    fuse: list[list[str]] = []
+    for asked in first.program.regions:
+        fuse.append([])
+        for statement in asked.statements:
+            fuse[-1].append(statement.lhs.tensor)
+            if statement.lhs.tensor in ends and statement is not asked.statements[-1]:
+                fuse.append([])
+    return replace(
+        first.schedule,
+        fuse=tuple(map(tuple, fuse)),
+        order={r.label: r.order for r in regions if r.label and r.order},
+        formats={decl.name: str(decl.format) for decl in first.program.tensors.values()},
+    )

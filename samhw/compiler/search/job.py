@@ -1,0 +1,125 @@
+"""What is to be compiled, and for what."""
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property, partial
+from math import ceil, log2
+from typing import Protocol
+
+from samhw.choices.schedule import Schedule
+from samhw.compiler.passes import Lowerable
+from samhw.compiler.search.lanes import NO_LIMIT, Room
+from samhw.compiler.search.modules import in_modules
+from samhw.compiler.search.work import Sizes
+from samhw.cost.statistics import TensorStatistics
+from samhw.graph import Arch
+from samhw.graph.numerics import ValueType
+from samhw.lang import Capacity, Program
+from samhw.lang.splits import Busiest, SplitProgram
+
+__all__ = ["Data", "Job"]
+
+
+class Data(Protocol):
+    """What a program is compiled for; a `Workload` is that."""
+
+    def capacity(self, schedule: Schedule | None = None) -> Capacity:
+        """What a build must hold to run it, as a schedule stores it."""
+
+    def statistics(self, *, schedule: Schedule | None = None, is_open: bool = False) -> TensorStatistics:
+        """What is known of it, as a schedule stores it; `is_open` as for `Job`."""
+
+    def busiest(self, split: SplitProgram, schedule: Schedule) -> Busiest:
+        """What the busiest lane of each part has to do, if a schedule splits it so."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be compiled.
+
+    Attributes:
+        program: with the extents of its data, where its schedule is to be chosen for some.
+        schedule: what may be chosen; under `auto` the fields that it leaves open are.
+        data: what it is compiled for; None where capacities alone say how large it is.
+        value: the value type; None for what `choose_value` makes of the program's text.
+        capacity: greatest extents and entries, where neither text nor data say, or more is wanted.
+        entries: by tensor, the entries of its compressed levels in place of all others.
+        arch: the latencies.
+        known: what is known of the inputs without data, for whose entries there is room then; None for as
+            much as there is room for.
+        scopes: of a program that was made of a module of PyTorch, as for `module_regions`.
+        room: how large a design may be whose schedule is chosen.
+        is_open: the design is to take data of other extents too, as far as its capacities reach.
+    """
+
+    program: Program
+    schedule: Schedule = field(default_factory=Schedule)
+    data: Data | None = None
+    _: KW_ONLY
+    value: ValueType | None = None
+    capacity: Capacity = field(default_factory=Capacity)
+    entries: Mapping[str, int] = field(default_factory=dict)
+    arch: Arch = field(default_factory=Arch)
+    known: TensorStatistics | None = None
+    scopes: Mapping[str, str] | None = None
+    room: Room = NO_LIMIT
+    is_open: bool = False
+
+    def under(self, schedule: Schedule) -> "Job":
+        """The same under another schedule."""
+        return replace(self, schedule=schedule)
+
+    def needs(self, schedule: Schedule) -> Capacity:
+        """The room that a build under a schedule needs."""
+        return self.capacity if self.data is None else self.data.capacity(schedule) | self.capacity
+
+    def statistics(self, schedule: Schedule) -> TensorStatistics | None:
+        """What is known of the inputs as a schedule stores them; None where capacities are what is known."""
+        if self.data is None:
+            return self.known
+        # What the host makes of data depends on what lies in blocks, such as those at the edge.
+        stored = schedule.split, schedule.permute_rows, schedule.blocks, schedule.formats
+        key = tuple(tuple(rules.items()) for rules in stored)
+        if key not in self._counted:
+            self._counted[key] = self.data.statistics(schedule=schedule, is_open=self.is_open)
+        return self._counted[key]
+
+    @cached_property
+    def _counted(self) -> dict[object, TensorStatistics]:
+        return {}
+
+    @property
+    def _expected(self) -> dict[str, int]:
+        """The entries of what has compressed levels, as far as they are known without data."""
+        return {
+            name: 1 << ceil(log2(max(1.0, stock.entries)))
+            for name, stock in (self.known.stocks.items() if self.known else ())
+            if not self.program.tensors[name].format.is_all_dense
+        }
+
+    def sizes(self) -> Sizes:
+        """How dense the inputs are."""
+        known = self.statistics(self.schedule)
+        stocks = {} if known is None else known.stocks
+        stored = {name: round(stock.entries) for name, stock in stocks.items()}
+        return Sizes.of_entries(self.program, self.needs(replace(self.schedule, fuse="partial")), stored)
+
+    def lowerable(self) -> Lowerable:
+        """What the first pass takes: the program under its schedule, with the regions that `module` stands
+        for.
+
+        Raises:
+            InputError: for a schedule that the program does not fit, a format that is not compiled, or
+                entries of what has none.
+        """
+        schedule = in_modules(self.schedule, self.program, self.scopes)
+        # The results of reshapes and concatenations have extents that follow from others.
+        program = schedule.apply(self.program.unbound if self.is_open else self.program).bind({})
+        capacity = self.needs(schedule).with_entries(program, {**self._expected, **self.entries})
+        return Lowerable(
+            program,
+            capacity,
+            schedule=schedule,
+            row_orders=schedule.row_orders(program),
+            busiest=None if self.data is None else partial(self.data.busiest, schedule=schedule),
+        )

@@ -1,0 +1,95 @@
+"""The patterns that samhw knows, in the order of their priority."""
+
+from samhw.compiler.search.patterns.partition import Match, StatementPattern
+from samhw.compiler.search.patterns.shapes import Shape, access, anything, call, either, reduced
+from samhw.lang import accesses
+
+__all__ = ["BUILT_IN"]
+
+ACTIVATIONS = ("relu", "gelu", "silu", "sigmoid", "tanh")
+
+
+def _softmax(scores: Shape) -> Shape:
+    """exp(scores - max) / sum, or without the maximum."""
+    shifted = call("-", scores, reduced("max", anything("scores")))
+    exponential = call("exp", either(shifted, scores), name="exponential")
+    return call("/", exponential, reduced("sum", anything("exponential")))
+
+
+def _attention() -> Shape:
+    """softmax(query key, scaled or not) value."""
+    scaled = call("*", access("query"), anything("scale"))
+    product = either(call("*", access("query"), access("key")), call("*", scaled, access("key")))
+    scores = either(
+        call("*", anything("scale"), reduced("sum", product), name="scores"),
+        call("/", reduced("sum", product), anything("scale"), name="scores"),
+        reduced("sum", product, name="scores"),
+    )
+    return reduced("sum", call("*", _softmax(scores), access("value")))
+
+
+def _layer_norm() -> Shape:
+    """(x - mean) / sqrt(variance + epsilon), with or without gain and bias."""
+    mean = reduced("sum", _scaled(anything("x")))
+    centred = call("-", anything("x"), mean, name="centred")
+    square = call("*", anything("centred"), anything("centred"))
+    variance = call("+", reduced("sum", _scaled(square)), anything("epsilon"))
+    norm = either(
+        call("*", centred, call("rsqrt", variance)),
+        call("/", centred, call("sqrt", variance)),
+    )
+    scaled = call("*", norm, anything("gain"))
+    return either(call("+", scaled, anything("bias")), scaled, norm)
+
+
+def _scaled(shape: Shape) -> Shape:
+    """Over the number of elements, or times its reciprocal."""
+    count = anything("count")
+    return either(call("/", shape, count), call("*", shape, count))
+
+
+def _biased(name: str | None = None) -> Shape:
+    """A sum of products, with a bias."""
+    product = reduced("sum", call("*", access("input"), access("weight")))
+    return call("+", product, access("bias"), name=name)
+
+
+def _activated() -> Shape:
+    """An activation of a sum of products with a bias."""
+    return either(*(call(function, _biased()) for function in ACTIVATIONS))
+
+
+def _residual() -> Shape:
+    """A tensor, and a sum of products that follows from it, with a bias or without."""
+    product = call("*", access("input"), access("weight"))
+    branch = either(_biased("branch"), reduced("sum", product, name="branch"))
+    return call("+", access("around"), branch)
+
+
+def _follows(match: Match) -> str:
+    """Why the branch of a residual does not follow from what goes around it."""
+    writers = {statement.lhs.tensor: statement for statement in match.program.statements}
+    (around,) = (read.tensor for read in accesses(match.parts["around"]))
+    seen: set[str] = set()
+    stack = [read.tensor for read in accesses(match.parts["branch"])]
+    while stack:
+        tensor = stack.pop()
+        if tensor not in seen:
+            seen.add(tensor)
+            stack += [read.tensor for read in writers[tensor].reads] if tensor in writers else []
+    return "" if around in seen else f"what is added to {around} does not follow from it"
+
+
+def _is_inside(match: Match) -> str:
+    """Why an intermediate would have to leave the region."""
+    used = match.uses_elsewhere
+    return f"other statements read {', '.join(used)}" if used else ""
+
+
+BUILT_IN = (
+    StatementPattern("attention", _attention(), _is_inside),
+    StatementPattern("softmax", _softmax(anything("scores")), _is_inside),
+    StatementPattern("layer norm", _layer_norm(), _is_inside),
+    StatementPattern("residual", _residual(), _follows),
+    StatementPattern("bias and activation", _activated(), _is_inside),
+)

@@ -1,0 +1,108 @@
+"""About how many points a program is computed at, from how dense its tensors are.
+
+As if all coordinates were drawn at random, so that those of two tensors have as much in common as their
+densities say. What is dense is gone through as a whole, zeros and all.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import expm1, prod
+
+from samhw.lang import (
+    Access,
+    Capacity,
+    Expr,
+    Mul,
+    Program,
+    Statement,
+    free_indices,
+    greatest_extents,
+    terms,
+)
+from samhw.lang.expr import factors_of
+
+__all__ = ["ProgramWork", "Sizes", "extents_of", "joined", "kept_density", "work_of"]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much a program's tensors hold.
+
+    Attributes:
+        densities: by tensor, the share of its points that it stores.
+        extents: by dimension of the program.
+    """
+
+    densities: Mapping[str, float]
+    extents: Mapping[str, int]
+
+    @classmethod
+    def of_entries(cls, program: Program, capacity: Capacity, entries: Mapping[str, int]) -> "Sizes":
+        """From the values that inputs store; where that is not known, from what a build must hold."""
+        extents = greatest_extents(program, capacity)
+        densities = {}
+        for decl in program.inputs:
+            places = prod(program.dimensions.shape(decl.name, extents))
+            stored = entries.get(decl.name, capacity.entries_of(decl.name))
+            densities[decl.name] = 1.0 if decl.format.is_all_dense else min(1.0, stored / max(1, places))
+        return cls(densities, extents)
+
+
+@dataclass(frozen=True)
+class ProgramWork:
+    """Of a program: by result, the points at which its statement is computed, and how dense it is."""
+
+    points: Mapping[str, float] = field(default_factory=dict)
+    densities: Mapping[str, float] = field(default_factory=dict)
+
+
+def work_of(program: Program, sizes: Sizes) -> ProgramWork:
+    """The work of all statements; `sizes` has the inputs' densities."""
+    # A step may read what earlier ones have written of a state, which lies in dense levels.
+    densities = dict.fromkeys((s.lhs.tensor for s in program.statements if s.lhs.step is not None), 1.0)
+    densities |= sizes.densities
+    points: dict[str, float] = {}
+    for statement in program.statements:
+        result = statement.lhs.tensor
+        extents = extents_of(program, statement, sizes)
+        places = prod(extents[index] for index in statement.lhs.variables)
+        mask = 1.0 if statement.mask is None else densities[statement.mask.tensor]
+        masked = () if statement.mask is None else statement.mask.variables
+        found = least = 0.0
+        for term in terms(statement.rhs):
+            indices = {*free_indices(term), *masked}
+            at = joined(indices, [mask * _density(term, densities)], extents)
+            found += at * prod(extents[i] for i in set(statement.lhs.variables) - indices)
+            least += at
+        decl = program.tensors[result]
+        densities[result] = 1.0 if decl.format.is_all_dense else kept_density(found, places)
+        points[result] = max(least, places * densities[result])
+    return ProgramWork(points, densities)
+
+
+def extents_of(program: Program, statement: Statement, sizes: Sizes) -> dict[str, float]:
+    """The extent of each index of a statement."""
+    dimension = program.dimensions.of_statement(statement)
+    return {index: float(sizes.extents[dimension[index]]) for index in statement.indices}
+
+
+def joined(indices: Collection[str], densities: Sequence[float], extents: Mapping[str, float]) -> float:
+    """At how many points factors of these densities, which have these indices together, meet."""
+    return prod(densities) * prod(extents[index] for index in indices)
+
+
+def kept_density(points: float, places: float) -> float:
+    """The share of places that have one of some points, drawn at random, at least."""
+    return -expm1(-points / places) if places else 0.0
+
+
+def _density(expr: Expr, densities: Mapping[str, float]) -> float:
+    """The share of its points at which an expression is computed."""
+    match expr:
+        case Access():
+            return densities.get(expr.tensor, 1.0)
+        case Mul():
+            return prod(_density(factor, densities) for factor in factors_of(expr))
+        case _ if expr.children:
+            return min(1.0, sum(_density(child, densities) for child in expr.children))
+    return 1.0

@@ -1,0 +1,155 @@
+"""What is known of the stored coordinates of a program's inputs: one question, and several ways to answer."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samhw.cost.statistics.support import Support, onto
+from samhw.tensors import Tensor
+
+__all__ = [
+    "KINDS",
+    "Dealt",
+    "Kind",
+    "RowCounts",
+    "Stock",
+    "TensorStatistics",
+    "block_coordinates",
+    "stored_coordinates",
+]
+
+Kind = Literal["uniform", "degrees", "sampled", "exact"]
+RowCounts = Sequence[NDArray[np.float64]]
+"""For each of several supports, how many coordinates each row has."""
+
+KINDS: tuple[Kind, ...] = ("uniform", "degrees", "sampled", "exact")
+
+
+@dataclass(frozen=True)
+class Stock:
+    """What is known of a tensor without its coordinates: the extent of each mode, and how many coordinates it
+    stores where its levels are compressed."""
+
+    shape: tuple[int, ...]
+    entries: float
+
+    def in_blocks(self, block: tuple[int, ...]) -> "Stock":
+        """The same of its blocks, where each element is there with the same probability."""
+        if not block:
+            return self
+        share = self.entries / max(1.0, prod(map(float, self.shape)))
+        shape = tuple(-(-extent // size) for extent, size in zip(self.shape, block, strict=True))
+        return Stock(shape, prod(map(float, shape)) * (1 - (1 - min(share, 1.0)) ** prod(block)))
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """Coordinates that lanes share: those of each fiber are dealt to them in turn.
+
+    Attributes:
+        of: what is dealt, over `index` and all indices outside of it.
+        lanes: how many there are.
+    """
+
+    index: str
+    of: Support
+    lanes: int
+
+
+class TensorStatistics(ABC):
+    """What is known of the stored coordinates of inputs.
+
+    What was counted is kept, so that another design for the same data asks again for nothing.
+    """
+
+    kind: Kind
+    is_bound: bool = False
+    """Counts are upper bounds that hold for sure, in place of what is expected."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Support, float] = {}
+        self._busiest: dict[tuple[Support, tuple[Dealt, ...]], float] = {}
+        self._row_counts: dict[tuple[tuple[Support, ...], tuple[str, ...]], RowCounts | None] = {}
+
+    @property
+    @abstractmethod
+    def stocks(self) -> Mapping[str, Stock]:
+        """The tensors that something is known of, by name."""
+
+    def count(self, support: Support, indices: Collection[str] | None = None) -> float:
+        """How many distinct coordinates a support has, over all of its indices or some of them.
+
+        Raises:
+            KeyError: for a stored tensor that nothing is known of.
+        """
+        asked = support if indices is None else onto(support, indices)
+        known = self._counts.get(asked)
+        if known is None:
+            known = self._counts[asked] = self._counted(asked)
+        return known
+
+    def fiber(self, support: Support, outer: Collection[str]) -> float:
+        """How many coordinates a fiber has on average: of those over the outer indices that have any."""
+        return self.count(support) / max(self.count(support, outer), 1.0)
+
+    def busiest(self, support: Support, dealt: Sequence[Dealt]) -> float:
+        """How many of a support's coordinates the busiest lane has, where those of some of its indices are
+        dealt; by statistics without coordinates as many as every other lane.
+
+        Raises:
+            KeyError: as `count` does.
+        """
+        key = support, tuple(one for one in dealt if one.index in support.indices)
+        if not key[1]:
+            return self.count(support)
+        if key not in self._busiest:
+            self._busiest[key] = self._most_dealt(*key)
+        return self._busiest[key]
+
+    def _most_dealt(self, support: Support, dealt: tuple[Dealt, ...]) -> float:
+        """The count of the busiest lane."""
+        return self.count(support) / prod(one.lanes for one in dealt)
+
+    def by_row(self, supports: Sequence[Support], outer: Sequence[str]) -> RowCounts | None:
+        """For each support, how many coordinates each row has, row by row; of all rows that any support has,
+        or of a sample with neighbours beside each other. None where all rows are alike, or nothing is known
+        of single ones.
+
+        Args:
+            outer: the indices of the rows, outermost first, which all supports have.
+
+        Raises:
+            KeyError: as `count` does.
+        """
+        key = tuple(supports), tuple(outer)
+        if key not in self._row_counts:
+            self._row_counts[key] = self._by_row(*key)
+        return self._row_counts[key]
+
+    def _by_row(self, supports: tuple[Support, ...], outer: tuple[str, ...]) -> RowCounts | None:
+        return None
+
+    @abstractmethod
+    def _counted(self, support: Support) -> float:
+        """The count of a support over all of its indices."""
+
+
+def stored_coordinates(tensor: Tensor, *, is_mask: bool = False) -> NDArray[np.int64]:
+    """The coordinates that a tensor stores in compressed levels, of shape (rank, n): zeros that are stored
+    count, but for a mask, and zeros that only fill a dense level do not."""
+    innermost = tensor.format.levels[-1:]
+    coords, _ = tensor.to_coo(drop_zeros=is_mask or any(level.is_full for level in innermost))
+    return coords
+
+
+def block_coordinates(coordinates: NDArray[np.int64], block: tuple[int, ...]) -> NDArray[np.int64]:
+    """The blocks of these sizes that have any of some coordinates (rank, n)."""
+    if not block:
+        return coordinates
+    found: NDArray[np.int64] = np.unique(coordinates // np.array(block)[:, None], axis=1)
+    return found

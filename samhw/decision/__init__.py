@@ -1,6 +1,0 @@
-"""What is chosen about a region, and why a choice cannot be."""
-
-from samhw.decision.decision import Iteration, RegionDecision, Sharing
-from samhw.decision.refusal import Refusal
-
-__all__ = ["Iteration", "Refusal", "RegionDecision", "Sharing"]

@@ -1,1 +1,0 @@
-"""The level types, a file each. `samhw.formats.registry` finds them."""

@@ -1,0 +1,71 @@
+"""Value types: the one bit-true definition of every operation, which model, RTL and C++ must match."""
+
+import re
+
+from samhw.errors import InputError
+from samhw.graph.numerics.convert import convert
+from samhw.graph.numerics.float import FLOATS, Float
+from samhw.graph.numerics.integer import Fixed, Integer
+from samhw.graph.numerics.operations import NARROWINGS, OPERATIONS, REDUCTIONS
+from samhw.graph.numerics.recurrence import recurrence_word
+from samhw.graph.numerics.reduction import neutral, reduce_words, start_word
+from samhw.graph.numerics.typed import (
+    ALL_OPERATIONS,
+    SCALE_MULTIPLIERS,
+    SCALE_SHIFTS,
+    WIDENING,
+    Operation,
+    operation,
+)
+from samhw.graph.numerics.valuetype import (
+    ARITY,
+    BLOCK,
+    OVERFLOW,
+    RECURRENCE_BLOCK,
+    ScalarOp,
+    ValueType,
+    Words,
+)
+
+__all__ = [
+    "ALL_OPERATIONS",
+    "ARITY",
+    "BLOCK",
+    "NARROWINGS",
+    "OPERATIONS",
+    "OVERFLOW",
+    "RECURRENCE_BLOCK",
+    "REDUCTIONS",
+    "SCALE_MULTIPLIERS",
+    "SCALE_SHIFTS",
+    "WIDENING",
+    "Fixed",
+    "Float",
+    "Integer",
+    "Operation",
+    "ScalarOp",
+    "ValueType",
+    "Words",
+    "convert",
+    "neutral",
+    "operation",
+    "recurrence_word",
+    "reduce_words",
+    "start_word",
+    "value_type",
+]
+
+
+def value_type(name: str) -> ValueType:
+    """The value type of that name; raises `InputError` if there is none."""
+    text = name.replace(" ", "")
+    if match := re.fullmatch(r"i(8|16|32)", text):
+        return Integer(int(match[1]))
+    if match := re.fullmatch(r"fixed<(\d{1,9}),(\d{1,9})>", text):
+        return Fixed(int(match[1]), int(match[2]))
+    if text in FLOATS:
+        return Float(text)
+    raise InputError(
+        f"Unknown value type {name!r}; the types are i8, i16, i32, {', '.join(FLOATS)} and fixed<W,F>, such "
+        "as 'fixed<16,8>'."
+    )

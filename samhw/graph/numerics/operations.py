@@ -1,0 +1,63 @@
+"""The names of all operations, and how many operands each takes."""
+
+from collections.abc import Callable
+from types import ModuleType
+
+from samhw.graph.numerics.lanes import Bits
+from samhw.graph.numerics.valuetype import ARITY
+
+__all__ = ["NARROWINGS", "OPERATIONS", "REDUCTIONS", "definitions_of"]
+
+NARROWINGS = ("f8e4m3", "f8e5m2")
+"""Operations that round to a number of another type, by the names of these types."""
+
+OPERATIONS = {
+    **ARITY,
+    "abs": 1,
+    "lt": 2,
+    "le": 2,
+    "eq": 2,
+    "select": 3,
+    "relu": 1,
+    "leaky_relu": 2,
+    "div": 2,
+    "sqrt": 1,
+    "reciprocal": 1,
+    "rsqrt": 1,
+    "exp": 1,
+    "log": 1,
+    "sigmoid": 1,
+    "tanh": 1,
+    "silu": 1,
+    "gelu": 1,
+    "sin": 1,
+    "cos": 1,
+    "rint": 1,
+    **dict.fromkeys(NARROWINGS, 1),
+}
+"""By name. Comparisons give one or zero. `select` has the condition first, `leaky_relu` the slope last."""
+
+_ARITHMETIC = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "max": "maximum",
+    "min": "minimum",
+    "neg": "negate",
+    "abs": "absolute",
+    "lt": "less",
+    "le": "less_equal",
+    "eq": "equal",
+    "select": "where",
+    "relu": "relu",
+    "leaky_relu": "leaky_relu",
+}
+"""What all value types have: the name of its definition in `fixed_arithmetic` and in `float_arithmetic`."""
+
+REDUCTIONS = {"sum": "add", "max": "max", "min": "min", "prod": "mul"}
+"""The operation that each reduction repeats."""
+
+
+def definitions_of(arithmetic: ModuleType) -> dict[str, Callable[..., Bits]]:
+    """The operations that all value types have, as `fixed_arithmetic` or `float_arithmetic` defines them."""
+    return {op: getattr(arithmetic, name) for op, name in _ARITHMETIC.items()}

@@ -1,0 +1,133 @@
+"""Operations with the types of their operands and of their result: also those that go from one to another."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TypeAlias
+
+from samhw.errors import InputError
+from samhw.graph.numerics.convert import convert
+from samhw.graph.numerics.fixed_format import FixedFormat
+from samhw.graph.numerics.float import Float
+from samhw.graph.numerics.integer import Integer
+from samhw.graph.numerics.lanes import Bits
+from samhw.graph.numerics.operations import OPERATIONS
+from samhw.graph.numerics.straight_line import straight_line
+from samhw.graph.numerics.valuetype import Definition, ScalarOp, ValueType, Words, apply
+
+__all__ = ["ALL_OPERATIONS", "SCALE_MULTIPLIERS", "SCALE_SHIFTS", "WIDENING", "Operation", "operation"]
+
+ALL_OPERATIONS = {**OPERATIONS, "convert": 1, "scale": 3}
+"""Every operation with its arity, also those whose result has a type of its own."""
+
+WIDENING = ("add", "sub", "mul")
+"""The operations whose result may be of a wider type than their operands."""
+
+SCALE_MULTIPLIERS = range(1 << 31)
+SCALE_SHIFTS = range(63)
+"""What the second and the third operand of `scale` may be."""
+
+_WIDER: Mapping[ValueType, Sequence[ValueType]] = {
+    Integer(8): [Integer(32)],
+    Integer(16): [Integer(32)],
+    Float("f8e4m3"): [Float("bf16"), Float("f32")],
+    Float("f8e5m2"): [Float("bf16"), Float("f32")],
+    Float("bf16"): [Float("f32")],
+}
+
+Constants: TypeAlias = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation, by `operation`. Operands are words of `source`, results words of `target`."""
+
+    op: str
+    source: ValueType
+    target: ValueType
+    definition: Definition
+
+    @property
+    def arity(self) -> int:
+        """How many operands it takes."""
+        return ALL_OPERATIONS[self.op]
+
+    def apply(self, *operands: Words) -> Words:
+        """Arrays of words in, an array of words (or `OVERFLOW`) out."""
+        return apply(self.definition, *operands)
+
+    def scalar(self, constants: Mapping[int, int] | None = None) -> ScalarOp:
+        """The same on single words, for the models' inner loops.
+
+        Args:
+            constants: words of operands, by their number from 0 on, which the result no longer takes.
+        """
+        if not constants and self.source == self.target and self.op in self.source.operations:
+            return self.source.scalar(self.op)
+        return _scalar(self.op, self.source, self.target, tuple(sorted((constants or {}).items())))
+
+
+def operation(op: str, source: ValueType, target: ValueType | None = None) -> Operation:
+    """An operation on operands of one type, with a result of that type or of another.
+
+    Args:
+        op: any operation of the source. `add`, `sub` and `mul` may go from i8 or i16 to i32, and from
+            floating point to a wider one: the operands are converted first, which is exact. `convert` goes
+            from any type to any; `scale` (a, m, s: a * m / 2**s, to nearest, ties to even, saturating) from
+            i32 to an integer.
+
+    Raises:
+        InputError: if there is no such operation.
+    """
+    target = target or source
+    return Operation(op, source, target, _definition(op, source, target))
+
+
+def _definition(op: str, source: ValueType, target: ValueType) -> Definition:
+    if op == "convert":
+        return partial(convert, source=source, target=target)
+    if op == "scale":
+        if isinstance(source, Integer) and source.width == 32 and isinstance(target, Integer):
+            return partial(_scale, source.format, target.format)
+        raise InputError(
+            f"'scale' goes from i32 to an integer, not from {source} to {target}; convert first."
+        )
+    definition = target.definition(op)
+    if source == target:
+        return definition
+    if op in WIDENING and target in _WIDER.get(source, ()):
+        return _on_converted(definition, source, target)
+    raise InputError(
+        f"{op!r} of {source} cannot give {target}; only {', '.join(WIDENING)} go to another type, from i8 or "
+        "i16 to i32, from fp8 to bf16 or f32, and from bf16 to f32."
+    )
+
+
+def _on_converted(definition: Definition, source: ValueType, target: ValueType) -> Definition:
+    def widened(a: Bits, b: Bits) -> Bits:
+        return definition(convert(a, source, target), convert(b, source, target))
+
+    return widened
+
+
+def _scale(source: FixedFormat, target: FixedFormat, a: Bits, multiplier: Bits, shift: Bits) -> Bits:
+    product = source.signed(a) * multiplier
+    cut = product >> shift
+    twice_rest = 2 * (product - (cut << shift))
+    unit = 1 << shift
+    up = (twice_rest > unit) | ((twice_rest == unit) & (cut & 1 == 1))
+    return target.saturate(cut + up)
+
+
+@cache
+def _scalar(op: str, source: ValueType, target: ValueType, constants: Constants) -> ScalarOp:
+    definition, arity, fixed = _definition(op, source, target), ALL_OPERATIONS[op], dict(constants)
+    return straight_line(_with_constants(definition, arity, fixed), arity - len(fixed))
+
+
+def _with_constants(definition: Definition, arity: int, constants: Mapping[int, int]) -> Callable[..., Bits]:
+    def remaining(*words: Bits) -> Bits:
+        free = iter(words)
+        return definition(*(constants[i] if i in constants else next(free) for i in range(arity)))
+
+    return remaining

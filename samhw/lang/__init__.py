@@ -1,0 +1,141 @@
+"""Tensor programs, as text and in Python.
+
+A `Program` is a list of einsum statements over named tensors, with storage formats, loop orders and regions
+of statements to be fused. It comes from text (`parse`, `load`), from Python (`ProgramBuilder`, `load_object`)
+or from the built-in kernels (`load_kernel`), and is always checked:
+
+>>> from samhw.lang import dumps, parse
+>>> program = parse('''
+... tensor A[i, k] : csr
+... tensor X[k, j=16] : dense
+... T[i, j] = A[i, k] * X[k, j]    order i, k, j
+... ''')
+>>> print(dumps(program.bind({"A": (34, 34)})), end="")
+tensor A[i=34, k=34] : csr
+tensor X[k=34, j=16] : dense
+tensor T[i=34, j=16] : dense
+T[i, j] = A[i, k] * X[k, j]    order i, k, j
+"""
+
+from samhw.lang.beyond import is_zero_beyond, reaching_beyond
+from samhw.lang.build import DeclaredTensor, Index, ProgramBuilder
+from samhw.lang.capacity import Capacity, greatest_extents
+from samhw.lang.cascades import cascade_description, cascade_names, load_cascade
+from samhw.lang.caution import cautions
+from samhw.lang.check import check_program
+from samhw.lang.declaration import MAX_EXTENT, TensorDecl
+from samhw.lang.dimensions import Dimensions
+from samhw.lang.expr import (
+    Access,
+    Add,
+    Binary,
+    Call,
+    Concat,
+    Div,
+    Expr,
+    Literal,
+    Mul,
+    Neg,
+    Parens,
+    Recurrence,
+    Reshape,
+    RunningReduction,
+    Sub,
+    accesses,
+    free_indices,
+    renamed,
+    rewritten,
+    terms,
+    walk,
+    with_accesses,
+)
+from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
+from samhw.lang.kernels import kernel_description, kernel_names, load_kernel
+from samhw.lang.models import load_model, model_data, model_description, model_names
+from samhw.lang.named import built_in_names, built_in_programs, load_named, load_program
+from samhw.lang.objects import Example, MlirFile, load_object
+from samhw.lang.parse import dumps, load, parse, parse_expression
+from samhw.lang.pattern import Pattern, result_patterns
+from samhw.lang.program import Program
+from samhw.lang.sequences import load_sequence, sequence_description, sequence_names
+from samhw.lang.size import check_size
+from samhw.lang.source import Source, Span
+from samhw.lang.statement import COORDINATES, MOST_RANKS, RANKINGS, Region, Scan, Statement
+
+__all__ = [
+    "COORDINATES",
+    "MAX_EXTENT",
+    "MOST_RANKS",
+    "RANKINGS",
+    "Access",
+    "Add",
+    "Binary",
+    "Call",
+    "Capacity",
+    "ComputedIndex",
+    "Concat",
+    "DeclaredTensor",
+    "Dimensions",
+    "Div",
+    "Example",
+    "Expr",
+    "Index",
+    "IndexExpr",
+    "Indirect",
+    "Literal",
+    "MlirFile",
+    "Mul",
+    "Name",
+    "Neg",
+    "Parens",
+    "Pattern",
+    "Program",
+    "ProgramBuilder",
+    "Recurrence",
+    "Region",
+    "Reshape",
+    "RunningReduction",
+    "Scan",
+    "Source",
+    "Span",
+    "Statement",
+    "StepIndex",
+    "Sub",
+    "TensorDecl",
+    "accesses",
+    "built_in_names",
+    "built_in_programs",
+    "cascade_description",
+    "cascade_names",
+    "cautions",
+    "check_program",
+    "check_size",
+    "dumps",
+    "free_indices",
+    "greatest_extents",
+    "is_zero_beyond",
+    "kernel_description",
+    "kernel_names",
+    "load",
+    "load_cascade",
+    "load_kernel",
+    "load_model",
+    "load_named",
+    "load_object",
+    "load_program",
+    "load_sequence",
+    "model_data",
+    "model_description",
+    "model_names",
+    "parse",
+    "parse_expression",
+    "reaching_beyond",
+    "renamed",
+    "result_patterns",
+    "rewritten",
+    "sequence_description",
+    "sequence_names",
+    "terms",
+    "walk",
+    "with_accesses",
+]

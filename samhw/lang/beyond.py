@@ -1,0 +1,65 @@
+"""Blocks at the edge reach beyond an extent, and hold zeros there: which statements keep to that."""
+
+from collections.abc import Iterator
+
+from samhw.graph.numerics.vanishing import vanishes, vanishes_by_first
+from samhw.lang.expr import (
+    Access,
+    Add,
+    Call,
+    Div,
+    Expr,
+    Literal,
+    Mul,
+    Neg,
+    Sub,
+    factors_of,
+    free_indices,
+    terms,
+)
+from samhw.lang.statement import Statement
+
+__all__ = ["is_zero_beyond", "reaching_beyond"]
+
+
+def reaching_beyond(statement: Statement) -> Iterator[str]:
+    """The indices beyond whose extents a statement would take in, or leave, what is not zero. Under a mask
+    that has an index it is zero there, and takes in nothing."""
+    masked = () if statement.mask is None else statement.mask.variables
+    for index in statement.lhs.variables:
+        if index not in masked and not is_zero_beyond(statement.rhs, index):
+            yield index
+    for index in statement.reduction_indices:
+        if index in masked:
+            continue
+        over = [term for term in terms(statement.rhs) if index in free_indices(term)]
+        if statement.reduction != "sum" or not all(is_zero_beyond(term, index) for term in over):
+            yield index
+
+
+def is_zero_beyond(expr: Expr, index: str) -> bool:
+    """Whether an expression is zero beyond the extent of an index, where tensors that have it are."""
+    match expr:
+        case Access():
+            return index in expr.own_names
+        case Literal(value):
+            return value == 0
+        case Neg(operand):
+            return is_zero_beyond(operand, index)
+        case Mul():
+            return any(is_zero_beyond(factor, index) for factor in factors_of(expr))
+        case Div(left, _):
+            return is_zero_beyond(left, index)
+        case Add() | Sub():
+            return all(is_zero_beyond(side, index) for side in (expr.left, expr.right))
+        case Call("select", (condition, chosen, otherwise)):
+            # Whatever the condition is, where both branches are zero.
+            branches = [otherwise] if is_zero_beyond(condition, index) else [chosen, otherwise]
+            return all(is_zero_beyond(branch, index) for branch in branches)
+        case Call(function, arguments) if vanishes_by_first(function):
+            return is_zero_beyond(arguments[0], index)
+        case Call(function, arguments):
+            numbers = [a.value if isinstance(a, Literal) else None for a in arguments]
+            others = (a for a in arguments if not isinstance(a, Literal))
+            return vanishes(function, numbers) and all(is_zero_beyond(a, index) for a in others)
+    return False

@@ -1,0 +1,66 @@
+"""How large a build is: the greatest extents, and the most entries of what is sparse."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from samhw.errors import InputError
+from samhw.lang.program import Program
+
+__all__ = ["Capacity", "greatest_extents"]
+
+DEFAULT_ENTRIES = 1 << 12
+"""Entries of a compressed level when nothing says more: 16 KiB of coordinates."""
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What a build must hold beyond what the program's text says.
+
+    `extents` maps a dimension to its greatest extent, `entries` a tensor to the most entries that a
+    compressed level of it may hold (its nonzeros).
+    """
+
+    extents: Mapping[str, int] = field(default_factory=dict)
+    entries: Mapping[str, int] = field(default_factory=dict)
+
+    def __or__(self, other: "Capacity") -> "Capacity":
+        """Room for what either has room for."""
+        return Capacity(_greater(self.extents, other.extents), _greater(self.entries, other.entries))
+
+    def entries_of(self, tensor: str) -> int:
+        """The most entries of a compressed level of a tensor."""
+        return max(self.entries.get(tensor, DEFAULT_ENTRIES), 1)
+
+    def with_entries(self, program: Program, entries: Mapping[str, int]) -> "Capacity":
+        """Other entries for some tensors. Raises `InputError` for what has no level to hold them."""
+        for tensor, count in entries.items():
+            if tensor not in program.tensors:
+                raise InputError(
+                    f"'{program.name}' has no tensor '{tensor}' to give a capacity; it has "
+                    f"{', '.join(program.tensors)}."
+                )
+            if program.tensors[tensor].format.is_all_dense:
+                raise InputError(
+                    f"'{tensor}' is dense, so that its extents say how much it holds; leave out its capacity."
+                )
+            if count < 1:
+                raise InputError(f"'{tensor}' cannot have a capacity of {count}; give 1 or more.")
+        return replace(self, entries={**self.entries, **entries})
+
+
+def _greater(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:
+    return {name: max(a.get(name, 0), b.get(name, 0)) for name in (*a, *b)}
+
+
+def greatest_extents(program: Program, capacity: Capacity) -> dict[str, int]:
+    """The greatest extent of each dimension; raises `InputError` for one that nothing fixes."""
+    result = {}
+    for dimension, declared in program.dimensions.extents.items():
+        extent = capacity.extents.get(dimension, declared)
+        if extent is None:
+            raise InputError(
+                f"Nothing gives the extent of index {dimension} in '{program.name}'; declare it, as in "
+                f"'tensor A[{dimension}=64]' or 'index {dimension}=64', or give data."
+            )
+        result[dimension] = max(extent, declared or 0)
+    return result

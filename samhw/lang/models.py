@@ -1,0 +1,181 @@
+"""The built-in models, networks of many statements, and small data for each of them."""
+
+from collections.abc import Mapping
+from functools import cache
+from math import prod
+
+import numpy as np
+
+from samhw.errors import InputError
+from samhw.lang.declaration import TensorDecl
+from samhw.lang.library import Library
+from samhw.lang.program import Program
+from samhw.lang.size import check_size
+from samhw.tensors import Tensor, karate
+from samhw.tensors.generate import bigbird_mask, pruned_weights
+
+__all__ = ["load_model", "model_data", "model_description", "model_names"]
+
+
+@cache
+def _models() -> Library:
+    return Library("models", "model")
+
+
+def model_names() -> tuple[str, ...]:
+    """The names of all built-in models, sorted."""
+    return _models().names
+
+
+def load_model(name: str) -> Program:
+    """The built-in model `name`; its extents come from the data (`Program.bind`).
+
+    Raises InputError when there is none of this name.
+    """
+    return _models().load(name)
+
+
+def model_description(name: str) -> str:
+    """What the built-in model computes, in one line: its first comment."""
+    return _models().description(name)
+
+
+_GRAPH_SIZES = {"f": 16, "h": 8, "c": 4}
+
+_SIZES: dict[str, dict[str, int]] = {
+    "gcn": _GRAPH_SIZES,
+    "gcn_softmax": _GRAPH_SIZES,
+    "graphsage": _GRAPH_SIZES,
+    "gin": {**_GRAPH_SIZES, "g": 8},
+    "gat": {"f": 16, "c": 8},
+    "sae": {"n": 5, "f": 32, "h": 16, "g": 16},
+    "mlp": {"n": 8, "f": 32, "h": 16, "g": 16, "c": 4},
+    "bigbird_attention": {"i": 64, "d": 16},
+    "gpt3_block": {"i": 64, "e": 32, "h": 4, "d": 8, "f": 64},
+}
+"""Default extents, by the names that the models' inputs have for their modes."""
+
+_FEATURE_DENSITY = 0.3
+_WEIGHT_DENSITY = 0.5
+_MASK_BLOCKS = 8
+
+
+def model_data(
+    name: str,
+    *,
+    graph: Tensor | None = None,
+    features: Tensor | None = None,
+    given: Mapping[str, Tensor] | None = None,
+    sizes: Mapping[str, int] | None = None,
+    seed: int = 0,
+) -> dict[str, Tensor]:
+    """An input for every tensor that the model `name` reads, in the format that it declares.
+
+    Weights are normal, scaled by the square root of their number per unit; sparse ones keep half of
+    themselves, by magnitude. BigBird masks have 8 x 8 blocks. Equal arguments give equal tensors.
+
+    Args:
+        graph: the adjacency for a graph model, 0 or 1, to which self loops and normalisation are added
+            as the model wants it; by default the karate club.
+        features: the tensor X; by default random.
+        given: other tensors by name, as they are.
+        sizes: extents that differ from the small default ones, by index name, as in ``{"h": 64}``.
+
+    Raises:
+        InputError: when there is no such model or index, or when shapes do not agree.
+    """
+    program = load_model(name)
+    names = {decl.name for decl in program.inputs}
+    extents = {**_SIZES[name], **(sizes or {})}
+    if unknown := extents.keys() - _SIZES[name].keys():
+        raise InputError(
+            f"model '{name}' has no size '{min(unknown)}'; its sizes are {', '.join(_SIZES[name])}"
+        )
+    if graph is not None and "A" not in names:
+        raise InputError(f"model '{name}' reads no graph; leave the graph out")
+    if features is not None and "X" not in names:
+        raise InputError(f"model '{name}' reads no features; leave them out")
+    given = dict(given or {})
+    if "A" in names and "A" not in given:
+        given["A"] = _adjacency(name, karate() if graph is None else graph)
+    if features is not None:
+        given["X"] = features
+    for key, tensor in given.items():
+        extents.update(zip(program.tensors[key].indices, tensor.shape, strict=False))
+    if "A" in given:
+        # A node is a neighbour too.
+        extents["i"] = extents["k"] = given["A"].shape[0]
+    extents.setdefault("j", extents.get("i", 1))
+    shapes = {decl.name: tuple(extents[index] for index in decl.indices) for decl in program.inputs}
+    check_size(program.bind(shapes | {key: tensor.shape for key, tensor in given.items()}))
+    data = _Data(program, extents, np.random.default_rng(seed))
+    tensors = {decl.name: given.get(decl.name) or data.tensor(decl) for decl in program.inputs}
+    return {name: tensor.convert(program.tensors[name].format) for name, tensor in tensors.items()}
+
+
+class _Data:
+    """Draws the inputs that no one gave, by the names that the models have for them."""
+
+    def __init__(self, program: Program, extents: Mapping[str, int], rng: np.random.Generator) -> None:
+        self.program = program
+        self.extents = extents
+        self.rng = rng
+
+    def tensor(self, decl: TensorDecl) -> Tensor:
+        shape = tuple(self.extents[index] for index in decl.indices)
+        seed = int(self.rng.integers(2**32))
+        match decl.name:
+            case "scale":
+                values = np.asarray(self.extents["d"] ** -0.5)
+            case "width":
+                values = np.asarray(float(self.extents["e"]))
+            case "M":
+                block = max(1, shape[0] // _MASK_BLOCKS)
+                return bigbird_mask(shape[0], block, seed=seed, format=decl.format)
+            case weights if weights.startswith("W"):
+                density = 1.0 if decl.format.is_all_dense else _WEIGHT_DENSITY
+                scale = self.fan_in(decl) ** -0.5
+                return pruned_weights(shape, density, seed=seed, scale=scale, format=decl.format)
+            case "X" if not decl.format.is_all_dense:
+                return pruned_weights(shape, _FEATURE_DENSITY, seed=seed, format=decl.format)
+            case "X" | "Q" | "K" | "V":
+                values = self.rng.normal(size=shape)
+            case gain if gain.startswith("g"):
+                values = self.rng.normal(1, 0.1, shape)
+            case _:
+                values = self.rng.normal(0, 0.3, shape)
+        return Tensor.from_dense(values, decl.format)
+
+    def fan_in(self, decl: TensorDecl) -> int:
+        """How many of the weights each sum takes."""
+        for statement in self.program.statements:
+            for access in statement.reads:
+                if access.tensor == decl.name:
+                    return prod(
+                        self.extents[mode]
+                        for mode, index in zip(decl.indices, access.names, strict=True)
+                        if index in statement.reduction_indices
+                    )
+        raise ValueError(f"'{decl.name}' is not read")
+
+
+def _adjacency(model: str, graph: Tensor) -> Tensor:
+    """The graph as the model wants it."""
+    if graph.rank != 2 or graph.shape[0] != graph.shape[1]:
+        raise InputError(f"a graph of shape {graph.shape} is not square; give an adjacency matrix")
+    coords, _ = graph.to_coo(drop_zeros=True)
+    n = graph.shape[0]
+    row, column = coords
+    if model in ("gcn", "gcn_softmax", "gat"):
+        loops = row != column
+        row, column = (np.concatenate([mode[loops], np.arange(n)]) for mode in (row, column))
+    degree = np.bincount(row, minlength=n)
+    in_degree = np.bincount(column, minlength=n)
+    match model:
+        case "gcn" | "gcn_softmax":
+            values = 1 / np.sqrt(degree[row] * in_degree[column])
+        case "graphsage":
+            values = 1 / degree[row]
+        case _:
+            values = np.ones(len(row))
+    return Tensor.from_coo(np.stack([row, column]), values, graph.shape, "csr")

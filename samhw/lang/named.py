@@ -1,0 +1,80 @@
+"""Programs by what a user calls them."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from samhw.errors import InputError
+from samhw.lang.cascades import cascade_description, cascade_names, load_cascade
+from samhw.lang.kernels import kernel_description, kernel_names, load_kernel
+from samhw.lang.models import load_model, model_description, model_names
+from samhw.lang.objects import Example, MlirFile, load_object, name_one_of
+from samhw.lang.parse import load, parse
+from samhw.lang.program import Program
+from samhw.lang.sequences import load_sequence, sequence_description, sequence_names
+from samhw.suggestion import did_you_mean
+
+__all__ = ["built_in_names", "built_in_programs", "load_named", "load_program"]
+
+_BUILT_IN = (
+    (kernel_names, load_kernel, kernel_description),
+    (cascade_names, load_cascade, cascade_description),
+    (sequence_names, load_sequence, sequence_description),
+    (model_names, load_model, model_description),
+)
+"""Of each sort its names, what loads one of them, and what describes it."""
+
+
+def built_in_names() -> tuple[str, ...]:
+    """The names of all built-in programs: kernels, cascades, sequences, then models."""
+    return tuple(name for names, _, _ in _BUILT_IN for name in names())
+
+
+def built_in_programs() -> Iterator[tuple[str, str]]:
+    """The same names, each with what the program computes, in one line."""
+    for names, _, description in _BUILT_IN:
+        yield from ((name, description(name)) for name in names())
+
+
+def load_program(spec: str) -> Program:
+    """The program that `spec` names, as for `load_named`; raises InputError for a module of PyTorch too."""
+    found = load_named(spec)
+    if isinstance(found, MlirFile):
+        raise InputError(f"'{spec}' is a file in MLIR; give it to 'samhw run', or another command.")
+    if not isinstance(found, Program):
+        raise InputError(
+            f"'{spec}' is a function; call it, and give what it gives to samhw.app.torch.compile, or to "
+            "samhw.lang.nested.lowered if it is of nested lists."
+        )
+    return found
+
+
+def load_named(spec: str) -> Program | Example | MlirFile:
+    """The program that `spec` names: a built-in name, a `.ein` file, `file.py:object`, or a text
+    itself, in which inputs need no declaration. Of a function in a Python file, the function; of a file in
+    MLIR, its name, and that of a function behind a colon.
+
+    Raises:
+        InputError: when there is no such program, or it breaks a rule of the language.
+    """
+    for names, load_one, _ in _BUILT_IN:
+        if spec in names():
+            return load_one(spec)
+    if spec.endswith(".ein"):
+        return load(Path(spec))
+    path, mlir, function = spec.rpartition(".mlir")
+    if mlir and function[:1] in ("", ":"):
+        return MlirFile(f"{path}{mlir}", function[1:] or None)
+    if ".py:" in spec:
+        return load_object(spec)
+    if "=" in spec:
+        return parse(spec, "text", implied=True)
+    if os.path.isfile(spec):
+        if spec.endswith(".py"):
+            raise InputError(f"'{spec}' is a Python file; {name_one_of(spec)}")
+        raise InputError(f"'{spec}' is a file, but no .ein file; call the file of a program {spec}.ein.")
+    meant = did_you_mean(spec, built_in_names())
+    raise InputError(
+        f"There is no program '{spec}'{meant}; give a name from 'samhw kernels', a .ein or .mlir file, "
+        "file.py:object, or a text such as 'T[i,j] = A[i,k] * X[k,j]'."
+    )

@@ -1,0 +1,59 @@
+"""Nested lists of tensors: programs of maps, folds and scans, traced, analysed and reordered."""
+
+from samhw.lang.nested.arrays import full, nested_tensor, sigmoid
+from samhw.lang.nested.axes import merge_loops
+from samhw.lang.nested.copies import items_apart, side_by_side
+from samhw.lang.nested.dependences import Dependences, coarsened, dependences
+from samhw.lang.nested.distances import distances, regions
+from samhw.lang.nested.evaluate import evaluate
+from samhw.lang.nested.function import NestedFunction
+from samhw.lang.nested.fuse_maps import fuse_access_maps
+from samhw.lang.nested.hyperplane import Wavefront, hyperplane, wavefronts
+from samhw.lang.nested.lists import ListType, NestedTensor, Zipped, join, product
+from samhw.lang.nested.lists import zip_lists as zip
+from samhw.lang.nested.lowered import LoweredFunction
+from samhw.lang.nested.lowering import lowered
+from samhw.lang.nested.merging import composed, merge_horizontally, merge_vertically
+from samhw.lang.nested.nesting import perfect_nests
+from samhw.lang.nested.scalars import operations_as_loops
+from samhw.lang.nested.stacks import Stack, stacks
+from samhw.lang.nested.task_graph import TaskGraph, task_graph
+from samhw.lang.nested.tracing import trace
+
+__all__ = [
+    "Dependences",
+    "ListType",
+    "LoweredFunction",
+    "NestedFunction",
+    "NestedTensor",
+    "Stack",
+    "TaskGraph",
+    "Wavefront",
+    "Zipped",
+    "coarsened",
+    "composed",
+    "dependences",
+    "distances",
+    "evaluate",
+    "full",
+    "fuse_access_maps",
+    "hyperplane",
+    "items_apart",
+    "join",
+    "lowered",
+    "merge_horizontally",
+    "merge_loops",
+    "merge_vertically",
+    "nested_tensor",
+    "operations_as_loops",
+    "perfect_nests",
+    "product",
+    "regions",
+    "side_by_side",
+    "sigmoid",
+    "stacks",
+    "task_graph",
+    "trace",
+    "wavefronts",
+    "zip",
+]

@@ -1,0 +1,24 @@
+"""Functions of words in a small subset of Python, as machine code that is made in milliseconds by LLVM."""
+
+from samhw.sim.machine_code.fingerprint import function_key
+from samhw.sim.machine_code.intrinsics import UNKNOWN, apart, call, local_words, real_of, word_of, words_at
+from samhw.sim.machine_code.library import address_of, prepare
+from samhw.sim.machine_code.record import Record
+from samhw.sim.machine_code.table import Table
+from samhw.sim.machine_code.values import Untranslatable
+
+__all__ = [
+    "UNKNOWN",
+    "Record",
+    "Table",
+    "Untranslatable",
+    "address_of",
+    "apart",
+    "call",
+    "function_key",
+    "local_words",
+    "prepare",
+    "real_of",
+    "word_of",
+    "words_at",
+]

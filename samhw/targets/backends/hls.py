@@ -1,0 +1,80 @@
+"""The C simulation of the HLS design as a backend."""
+
+import logging
+import time
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+from samhw.compiler import Compiled
+from samhw.graph import Design
+from samhw.hls import Options
+from samhw.sim import joined, simulated_regions, total_cycles
+from samhw.targets.backends.backend import Backend, Execution, RunResult
+from samhw.targets.running.inputs import Inputs
+
+__all__ = ["HlsBackend"]
+
+_log = logging.getLogger(__name__)
+
+
+class HlsBackend(Backend):
+    """The C simulation, compared with the simulator token by token; needs a C++ compiler. It has no cycles:
+    they are the simulator's."""
+
+    name = "hls"
+    target = "vitis-hls"
+    label = "HLS"
+    arch = "vitis"
+    carries_data = True
+    settings = frozenset(field.name for field in fields(Options))
+    key_files: ClassVar[dict[str, str]] = {
+        "README.md": "how to simulate and synthesise it",
+        "Makefile": "make csim; by Vitis make xclbin, by XRT make run",
+        "regions.json": "the order of the kernels, and where their inputs come from",
+        "src/*_kernel.cpp": "the kernel",
+        "host/*_host.cpp": "what runs it on a card",
+    }
+
+    def execute(self, compiled: Compiled, inputs: Inputs, **settings: Any) -> Execution:
+        """As for `Backend`, of one design or of one for each region; `settings` as for `Options`."""
+        # Imported here, since the simulator needs no C++ compiler.
+        from samhw.targets.running.hls import HlsDesign, compare, golden, whole_if_repeated
+
+        options = Options(**settings)
+        whole, arch = compiled.design, compiled.arch
+        runs = joined(simulated_regions(whole, arch, *inputs, trace=True))
+        options = whole_if_repeated(whole, options)
+        # Buffers on the chip stay there; they are the simulator's, since all that writers are given is
+        # compared.
+        words = {name: array for run in runs for name, array in run.result.memories.items()}
+        parts = [(whole, inputs.memories, runs)]
+        if not options.one_top:
+            parts = [(Design.of(run.graph), run.memories, [run]) for run in runs]
+        start = time.perf_counter()
+        designs = HlsDesign.build_together([part for part, _, _ in parts], arch, options)
+        building = time.perf_counter() - start
+        running = 0.0
+        _log.debug("running the HLS C simulation")
+        for design, (part, memories, models) in zip(designs, parts, strict=True):
+            results = [model.result for model in models]
+            result = design.run(memories, inputs.extents, golden(part, results), trace=True)
+            running += result.seconds
+            compare(results, result)
+            words |= result.memories
+        results = [run.result for run in runs]
+        cycles = [result.cycles for result in results]
+        return Execution(words, total_cycles(cycles), cycles, running, building, results=results)
+
+    def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None, **settings: Any) -> None:
+        """A Vitis HLS project for each region (docs/hls.md), with the data and golden results if there are
+        inputs; `settings` as for `Options`."""
+        from samhw.targets.running.hls import project_files
+
+        for name, text in project_files(compiled, inputs, Options(**settings)).items():
+            path = directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def summary(self, result: RunResult) -> str:
+        return f"the same tokens in C simulation, {self.seconds(result)}"

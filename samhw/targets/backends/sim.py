@@ -1,0 +1,69 @@
+"""The simulator as a backend: the model that others are compared with."""
+
+import time
+from pathlib import Path
+from typing import Any, ClassVar
+
+from samhw.compiler import Compiled
+from samhw.graph import Dram, OffChip, dumps, to_dot
+from samhw.sim import simulate_regions, total_cycles
+from samhw.targets.backends.backend import Backend, Execution
+from samhw.targets.running.inputs import Inputs
+
+__all__ = ["SimulatorBackend", "off_chip_tensors", "write_graph"]
+
+
+class SimulatorBackend(Backend):
+    """The simulator."""
+
+    name = "sim"
+    target = "sim"
+    label = "simulator"
+    takes_memory = True
+    key_files: ClassVar[dict[str, str]] = {
+        "graph.json": "nodes, channels and memories",
+        "graph.dot": "the same as Graphviz draws it",
+        "arch.json": "latencies, as for --arch",
+    }
+
+    def execute(
+        self, compiled: Compiled, inputs: Inputs, *, memory: Dram | None = None, **options: Any
+    ) -> Execution:
+        """As for `Backend`.
+
+        Args:
+            memory: what holds the tensors that the schedule has off chip (docs/memory.md). Those that fusion
+                keeps out of memory are left out.
+            options: as for `simulate`.
+        """
+        design, arch = compiled.design, compiled.arch
+        placed = None if memory is None else OffChip(memory, off_chip_tensors(compiled))
+        start = time.perf_counter()
+        results = simulate_regions(design, arch, *inputs, memory=placed, **options)
+        seconds = time.perf_counter() - start
+        words = {name: array for result in results for name, array in result.memories.items()}
+        cycles = [result.cycles for result in results]
+        return Execution(words, total_cycles(cycles), cycles, seconds, results=results)
+
+    def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None) -> None:
+        """The graph (`graph.json`, `graph.dot`) and the numbers (`arch.json`)."""
+        write_graph(compiled, directory)
+
+
+def write_graph(compiled: Compiled, directory: Path) -> None:
+    """What every build begins with."""
+    (directory / "graph.json").write_text(dumps(compiled.design), encoding="utf-8")
+    (directory / "graph.dot").write_text(to_dot(compiled.design), encoding="utf-8")
+    (directory / "arch.json").write_text(compiled.arch.dumps(), encoding="utf-8")
+
+
+def off_chip_tensors(compiled: Compiled) -> tuple[str, ...]:
+    """The tensors that lie in off-chip memory if there is one: of those that the schedule has there, and of
+    what these are made of or put together of, the ones that are stored at all."""
+    stored = {m.tensor for m in compiled.design.memories}
+    if compiled.schedule.off_chip is None:
+        return tuple(sorted(stored))
+    wanted = set(compiled.schedule.off_chip)
+    wanted |= {name for name, recipe in compiled.recipes.items() if wanted.issuperset(recipe.sources)}
+    wanted |= {part for name, parts in compiled.joined.items() if name in wanted for part in parts}
+    return tuple(sorted(stored & wanted))

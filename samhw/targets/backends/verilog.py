@@ -1,0 +1,65 @@
+"""The generated RTL as a folder of Verilog, for somebody else's project."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from samhw.compiler import Compiled
+from samhw.graph import AddressMap, MemoryRole
+from samhw.targets.backends.backend import Target
+from samhw.targets.backends.sim import SimulatorBackend, write_graph
+from samhw.targets.building.project import BenchRun, write_project
+from samhw.targets.building.verilog import NAME, write_address_map, write_verilog
+from samhw.targets.running.inputs import Inputs
+
+__all__ = ["VerilogTarget"]
+
+MOST_WORDS = 100_000
+"""Of the inputs of a run that the testbench does, a word at a time."""
+
+
+class VerilogTarget(Target):
+    """Verilog with an AXI4-Lite port; needs no C++ compiler."""
+
+    target = "verilog"
+    carries_data = True
+    settings = frozenset({"name"})
+    key_files: ClassVar[dict[str, str]] = {
+        "*.f": "the list of the modules in rtl/, the top first",
+        "*.vlt": "lint exceptions; its first line has Verilator's command",
+        "*_axi.v": "the top behind addresses of 32 bits",
+        "address_map.h": "the host's addresses, also as JSON",
+        "driver.h": "a driver in C",
+        "bench/run.py": "a cocotb testbench: python bench/run.py",
+    }
+
+    def build(
+        self,
+        compiled: Compiled,
+        directory: Path,
+        inputs: Inputs | None,
+        *,
+        name: str = NAME,
+    ) -> None:
+        """The graph, the modules (`rtl/`, with their list, `NAME.f`, and lint exceptions, `NAME.vlt`), the
+        address map as JSON and as a C header, and what docs/host_port.md lists around them. With inputs, of
+        no more than 100,000 words, the testbench runs on them.
+
+        Args:
+            name: of the top module; the header's macros begin with it in capitals.
+        """
+        write_graph(compiled, directory)
+        write_verilog(compiled.design, compiled.arch, directory, name)
+        write_address_map(compiled.design, compiled.arch, directory, name)
+        bench = None if inputs is None else _bench(compiled, inputs)
+        write_project(AddressMap(compiled.design, compiled.arch), directory, name, bench)
+
+
+def _bench(compiled: Compiled, inputs: Inputs) -> BenchRun | None:
+    """A run with what the simulator has of it; None for one that would take long."""
+    if sum(map(len, inputs.memories.values())) > MOST_WORDS:
+        return None
+    done = SimulatorBackend().execute(compiled, inputs)
+    roles = {memory.name: memory.role for memory in compiled.design.memories}
+    results = {n: words.tolist() for n, words in done.words.items() if roles[n] is MemoryRole.OUTPUT}
+    loaded = {name: words.tolist() for name, words in inputs.memories.items()}
+    return BenchRun(inputs.extents, loaded, results, done.cycles)

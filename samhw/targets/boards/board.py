@@ -1,0 +1,135 @@
+"""What a board is to samhw, and the whole of what is configured into it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from amaranth.build import Platform
+from amaranth.hdl import (
+    ClockDomain,
+    ClockSignal,
+    DomainRenamer,
+    Elaboratable,
+    Module,
+    ResetSignal,
+    Signal,
+    ValueLike,
+)
+from amaranth.lib import io, wiring
+from amaranth.lib.cdc import ResetSynchronizer
+
+from samhw.cost import Device
+from samhw.rtl import Top
+from samhw.rtl.host_port import AxiLiteSignature
+from samhw.rtl.link import LinkMaster, bit_period
+from samhw.targets.boards.family import Family
+
+__all__ = ["Board", "BoardTop"]
+
+
+@dataclass(frozen=True)
+class Board:
+    """A board: where its pins are, what makes its clock, and how it is loaded.
+
+    A board has a clock of `platform.default_clk`, a UART (`uart`, 0), and perhaps LEDs (`led`).
+    """
+
+    name: str
+    """What messages call it: that of its file."""
+    title: str
+    """Its name in prose."""
+    platform: Callable[[], Platform]
+    """Makes its platform, of amaranth-boards."""
+    family: Family
+    """Of its FPGA."""
+    part: Device
+    clock: float
+    """Frequency in Hz for which designs are placed and routed, and which they have where nobody asks for
+    another and no tool here says what they could have: in emulation, and in a vendor's project."""
+    baud: int
+    """Of its link, unless somebody asks for another."""
+    loader: str
+    """What openFPGALoader calls the board."""
+    serial: str
+    """Which of the ports that appear with its cable is the link."""
+    high: tuple[tuple[str, str], ...] = ()
+    """Pins that the FPGA has to hold high: resources, each with the name of the part of it."""
+    file: Path = Path()
+    """Where it is described, as whoever reads the file says."""
+
+    @property
+    def input_clock(self) -> float:
+        """Frequency of the board's own clock, in Hz."""
+        platform = self.platform()
+        return float(platform.lookup(platform.default_clk).clock.frequency)
+
+    def frequency(self, wanted: float) -> float:
+        """The greatest frequency up to `wanted`, in Hz, that its PLL makes; raises `InputError` if it makes
+        none."""
+        return self.family.settings(self.input_clock, wanted).frequency
+
+
+class BoardTop(Elaboratable):
+    """A design on a board: the clock that the PLL makes, the link, and the design behind it.
+
+    The LEDs show, from the first: a run is under way, the last one is done, it ended with an error, a request
+    is under way, the clock is there.
+
+    Args:
+        top: the design.
+        clock: its frequency in Hz, as of `Board.frequency`.
+        baud: of the link.
+        build: what the link says of the build (docs/link.md).
+
+    Raises:
+        InputError: for a baud rate that the clock cannot serve.
+    """
+
+    def __init__(self, board: Board, top: Top, *, clock: float, baud: int, build: int):
+        self.board = board
+        self.top = top
+        self.clock = clock
+        self.link = LinkMaster(bit_period(clock, baud), build, top.map.address_bits)
+
+    def elaborate(self, platform: Any) -> Elaboratable:
+        m = Module()
+        board = self.board
+        clock = platform.request(platform.default_clk, dir="-")
+        m.submodules.clock_pin = clock_pin = io.Buffer("i", clock)
+        m.domains.sync = ClockDomain()
+        settings = board.family.settings(board.input_clock, self.clock)
+        locked = Signal()
+        m.submodules.pll = board.family.pll(settings, clock_pin.i, ClockSignal(), locked)
+        m.submodules.reset = ResetSynchronizer(~locked, domain="sync")
+
+        m.submodules.link = link = self.link
+        # Its reset comes straight from a register, since it has a long way to nearly everything.
+        m.domains.design = ClockDomain()
+        reset = Signal(init=1)
+        m.d.sync += reset.eq(link.reset)
+        m.d.comb += [ClockSignal("design").eq(ClockSignal()), ResetSignal("design").eq(reset)]
+        m.submodules.design = DomainRenamer("design")(self.top)
+        top = self.top
+        for name, member in AxiLiteSignature(top.map.address_bits).members.items():
+            theirs, ours = getattr(top, f"s_axi_{name}"), getattr(link.axi, name)
+            m.d.comb += theirs.eq(ours) if member.flow is wiring.In else ours.eq(theirs)
+
+        uart = platform.request("uart", 0, dir="-")
+        m.submodules.rx_pin = rx_pin = io.Buffer("i", uart.rx)
+        m.submodules.tx_pin = tx_pin = io.Buffer("o", uart.tx)
+        m.d.comb += [link.rx.eq(rx_pin.i), tx_pin.o.eq(link.tx)]
+        for resource, name in board.high:
+            m.submodules[f"{resource}_{name}_pin"] = held = io.Buffer(
+                "o", getattr(platform.request(resource, 0, dir="-"), name)
+            )
+            m.d.comb += held.o.eq(1)
+        self._lights(m, platform, [top.running, top.done, top.error, link.busy, ~link.reset])
+        return m
+
+    def _lights(self, m: Module, platform: Any, lights: Sequence[ValueLike]) -> None:
+        for number, light in enumerate(lights):
+            if ("led", number) in platform.resources:
+                led = platform.request("led", number, dir="-")
+                m.submodules[f"led{number}_pin"] = pin = io.Buffer("o", led)
+                m.d.comb += pin.o.eq(light)

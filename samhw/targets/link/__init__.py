@@ -1,0 +1,7 @@
+"""The host's end of the link of docs/link.md."""
+
+from samhw.targets.link.client import MOST_WORDS, Client
+from samhw.targets.link.serial_port import SerialPort
+from samhw.targets.link.transport import Transport
+
+__all__ = ["MOST_WORDS", "Client", "SerialPort", "Transport"]

@@ -1,0 +1,141 @@
+"""Reads and writes words at a design's port, through a line that may fail (docs/link.md)."""
+
+import random
+import struct
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from samhw.errors import RunError
+from samhw.targets.link.frames import Decoder, encode
+from samhw.targets.link.transport import Transport
+
+__all__ = ["MOST_WORDS", "Client"]
+
+MOST_WORDS = 511
+"""Of a request."""
+
+_VERSION = 1
+_ATTEMPTS = 10
+
+
+class _Command(IntEnum):
+    HELLO = 1
+    READ = 2
+    READ_FIXED = 3
+    WRITE = 4
+    WRITE_FIXED = 5
+
+
+class _Status(IntEnum):
+    OK = 0
+    REFUSED = 1
+    BAD = 2
+    LOST = 3
+
+
+class Client:
+    """The host of a board. Greet it first.
+
+    Args:
+        transport: the line to it.
+
+    Attributes:
+        greeted: the board has answered HELLO, and every request since.
+        repeats: how often a request had to be sent again.
+
+    Every method raises `RunError` if nothing answers, or if the board was reset since it was greeted.
+    """
+
+    def __init__(self, transport: Transport):
+        self.transport = transport
+        self.greeted = False
+        self.repeats = 0
+        self._number = random.randrange(256)
+        self._decoder = Decoder()
+
+    def hello(self) -> int:
+        """Resets the design, and gives the build of the bitstream."""
+        self.transport.discard()
+        version, build = self._ask(_Command.HELLO, 0, 0, answer=2).tolist()
+        if version != _VERSION:
+            raise RunError(
+                f"The board at {self.transport.name} speaks version {version} of the link, not {_VERSION}; "
+                "build its bitstream again."
+            )
+        self.greeted = True
+        return int(build)
+
+    def read(self, address: int, count: int, *, fixed: bool = False) -> NDArray[np.uint32]:
+        """Words back to back, from a byte address on; `fixed`: one address again and again."""
+        command = _Command.READ_FIXED if fixed else _Command.READ
+        parts = [np.zeros(0, np.uint32)]
+        for begin in range(0, count, MOST_WORDS):
+            size = min(MOST_WORDS, count - begin)
+            parts.append(self._ask(command, address + (0 if fixed else 4 * begin), size, answer=size))
+        return np.concatenate(parts)
+
+    def write(self, address: int, words: ArrayLike, *, fixed: bool = False) -> None:
+        """Writes words back to back, from a byte address on; `fixed`: to one address, one after another."""
+        command = _Command.WRITE_FIXED if fixed else _Command.WRITE
+        data = np.atleast_1d(np.asarray(words)).astype("<u4")
+        for begin in range(0, len(data), MOST_WORDS):
+            part = data[begin : begin + MOST_WORDS]
+            self._ask(command, address + (0 if fixed else 4 * begin), len(part), part.tobytes())
+
+    def close(self) -> None:
+        """Lets the line go."""
+        self.transport.close()
+
+    def _ask(
+        self, command: _Command, address: int, count: int, words: bytes = b"", *, answer: int = 0
+    ) -> NDArray[np.uint32]:
+        """The words of the answer to a request, of which there have to be `answer`."""
+        greeted, self.greeted = self.greeted, False
+        self._number = (self._number + 1) % 256
+        frame = encode(struct.pack("<BBHI", self._number, command, count, address) + words)
+        for attempt in range(_ATTEMPTS):
+            self.repeats += attempt > 0
+            self.transport.send(frame)
+            content = self._answer(frame, answer)
+            if content is not None:
+                break
+        else:
+            raise RunError(
+                f"The board at {self.transport.name} does not answer; look whether the cable is plugged in, "
+                f"and whether the board holds a bitstream of samhw for {self.transport.baud:,} baud."
+            )
+        status = _Status(content[-1])
+        if status is _Status.LOST:
+            raise RunError(
+                f"The board at {self.transport.name} was reset in the middle of a session, so that its data "
+                "are lost; repeat the run."
+            )
+        if status is not _Status.OK:
+            what = "writes" if words else "reads"
+            raise RunError(
+                f"The board at {self.transport.name} refuses {what} of {count} words at address "
+                f"{address:#x}; build its bitstream again from this program."
+            )
+        self.greeted = greeted
+        return np.frombuffer(content[1:-1], "<u4").astype(np.uint32)
+
+    def _answer(self, request: bytes, words: int) -> bytes | None:
+        """The content of the answer with the present number; None if there is none in time."""
+        transport = self.transport
+        longest = len(encode(bytes(2 + 4 * words))) * 2  # Every byte may be escaped.
+        patience = transport.seconds(len(request) + longest) + transport.latency
+        left = 4 * longest + 1000  # A line that never falls silent is no answer either.
+        while left > 0 and (data := transport.receive(patience)):
+            left -= len(data)
+            for content in self._decoder.feed(data):
+                if self._is_answer(content, words):
+                    return content
+        return None
+
+    def _is_answer(self, content: bytes, words: int) -> bool:
+        if len(content) < 2 or content[0] != self._number or content[-1] > max(_Status):
+            return False
+        done = content[-1] in (_Status.OK, _Status.REFUSED)
+        return len(content) == 2 + (4 * words if done else 0)

@@ -1,0 +1,143 @@
+"""A build for a board as a folder, and what runs it from there."""
+
+import json
+import logging
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from samhw.graph import Arch, loads
+from samhw.graph.numerics import Words
+from samhw.targets.boards.board import Board
+from samhw.targets.boards.catalog import read_board
+from samhw.targets.building.boards.bitstream import make_bitstream
+from samhw.targets.building.boards.loader import loading_command
+from samhw.targets.building.boards.netlist import BoardDesign
+from samhw.targets.link import SerialPort
+from samhw.targets.running.boards.session import BoardSession
+from samhw.targets.running.images import unload
+from samhw.targets.running.session import HardwareResult
+from samhw.tensors import Tensor
+
+__all__ = ["BoardFolder", "write_folder"]
+
+_log = logging.getLogger(__name__)
+
+_BUILD, _DATA, _BOARD = "build.json", "data.npz", "board.py"
+
+_HOST = """\
+\"\"\"Runs this build on its board: python host.py PORT, as in python host.py /dev/ttyUSB0.
+
+{first}
+Of the ports that appear with the cable, the link is {serial}.
+\"\"\"
+
+import sys
+from pathlib import Path
+
+from samhw.targets.running.boards import BoardFolder
+
+build = BoardFolder(Path(__file__).parent)
+memories, extents = build.data()
+with build.session(sys.argv[1]) as session:
+    result = session.run(memories, extents)
+print(f"{{result.cycles:,}} cycles")
+for name, tensor in build.results(result, extents).items():
+    print(name)
+    print(tensor.to_dense())
+"""
+
+
+def write_folder(
+    on_board: BoardDesign,
+    directory: Path,
+    data: tuple[Mapping[str, Words], Mapping[str, int]] | None,
+) -> None:
+    """Writes the netlist, the constraints and the scripts of a vendor's tools; the board's file; if pip has
+    the tools, the bitstream (`top.bit`) with its report (`report.txt`); and with data the host (`host.py`).
+
+    Raises `InputError` and `RunError` as `make_bitstream` does.
+    """
+    board = on_board.board
+    for path in sorted(on_board.netlist().iterdir()):
+        if path.suffix in (".il", ".lpf", ".v", ".xdc", ".tcl") and not path.name.endswith(".debug.v"):
+            shutil.copy2(path, directory / path.name)
+    shutil.copyfile(board.file, directory / _BOARD)
+    clock = on_board.clock
+    if board.family.bitstreams:
+        bitstream = make_bitstream(on_board)
+        clock = bitstream.clock
+        shutil.copy2(bitstream.path, directory / bitstream.path.name)
+        (directory / "report.txt").write_text(bitstream.report(on_board), encoding="utf-8")
+    else:
+        _log.info("%s is a project for its vendor's tools, which nobody has tried yet", board.title)
+    build = {
+        "board": board.name,
+        "clock": clock,
+        "baud": on_board.baud,
+        "build": on_board.build,
+    }
+    (directory / _BUILD).write_text(json.dumps(build, indent=2) + "\n", encoding="utf-8")
+    if data is not None:
+        memories, extents = data
+        arrays = {f"memory {name}": np.asarray(words, np.uint32) for name, words in memories.items()}
+        arrays |= {f"extent {index}": np.asarray(extent, np.uint32) for index, extent in extents.items()}
+        np.savez(directory / _DATA, allow_pickle=False, **arrays)
+        load = f"load the bitstream: {loading_command(board, 'top.bit')}"
+        make = (
+            ""
+            if board.family.bitstreams
+            else "make the bitstream, as with vivado -mode batch -source top.tcl, and "
+        )
+        host = _HOST.format(first=f"First {make}{load}", serial=board.serial)
+        (directory / "host.py").write_text(host, encoding="utf-8")
+
+
+class BoardFolder:
+    """A folder that `samhw build --target board:..` has written.
+
+    Attributes:
+        design, arch: what is on the board.
+    """
+
+    def __init__(self, directory: Path):
+        self._directory = directory
+        self.design = loads((directory / "graph.json").read_text(encoding="utf-8"))
+        self.arch = Arch.from_json(json.loads((directory / "arch.json").read_text(encoding="utf-8")))
+        self._build = json.loads((directory / _BUILD).read_text(encoding="utf-8"))
+
+    @property
+    def board(self) -> Board:
+        """The board. It takes Amaranth to read its file, which a host does without."""
+        return read_board((self._directory / _BOARD).resolve())
+
+    def session(self, port: str) -> BoardSession:
+        """A session through a serial port with a board that holds the bitstream.
+
+        Raises `InputError` for a port that is not there, and `RunError` as `BoardSession` does.
+        """
+        line = SerialPort(port, self._build["baud"])
+        return BoardSession(self.design, self.arch, self._build["build"], line)
+
+    def data(self) -> tuple[dict[str, Words], dict[str, int]]:
+        """The words of the memories and the extents that came with the build."""
+        memories: dict[str, Words] = {}
+        extents: dict[str, int] = {}
+        for key, array in np.load(self._directory / _DATA).items():
+            kind, _, name = key.partition(" ")
+            if kind == "memory":
+                memories[name] = array.astype(np.int64)
+            else:
+                extents[name] = int(array)
+        return memories, extents
+
+    def results(self, result: HardwareResult, extents: Mapping[str, int]) -> dict[str, Tensor]:
+        """The tensors that a run has left."""
+        found: dict[str, Tensor] = {}
+        for region in self.design.runs:
+            left = {m.partition(".")[0] for m in result.memories}
+            written = {b.name for b in region.tensors if b.stored in left}
+            found |= {n: t for n, t in unload(region, result.memories, extents).items() if n in written}
+        return found

@@ -1,0 +1,150 @@
+"""Between tensors and the words in a design's memories, for the simulator and for hardware alike."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from samhw.compiler import block_counts
+from samhw.errors import InputError, RunError
+from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory_name
+from samhw.graph.numerics import Words
+from samhw.targets.running.shards import joined, shard_sizes
+from samhw.tensors import Format, Tensor
+
+__all__ = ["load", "stored_words", "unload"]
+
+_EVERY_BIT = 2**32 - 1
+"""Of an index: words have no sign, and offsets may be negative."""
+
+
+def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words], dict[str, int]]:
+    """The words of the input memories, and the extent of each index, for a run on those tensors.
+
+    An index of no input tensor gets the greatest extent that the build takes. Raises `InputError` for a
+    tensor that is missing, not wanted, of another format, or too large for the build, for values that the
+    design's value type has not, and for shapes that disagree.
+    """
+    bindings = {b.name: b for b in design.tensors if b.role is MemoryRole.INPUT and not b.alias_of}
+    for name in tensors.keys() - bindings.keys():
+        raise InputError(f"{design.name} has no input {name!r}; its inputs are {', '.join(bindings)}.")
+    memories: dict[str, Words] = {}
+    origin: dict[str, str] = {}
+    extents: dict[str, int] = {}
+    for name, binding in bindings.items():
+        if name not in tensors:
+            raise InputError(
+                f"{design.name} needs the tensor {name!r}, which is missing; add it to the data."
+            )
+        tensor = tensors[name]
+        _check(binding, tensor)
+        for index, size in zip(binding.indices, tensor.shape, strict=True):
+            if extents.setdefault(index, size) != size:
+                raise InputError(
+                    f"Index {index} runs to {extents[index]:,} in tensor {origin[index]!r} but to {size:,} "
+                    f"in tensor {name!r}; give tensors whose shapes agree."
+                )
+            origin.setdefault(index, name)
+        memories |= _words(design, name, tensor)
+    every = {index: extents.get(index, greatest) for index, greatest in design.extents.items()}
+    return memories, every | block_counts(design.tensors, every)
+
+
+def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, int]) -> dict[str, Tensor]:
+    """The output tensors that a run with those extents left in the memories. A step of a tensor is none: it
+    lies in the whole one.
+
+    Words behind the end of an array are ignored. Raises `RunError` where the words are no tensor.
+    """
+    values = graph.value
+    tensors = {}
+    for binding in graph.tensors:
+        if binding.role is MemoryRole.OUTPUT and not binding.is_step:
+            words = stored_words(graph.memory, binding, extents, lambda name, count: memories[name][:count])
+            shape = tuple(extents[index] for index in binding.indices)
+            try:
+                arrays = joined(binding, shape, words)
+                arrays["vals"] = values.decode(arrays["vals"])
+                tensors[binding.name] = Tensor.from_arrays(shape, binding.format, arrays)
+            except InputError as error:
+                raise RunError(
+                    f"The run left an output {binding.name!r} that is no tensor: {error}"
+                ) from error
+    return tensors
+
+
+def stored_words(
+    memories: Mapping[str, Memory],
+    binding: TensorBinding,
+    extents: Mapping[str, int],
+    fetch: Callable[[str, int], Words],
+) -> dict[str, Words]:
+    """The words of an output tensor's arrays, by the names of their memories.
+
+    `fetch(name, count)` gives the first words of a memory. How many there are follows level by level: a
+    compressed level has as many entries as the last word of its `pos` says. Raises `RunError` where that is
+    more than fits.
+    """
+    words: dict[str, Words] = {}
+
+    def take(array: str, shard: int | None, count: int) -> Words:
+        name = memory_name(binding.stored, array, shard)
+        memory = memories[name]
+        count *= memory.payload().words
+        if not 0 <= count <= memory.words:
+            raise RunError(
+                f"The run left {count:,} words in the memory {name}, which holds {memory.words:,}."
+            )
+        words[name] = fetch(name, count)
+        return words[name]
+
+    def take_level(shard: int | None, depth: int, array: str, count: int) -> Words:
+        return take(f"{array}{depth}", shard, count)
+
+    format = Format.parse(binding.format, len(binding.indices))
+    shape = tuple(extents[index] for index in binding.indices)
+    for shard, sizes in shard_sizes(binding, format.level_sizes(shape)):
+        entries = 1
+        for depth, (level, size) in enumerate(zip(format.of_blocks.levels, sizes, strict=False)):
+            entries = level.read_back(partial(take_level, shard, depth), entries, size)
+        take("vals", shard, entries)
+    return words
+
+
+def _check(binding: TensorBinding, tensor: Tensor) -> None:
+    """That the build can take a tensor of this rank, format and shape."""
+    name, rank = binding.name, len(binding.indices)
+    if tensor.rank != rank:
+        raise InputError(f"Tensor {name!r} has rank {tensor.rank}, but the program gives it {rank} indices.")
+    if tensor.format != Format.parse(binding.format, rank):
+        raise InputError(
+            f"Tensor {name!r} is stored as {tensor.format}, but this build takes {binding.format}; "
+            "convert it first."
+        )
+    for index, size, greatest in zip(binding.indices, tensor.shape, binding.shape, strict=True):
+        if size > greatest:
+            raise InputError(
+                f"Tensor {name!r} has extent {index}={size:,}, but this build takes {greatest:,}; "
+                "rebuild with a larger shape."
+            )
+
+
+def _words(design: Design, name: str, tensor: Tensor) -> dict[str, Words]:
+    words: dict[str, Words] = {}
+    for array, content in tensor.arrays().items():
+        memory = design.memory.get(f"{name}.{array}")
+        if (
+            memory is None
+        ):  # An array that the design never reads, such as the coordinates of a located level.
+            continue
+        if len(content) > memory.words:
+            what = "nonzeros" if array == "vals" else f"entries in {array}"
+            raise InputError(
+                f"Tensor {name!r} has {len(content):,} {what}, but this build takes {memory.words:,}; "
+                "rebuild with a larger capacity (--capacity)."
+            )
+        try:
+            if memory.is_signed:
+                content = content & _EVERY_BIT
+            words[memory.name] = design.stored(memory).encode(content)
+        except InputError as error:
+            raise InputError(f"Tensor {name!r} cannot be used: {error}") from error
+    return words

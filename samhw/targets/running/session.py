@@ -1,0 +1,343 @@
+"""One way to run a design, wherever it is: load, start, wait, read, counters."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from samhw.errors import InputError, RunError
+from samhw.graph import AddressMap, Arch, Design, Graph, MemoryRole, Node
+from samhw.graph.address_map import Cause, Register
+from samhw.graph.deadlock import deadlock
+from samhw.graph.numerics import Words
+from samhw.graph.sequence import check_steps
+from samhw.sim import simulate_regions, total_cycles
+from samhw.sim.fault import DISORDERED
+from samhw.targets.running.images import stored_words
+from samhw.targets.running.port import Ending, Trace, WordPort
+
+__all__ = ["LIMIT", "Counters", "HardwareResult", "PortSession", "Session", "SimulatedSession", "check_data"]
+
+LIMIT = 100_000_000
+"""Cycles after which a run is given up, unless the caller says otherwise."""
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What a run took."""
+
+    cycles: int
+    region_cycles: tuple[int, ...]
+    """The cycles of each region by itself, if less than 2^32; `cycles` has one more for each change."""
+
+
+@dataclass(frozen=True)
+class HardwareResult:
+    """What a run gave."""
+
+    cycles: int
+    region_cycles: tuple[int, ...]
+    """The cycles of each region by itself, if less than 2^32; `cycles` has one more for each change."""
+    memories: dict[str, Words]
+    """The words in use of each output memory, and of each buffer if asked for, by its name."""
+    seconds: float
+    """Time from `start` to the end of the run: of the processor if it is simulated, else of the wall."""
+    traces: dict[str, Trace] = field(default_factory=dict, repr=False)
+    """If asked for: the tokens that each channel's consumer took, with the cycles in which it did. By
+    `Design.label` of the channel."""
+
+
+class Session(ABC):
+    """A design that can be run again and again, in a simulator or in hardware. Use it in a `with` statement.
+
+    Attributes:
+        design: what is run.
+        seconds: as of `HardwareResult`, of the last run.
+    """
+
+    def __init__(self, design: Design):
+        self.design = design
+        self.seconds = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def load(self, memories: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> None:
+        """Loads what a run is to work on.
+
+        Args:
+            memories: words (non-negative integers) of the input memories; shorter than the memory is fine.
+            extents: the extent of each index of the design.
+
+        Raises:
+            InputError: for arguments that do not fit the build.
+        """
+        check_data(self.design, memories, extents)
+        self._load(memories, extents)
+
+    @abstractmethod
+    def _load(self, memories: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> None:
+        """Loads what fits."""
+
+    @abstractmethod
+    def start(self) -> None:
+        """Starts a run."""
+
+    @abstractmethod
+    def wait(self, limit: int = LIMIT) -> None:
+        """Waits for the end of the run, at most `limit` cycles.
+
+        Raises:
+            RunError: for a run that ends in an error, a deadlock or at the limit. The next run starts from a
+                design without errors.
+        """
+
+    @abstractmethod
+    def counters(self) -> Counters:
+        """What the last run took."""
+
+    @abstractmethod
+    def read(self, memory: str, count: int) -> Words:
+        """The first words of an output memory or a buffer, as the last run has left them."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends the session."""
+
+    def run(
+        self,
+        memories: Mapping[str, ArrayLike],
+        extents: Mapping[str, int],
+        *,
+        buffers: bool = False,
+        limit: int = LIMIT,
+    ) -> HardwareResult:
+        """Loads, runs, and reads the output memories back.
+
+        Args:
+            memories, extents: as of `load`.
+            buffers: also read back what the regions have passed on to each other.
+            limit: cycles after which the run is given up.
+
+        Raises `InputError` and `RunError` as `load` and `wait` do.
+        """
+        self.load(memories, extents)
+        self.start()
+        self.wait(limit)
+        counters = self.counters()
+        stored = self._stored(extents, buffers)
+        return HardwareResult(counters.cycles, counters.region_cycles, stored, self.seconds)
+
+    def _stored(self, extents: Mapping[str, int], buffers: bool) -> dict[str, Words]:
+        roles = {MemoryRole.OUTPUT, MemoryRole.BUFFER} if buffers else {MemoryRole.OUTPUT}
+        memories: dict[str, Words] = {}
+        for tensor in self.design.tensors:
+            if tensor.role in roles and not tensor.alias_of:
+                memories |= stored_words(self.design.memory, tensor, extents, self.read)
+        return memories
+
+
+class SimulatedSession(Session):
+    """The simulator."""
+
+    def __init__(self, design: Design, arch: Arch):
+        super().__init__(design)
+        self._arch = arch
+        self._inputs: tuple[dict[str, ArrayLike], dict[str, int]] = ({}, {})
+        self._words: dict[str, Words] = {}
+        self._counters = Counters(0, ())
+
+    def _load(self, memories: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> None:
+        # What is not written again stays as it was.
+        self._inputs = ({**self._inputs[0], **memories}, dict(extents))
+
+    def start(self) -> None:
+        """Nothing: the simulator runs while it is waited for."""
+
+    def wait(self, limit: int = LIMIT) -> None:
+        memories, extents = self._inputs
+        begin = time.process_time()
+        words = {name: np.asarray(array) for name, array in memories.items()}
+        results = simulate_regions(self.design, self._arch, words, extents, limit=limit)
+        self.seconds = time.process_time() - begin
+        cycles = [result.cycles for result in results]
+        self._counters = Counters(total_cycles(cycles), tuple(cycles))
+        self._words = {name: array for result in results for name, array in result.memories.items()}
+
+    def counters(self) -> Counters:
+        return self._counters
+
+    def read(self, memory: str, count: int) -> Words:
+        return self._words[memory][:count]
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class PortSession(Session):
+    """Hardware behind a host port.
+
+    Raises:
+        RunError: if what is there is not this design.
+    """
+
+    def __init__(self, design: Design, arch: Arch, port: WordPort):
+        super().__init__(design)
+        self.map = AddressMap(design, arch)
+        self.port = port
+        self._ending: Ending | None = None
+        try:
+            self._check_identity()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self.port.close()
+
+    def _load(self, memories: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> None:
+        self._check_widths(memories)
+        for index, address in self.map.extents.items():
+            self.port.load(address, extents[index])
+        for name, words in memories.items():
+            window = self.map.windows[name]
+            if window.memory.is_signed:
+                words = np.asarray(words) & ((1 << window.width) - 1)
+            self.port.load(window.base, words)
+
+    def _check_widths(self, memories: Mapping[str, ArrayLike]) -> None:
+        for name, words in memories.items():
+            window = self.map.windows[name]
+            if window.memory.is_value or window.memory.is_signed or not np.size(words):
+                continue
+            if (greatest := int(np.max(words))) >> window.width:
+                raise InputError(
+                    f"The memory {name} holds words of {window.width} bits, but one of those given is "
+                    f"{greatest:,}; what fits this build's extents and capacities has none so great."
+                )
+
+    def start(self) -> None:
+        self.port.start()
+
+    def wait(self, limit: int = LIMIT) -> None:
+        ending = self.port.wait(limit)
+        if ending.status != "done":
+            spent = self._region_cycles()
+            self.port.reset()
+            raise _failure(self.design, ending, spent, limit)
+        self._ending = ending
+        self.seconds = ending.seconds
+
+    def counters(self) -> Counters:
+        assert self._ending is not None
+        return Counters(self._ending.cycles, _region_cycles(self._region_cycles()))
+
+    def read(self, memory: str, count: int) -> Words:
+        return self.port.read(self.map.windows[memory].base, count)
+
+    def _region_cycles(self) -> Words:
+        return self.port.read(self.map.region_cycles.start, len(self.map.region_cycles))
+
+    def _check_identity(self) -> None:
+        found = int(self.port.read(Register.IDENTITY, 1)[0])
+        if found != self.map.identity:
+            raise RunError(
+                f"The hardware identifies itself as {found:#010x}, but {self.design.name} is "
+                f"{self.map.identity:#010x}; build it again from this graph."
+            )
+
+
+def check_data(design: Design, memories: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> None:
+    """Raises `InputError` for data that do not fit the build."""
+    for index, greatest in design.extents.items():
+        if index not in extents:
+            raise InputError(f"The extent of index {index} is missing; give one up to {greatest:,}.")
+        if not 0 <= extents[index] <= greatest:
+            raise InputError(
+                f"Index {index} has extent {extents[index]:,}, but this build takes {greatest:,}; "
+                "rebuild with a larger shape."
+            )
+    check_steps(design.sequence, extents)
+    inputs = {memory.name: memory for memory in design.memories if memory.role is MemoryRole.INPUT}
+    for name, words in memories.items():
+        if name not in inputs:
+            raise InputError(f"{design.name} has no input memory {name!r}; it has {', '.join(inputs)}.")
+        if np.size(words) > inputs[name].words:
+            raise InputError(
+                f"The memory {name} holds {inputs[name].words:,} words, not {np.size(words):,}; "
+                "rebuild with a larger capacity (--capacity)."
+            )
+
+
+def _region_cycles(spent: Words) -> tuple[int, ...]:
+    """From the cycles, modulo 2^32, that regions were under way. Each but the first starts in a cycle that
+    counts for it, and is the change from the one before."""
+    changes = np.arange(len(spent)) > 0
+    return tuple(int(cycles) for cycles in (spent - changes) % (1 << 32))
+
+
+def _failure(design: Design, ending: Ending, spent: Words, limit: int) -> RunError:
+    """The error for a run that is not done, in the words of the simulator. `spent`: the cycles that each
+    region was under way."""
+    if ending.status == "limit":
+        return RunError(f"{design.name} did not end within {limit:,} cycles; give a greater limit.")
+    causes = Cause(ending.error)
+    if causes == Cause.DEADLOCK:
+        region = _standing(design, spent, ending)
+        error: RunError = _deadlock(design, region, ending)
+    else:
+        region, node = design.nodes[ending.error_node]
+        cause = next(cause for cause in _FAILURES if cause & causes)
+        error = _fault(design.regions[region], node, cause)
+    return error.within(f"Region {design.regions[region].name}") if len(design.runs) > 1 else error
+
+
+def _standing(design: Design, spent: Words, ending: Ending) -> int:
+    """The region that stands still: the one that has tokens in channels; where none has, the last one to
+    which the run has come."""
+    empty, _ = _channel_bits(ending)
+    holding = [number for (number, _), bit in zip(design.channels, empty, strict=False) if not bit]
+    return holding[0] if holding else design.turns[int(np.flatnonzero(spent)[-1])]
+
+
+def _channel_bits(ending: Ending) -> tuple[list[int], list[int]]:
+    """Which channels are empty, and which are full."""
+    bits = [word >> k & 1 for word in ending.channels for k in range(32)]
+    return bits[0::2], bits[1::2]
+
+
+def _deadlock(design: Design, region: int, ending: Ending) -> RunError:
+    empty, full = (
+        {
+            channel.name
+            for (number, channel), bit in zip(design.channels, states, strict=False)
+            if bit and number == region
+        }
+        for states in _channel_bits(ending)
+    )
+    return deadlock(design.regions[region], empty, full)
+
+
+def _fault(graph: Graph, node: Node, cause: Cause) -> RunError:
+    where = f"{str(cause.name).lower()} at node {node.name!r}"
+    if cause == Cause.PROTOCOL and node.spec.finds_disorder:
+        return RunError(f"{where}: {DISORDERED}")
+    return RunError(f"{where}: {_FAILURES[cause].format(value=graph.result_type(node))}")
+
+
+_FAILURES = {
+    Cause.OVERFLOW: "a result leaves the range of {value}; scale the data or choose a wider --value.",
+    Cause.CAPACITY: "its memory is full; build with a greater capacity (--capacity).",
+    Cause.RANGE: (
+        "a coordinate or reference lies beyond its extent or memory; "
+        "check the tensors and extents of this run."
+    ),
+    Cause.PROTOCOL: ("its input streams do not agree in structure; feed it streams of one iteration space."),
+}

@@ -17,7 +17,7 @@ from samhw.importers.core import Arguments, Build, Hints, UnsupportedError, Valu
 from samhw.importers.torch import host
 from samhw.importers.torch.annotations import annotation_of
 from samhw.importers.torch.complex_pair import Complex, as_real_numbers
-from samhw.importers.torch.export import user_outputs
+from samhw.importers.torch.export import own_name, user_outputs
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.loops import UnrolledLoop
 from samhw.importers.torch.node import (
@@ -95,15 +95,16 @@ class GraphWalk:
     def placeholder(self, node: Node, spec: InputSpec) -> object:
         if spec.kind is InputKind.USER_INPUT:
             return self.argument(node)
-        target = spec.target or ""
+        stored_as = spec.target or ""
+        target = own_name(stored_as)
         if target in self.sparse:
             stored = self.state.get(target, self.sparse[target])
             return Known(None, target, stored, annotation=self.annotated.get(target))
         held = self.state.get(target)
         if held is None:
-            held = self.exported.state_dict.get(target)
+            held = self.exported.state_dict.get(stored_as)
         if held is None:
-            held = self.exported.constants.get(target)
+            held = self.exported.constants.get(stored_as)
         if not isinstance(held, Tensor):
             return held
         return Known(held.detach(), target, annotation=self.annotated.get(target))

@@ -8,23 +8,23 @@ import sys
 import sysconfig
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
-from torch.fx import GraphModule, Node
 from torch.nn.utils.rnn import PackedSequence
 
 from samhw.errors import InputError
-from samhw.importers.core import Arguments
+from samhw.importers.core import Arguments, UnsupportedError
 from samhw.importers.torch.followed import Followed, FollowedModule
-from samhw.importers.torch.registry import handler_of
+from samhw.importers.torch.registry import DECOMPOSED, handler_of
 from samhw.importers.torch.state import restored
 
 __all__ = [
@@ -64,8 +64,7 @@ def exported(
             _make_dense(module)
             _watch_for_packed_sequences(module)
             program, follower = _traced(module, arguments, stand_ins, sparse)
-            program = program.run_decompositions({})
-            program = _decomposed(program)
+            program = program.run_decompositions(dict(_table()))
     except InputError:
         raise
     except Exception as error:
@@ -102,9 +101,12 @@ def _traced(
 
 
 def _is_asserted(error: Exception) -> bool:
-    """Whether the user's innermost line in an error's traceback belongs to an `assert`: what that says of data
-    is taken to hold."""
-    *_, frame = (f for f in traceback.extract_tb(error.__traceback__) if _is_users(f.filename))
+    """Whether the user's innermost line in an error's traceback belongs to an `assert`: what that says of
+    data is taken to hold."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_users(f.filename)]
+    if not frames:
+        return False
+    frame = frames[-1]
     try:
         tree = ast.parse("".join(linecache.getlines(frame.filename)))
     except SyntaxError:
@@ -113,18 +115,28 @@ def _is_asserted(error: Exception) -> bool:
     return any(node.lineno <= (frame.lineno or 0) <= (node.end_lineno or 0) for node in found)
 
 
-def _decomposed(program: ExportedProgram) -> ExportedProgram:
-    """With other operators for those that the importer does not know, and for what they are made of."""
-    table = torch.export.default_decompositions()
-    tried: set[object] = set()
-    while True:
-        parts = [part for part in program.graph_module.modules() if isinstance(part, GraphModule)]
-        unknown = {node.target for part in parts for node in part.graph.nodes if _is_unknown(node)}
-        known_to_torch = {op: table[op] for op in unknown - tried if op in table}
-        if not known_to_torch:
-            return program
-        tried |= set(known_to_torch)
-        program = program.run_decompositions(known_to_torch)
+@cache
+def _table() -> dict[Any, Callable[..., Any]]:
+    """How operators are written with those that the importer knows: as this package says, or else PyTorch."""
+    default = torch.export.default_decompositions().materialize()
+    found = {op: function for op, function in default.items() if handler_of(op) is None}
+    for name, function in DECOMPOSED.items():
+        packet = getattr(torch.ops.aten, name.removeprefix("aten."))
+        for overload in map(partial(getattr, packet), packet.overloads()):
+            if "out" not in overload._overloadname:
+                found[overload] = partial(_written, function, found.get(overload))
+    return found
+
+
+def _written(
+    function: Callable[..., Any], other: Callable[..., Any] | None, *args: Any, **kwargs: Any
+) -> Any:
+    """What an operator is written as; an operator that is refused stays, and is refused where it stands."""
+    try:
+        found = function(*args, **kwargs)
+    except UnsupportedError:
+        return NotImplemented
+    return other(*args, **kwargs) if found is NotImplemented and other is not None else found
 
 
 def _is_same(one: Tensor, other: Tensor) -> bool:
@@ -201,14 +213,6 @@ def _watch_for_packed_sequences(module: nn.Module) -> None:
     for part in module.modules():
         if isinstance(part, nn.RNNBase):
             part.register_forward_pre_hook(check)
-
-
-def _is_unknown(node: Node) -> bool:
-    return (
-        node.op == "call_function"
-        and isinstance(node.target, torch._ops.OpOverload)
-        and (handler_of(node.target) is None)
-    )
 
 
 def in_users_file(stack: str) -> tuple[str, str] | None:

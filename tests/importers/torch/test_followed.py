@@ -216,7 +216,5 @@ class AssertingBranch(nn.Module):
 
 
 def test_an_assertion_decides_no_branch():
-    with pytest.raises(
-        InputError, match=r"AssertingBranch decides by its data[\s\S]*x\.min"
-    ):
+    with pytest.raises(InputError, match=r"AssertingBranch decides by its data[\s\S]*x\.min"):
         import_module(AssertingBranch(), (torch.ones(3),))

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 import samhw
-from samhw.lang import nested
 from samhw.graph import Repeat, Run
+from samhw.lang import nested
 from samhw.lang.nested import ListType, Stack
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "nested"

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.lang import nested
 from samhw.errors import InputError
-from samhw.lang import load_program, sequence_names
+from samhw.lang import load_program, nested, sequence_names
 from samhw.lang.nested import ListType
 from tests.nested.examples import example
 from tests.support.plain_sequences import PLAIN

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from samhw.targets import link
 from samhw.app.cli import main
+from samhw.targets import link
 from samhw.targets.building import boards, tools
 from samhw.targets.building.boards import BoardDesign, bitstream
 from samhw.targets.building.boards.clock import with_clock

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import samhw
-from samhw.lang import nested
 from samhw.compiler.passes import Lowerable
 from samhw.compiler.search.region import Candidate, RegionSearch
 from samhw.errors import RunError
+from samhw.lang import nested
 from samhw.lang.decision import Refusal
 from samhw.lang.nested import ListType
 from tests.nested.examples import example

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.lang import nested
 from samhw.errors import InputError
+from samhw.lang import nested
 
 XS = nested.nested_tensor(np.array([[-3, 2], [0, 1], [2, -2]]))
 MASK = np.array([True, False])

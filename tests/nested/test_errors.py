@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samhw.lang import nested
 from samhw.errors import InputError
+from samhw.lang import nested
 from samhw.lang.nested import ListType
 
 XS = nested.nested_tensor(np.arange(5))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from samhw.lang import nested
 from samhw.errors import RunError
+from samhw.lang import nested
 from samhw.lang.nested import ListType
 from samhw.lang.nested.dataflow import BlockNode, Loop
 from samhw.lang.nested.hyperplane import Wavefront, from_distances

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import samhw
-from samhw.lang import nested
 from samhw.errors import InputError, SamhwError
+from samhw.lang import nested
 from samhw.lang.nested import ListType
 from tests.nested.examples import example
 

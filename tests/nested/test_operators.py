@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samhw.lang import nested
 from samhw.errors import InputError
+from samhw.lang import nested
 from samhw.lang.nested import NestedTensor
 
 XS = nested.nested_tensor(np.arange(5))

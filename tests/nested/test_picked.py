@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.lang import nested
 from samhw.errors import InputError, SamhwError
+from samhw.lang import nested
 from samhw.lang.nested import ListType
 from tests.support.thorough import THOROUGH
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.lang import nested
 from samhw.errors import InputError
+from samhw.lang import nested
 from tests.nested.random_functions import random_function
 from tests.support.thorough import THOROUGH
 

@@ -11,7 +11,7 @@ from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.value import Known
 
-__all__ = ["Complex", "as_complex", "as_real_numbers", "is_zero", "minus", "plus", "zeros"]
+__all__ = ["Complex", "as_complex", "as_real_numbers", "is_zero", "zeros"]
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,13 @@ def as_complex(importer: Importer, x: object) -> Complex:
 
 def as_real_numbers(importer: Importer, x: Complex) -> Value:
     """The pairs of a view as a tensor."""
-    found = importer.call("stack", [importer.value(x.real), importer.value(x.imag)], -1)
-    assert isinstance(found, Value)
+    found: Value = importer.call("stack", [importer.value(x.real), importer.value(x.imag)], -1)
     return found
 
 
-def zeros(shape: Sequence[int]) -> Known:
+def zeros(shape: Sequence[int], dtype: torch.dtype = torch.float32) -> Known:
     """Zeros of a shape, which take no room."""
-    return Known(torch.zeros(()).expand(tuple(shape)), "zero")
+    return Known(torch.zeros((), dtype=dtype).expand(tuple(shape)), "zero")
 
 
 def is_zero(x: Operand) -> bool:
@@ -67,19 +66,3 @@ def is_zero(x: Operand) -> bool:
     if isinstance(x, Known):
         return x.held is None and host.uniform(x.dense()) == 0
     return isinstance(x, int | float) and x == 0
-
-
-def plus(importer: Importer, a: Operand, b: Operand) -> Operand:
-    """The sum; a zero of the same shape is no summand."""
-    if is_zero(b) and importer.shape(a) == importer.shape(b):
-        return a
-    if is_zero(a) and importer.shape(a) == importer.shape(b):
-        return b
-    return importer.elementwise(lambda x, y: x + y, a, b)
-
-
-def minus(importer: Importer, a: Operand, b: Operand) -> Operand:
-    """The difference, likewise."""
-    if is_zero(b) and importer.shape(a) == importer.shape(b):
-        return a
-    return importer.elementwise(lambda x, y: x - y, a, b)

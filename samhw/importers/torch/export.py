@@ -1,29 +1,30 @@
 """From a module to a graph of operators: `torch.export`, with dense stand-ins for what is stored sparsely."""
 
+import ast
+import linecache
 import logging
 import re
 import sys
 import sysconfig
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch._dynamo.exc import UncapturedHigherOrderOpError
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
-from torch.fx import GraphModule, Node
 from torch.nn.utils.rnn import PackedSequence
 
 from samhw.errors import InputError
-from samhw.importers.core import Arguments
-from samhw.importers.torch.followed import followed
-from samhw.importers.torch.registry import handler_of
+from samhw.importers.core import Arguments, UnsupportedError
+from samhw.importers.torch.followed import Followed, FollowedModule
+from samhw.importers.torch.registry import DECOMPOSED, handler_of
 from samhw.importers.torch.state import restored
 
 __all__ = [
@@ -31,11 +32,15 @@ __all__ = [
     "arguments_by_name",
     "exported",
     "in_users_file",
+    "own_name",
     "user_outputs",
     "without_fast_path",
 ]
 
 T = TypeVar("T")
+
+_ROOT = "followed."
+"""Where the module stands in what is traced."""
 
 _ATTRIBUTES = ("_parameters", "_buffers")
 _PACKAGES = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
@@ -57,45 +62,81 @@ def exported(
     try:
         with _quiet(), torch.no_grad(), without_fast_path(), restored(module):
             _make_dense(module)
-            _make_attributes(module)
-            with followed(module, arguments, sparse) as follower:
-                program = _traced(module, stand_ins)
-            if program is None:
-                # PyTorch captures the body of a loop by itself only where nobody else looks on.
-                program = torch.export.export(module, tuple(stand_ins), strict=False)
-            program = program.run_decompositions({})
-            program = _decomposed(program)
+            _watch_for_packed_sequences(module)
+            program, follower = _traced(module, arguments, stand_ins, sparse)
+            program = program.run_decompositions(dict(_table()))
     except InputError:
         raise
     except Exception as error:
         raise _export_error(module, error) from error
     for stand_in, held in follower.sparse.made:
         constants = program.constants.items()
-        names = [name for name, one in constants if isinstance(one, Tensor) and _is_same(one, stand_in)]
+        names = [own_name(n) for n, one in constants if isinstance(one, Tensor) and _is_same(one, stand_in)]
         sparse |= dict.fromkeys(names, held)
     return program, sorted(follower.fixed), sparse
 
 
-def _traced(module: nn.Module, arguments: Sequence[object]) -> ExportedProgram | None:
-    """The exported program of a module that is followed; None if it has a loop of PyTorch's own."""
-    try:
-        return torch.export.export(module, tuple(arguments), strict=False)
-    except UncapturedHigherOrderOpError:
-        return None
-
-
-def _decomposed(program: ExportedProgram) -> ExportedProgram:
-    """With other operators for those that the importer does not know, and for what they are made of."""
-    table = torch.export.default_decompositions()
-    tried: set[object] = set()
+def _traced(
+    module: nn.Module,
+    arguments: Sequence[object],
+    stand_ins: Sequence[object],
+    sparse: Mapping[str, Tensor],
+) -> tuple[ExportedProgram, Followed]:
+    """The exported program of a module that is followed, and what has followed it."""
+    asserted: set[int] = set()
     while True:
-        parts = [part for part in program.graph_module.modules() if isinstance(part, GraphModule)]
-        unknown = {node.target for part in parts for node in part.graph.nodes if _is_unknown(node)}
-        known_to_torch = {op: table[op] for op in unknown - tried if op in table}
-        if not known_to_torch:
-            return program
-        tried |= set(known_to_torch)
-        program = program.run_decompositions(known_to_torch)
+        follower = Followed(module, sparse, asserted)
+        root = FollowedModule(module, follower, arguments)
+        try:
+            with restored(module):
+                return torch.export.export(root, tuple(stand_ins), strict=False), follower
+        except Exception as error:
+            if "HigherOrderOp" in type(error).__name__:
+                # PyTorch captures the body of a loop by itself only where nobody else looks on.
+                return torch.export.export(root, tuple(stand_ins), strict=False), follower
+            if follower.asked in asserted or not _is_asserted(error):
+                raise
+            # Once more, with what the assertion says.
+            asserted.add(follower.asked)
+
+
+def _is_asserted(error: Exception) -> bool:
+    """Whether the user's innermost line in an error's traceback belongs to an `assert`: what that says of
+    data is taken to hold."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_users(f.filename)]
+    if not frames:
+        return False
+    frame = frames[-1]
+    try:
+        tree = ast.parse("".join(linecache.getlines(frame.filename)))
+    except SyntaxError:
+        return False
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    return any(node.lineno <= (frame.lineno or 0) <= (node.end_lineno or 0) for node in found)
+
+
+@cache
+def _table() -> dict[Any, Callable[..., Any]]:
+    """How operators are written with those that the importer knows: as this package says, or else PyTorch."""
+    default = torch.export.default_decompositions().materialize()
+    found = {op: function for op, function in default.items() if handler_of(op) is None}
+    for name, function in DECOMPOSED.items():
+        packet = getattr(torch.ops.aten, name.removeprefix("aten."))
+        for overload in map(partial(getattr, packet), packet.overloads()):
+            if "out" not in overload._overloadname:
+                found[overload] = partial(_written, function, found.get(overload))
+    return found
+
+
+def _written(
+    function: Callable[..., Any], other: Callable[..., Any] | None, *args: Any, **kwargs: Any
+) -> Any:
+    """What an operator is written as; an operator that is refused stays, and is refused where it stands."""
+    try:
+        found = function(*args, **kwargs)
+    except UnsupportedError:
+        return NotImplemented
+    return other(*args, **kwargs) if found is NotImplemented and other is not None else found
 
 
 def _is_same(one: Tensor, other: Tensor) -> bool:
@@ -160,29 +201,18 @@ def _make_dense(module: nn.Module) -> None:
                     held[name] = nn.Parameter(stand_in, False) if is_parameter else stand_in
 
 
-def _make_attributes(module: nn.Module) -> None:
-    """Makes attributes of the buffers that the module registers as it runs. PyTorch takes those of a root for
-    changes of other buffers, or of arguments."""
-    for name in [name for name, tensor in module._buffers.items() if tensor is None]:
-        del module._buffers[name]
-        setattr(module, name, None)
-    register = module.register_buffer
-
-    def as_attribute(name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        if name in module._buffers:
-            register(name, tensor, persistent)
-        else:
-            setattr(module, name, tensor)
-
-    module.__dict__["register_buffer"] = as_attribute
+class _PackedError(Exception):
+    """A recurrent layer gets a packed sequence."""
 
 
-def _is_unknown(node: Node) -> bool:
-    return (
-        node.op == "call_function"
-        and isinstance(node.target, torch._ops.OpOverload)
-        and (handler_of(node.target) is None)
-    )
+def _watch_for_packed_sequences(module: nn.Module) -> None:
+    def check(_: nn.Module, arguments: tuple[object, ...]) -> None:
+        if any(isinstance(given, PackedSequence) for given in arguments):
+            raise _PackedError
+
+    for part in module.modules():
+        if isinstance(part, nn.RNNBase):
+            part.register_forward_pre_hook(check)
 
 
 def in_users_file(stack: str) -> tuple[str, str] | None:
@@ -222,7 +252,7 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
     frames = traceback.extract_tb(error.__traceback__)
     users = [f for f in frames if _is_users(f.filename)]
     place = f"{users[-1].filename}:{users[-1].lineno}: " if users else ""
-    text = str(error).strip().splitlines()
+    text = str(error).replace(_ROOT, "").strip().splitlines()
     first = text[0] if text else type(error).__name__
     depends = any(
         word in str(error) for word in ("data-dependent", "Data dependent", "DataDependent", "unbacked")
@@ -240,8 +270,7 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
             f"dense one in its place ({first.partition('. ')[0]}); compute with the whole tensor, or give "
             f"its indices and values as arguments of their own.{line}"
         )
-    packed = (frame.f_locals.get("orig_input") for frame, _ in traceback.walk_tb(error.__traceback__))
-    if any(isinstance(given, PackedSequence) for given in packed):
+    if isinstance(error, _PackedError):
         return InputError(
             f"{place}a recurrent layer takes a packed sequence, whose steps have batches of different sizes; "
             f"give padded sequences, and mask what it gives behind their ends.{line}"
@@ -256,6 +285,11 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
         f"{place}PyTorch cannot export {type(module).__name__} ({type(error).__name__}: {first}); fix "
         f"the module, or its example arguments.{line}"
     )
+
+
+def own_name(target: str) -> str:
+    """The module's own name of a parameter, a buffer or a constant of its exported program."""
+    return target.removeprefix(_ROOT)
 
 
 def user_outputs(program: ExportedProgram) -> list[object]:

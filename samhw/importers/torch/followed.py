@@ -1,53 +1,53 @@
 """The values of integers and conditions, followed beside the trace of a module: what they decide, the example
 arguments decide, which are fixed by that."""
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial, wraps
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch._subclasses import FakeTensor
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from samhw.importers.torch import places
-from samhw.importers.torch.asserted import is_asserted
 from samhw.importers.torch.sparse_layouts import KEPT, LAYOUT, MAKERS, PARTS, SAME, SparseLayouts, asked_for
 
-__all__ = ["Followed", "followed"]
+__all__ = ["Followed", "FollowedModule"]
 
 
-@contextmanager
-def followed(
-    module: nn.Module, arguments: Sequence[object], sparse: Mapping[str, Tensor]
-) -> Iterator["Followed"]:
-    """Lets a module be traced with its integers followed, for these arguments, and with its sparse parts."""
-    follower = Followed(dict(module.named_buffers(remove_duplicate=False)), sparse)
-    examples = torch.utils._pytree.tree_leaves(tuple(arguments))
-    kind = type(module)
+T = TypeVar("T")
 
-    class FollowedModule(kind):  # type: ignore[misc, valid-type]
-        def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            # PyTorch calls it through proxies, which have what it has.
-            if follower.has_begun or vars(self) is not vars(module):
-                return super().__call__(*args, **kwargs)
-            follower.begin(module, torch.utils._pytree.tree_leaves((args, kwargs)), examples)
-            with follower:
-                return super().__call__(*args, **kwargs)
 
-    FollowedModule.__name__, FollowedModule.__qualname__, FollowedModule.__module__ = (
-        kind.__name__,
-        kind.__qualname__,
-        kind.__module__,
-    )
-    module.__class__ = FollowedModule
-    try:
-        yield follower
-    finally:
-        module.__class__ = kind
+class FollowedModule(nn.Module):
+    """A module as it is traced, with its integers followed and its sparse parts known.
+
+    Attributes:
+        followed: the module.
+        follower: what follows them.
+    """
+
+    def __init__(self, module: nn.Module, follower: "Followed", examples: Sequence[object]) -> None:
+        super().__init__()
+        self.followed, self.training = module, module.training
+        self.follower = follower
+        self.examples = torch.utils._pytree.tree_leaves(tuple(examples))
+
+        @wraps(module.forward)
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            return self._called(*args, **kwargs)
+
+        # PyTorch names the arguments as this one does.
+        self.forward = forward
+
+    def _called(self, *args: Any, **kwargs: Any) -> Any:
+        if self.follower.has_begun:
+            return self.followed(*args, **kwargs)
+        self.follower.begin(self.followed, torch.utils._pytree.tree_leaves((args, kwargs)), self.examples)
+        with self.follower:
+            return self.followed(*args, **kwargs)
 
 
 class Followed(TorchFunctionMode):
@@ -59,10 +59,16 @@ class Followed(TorchFunctionMode):
     Attributes:
         fixed: the arguments that have decided something, by their places among all leaves.
         sparse: the stand-ins of sparse tensors.
+        asked: how often a condition has been asked for that nobody knows.
     """
 
-    def __init__(self, buffers: Mapping[str, Tensor], sparse: Mapping[str, Tensor]) -> None:
+    def __init__(
+        self, module: nn.Module, sparse: Mapping[str, Tensor], asserted: Collection[int] = ()
+    ) -> None:
+        """`asserted`: which of the unknown conditions, counted from 1, are taken to hold."""
         super().__init__()
+        self.asked, self._asserted = 0, asserted
+        buffers = dict(module.named_buffers(remove_duplicate=False))
         self.sparse = SparseLayouts()
         self._sparse_parts = sparse
         self.fixed: set[int] = set()
@@ -76,22 +82,21 @@ class Followed(TorchFunctionMode):
     def begin(self, module: nn.Module, traced: Sequence[object], examples: Sequence[object]) -> None:
         """Says what the tensors of a trace are: those of the module, and its arguments."""
         self.has_begun = True
-        with _untraced():
-            for name, part in module.named_parameters(remove_duplicate=False):
-                if name in self._sparse_parts:
-                    self.sparse.add(part, self._sparse_parts[name])
-            for name, buffer in module.named_buffers(remove_duplicate=False):
-                if name in self._sparse_parts:
-                    self.sparse.add(buffer, self._sparse_parts[name])
-                elif name in self._buffers:
-                    self._keep(buffer, self._buffers[name].detach().clone(), ())
-            for place, (tensor, example) in enumerate(zip(traced, examples, strict=True)):
-                if not isinstance(tensor, Tensor) or not isinstance(example, Tensor):
-                    continue
-                if example.layout != torch.strided:
-                    self.sparse.add(tensor, example.detach(), (place,))
-                elif is_discrete(example):
-                    self._keep(tensor, example.detach().clone(), (place,))
+        for name, part in (
+            *module.named_parameters(remove_duplicate=False),
+            *module.named_buffers(remove_duplicate=False),
+        ):
+            if name in self._sparse_parts:
+                self.sparse.add(part, self._sparse_parts[name])
+            elif name in self._buffers:
+                self._keep(part, _copy(self._buffers[name]), ())
+        for place, (tensor, example) in enumerate(zip(traced, examples, strict=True)):
+            if not isinstance(tensor, Tensor) or not isinstance(example, Tensor):
+                continue
+            if example.layout != torch.strided:
+                self.sparse.add(tensor, _untraced(example.detach), (place,))
+            elif is_discrete(example):
+                self._keep(tensor, _copy(example), (place,))
 
     def __torch_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -111,8 +116,10 @@ class Followed(TorchFunctionMode):
         is_known = all(value is not None for value in values) if tensors else name in _FACTORIES
         if is_known and name not in _DESCRIPTIONS:
             return self._beside(function, args, kwargs, tensors, values)
-        if name == "__bool__" and is_asserted(sys._getframe(1)):
-            return True
+        if name == "__bool__":
+            self.asked += 1
+            if self.asked in self._asserted:
+                return True
         function, args, kwargs = places.without_conditions(self, function, args, kwargs)
         if places.changes_its_first(name) and isinstance(args[0], Tensor):
             self._forget(args[0])
@@ -125,13 +132,11 @@ class Followed(TorchFunctionMode):
         if tensor not in self._values:
             if tensor in self.sparse:
                 return None
-            if isinstance(tensor, FakeTensor) or type(tensor) not in (Tensor, nn.Parameter):
-                return None
-            if tensor.layout != torch.strided or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+            is_plain = type(tensor) in (Tensor, nn.Parameter) and torch.func.debug_unwrap(tensor) is tensor
+            if not is_plain or tensor.layout != torch.strided:
                 return None
             # A constant that the module keeps beside its buffers.
-            with _untraced():
-                self._keep(tensor, tensor.detach().clone(), ())
+            self._keep(tensor, _copy(tensor), ())
         value: Tensor = self._values[tensor]
         return None if self._sources[_storage(value)] is None else value
 
@@ -145,16 +150,14 @@ class Followed(TorchFunctionMode):
                 return item
             # The trace holds on to the constant; what is followed may change.
             made = item.clone()
-            with _untraced():
-                self._keep(made, item.clone(), sources)
+            self._keep(made, _copy(item), sources)
             return made
 
         return torch.utils._pytree.tree_map(traced, value)
 
     def decided(self, compute: Callable[[], Any]) -> Any:
         """What a function gives, outside of the trace."""
-        with _untraced():
-            return compute()
+        return _untraced(compute)
 
     def _of_sparse(
         self, function: Callable[..., Any], args: Any, kwargs: Any, tensors: Sequence[Tensor]
@@ -169,18 +172,20 @@ class Followed(TorchFunctionMode):
         if name in LAYOUT:
             return getattr(first.held, name)
         if name in SAME or name in KEPT:
-            with _untraced():
-                held = first.held if name == "_coalesced_" else function(first.held, *rest, **kwargs)
+            made = partial(function, first.held, *rest, **kwargs)
+            held = first.held if name == "_coalesced_" else _untraced(made)
             found = stand_in.view(stand_in.shape) if name in SAME else function(*args, **kwargs)
             self.sparse.add(found, held, first.sources)
             return found
         if name in PARTS:
             self.fixed |= first.sources
-            with _untraced():
+
+            def part() -> Any:
                 is_loose = name in ("indices", "values") and first.held.layout == torch.sparse_coo
                 found = function(first.held.coalesce() if is_loose else first.held, *rest, **kwargs)
-                found = found.clone() if isinstance(found, Tensor) else found
-            return self._constant(found, set(first.sources))
+                return found.clone() if isinstance(found, Tensor) else found
+
+            return self._constant(_untraced(part), set(first.sources))
         if name == "_sparse_mm" and len(args) > 2:
             return self._reduced_product(*args)
         return NotImplemented
@@ -194,8 +199,7 @@ class Followed(TorchFunctionMode):
             return NotImplemented
         real_args, real_kwargs = places.mapped((args, kwargs), lambda tensor: values[id(tensor)])
         sources = self._fix(tensors)
-        with _untraced():
-            return self.sparse.constant(function(*real_args, **real_kwargs), sources)
+        return _untraced(lambda: self.sparse.constant(function(*real_args, **real_kwargs), sources))
 
     def _reduced_product(self, matrix: Tensor, x: Tensor, reduce: str) -> Any:
         """A product with a sparse matrix in which other than sums stand, as PyTorch has it for processors."""
@@ -203,12 +207,13 @@ class Followed(TorchFunctionMode):
             return torch.ops.aten._sparse_mm(matrix, x)
         first = self.sparse[matrix]
         self.fixed |= first.sources
-        with _untraced():
+
+        def parts() -> tuple[Tensor, ...]:
             held = first.held.to_sparse().coalesce()
             (rows, columns), values = held.indices().clone(), held.values().clone()
-            counts = torch.bincount(rows, minlength=held.shape[0]).clamp(min=1)
-        given = rows, columns, values, counts
-        rows, columns, values, counts = self._constant(given, set(first.sources))
+            return rows, columns, values, torch.bincount(rows, minlength=held.shape[0]).clamp(min=1)
+
+        rows, columns, values, counts = self._constant(_untraced(parts), set(first.sources))
         if reduce == "mean":
             return torch.ops.aten._sparse_mm(matrix, x) / counts[:, None]
         terms = x[columns] * values[:, None]
@@ -230,9 +235,13 @@ class Followed(TorchFunctionMode):
         by_id = {id(tensor): value for tensor, value in zip(tensors, values, strict=True)}
         real_args, real_kwargs = places.mapped((args, kwargs), lambda tensor: by_id[id(tensor)])
         watch = _Watch()  # type: ignore[no-untyped-call]
+
+        def watched() -> Any:
+            with watch:
+                return function(*real_args, **real_kwargs)
+
         try:
-            with _untraced(), watch:
-                value = function(*real_args, **real_kwargs)
+            value = _untraced(watched)
         except Exception:
             # Nothing to follow; the trace says what is wrong, if anything is.
             return function(*args, **kwargs)
@@ -301,11 +310,22 @@ class _DrawsError(Exception):
     """An operator draws random numbers, which nobody is to draw twice."""
 
 
-@contextmanager
-def _untraced() -> Iterator[None]:
-    """Outside of the trace, on tensors that have values."""
-    with _disable_current_modes(), torch._C.DisableTorchFunction():
-        yield
+_OUTSIDE = ThreadPoolExecutor(1, "samhw-followed")
+"""A thread of its own, since traces are those of a thread."""
+
+
+def _untraced(compute: Callable[[], T]) -> T:
+    """What a function gives outside of any trace, on tensors that have values."""
+
+    def outside() -> T:
+        with torch.no_grad():
+            return compute()
+
+    return _OUTSIDE.submit(outside).result()
+
+
+def _copy(tensor: Tensor) -> Tensor:
+    return _untraced(lambda: tensor.detach().clone())
 
 
 def _storage(tensor: Tensor) -> int:
@@ -316,8 +336,7 @@ def _like(tensor: Tensor) -> Tensor | None:
     """A tensor of the same shape, which is all that is asked of it; None if that is not known."""
     if tensor.layout != torch.strided or not all(type(size) is int for size in tensor.shape):
         return None
-    with _untraced():
-        return torch.zeros((), dtype=tensor.dtype).expand(tensor.shape)
+    return _untraced(lambda: torch.zeros((), dtype=tensor.dtype).expand(tensor.shape))
 
 
 def _has_its_shape(function: Callable[..., Any], kwargs: Mapping[str, Any], args: Sequence[Any]) -> bool:

@@ -1,4 +1,5 @@
-"""What a module and its arguments may hold: ordinary numbers, in sparse layouts that are whole."""
+"""What a module and its arguments may hold: ordinary numbers, in sparse layouts that are whole; and the
+formats that users ask for, which stay with the tensor."""
 
 from collections.abc import Sequence
 
@@ -6,9 +7,9 @@ import torch
 from torch import nn
 
 from samhw.errors import InputError, shown
-from samhw.tensors import check_torch_layout
+from samhw.tensors import Format, check_torch_layout
 
-__all__ = ["check_arguments", "check_module"]
+__all__ = ["annotate", "annotation_of", "check_arguments", "check_module"]
 
 _INTEGERS = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 _DTYPES = (*_INTEGERS, torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -53,3 +54,24 @@ def _check_tensor(tensor: torch.Tensor, what: str) -> None:
         check_torch_layout(tensor)
     except InputError as error:
         raise InputError(f"{what} is {error}.") from None
+
+
+_ATTRIBUTE = "_samhw_format"
+
+
+def annotate(tensor: torch.Tensor, format: str) -> None:
+    """Asks for a parameter, buffer or argument to be stored in a format, in the words of a declaration, by
+    PyTorch's modes: `annotate(model.fc1.weight, "csr")`.
+
+    Raises:
+        InputError: for a format that it cannot have.
+    """
+    found = Format.parse(format, tensor.dim())
+    if found.block is not None:
+        raise InputError(f"The format {format} is stored in blocks, which are not compiled; use csr.")
+    setattr(tensor, _ATTRIBUTE, format)
+
+
+def annotation_of(tensor: torch.Tensor) -> str | None:
+    """The format that was asked for."""
+    return getattr(tensor, _ATTRIBUTE, None)

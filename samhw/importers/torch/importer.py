@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from torch import Tensor
 
@@ -22,7 +23,7 @@ from samhw.importers.torch.host import is_finite_number
 from samhw.importers.torch.index_matrices import IndexMatrices
 from samhw.importers.torch.masks import Masks
 from samhw.importers.torch.operands import Operand, Operands
-from samhw.importers.torch.registry import OPERATORS, Results
+from samhw.importers.torch.registry import OPERATORS
 from samhw.importers.torch.value import Known
 from samhw.lang.expr import Expr
 
@@ -122,9 +123,15 @@ class Importer:
             x = self.elementwise(lambda e, w: e * w, x, spread(weight))
         return x if bias is None else self.elementwise(lambda e, b: e + b, x, spread(bias))
 
-    def call(self, name: str, *operands: object) -> Results:
-        """What another operator of PyTorch gives, by its name in `torch.ops.aten`."""
-        return OPERATORS[f"aten.{name}"](self, *operands)
+    def call(self, name: str, *operands: object) -> Any:
+        """What another operator of PyTorch gives, by its name in `torch.ops.aten`.
+
+        Raises:
+            UnsupportedError: for one that has no importer of its own.
+        """
+        if (handler := OPERATORS.get(f"aten.{name}")) is None:
+            raise UnsupportedError(f"calls '{name}', which no importer knows as a whole", "call its parts")
+        return handler(self, *operands)
 
     @property
     def places_of_extremes(self) -> UnsupportedError:

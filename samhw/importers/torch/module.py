@@ -7,9 +7,8 @@ from torch import Tensor, nn
 
 from samhw.errors import InputError
 from samhw.importers.core import Emitted, emit, input_sources
-from samhw.importers.torch.annotations import annotation_of
 from samhw.importers.torch.export import argument_names, arguments_by_name, exported
-from samhw.importers.torch.given import check_arguments, check_module
+from samhw.importers.torch.given import annotation_of, check_arguments, check_module
 from samhw.importers.torch.imported import ImportedModule
 from samhw.importers.torch.loops import UNROLL, loops_in
 from samhw.importers.torch.outputs import Outputs

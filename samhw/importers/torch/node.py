@@ -8,7 +8,7 @@ from torch.fx import Node
 
 from samhw.errors import InputError
 from samhw.importers.core import UnsupportedError
-from samhw.importers.torch.export import in_users_file
+from samhw.importers.torch.export import in_users_file, own_name
 from samhw.importers.torch.importer import MemoryLayout
 from samhw.importers.torch.registry import OPERATORS
 
@@ -32,7 +32,7 @@ __all__ = [
 def scope_of(node: Node) -> str:
     """The path of the module that an operator stands in."""
     stack = list(node.meta.get("nn_module_stack", {}).values())
-    return str(stack[-1][0]).replace("L['self'].", "").removeprefix("L['self']") if stack else ""
+    return own_name(f"{stack[-1][0]}.".replace("L['self'].", "")).removesuffix(".") if stack else ""
 
 
 def name_of(scope: str, operator: str) -> str:

@@ -55,6 +55,8 @@ class Operands:
         held = x.stored()
         numbers = held.float() if not held.is_floating_point() else held
         fmt = host.format_of(numbers, x.annotation, self.sparsify)
+        if x.of_numbers:
+            return self.constant(numbers, x.name, Hints(fmt))
         return self.input(("constant", x.key), x.name, numbers, lambda _: numbers, Hints(fmt))
 
     def shape(self, x: Operand) -> list[int]:

@@ -8,11 +8,13 @@ from samhw.importers.torch.value import Known
 
 __all__ = [
     "COMPLEX",
+    "DECOMPOSED",
     "OPERATORS",
     "VIEWS",
     "Handler",
     "Result",
     "Results",
+    "decomposition",
     "handler_of",
     "mapping",
     "operator",
@@ -26,13 +28,17 @@ Results = Result | Sequence[Result]
 Handler = Callable[..., Results]
 """Takes the importer and the operator's arguments; gives what the operator does."""
 
-H = TypeVar("H", bound=Handler)
+H = TypeVar("H", bound=Callable[..., Any])
 
 OPERATORS: dict[str, Handler] = {}
 """By the operator's name, without its overload: `aten.linear`."""
 
 COMPLEX: dict[str, Callable[..., Any]] = {}
 """By the operator's name: what it does to complex tensors, or makes complex ones of real ones."""
+
+DECOMPOSED: dict[str, Callable[..., Any]] = {}
+"""By the operator's name: a function of tensors of PyTorch that is what the operator is. It gives
+`NotImplemented` for arguments for which it is not meant."""
 
 MASKED: set[str] = set()
 """Operators that know what to do with values that count as -inf."""
@@ -61,6 +67,16 @@ def operator(
             if places:
                 PLACES.add(name)
         return handler
+
+    return register
+
+
+def decomposition(*names: str) -> Callable[[H], H]:
+    """Registers how operators of `torch.ops.aten` are written with others."""
+
+    def register(function: H) -> H:
+        DECOMPOSED.update({f"aten.{name}": function for name in names})
+        return function
 
     return register
 

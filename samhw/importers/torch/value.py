@@ -44,6 +44,7 @@ class Known:
         held: how it is stored if that is not dense.
         base: of a view, what it is one of, and what makes a value of that one's value.
         annotation: the format that its user has asked for.
+        of_numbers: it is computed of numbers alone, and one input for all that have its elements.
     """
 
     tensor: Tensor | None
@@ -51,6 +52,7 @@ class Known:
     held: Tensor | None = None
     base: "tuple[Known, Callable[[Value], Value]] | None" = None
     annotation: str | None = None
+    of_numbers: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -15,9 +15,9 @@ from torch.fx import Node
 from samhw.errors import InputError
 from samhw.importers.core import Arguments, Build, Hints, UnsupportedError, Value, check_unmasked
 from samhw.importers.torch import host
-from samhw.importers.torch.annotations import annotation_of
 from samhw.importers.torch.complex_pair import Complex, as_real_numbers
-from samhw.importers.torch.export import user_outputs
+from samhw.importers.torch.export import own_name, user_outputs
+from samhw.importers.torch.given import annotation_of
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.loops import UnrolledLoop
 from samhw.importers.torch.node import (
@@ -31,9 +31,19 @@ from samhw.importers.torch.node import (
     name_of,
     of_shape,
     scope_of,
+    written_as,
 )
 from samhw.importers.torch.operators.complex_numbers import TAKES_PAIRS, of_complex
-from samhw.importers.torch.registry import MASKED, PLACES, VIEWS, Handler, handler_of, operator_name
+from samhw.importers.torch.registry import (
+    COMPLEX,
+    DECOMPOSED,
+    MASKED,
+    PLACES,
+    VIEWS,
+    Handler,
+    handler_of,
+    operator_name,
+)
 from samhw.importers.torch.rolled import Rolled, StepOf, joined_steps
 from samhw.importers.torch.value import Host, Known, TensorFetch
 
@@ -95,15 +105,16 @@ class GraphWalk:
     def placeholder(self, node: Node, spec: InputSpec) -> object:
         if spec.kind is InputKind.USER_INPUT:
             return self.argument(node)
-        target = spec.target or ""
+        stored_as = spec.target or ""
+        target = own_name(stored_as)
         if target in self.sparse:
             stored = self.state.get(target, self.sparse[target])
             return Known(None, target, stored, annotation=self.annotated.get(target))
         held = self.state.get(target)
         if held is None:
-            held = self.exported.state_dict.get(target)
+            held = self.exported.state_dict.get(stored_as)
         if held is None:
-            held = self.exported.constants.get(target)
+            held = self.exported.constants.get(stored_as)
         if not isinstance(held, Tensor):
             return held
         return Known(held.detach(), target, annotation=self.annotated.get(target))
@@ -157,13 +168,18 @@ class GraphWalk:
             return None
         self.importer.operator, self.importer.memory = name, memory_of(node)
         self.build.scope = scope_of(node)
-        self.build.result_name = name_of(self.build.scope, name)
+        self.build.result_name = name_of(self.build.scope, self.label(node, name))
         try:
             if steps is not None:
                 return self.kept(node, self.importer.call("cat", *steps))
             return self.kept(node, self.made(node, name, self.without_pairs(name, arguments), named))
         except InputError as error:
             raise located(node, name, error) from None
+
+    def label(self, node: Node, name: str) -> str:
+        """The operator that results are named by."""
+        written = written_as(node)
+        return written if written in DECOMPOSED else name
 
     def parts_with_steps(self, name: str, node: Node) -> tuple[list[object], int] | None:
         """The parts of what puts steps of scans one behind the other, and its dimension; None for others."""
@@ -219,6 +235,8 @@ class GraphWalk:
                 return self.on_host(node, arguments, named)
         if name in _MADE_OF_SHAPES:
             return Known(of_shape(node, name, arguments), self.build.result_name)
+        if name in DECOMPOSED and handler is None and name not in COMPLEX:
+            _refuse(node, name)
         if is_complex(node) or any(isinstance(item, Complex) for item in held):
             return of_complex(self.importer, name, [_as_number(item) for item in arguments], named)
         if handler is None:
@@ -282,9 +300,12 @@ class GraphWalk:
             if source.stored().is_floating_point():
                 base = self.replayed(source, name, handler, rest, named)
         label = source.name if isinstance(source, Known) and base else self.build.result_name
+        given = [item for item in _flat([arguments, list(named.values())]) if isinstance(item, Known)]
+        of_numbers = all(item.of_numbers for item in given)
         if isinstance(found, list | tuple):
-            return [Known(item, label) for item in found]
-        return Known(found, label, base=base) if isinstance(found, Tensor) else found
+            return [Known(item, label, of_numbers=of_numbers) for item in found]
+        is_tensor = isinstance(found, Tensor)
+        return Known(found, label, base=base, of_numbers=of_numbers) if is_tensor else found
 
     def replayed(
         self,
@@ -369,6 +390,12 @@ _WHOLE = frozenset(
     )
 )
 """What gives whole numbers of whole numbers, in hardware's one type of values too."""
+
+
+def _refuse(node: Node, name: str) -> None:
+    """Raises what the decomposition of an operator says that has been left as it is."""
+    args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda item: item.meta["val"])
+    DECOMPOSED[name](*args, **kwargs)
 
 
 def _as_number(item: object) -> object:

@@ -10,6 +10,7 @@ from torch.export.graph_signature import OutputKind
 from torch.fx import Node
 
 from samhw.errors import InputError
+from samhw.importers.torch.export import own_name
 from samhw.importers.torch.node import place_of
 
 __all__ = ["check_written"]
@@ -34,9 +35,9 @@ def check_written(module: nn.Module, program: ExportedProgram) -> None:
         place, line = place_of(output)
         kind = spec.kind.name.partition("_")[0].lower()
         raise InputError(
-            f"{place}{': ' if place else ''}{name} changes its {kind} '{spec.target}' as it runs, and "
-            "hardware keeps nothing between runs; call model.eval(), or give the state as an argument and "
-            f"return the new one.{f'{chr(10)}  {line}' if line else ''}"
+            f"{place}{': ' if place else ''}{name} changes its {kind} '{own_name(spec.target or '')}' as it "
+            "runs, and hardware keeps nothing between runs; call model.eval(), or give the state as an "
+            f"argument and return the new one.{f'{chr(10)}  {line}' if line else ''}"
         )
 
 

@@ -88,3 +88,10 @@ def test_stacks(stack, shape):
 def test_along_a_dimension(join, dim):
     torch.manual_seed(0)
     agree(Of(lambda x, y: join([x, y * 2], dim)), (torch.randn(2, 3), torch.randn(2, 3)))
+
+
+def test_an_instance_norm_by_running_statistics():
+    torch.manual_seed(0)
+    norm = nn.InstanceNorm1d(3, affine=True, track_running_stats=True)
+    norm(torch.randn(4, 3, 5) * 2 + 1)
+    agree(norm, (torch.randn(2, 3, 5),))

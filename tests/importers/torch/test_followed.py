@@ -207,3 +207,14 @@ def test_assertions_and_bytes_as_conditions():
     design = samhw.torch.compile(Asserting(), (x, keep), value="f32")
     design.run().check()
     design.run(x, 1 - keep).check()
+
+
+class AssertingBranch(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        assert x.max() < 100
+        return x if x.min() > 0 else -x
+
+
+def test_an_assertion_decides_no_branch():
+    with pytest.raises(InputError, match=r"AssertingBranch decides by its data[\s\S]*x\.min"):
+        import_module(AssertingBranch(), (torch.ones(3),))

@@ -3,20 +3,17 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.core import UnsupportedError
 from samhw.importers.torch.complex_pair import (
     Complex,
     as_complex,
     as_real_numbers,
     is_zero,
-    minus,
-    plus,
     zeros,
 )
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import COMPLEX, OPERATORS, VIEWS
-from samhw.lang.functions import cos, exp, sin, sqrt
 
 __all__ = ["TAKES_PAIRS", "complex_operator", "of_complex"]
 
@@ -49,8 +46,6 @@ _LINEAR = {
 }
 """What goes through real and imaginary parts apart: the arguments that are complex. Views do so too."""
 
-_PRODUCTS = ("mul", "matmul", "mm", "bmm", "mv", "dot", "outer")
-
 
 def of_complex(importer: Importer, name: str, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """What an operator gives, some of whose arguments or results are complex.
@@ -61,8 +56,6 @@ def of_complex(importer: Importer, name: str, args: Sequence[Any], named: dict[s
     short = name.removeprefix("aten.")
     if name in COMPLEX:
         return COMPLEX[name](importer, *args, **named)
-    if short.removesuffix("_") in _PRODUCTS:
-        return _product(importer, lambda a, b: OPERATORS[name](importer, a, b), *args)
     if name in VIEWS or short.removesuffix("_") in _LINEAR:
         places = _LINEAR.get(short.removesuffix("_"), (0,))
         return _by_parts(importer, OPERATORS[name], places, args, named)
@@ -100,53 +93,6 @@ def _picked(importer: Importer, item: Any, pick: Callable[[Complex], Operand]) -
     return pick(as_complex(importer, item))
 
 
-def _product(importer: Importer, multiply: Callable[[Operand, Operand], Any], a: Any, b: Any) -> Complex:
-    """Four real products, or two with a real tensor."""
-    one, other = as_complex(importer, a), as_complex(importer, b)
-    if is_zero(other.imag):
-        return Complex(multiply(one.real, other.real), multiply(one.imag, other.real))
-    if is_zero(one.imag):
-        return Complex(multiply(one.real, other.real), multiply(one.real, other.imag))
-    one, other = _used_often(importer, one), _used_often(importer, other)
-    return Complex(
-        minus(importer, multiply(one.real, other.real), multiply(one.imag, other.imag)),
-        plus(importer, multiply(one.real, other.imag), multiply(one.imag, other.real)),
-    )
-
-
-def _used_often(importer: Importer, x: Complex) -> Complex:
-    """With parts that are tensors by themselves."""
-    return _each(lambda p: p if isinstance(p, int | float) else importer.materialized(p), x)
-
-
-def _each(change: Callable[[Operand], Any], x: Complex) -> Complex:
-    """Both parts, changed alike."""
-    return Complex(change(x.real), change(x.imag))
-
-
-@complex_operator("einsum")
-def import_complex_einsum(importer: Importer, equation: str, operands: Sequence[Any], **_: Any) -> Complex:
-    if len(operands) > 2:
-        raise UnsupportedError("is an einsum of more than two complex tensors", "write several of two")
-    if len(operands) == 1:
-        return _each(
-            lambda part: importer.call("einsum", equation, [part]), as_complex(importer, operands[0])
-        )
-    return _product(importer, lambda a, b: importer.call("einsum", equation, [a, b]), *operands)
-
-
-@complex_operator("div", "true_divide")
-def import_complex_div(importer: Importer, a: Any, b: Any, **_: Any) -> Complex:
-    other = as_complex(importer, b)
-    if is_zero(other.imag):
-        return _each(lambda part: importer.call("div", part, other.real), as_complex(importer, a))
-    other = _used_often(importer, other)
-    size = importer.materialized(importer.elementwise(lambda r, i: r * r + i * i, other.real, other.imag))
-    turned = Complex(other.real, importer.elementwise(lambda i: -i, other.imag))
-    found = _product(importer, lambda x, y: importer.elementwise(lambda p, q: p * q, x, y), a, turned)
-    return _each(lambda part: importer.elementwise(lambda p, n: p / n, part, size), found)
-
-
 @complex_operator("real")
 def import_real(importer: Importer, x: Any) -> Operand:
     return as_complex(importer, x).real
@@ -180,7 +126,7 @@ def import_view_as_complex(importer: Importer, x: Any) -> Complex:
         return Complex(x.real, x.imag)
     held = importer.value(x)
     real, imag = (importer.call("select", held, -1, place) for place in (0, 1))
-    return Complex(real, imag)  # type: ignore[arg-type]
+    return Complex(real, imag)
 
 
 @complex_operator("complex")
@@ -188,37 +134,10 @@ def import_complex(importer: Importer, real: Operand, imag: Operand) -> Complex:
     return Complex(real, imag)
 
 
-@complex_operator("polar")
-def import_polar(importer: Importer, size: Operand, angle: Operand) -> Complex:
-    angle = importer.materialized(angle)
-    real, imag = (importer.elementwise(lambda s, a, f=f: s * f(a), size, angle) for f in (cos, sin))
-    return Complex(real, imag)
-
-
-@complex_operator("abs")
-def import_complex_abs(importer: Importer, x: Complex) -> Operand:
-    x = _used_often(importer, x)
-    return importer.elementwise(lambda r, i: sqrt(r * r + i * i), x.real, x.imag)
-
-
-@complex_operator("angle")
-def import_angle(importer: Importer, x: Complex) -> Operand:
-    found = importer.call("atan2", x.imag, x.real)
-    assert isinstance(found, Value)
-    return found
-
-
-@complex_operator("exp")
-def import_complex_exp(importer: Importer, x: Complex) -> Complex:
-    x = _used_often(importer, x)
-    real, imag = (importer.elementwise(lambda r, i, f=f: exp(r) * f(i), x.real, x.imag) for f in (cos, sin))
-    return Complex(real, imag)
-
-
 @complex_operator("conj", "_conj", "_conj_physical", "conj_physical", "conj_copy", "_conj_copy")
 def import_conj(importer: Importer, x: Any) -> Complex:
     found = as_complex(importer, x)
-    return found if is_zero(found.imag) else Complex(found.real, importer.call("neg", found.imag))  # type: ignore[arg-type]
+    return found if is_zero(found.imag) else Complex(found.real, importer.call("neg", found.imag))
 
 
 @complex_operator("resolve_conj", "resolve_neg", "clone", "contiguous", "detach", "alias")
@@ -232,4 +151,4 @@ def import_to_complex(importer: Importer, x: Any, *_: Any, **named: Any) -> Any:
     if isinstance(x, Complex):
         dtype = named.get("dtype")
         return x if dtype is None or dtype.is_complex else x.real
-    return Complex(x, zeros(importer.shape(x)))
+    return Complex(x, zeros(importer.shape(x), named["dtype"].to_real()))

@@ -7,6 +7,7 @@ from functools import partial
 
 from samhw.importers.core import UnsupportedError, Value, check_unmasked
 from samhw.importers.torch import host
+from samhw.importers.torch.complex_pair import is_zero
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.operators.rounding import quotient
@@ -92,10 +93,10 @@ def register_of_two(names: str, make: Maker) -> None:
 
 _SINGLE: dict[str, Maker] = {
     "abs": abs_,
-    "tanh tanh_": tanh,
-    "silu silu_": silu,
-    "sin sin_": sin,
-    "cos cos_": cos,
+    "tanh": tanh,
+    "silu": silu,
+    "sin": sin,
+    "cos": cos,
     "log": log,
     "sqrt": sqrt,
     "rsqrt": rsqrt,
@@ -112,7 +113,7 @@ _SINGLE: dict[str, Maker] = {
 for _names, _function in _SINGLE.items():
     register(_names, _function)
 
-for _names, _function in (("exp", exp), ("relu relu_", relu), ("sigmoid sigmoid_", sigmoid)):
+for _names, _function in (("exp", exp), ("relu", relu), ("sigmoid", sigmoid)):
     register_vanishing(_names, _function)
 
 _OF_TWO: dict[str, Maker] = {
@@ -165,6 +166,21 @@ def sinc(x: Expr) -> Expr:
     return select(eq(x, 0), 1, sin(angle) / angle)
 
 
+def asinh(x: Expr) -> Expr:
+    """Of the magnitude: of a negative number the sum would cancel."""
+    size = abs_(x)
+    found = log(size + sqrt(size * size + 1))
+    return select(lt(x, 0), -found, found)
+
+
+def error_function(x: Expr, *, rest: bool) -> Expr:
+    """erf(x), or 1 - erf(x): gelu(s) / s is the normal distribution's probability of less than s."""
+    # Beyond that, infinities included, it is 1 or -1 in any type.
+    s = max_(min_(x, 16), -16) * math.sqrt(2)
+    below = gelu(s) / select(eq(x, 0), 1, s)
+    return select(eq(x, 0), 1, 2 - below * 2) if rest else select(eq(x, 0), 0, below * 2 - 1)
+
+
 def gelu_of(x: Expr, approximate: str = "none") -> Expr:
     """By the normal distribution, or by its approximation with tanh."""
     if approximate == "none":
@@ -175,70 +191,58 @@ def gelu_of(x: Expr, approximate: str = "none") -> Expr:
 
 for _names, _function, _parameters in (
     ("softplus", softplus, 2),
-    ("clamp clamp_ clip", clamp, 2),
+    ("clamp clip", clamp, 2),
     ("clamp_min", lambda x, least: clamp(x, least), 1),
     ("clamp_max", lambda x, greatest: min_(x, greatest), 1),
-    ("hardtanh hardtanh_", lambda x, min_val=-1.0, max_val=1.0: clamp(x, min_val, max_val), 2),
+    ("hardtanh", lambda x, min_val=-1.0, max_val=1.0: clamp(x, min_val, max_val), 2),
     ("relu6", lambda x: clamp(x, 0, 6), 0),
     ("hardsigmoid", lambda x: clamp(x + 3.0, 0, 6) * (1 / 6), 0),
-    ("hardswish hardswish_", lambda x: x * clamp(x + 3.0, 0, 6) * (1 / 6), 0),
-    ("elu elu_", elu, 3),
+    ("hardswish", lambda x: x * clamp(x + 3.0, 0, 6) * (1 / 6), 0),
+    ("elu", elu, 3),
     ("celu", lambda x, alpha=1.0: elu(x, alpha, 1.0, 1 / alpha), 1),
-    ("selu selu_", lambda x: elu(x, 1.6732632423543772, 1.0507009873554805), 0),
+    ("selu", lambda x: elu(x, 1.6732632423543772, 1.0507009873554805), 0),
     ("gelu", gelu_of, 1),
     ("mish", lambda x: x * tanh(softplus(x)), 0),
     ("log_sigmoid", lambda x: -softplus(-x), 0),
     ("softsign", lambda x: x / (1 + abs_(x)), 0),
     ("square", lambda x: x * x, 0),
     ("sign sgn", lambda x: lt(0, x) - lt(x, 0), 0),
-    ("tan tan_", lambda x: sin(x) / cos(x), 0),
-    ("sinc sinc_", sinc, 0),
+    ("tan", lambda x: sin(x) / cos(x), 0),
+    ("sinc", sinc, 0),
     ("sinh", lambda x: (exp(x) - exp(-x)) * 0.5, 0),
     ("cosh", lambda x: (exp(x) + exp(-x)) * 0.5, 0),
     ("tanhshrink", lambda x: x - tanh(x), 0),
+    ("asinh", asinh, 0),
+    ("acosh", lambda x: log(x + sqrt(x * x - 1)), 0),
+    ("atanh", lambda x: log((1 + x) / (1 - x)) * 0.5, 0),
+    ("erf special_erf", partial(error_function, rest=False), 0),
+    ("erfc special_erfc", partial(error_function, rest=True), 0),
 ):
     register_many(_names, _function, parameters=_parameters)
 
 
-@operator("leaky_relu", "leaky_relu_")
+@operator("leaky_relu")
 def import_leaky_relu(importer: Importer, x: Operand, slope: float = 0.01) -> Value:
     return importer.elementwise(lambda e: leaky_relu(e, slope), x)
 
 
-@operator("rrelu", "rrelu_")
-def import_rrelu(
-    importer: Importer,
-    x: Operand,
-    lower: float = 1 / 8,
-    upper: float = 1 / 3,
-    training: bool = False,
-    *_: object,
-) -> Value:
-    if training:
-        raise UnsupportedError("draws random numbers", "call model.eval() before")
-    return import_leaky_relu(importer, x, (lower + upper) / 2)
-
-
-@operator("prelu", "_prelu_kernel")
-def import_prelu(importer: Importer, x: Operand, weight: Operand) -> Value:
-    x, weight = importer.materialized(x), importer.value(weight)
-    rank = len(x.modes)
-    if importer.build.shape(weight) != (1,) and len(weight.modes) == 1:
-        weight = Value((weight.modes[0], *[()] * (rank - 2)), weight.expr)
-    return importer.elementwise(lambda e, w: relu(e) + min_(e, 0) * w, x, weight)
-
-
-@operator("add", "add_", masked=True)
+@operator("add", masked=True)
 def import_add(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
     if importer.masks.is_condition(a) and importer.masks.is_condition(b):
         return import_or(importer, a, b)
     a, b = importer.masks.unmasked_sum(a, b) if alpha == 1 else (a, b)
+    if is_zero(a) and importer.shape(a) == importer.shape(b) and alpha == 1:
+        return importer.value(b)
+    if is_zero(b) and importer.shape(a) == importer.shape(b):
+        return importer.value(a)
     return importer.elementwise(lambda x, y: x + (y if alpha == 1 else y * alpha), a, b)
 
 
-@operator("sub", "sub_", masked=True)
+@operator("sub", masked=True)
 def import_sub(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
     check_unmasked(b)
+    if is_zero(b) and importer.shape(a) == importer.shape(b):
+        return importer.value(a)
     return importer.elementwise(lambda x, y: x - (y if alpha == 1 else y * alpha), a, b)
 
 
@@ -247,13 +251,13 @@ def import_rsub(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1)
     return importer.elementwise(lambda x, y: y - (x if alpha == 1 else x * alpha), a, b)
 
 
-@operator("mul", "mul_", masked=True)
+@operator("mul", masked=True)
 def import_mul(importer: Importer, a: Operand, b: Operand) -> Value:
     both = importer.masks.is_condition(a) and importer.masks.is_condition(b)
     return importer.elementwise(lambda x, y: x * y, a, b, condition=both)
 
 
-@operator("div", "div_", "true_divide", masked=True)
+@operator("div", "true_divide", masked=True)
 def import_div(importer: Importer, a: Operand, b: Operand, *, rounding_mode: str | None = None) -> Value:
     if rounding_mode is not None:
         check_unmasked(a, b)
@@ -264,7 +268,7 @@ def import_div(importer: Importer, a: Operand, b: Operand, *, rounding_mode: str
     return importer.elementwise(lambda x, y: x / y, a, b)
 
 
-@operator("pow", "pow_", "float_power")
+@operator("pow", "float_power")
 def import_pow(importer: Importer, x: Operand, power: Operand) -> Value:
     if isinstance(power, Known) and (number := host.uniform(power.dense())) is not None:
         # The power's own shape counts, where it is the greater one.
@@ -332,7 +336,7 @@ def import_where(importer: Importer, condition: Operand, a: Operand, b: Operand)
     return importer.elementwise(select, condition, a, b)
 
 
-@operator("masked_fill", "masked_fill_", masked=True)
+@operator("masked_fill", masked=True)
 def import_masked_fill(importer: Importer, x: Operand, condition: Operand, number: Operand) -> Value:
     if importer.masks.is_minus_infinity(number):
         return importer.masks.masked(x, importer.masks.negated(condition))
@@ -340,12 +344,12 @@ def import_masked_fill(importer: Importer, x: Operand, condition: Operand, numbe
     return importer.elementwise(lambda c, e, n: select(c, n, e), condition, x, number)
 
 
-@operator("fill", "fill_")
+@operator("fill")
 def import_fill(importer: Importer, x: Operand, number: Operand) -> Value:
     expanded = importer.views.expand(importer.value(number), importer.shape(importer.value(x)))
     return importer.elementwise(lambda n: n, expanded)
 
 
-@operator("threshold", "threshold_")
+@operator("threshold")
 def import_threshold(importer: Importer, x: Operand, threshold: float, number: float) -> Value:
     return importer.elementwise(lambda e: select(le(e, threshold), number, e), importer.materialized(x))

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from samhw.importers.core import UnsupportedError, Value, contract
+from samhw.importers.torch import host
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
-from samhw.importers.torch.registry import Result, operator
+from samhw.importers.torch.registry import Result, Results, operator
+from samhw.importers.torch.value import Host, Known
 
 __all__: list[str] = []
 
@@ -98,3 +100,37 @@ def import_gather(importer: Importer, x: Operand, dim: int, ids: Operand, **_: o
     own = letters(rank, "a")
     out = own[:dim] + "Z" + own[dim + 1 :]
     return contract(importer.tensors, f"{own},{out}{own[dim]}->{out}", x, hot)
+
+
+# Losses: products with the classes that index tensors name
+
+_NONE, _MEAN = 0, 1
+"""The reductions by their numbers; 2 is the sum."""
+
+
+@operator("nll_loss_forward", "nll_loss2d_forward")
+def import_nll_loss(
+    importer: Importer, x: Operand, classes: Operand, weight: Operand | None, reduction: int, ignored: int
+) -> Results:
+    """Less the logarithms at the classes that indices name, each with the weight of its class; the mean is by
+    the sum of these weights."""
+    logs = importer.value(x)
+    shape = importer.shape(logs)
+    own = letters(len(shape), "a")
+    kind = own[min(1, len(shape) - 1)]
+    rows = own.replace(kind, "")
+    out = rows if reduction == _NONE else ""
+    hot = importer.indices.one_hot(classes, shape[own.index(kind)], ignored=ignored)
+    weights = [] if weight is None else [importer.value(weight)]
+    letter = "" if weight is None else f",{kind}"
+    made = contract(importer.tensors, f"{rows}{kind},{own}{letter}->{out}", hot, logs, *weights)
+    total: Operand
+    if reduction == _MEAN and weight is None:
+        assert isinstance(classes, Known | Host)
+        total = host.mapped(classes, lambda ids: (ids != ignored).float().sum())
+    elif reduction == _MEAN:
+        total = contract(importer.tensors, f"{rows}{kind}{letter}->", hot, *weights)
+    loss = importer.elementwise(
+        lambda e, *n: -e / n[0] if n else -e, made, *([total] if reduction == _MEAN else [])
+    )
+    return loss, importer.missing("the weight of all classes", "use the loss")

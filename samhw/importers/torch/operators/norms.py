@@ -54,7 +54,7 @@ def import_rms_norm(
     return importer.affine(importer.elementwise(lambda e, r: e * r, x, root), weight, None)
 
 
-@operator("batch_norm", "_native_batch_norm_legit_no_training", "instance_norm")
+@operator("batch_norm", "_native_batch_norm_legit_no_training")
 def import_batch_norm(
     importer: Importer,
     x: Operand,
@@ -67,13 +67,6 @@ def import_batch_norm(
     training = rest[0] if importer.operator != "aten._native_batch_norm_legit_no_training" else False
     if importer.operator == "aten.batch_norm" and (training is True or mean is None):
         raise UnsupportedError("takes the statistics of the batch", "call model.eval() before")
-    if importer.operator == "aten.instance_norm":
-        if training is not True and mean is not None:
-            raise UnsupportedError("has running statistics", "use batch_norm for them")
-        x = importer.value(x)
-        eps = rest[2]
-        made = normalised(importer, x, list(range(2, len(x.modes))), eps)
-        return importer.affine(made, weight, bias, mode=1)
     assert mean is not None
     assert var is not None
     # Scale and offset are constants, and so is what they make.
@@ -81,35 +74,6 @@ def import_batch_norm(
     scale, offset = _folded(weight, bias, mean, var, eps)
     made = importer.affine(importer.value(x), scale, offset, mode=1)
     return made if importer.operator == "aten.batch_norm" else with_missing_statistics(importer, made)
-
-
-@operator("_native_batch_norm_legit")
-def import_batch_statistics(
-    importer: Importer, x: Operand, weight: Operand | None, bias: Operand | None, *rest: Any
-) -> Results:
-    """`rest`, where there are no running statistics: whether it trains, a momentum, and epsilon."""
-    if len(rest) != 3:
-        raise UnsupportedError("takes the statistics of the batch", "call model.eval() before")
-    x = importer.value(x)
-    made = normalised(importer, x, [0, *range(2, len(x.modes))], rest[2])
-    return with_missing_statistics(importer, importer.affine(made, weight, bias, mode=1))
-
-
-@operator("group_norm")
-def import_group_norm(
-    importer: Importer,
-    x: Operand,
-    groups: int,
-    weight: Operand | None = None,
-    bias: Operand | None = None,
-    eps: float = 1e-5,
-    *_: object,
-) -> Value:
-    x = importer.value(x)
-    shape = importer.build.shape(x)
-    split = importer.views.view(x, [shape[0], groups, shape[1] // groups, *shape[2:]])
-    made = normalised(importer, split, list(range(2, len(split.modes))), eps)
-    return importer.affine(importer.views.view(made, list(shape)), weight, bias, mode=1)
 
 
 def _constant(x: Operand) -> Tensor:

@@ -223,6 +223,5 @@ def _under(importer: Importer, equation: str, matrix: Value, source: Value, kind
 
 def _padded(importer: Importer, x: Operand, around: Sequence[tuple[int, int]]) -> Value:
     """With zeros before and behind along each dimension."""
-    made = importer.call("constant_pad_nd", x, [n for pair in reversed(around) for n in pair])
-    assert isinstance(made, Value)
-    return made
+    found: Value = importer.call("constant_pad_nd", x, [n for pair in reversed(around) for n in pair])
+    return found

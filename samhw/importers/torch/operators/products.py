@@ -44,17 +44,6 @@ def import_addmm(
     return made if beta == 0 else importer.add_to_sum(made, c, beta)
 
 
-@operator("addbmm")
-def import_addbmm(
-    importer: Importer, c: Operand, a: Operand, b: Operand, *, beta: float = 1, alpha: float = 1
-) -> Value:
-    """The sum of a batch of products."""
-    made = contract(importer.tensors, "nij,njk->ik", importer.value(a), importer.value(b))
-    if alpha != 1:
-        made = importer.elementwise(lambda x: x * alpha, made)
-    return made if beta == 0 else importer.add_to_sum(made, c, beta)
-
-
 @operator("einsum")
 def import_einsum(importer: Importer, equation: str, operands: Sequence[Operand], **_: object) -> Value:
     equation = equation.replace(" ", "")
@@ -75,7 +64,6 @@ def _without_diagonals(importer: Importer, part: str, value: Value) -> tuple[str
         one = part.index(letter)
         other = part.index(letter, one + 1)
         diagonal = importer.call("diagonal", value, 0, one, other)
-        assert isinstance(diagonal, Value)
         part, value = f"{part[:one]}{part[one + 1 : other]}{part[other + 1 :]}{letter}", diagonal
     return part, value
 
@@ -94,18 +82,6 @@ def import_bilinear(
     first = contract(importer.tensors, f"{letters}i,oij->{letters}oj", a, importer.value(weight))
     made = contract(importer.tensors, f"{letters}oj,{letters}j->{letters}o", first, importer.value(b))
     return made if bias is None else importer.add_to_sum(made, bias)
-
-
-@operator("linalg_cross", "cross")
-def import_cross(importer: Importer, a: Operand, b: Operand, dim: int = -1) -> Value:
-    """Of each vector the elements turned by one, times those of the other turned by two."""
-    held = [importer.materialized(each) for each in (a, b)]
-
-    def turned(x: Value, by: int) -> Value:
-        return importer.views.index_select(x, dim, [(n + by) % 3 for n in range(3)])
-
-    (a1, a2), (b1, b2) = ([importer.materialized(turned(x, by)) for by in (1, 2)] for x in held)
-    return importer.elementwise(lambda p, q, r, s: p * q - r * s, a1, b2, a2, b1)
 
 
 def _explicit(importer: Importer, equation: str, values: list[Value]) -> str:
@@ -139,7 +115,6 @@ def import_grouped_mm(importer: Importer, x: Operand, weight: Operand, offs: Ope
     spread = replace(behind, modes=(*behind.modes, ()))
     passed = importer.materialized(importer.elementwise(lambda end, row: le(end, row), ends, spread))
     groups = importer.call("sum", passed, 1)
-    assert isinstance(groups, Value)
     hot = importer.indices.one_hot(importer.materialized(groups), count)
     return contract(
         importer.tensors, "se,sk,ekn->sn", hot, importer.value(x), importer.value(weight), by_first=True

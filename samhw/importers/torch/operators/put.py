@@ -13,7 +13,7 @@ from samhw.lang.functions import select
 __all__: list[str] = []
 
 
-@operator("copy", "copy_", masked=True)
+@operator("copy", masked=True)
 def import_copy(importer: Importer, x: Operand, source: Operand, *_: object) -> Value:
     return importer.views.expand(importer.value(source), importer.shape(x))
 
@@ -21,7 +21,7 @@ def import_copy(importer: Importer, x: Operand, source: Operand, *_: object) -> 
 # Along index tensors
 
 
-@operator("index_put", "index_put_", "_unsafe_index_put")
+@operator("index_put", "_unsafe_index_put")
 def import_index_put(
     importer: Importer,
     x: Operand,
@@ -43,7 +43,7 @@ def import_index_put(
     return put(importer, x, places, source, "sum" if accumulate else "last")
 
 
-@operator("index_copy", "index_copy_", "index_fill", "index_fill_")
+@operator("index_copy", "index_fill")
 def import_index_copy(importer: Importer, x: Operand, dim: int, ids: Operand, source: Operand) -> Value:
     """A slice of the source for each index, or a number."""
     if 0 in importer.shape(ids):
@@ -51,7 +51,7 @@ def import_index_copy(importer: Importer, x: Operand, dim: int, ids: Operand, so
     return put(importer, x, at(importer, x, dim, ids), source, "last")
 
 
-@operator("index_add", "index_add_")
+@operator("index_add")
 def import_index_add(
     importer: Importer, x: Operand, dim: int, ids: Operand, source: Operand, *, alpha: float = 1
 ) -> Value:
@@ -61,7 +61,7 @@ def import_index_add(
     return put(importer, x, at(importer, x, dim, ids), scaled, "sum")
 
 
-@operator("index_reduce", "index_reduce_")
+@operator("index_reduce")
 def import_index_reduce(
     importer: Importer,
     x: Operand,
@@ -77,18 +77,18 @@ def import_index_reduce(
     return put(importer, x, at(importer, x, dim, ids), source, reduce, include_self=include_self)
 
 
-@operator("scatter", "scatter_")
+@operator("scatter")
 def import_scatter(importer: Importer, x: Operand, dim: int, ids: Operand, source: Operand) -> Value:
     """A number, or elements of a tensor, to a place each."""
     return import_scatter_reduce(importer, x, dim, ids, source, "last")
 
 
-@operator("scatter_add", "scatter_add_")
+@operator("scatter_add")
 def import_scatter_add(importer: Importer, x: Operand, dim: int, ids: Operand, source: Operand) -> Value:
     return import_scatter_reduce(importer, x, dim, ids, source, "sum")
 
 
-@operator("scatter_reduce", "scatter_reduce_")
+@operator("scatter_reduce")
 def import_scatter_reduce(
     importer: Importer,
     x: Operand,

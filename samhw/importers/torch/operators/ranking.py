@@ -30,11 +30,6 @@ def import_sort(
     return places if importer.operator == "aten.argsort" else (values, places)
 
 
-@operator("msort", masked=True, places=True)
-def import_msort(importer: Importer, x: Operand) -> Value:
-    return _in_order(importer, x, importer.shape(x)[0], 0, False)[0]
-
-
 @operator("kthvalue", places=True)
 def import_kthvalue(importer: Importer, x: Operand, k: int, dim: int = -1, keepdim: bool = False) -> Results:
     return _one(importer, x, k, dim, keepdim)
@@ -45,8 +40,7 @@ def import_median(importer: Importer, x: Operand, dim: int | None = None, keepdi
     """The lower one of two in the middle, of a dimension or of all elements."""
     shape = importer.shape(x)
     if dim is None:
-        row = importer.call("reshape", importer.materialized(x), [-1])
-        assert isinstance(row, Value)
+        row = importer.views.view(importer.materialized(x), [-1])
         return _one(importer, row, (prod(shape) + 1) // 2, 0, False)[0]
     return _one(importer, x, (shape[dim] + 1) // 2, dim, keepdim)
 
@@ -93,7 +87,6 @@ def _one(importer: Importer, x: Operand, k: int, dim: int, keepdim: bool) -> lis
     for ordered in _in_order(importer, x, k, dim, False):
         one = importer.call("slice", ordered, dim, k - 1, k)
         one = one if keepdim else importer.call("squeeze", one, dim)
-        assert isinstance(one, Value)
         found.append(one)
     return found
 

@@ -42,7 +42,6 @@ def _lstm(importer: Importer, x: Value, states: States, weights: _Weights) -> St
     state = importer.elementwise(lambda o, c: sigmoid(o) * tanh(c), o, cell)
     if weights.projection is not None:
         projected = importer.call("linear", importer.materialized(state), weights.projection)
-        assert isinstance(projected, Value)
         state = projected
     return importer.materialized(state), cell
 
@@ -83,7 +82,6 @@ def _gate(importer: Importer, x: Value, state: Value, weights: _Weights, gate: i
 
 def _sum(importer: Importer, x: Value, weight: Operand, bias: Operand | None) -> Value:
     found = importer.call("linear", x, weight, bias)
-    assert isinstance(found, Value)
     return importer.materialized(found)
 
 
@@ -199,8 +197,7 @@ def _stacked(importer: Importer, values: Sequence[Value]) -> Value:
     """Values one behind the other along a first mode."""
     if len(values) == 1:
         return replace(values[0], modes=((), *values[0].modes))
-    found = importer.call("stack", list(values), 0)
-    assert isinstance(found, Value)
+    found: Value = importer.call("stack", list(values), 0)
     return found
 
 

@@ -4,15 +4,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
-
 from samhw.importers.core import UnsupportedError, Value, check_unmasked
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import Results, operator
-from samhw.importers.torch.value import Known
 from samhw.lang import COORDINATES
-from samhw.lang.expr import Literal, free_indices
+from samhw.lang.expr import Literal, RunningReduction, free_indices
 from samhw.lang.functions import abs as abs_
 from samhw.lang.functions import eq, exp, log, sqrt
 
@@ -119,7 +116,8 @@ def import_max(importer: Importer, x: Operand, dim: Operand | None = None, keepd
     if kind == "min" or not isinstance(dim, int | None):
         check_unmasked(x, dim)
     if dim is not None and not isinstance(dim, int):
-        return importer.call("maximum" if kind == "max" else "minimum", x, dim)
+        found: Results = importer.call("maximum" if kind == "max" else "minimum", x, dim)
+        return found
     if dim is None:
         return reduced(importer, importer.value(x), dim, keepdim, kind)
     held = importer.value(x)
@@ -137,8 +135,7 @@ def import_argmax(importer: Importer, x: Operand, dim: int | None = None, keepdi
     held = importer.materialized(x)
     rank = len(held.modes)
     if dim is None and rank:
-        row = importer.call("reshape", held, [-1])
-        assert isinstance(row, Value)
+        row = importer.views.view(held, [-1])
         held = row
     kind = importer.operator.removeprefix("aten.")
     found = coordinates(importer, held, 0 if dim is None else dim, keepdim, kind)
@@ -237,25 +234,8 @@ def import_norm(
     if ord < 0:
         raise UnsupportedError(f"is a norm of order {ord}", "use -inf, or one that is not negative")
     powers = importer.call("pow", magnitude, ord)
-    assert isinstance(powers, Value)
-    sums = importer.call("pow", reduced(importer, powers, dim, keepdim), 1 / ord)
-    assert isinstance(sums, Value)
-    return sums
-
-
-@operator("pairwise_distance")
-def import_pairwise_distance(
-    importer: Importer, x: Operand, y: Operand, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
-) -> Value:
-    apart = importer.elementwise(lambda a, b: a - b + eps, x, y)
-    return import_norm(importer, apart, p, -1, keepdim)
-
-
-@operator("trace")
-def import_trace(importer: Importer, x: Operand) -> Value:
-    diagonal = importer.call("diagonal", x)
-    assert isinstance(diagonal, Value)
-    return reduced(importer, diagonal, 0)
+    found: Value = importer.call("pow", reduced(importer, powers, dim, keepdim), 1 / ord)
+    return found
 
 
 @operator("any", "all")
@@ -266,16 +246,6 @@ def import_any(importer: Importer, x: Operand, dim: Ints | None = None, keepdim:
         made = importer.elementwise(lambda e: 1 - eq(e, 0), made)
     kind = "max" if importer.operator == "aten.any" else "min"
     return replace(reduced(importer, made, dim, keepdim, kind), condition=True)
-
-
-@operator("cdist", "_cdist_forward", "_euclidean_dist")
-def import_cdist(importer: Importer, x: Operand, y: Operand, p: float = 2.0, *_: object) -> Value:
-    """The norm of the difference of each row of one with each row of the other."""
-    x, y = importer.materialized(x), importer.materialized(y)
-    rows = replace(x, modes=(*x.modes[:-1], (), x.modes[-1]))
-    columns = replace(y, modes=(*y.modes[:-2], (), *y.modes[-2:]))
-    apart = importer.materialized(importer.elementwise(lambda a, b: a - b, rows, columns))
-    return import_norm(importer, apart, p, -1)
 
 
 @operator("softmax", "_softmax", "_safe_softmax", masked=True)
@@ -331,23 +301,6 @@ def _only(dim: Ints | None, rank: int) -> list[int]:
     return dims
 
 
-@operator("logcumsumexp")
-def import_logcumsumexp(importer: Importer, x: Operand, dim: int) -> Value:
-    """A logsumexp for each place, over the row of a triangle: of the places up to it."""
-    x = importer.materialized(x)
-    if not x.modes:
-        return x
-    dim %= len(x.modes)
-    size = importer.build.shape(x)[dim]
-    places = (importer.build.axes.index(size),) if size > 1 else ()
-    rows = replace(x, modes=(*x.modes[:dim], places, *x.modes[dim:]))
-    triangle = torch.ones(size, size).tril().bool().reshape(size, size, *[1] * (len(x.modes) - 1 - dim))
-    masked = importer.masks.masked(rows, Known(triangle, f"triangle_{size}"))
-    _, most, sums = _exponentials(importer, masked, dim + 1)
-    found = importer.elementwise(lambda s, m: log(s) + m, sums, most)
-    return replace(found, modes=(*found.modes[: dim + 1], *found.modes[dim + 2 :]))
-
-
 def _exponentials(importer: Importer, x: Value, dim: int) -> tuple[Value, Value, Value]:
     """exp(x - max x), max x, and the sums along a mode; where there is a mask, over its points only."""
     build = importer.build
@@ -378,3 +331,37 @@ def _variance_arguments(*arguments: Any, **named: Any) -> tuple[Ints | None, flo
     chosen = named.get("correction", named.get("unbiased", correction))
     dim = named.get("dim", dim)
     return dim, float(1.0 if chosen is None else chosen), bool(named.get("keepdim", keepdim))
+
+
+# Of all elements along a dimension up to each
+
+
+@operator("cumsum")
+def import_cumsum(importer: Importer, x: Operand, dim: int, **_: object) -> Value:
+    return _running(importer, x, dim, "sum")
+
+
+@operator("cumprod")
+def import_cumprod(importer: Importer, x: Operand, dim: int, **_: object) -> Value:
+    return _running(importer, x, dim, "prod")
+
+
+@operator("cummax", "cummin", places=True)
+def import_cummax(importer: Importer, x: Operand, dim: int) -> tuple[Value, UnsupportedError]:
+    """The values; nobody has asked for their places."""
+    found = _running(importer, x, dim, importer.operator[-3:])
+    return found, importer.places_of_extremes
+
+
+def _running(importer: Importer, x: Operand, dim: int, reduction: str) -> Value:
+    """A statement along an index that no view splits any more."""
+    build, tensors = importer.build, importer.tensors
+    held = build.resolve(tensors.expanded(importer.materialized(x)))
+    if not held.modes or not held.modes[dim]:
+        return held
+    if len(held.modes[dim]) > 1:
+        held = tensors.reshaped(held)
+    held, access = tensors.as_tensor(held)
+    (index,) = held.modes[dim]
+    build.axes.fix([index])
+    return Value(held.modes, build.statement(access.names, RunningReduction(reduction, index, access)))

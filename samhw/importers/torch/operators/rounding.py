@@ -5,7 +5,7 @@ from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
 from samhw.lang.functions import abs as abs_
-from samhw.lang.functions import eq, lt, rint, select
+from samhw.lang.functions import lt, rint, select
 
 __all__ = ["quotient", "trunc"]
 
@@ -28,7 +28,7 @@ def trunc(importer: Importer, x: Operand) -> Value:
     return importer.elementwise(lambda e, n: select(lt(e, 0), -n, n), held, size)
 
 
-@operator("round", "round_")
+@operator("round")
 def import_round(importer: Importer, x: Operand, *, decimals: int = 0) -> Value:
     if not decimals:
         return importer.elementwise(rint, x)
@@ -36,58 +36,36 @@ def import_round(importer: Importer, x: Operand, *, decimals: int = 0) -> Value:
     return importer.elementwise(lambda e: rint(e * scale) / scale, x)
 
 
-@operator("floor", "floor_")
+@operator("floor")
 def import_floor(importer: Importer, x: Operand) -> Value:
     return floor(importer, x)
 
 
-@operator("ceil", "ceil_")
+@operator("ceil")
 def import_ceil(importer: Importer, x: Operand) -> Value:
     return importer.elementwise(lambda e, n: n + lt(n, e), *_beside_nearest(importer, x))
 
 
-@operator("trunc", "trunc_", "fix")
+@operator("trunc", "fix")
 def import_trunc(importer: Importer, x: Operand) -> Value:
     return trunc(importer, x)
 
 
-@operator("frac")
-def import_frac(importer: Importer, x: Operand) -> Value:
-    held = importer.materialized(x)
-    return importer.elementwise(lambda e, n: e - n, held, trunc(importer, held))
-
-
-@operator("floor_divide", "floor_divide_")
+@operator("floor_divide")
 def import_floor_divide(importer: Importer, a: Operand, b: Operand) -> Value:
     return quotient(importer, a, b, "floor")
 
 
-@operator("remainder", "remainder_")
+@operator("remainder")
 def import_remainder(importer: Importer, a: Operand, b: Operand) -> Value:
     """With the sign of the divisor."""
     return _rest(importer, a, b, "floor")
 
 
-@operator("fmod", "fmod_")
+@operator("fmod")
 def import_fmod(importer: Importer, a: Operand, b: Operand) -> Value:
     """With the sign of what is divided."""
     return _rest(importer, a, b, "trunc")
-
-
-@operator("histc")
-def import_histc(importer: Importer, x: Operand, bins: int, min: float, max: float) -> Value:
-    """How many elements are in each of some bins of equal width, the last of which has its upper end too."""
-    if min >= max:
-        raise UnsupportedError("takes the bins from the data", "say where they begin and end")
-    row = importer.call("reshape", importer.materialized(x), [-1])
-    assert isinstance(row, Value)
-    row = importer.materialized(row)
-    number = floor(importer, importer.elementwise(lambda e: (e - min) * (bins / (max - min)), row))
-    # Out of range there is no bin.
-    inside = importer.elementwise(
-        lambda n, e: select(lt(n, 0), bins, select(eq(e, max), bins - 1, n)), number, row
-    )
-    return importer.indices.counts_of([inside], [bins])
 
 
 def quotient(importer: Importer, a: Operand, b: Operand, mode: str) -> Value:

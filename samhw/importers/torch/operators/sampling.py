@@ -36,10 +36,8 @@ def import_grid_sampler(
     weights = []
     for dim, size in enumerate(sizes):
         place = importer.call("select", places, -1, len(sizes) - 1 - dim)
-        assert isinstance(place, Value)
         kept = importer.elementwise(lambda e, n=size: _inside(e, n, padding, align_corners), place)
         spread = importer.call("unsqueeze", importer.materialized(kept), -1)
-        assert isinstance(spread, Value)
         number = Known(torch.arange(size).float(), f"places_{size}")
         weight = _nearest if interpolation == _NEAREST else _linear
         weights.append(importer.materialized(importer.elementwise(weight, spread, number)))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import torch
 
@@ -34,21 +33,7 @@ _EIGHT_BITS: Mapping[torch.dtype, Callable[[Expr], Expr]] = {
 }
 
 
-@operator(
-    *(
-        "clone",
-        "contiguous",
-        "detach",
-        "detach_",
-        "alias",
-        "lift",
-        "lift_fresh",
-        "lift_fresh_copy",
-        "type_as",
-    ),
-    *("_to_copy", "to", "view_as_real_copy", "positive", "requires_grad_", "lift_fresh"),
-    view=True,
-)
+@operator("clone", "detach", "alias", "lift_fresh_copy", "_to_copy", view=True)
 def import_same(importer: Importer, x: Operand, *_: object, **named: object) -> Value:
     dtype = named.get("dtype")
     assert dtype is None or isinstance(dtype, torch.dtype)
@@ -66,61 +51,36 @@ def import_same(importer: Importer, x: Operand, *_: object, **named: object) -> 
     return importer.value(x)
 
 
-@operator("dropout", "dropout_", "feature_dropout", "alpha_dropout", "native_dropout", view=True)
+@operator("dropout", "feature_dropout", "alpha_dropout", "native_dropout", view=True)
 def import_dropout(importer: Importer, x: Operand, p: float, train: bool) -> Value:
     if train and p:
         raise UnsupportedError("draws random numbers", "call model.eval() before")
     return importer.value(x)
 
 
-@operator("view", "reshape", "_unsafe_view", "_reshape_alias", "view_copy", view=True)
+@operator("view", "reshape", "_unsafe_view", view=True)
 def import_view(importer: Importer, x: Operand, shape: Sequence[int], *_: object) -> Value:
     return importer.views.view(importer.value(x), list(shape))
 
 
-@operator("flatten", view=True)
-def import_flatten(importer: Importer, x: Operand, start: int = 0, end: int = -1) -> Value:
+@operator("permute", view=True)
+def import_permute(importer: Importer, x: Operand, dims: Sequence[int]) -> Value:
     x = importer.value(x)
-    if not x.modes:
-        return importer.views.view(x, [1])
-    shape = list(importer.build.shape(x))
-    start, end = start % len(shape), end % len(shape)
-    return importer.views.view(x, [*shape[:start], -1, *shape[end + 1 :]])
+    return replace(x, modes=tuple(x.modes[dim] for dim in dims))
 
 
-@operator("unflatten", view=True)
-def import_unflatten(importer: Importer, x: Operand, dim: int, sizes: Sequence[int]) -> Value:
-    x = importer.value(x)
-    shape = list(importer.build.shape(x))
-    dim %= len(shape)
-    return importer.views.view(x, [*shape[:dim], *sizes, *shape[dim + 1 :]])
-
-
-@operator("permute", "movedim", view=True)
-def import_permute(importer: Importer, x: Operand, dims: Ints, places: Ints | None = None) -> Value:
-    x = importer.value(x)
-    rank = len(x.modes)
-    if places is not None:
-        sources = [d % rank for d in _list(dims)]
-        goals = [d % rank for d in _list(places)]
-        left = iter([d for d in range(rank) if d not in sources])
-        moved = dict(zip(goals, sources, strict=True))
-        dims = [moved[d] if d in moved else next(left) for d in range(rank)]
-    return replace(x, modes=tuple(x.modes[dim] for dim in _list(dims)))
-
-
-@operator("transpose", "swapaxes", "swapdims", view=True)
+@operator("transpose", view=True)
 def import_transpose(importer: Importer, x: Operand, one: int, other: int) -> Value:
     return transposed(importer, importer.value(x), one, other)
 
 
-@operator("t", "numpy_T", "mT", "adjoint", view=True)
+@operator("t", view=True)
 def import_t(importer: Importer, x: Operand) -> Value:
     x = importer.value(x)
     return transposed(importer, x, -2, -1) if len(x.modes) > 1 else x
 
 
-@operator("unsqueeze", "unsqueeze_", view=True)
+@operator("unsqueeze", view=True)
 def import_unsqueeze(importer: Importer, x: Operand, dim: int) -> Value:
     x = importer.value(x)
     modes = list(x.modes)
@@ -128,7 +88,7 @@ def import_unsqueeze(importer: Importer, x: Operand, dim: int) -> Value:
     return replace(x, modes=tuple(modes))
 
 
-@operator("squeeze", "squeeze_", view=True)
+@operator("squeeze", view=True)
 def import_squeeze(importer: Importer, x: Operand, dim: Ints | None = None) -> Value:
     x = importer.build.resolve(importer.value(x))
     rank = len(x.modes)
@@ -138,14 +98,12 @@ def import_squeeze(importer: Importer, x: Operand, dim: Ints | None = None) -> V
     return replace(x, modes=tuple(mode for d, mode in enumerate(x.modes) if d not in gone or sizes[d] != 1))
 
 
-@operator("expand", "expand_as", "broadcast_to", view=True)
-def import_expand(importer: Importer, x: Operand, shape: Sequence[int] | Operand, **_: object) -> Value:
-    x = importer.value(x)
-    sizes = importer.shape(shape) if isinstance(shape, Operand) else shape
-    return importer.views.expand(x, sizes)
+@operator("expand", view=True)
+def import_expand(importer: Importer, x: Operand, shape: Sequence[int], **_: object) -> Value:
+    return importer.views.expand(importer.value(x), shape)
 
 
-@operator("repeat", "tile", view=True)
+@operator("repeat", view=True)
 def import_repeat(importer: Importer, x: Operand, repeats: Sequence[int]) -> Value:
     x = importer.value(x)
     modes = [()] * (len(repeats) - len(x.modes)) + list(x.modes)
@@ -174,7 +132,7 @@ def import_select(importer: Importer, x: Operand, dim: int, place: int) -> Value
     return replace(part, modes=tuple(modes))
 
 
-@operator("slice", "narrow", view=True)
+@operator("slice", view=True)
 def import_slice(
     importer: Importer,
     x: Operand,
@@ -185,8 +143,6 @@ def import_slice(
 ) -> Value:
     x = importer.value(x)
     size = importer.build.shape(x)[dim]
-    if importer.operator == "aten.narrow":
-        end = (start or 0) + (end or 0)
     first, last, step = slice(start, end, step).indices(size)
     return _sliced(importer, x, dim, first, len(range(first, last, step)), step)
 
@@ -203,31 +159,15 @@ def _sliced(importer: Importer, x: Value, dim: int, start: int, length: int, ste
     return importer.masks.masked(parts[0], replace(parts[1], condition=True))
 
 
-@operator(
-    "split",
-    "unsafe_split",
-    "split_with_sizes",
-    "unsafe_split_with_sizes",
-    "unsafe_chunk",
-    "chunk",
-    "unbind",
-    "tensor_split",
-    view=True,
-)
-def import_split(importer: Importer, x: Operand, *arguments: Any) -> list[Value | Known]:
+@operator("unbind", view=True)
+def import_unbind(importer: Importer, x: Operand, dim: int = 0) -> list[Value]:
+    return [import_select(importer, x, dim, place) for place in range(importer.shape(x)[dim])]
+
+
+@operator("split", "split_with_sizes", view=True)
+def import_split(importer: Importer, x: Operand, how: Ints, dim: int = 0) -> list[Value | Known]:
     x = importer.value(x)
-    kind = importer.operator.removeprefix("aten.")
-    if kind == "unbind":
-        dim = arguments[0] if arguments else 0
-        parts = [importer.views.slice(x, dim, n, 1) for n in range(importer.build.shape(x)[dim])]
-        dim %= len(x.modes)
-        return [replace(p, modes=(*p.modes[:dim], *p.modes[dim + 1 :])) for p in parts]
-    how, dim = arguments[0], arguments[1] if len(arguments) > 1 else 0
     size = importer.build.shape(x)[dim]
-    if kind in ("chunk", "unsafe_chunk"):
-        how = -(-size // how)
-    elif kind == "tensor_split":
-        how = [size // how + (n < size % how) for n in range(how)]
     sizes = [min(how, size - n) for n in range(0, size, how)] if isinstance(how, int) else list(how)
     starts = [sum(sizes[:n]) for n in range(len(sizes))]
     return [
@@ -243,7 +183,7 @@ def _empty(importer: Importer, x: Value, dim: int) -> Known:
     return Known(torch.empty(shape), "empty")
 
 
-@operator("cat", "concat", "concatenate", masked=True)
+@operator("cat", masked=True)
 def import_cat(importer: Importer, tensors: Sequence[Operand], dim: int = 0) -> Value:
     shapes = [importer.shape(tensor) for tensor in tensors]
     held = [importer.value(t) for t, shape in zip(tensors, shapes, strict=True) if 0 not in shape]

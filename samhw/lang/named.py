@@ -43,7 +43,7 @@ def load_program(spec: str) -> Program:
         raise InputError(f"'{spec}' is a file in MLIR; give it to 'samhw run', or another command.")
     if not isinstance(found, Program):
         raise InputError(
-            f"'{spec}' is a function; call it, and give what it gives to samhw.app.torch.compile, or to "
+            f"'{spec}' is a function; call it, and give what it gives to samhw.torch.compile, or to "
             "samhw.lang.nested.lowered if it is of nested lists."
         )
     return found

@@ -206,3 +206,9 @@ def test_entries_of_an_input_whose_data_say_how_it_is_stored():
     # What was refused has left no format behind.
     assert_array_equal(design.run(A=a)["y"], a.sum(1))
     assert a.nnz < 64 < design.compiled.design.memory["A.crd1"].capacity
+
+
+def test_a_tensor_without_indices_is_stored_as_it_is() -> None:
+    x = np.arange(4.0)
+    design = samhw.compile("y[i] = x[i] * s", value="i32")
+    assert list(design.run(x=x, s=samhw.Tensor.from_dense(np.array(3.0), "scalar"))["y"]) == [0, 3, 6, 9]

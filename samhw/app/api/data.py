@@ -43,7 +43,7 @@ def natural_format(data: Data) -> str:
     held: Any = data
     if isinstance(data, Tensor) or scipy.sparse.issparse(data):
         fmt = data.format if isinstance(data, Tensor) else Format.parse(scipy_format(data), held.ndim)
-        is_list = not fmt.block and fmt == Format.points(fmt.rank)
+        is_list = fmt.rank > 0 and not fmt.block and fmt == Format.points(fmt.rank)
         return _of_coordinates(fmt.rank) if fmt.block or is_list else str(fmt)
     if _is_torch(data):
         layout = str(held.layout).removeprefix("torch.")

@@ -45,7 +45,7 @@ def accuracy(
     """Runs a design on inputs in several value types, and compares each result with float64.
 
     Args:
-        design: of `samhw.compile` or `samhw.app.torch.compile`. Its schedule stays; its value type does not
+        design: of `samhw.compile` or `samhw.torch.compile`. Its schedule stays; its value type does not
             matter.
         inputs: of each run the data by name; of a module the arguments of a call, (x,) for one.
         values: the value types.

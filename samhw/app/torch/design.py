@@ -33,7 +33,7 @@ _MOST_KEPT = 64
 
 
 class ModuleDesign:
-    """What `samhw.app.torch.compile` gives: a module, its program, and what has been compiled of it.
+    """What `samhw.torch.compile` gives: a module, its program, and what has been compiled of it.
 
     Attributes:
         module: as it was given.
@@ -114,7 +114,7 @@ class ModuleDesign:
         Arguments of other shapes are imported again, and compiled again unless they fit what there is.
 
         Raises:
-            InputError, RunError: as `RunnableDesign.run` and `samhw.app.torch.compile` do.
+            InputError, RunError: as `RunnableDesign.run` and `samhw.torch.compile` do.
         """
         called = arguments or self.arguments
         imported, design = self._for(called)

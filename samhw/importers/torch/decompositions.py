@@ -155,17 +155,6 @@ def logcumsumexp(x: Tensor, dim: int) -> Tensor:
     return torch.where(triangle, x.unsqueeze(dim), -math.inf).logsumexp(dim + 1)
 
 
-@decomposition("histc")
-def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """How many elements are in each of some bins of equal width, the last of which has its upper end too."""
-    if min >= max:
-        raise UnsupportedError("takes the bins from the data", "say where they begin and end")
-    row = x.reshape(-1, 1)
-    edges = torch.arange(bins + 1, dtype=torch.float64) * ((max - min) / bins) + min
-    upper = torch.where(torch.arange(bins) == bins - 1, math.inf, edges[1:])
-    return ((row >= edges[:-1]) & (row < upper) & (row <= max)).to(x.dtype).sum(0)
-
-
 # Complex numbers
 
 

@@ -22,9 +22,9 @@ __all__ = ["explain"]
 
 
 def explain(module: nn.Module, arguments: Sequence[object], *, sparsify: float | None = None) -> Explanation:
-    """What `samhw.app.torch.compile` would make of each operator of a module, and all that it would refuse.
+    """What `samhw.torch.compile` would make of each operator of a module, and all that it would refuse.
 
-    Takes arguments as `samhw.app.torch.compile` does, and compiles nothing. A refusal of the whole module,
+    Takes arguments as `samhw.torch.compile` does, and compiles nothing. A refusal of the whole module,
     such as of what PyTorch cannot export, stands among the refusals, and has no operator.
 
     Raises:

@@ -20,7 +20,7 @@ class Step:
         place: its line in the user's file, as `file:line`; empty where PyTorch does not know it.
         becomes: what becomes of it, in words.
         statements: the results of the statements that it adds to the program.
-        refusal: the sentence with which `samhw.app.torch.compile` refuses it; None if it does not.
+        refusal: the sentence with which `samhw.torch.compile` refuses it; None if it does not.
     """
 
     operator: str

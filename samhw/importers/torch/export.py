@@ -279,7 +279,7 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
         return InputError(
             f"{place}{type(module).__name__} calls an operator that PyTorch cannot trace, such as one of its "
             "own in C++; say what it gives by torch.library.register_fake, and register an importer of it "
-            f"by samhw.app.torch.mapping.{line}"
+            f"by samhw.torch.mapping.{line}"
         )
     return InputError(
         f"{place}PyTorch cannot export {type(module).__name__} ({type(error).__name__}: {first}); fix "

@@ -242,7 +242,7 @@ class GraphWalk:
         if handler is None:
             raise UnsupportedError(
                 "is an operator that the importer does not know",
-                "write it with others, or register one with samhw.app.torch.mapping",
+                "write it with others, or register one with samhw.torch.mapping",
             )
         if name not in MASKED:
             check_unmasked(*held)

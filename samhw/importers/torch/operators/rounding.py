@@ -5,7 +5,7 @@ from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
 from samhw.lang.functions import abs as abs_
-from samhw.lang.functions import lt, rint, select
+from samhw.lang.functions import eq, lt, rint, select
 
 __all__ = ["quotient", "trunc"]
 
@@ -66,6 +66,20 @@ def import_remainder(importer: Importer, a: Operand, b: Operand) -> Value:
 def import_fmod(importer: Importer, a: Operand, b: Operand) -> Value:
     """With the sign of what is divided."""
     return _rest(importer, a, b, "trunc")
+
+
+@operator("histc")
+def import_histc(importer: Importer, x: Operand, bins: int, min: float, max: float) -> Value:
+    """How many elements are in each of some bins of equal width, the last of which has its upper end too."""
+    if min >= max:
+        raise UnsupportedError("takes the bins from the data", "say where they begin and end")
+    row = importer.materialized(importer.views.view(importer.materialized(x), [-1]))
+    number = floor(importer, importer.elementwise(lambda e: (e - min) * (bins / (max - min)), row))
+    # Out of range there is no bin.
+    inside = importer.elementwise(
+        lambda n, e: select(lt(n, 0), bins, select(eq(e, max), bins - 1, n)), number, row
+    )
+    return importer.indices.counts_of([inside], [bins])
 
 
 def quotient(importer: Importer, a: Operand, b: Operand, mode: str) -> Value:

@@ -1,4 +1,8 @@
-"""The compiler: a program, and what is decided about it, become fusion tables, and these SAMML graphs."""
+"""The compiler: a program, and what is decided about it, become fusion tables, and these SAMML graphs.
+
+Beside the tables stand the passes of programs (`passes`) and of graphs (`graph_passes`), and what decides
+(`search`), with the one way through (`search/pipeline.py`).
+"""
 
 from samhw.compiler.blocks import block_counts, check_divided
 from samhw.compiler.compiled import Compiled, CompiledRegion, Decision

@@ -1,4 +1,4 @@
-"""What a graph costs, without running it."""
+"""What a graph costs, without running it; and what is known of stored coordinates (`statistics`)."""
 
 from samhw.cost.area import AreaEstimate, RegionArea, estimate_area
 from samhw.cost.components import FAMILIES, Use

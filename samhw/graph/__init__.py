@@ -1,6 +1,7 @@
 """The SAMML graph IR: what the compiler emits and every backend reads. Plain data, without behaviour.
 
-The types of its streams and the numbers of a build come from the specs of its nodes (`samhw.graph.spec`).
+The types of its streams and the numbers of a build come from the specs of its nodes (`spec`); `numerics` has
+the value types, bit by bit.
 """
 
 from samhw.graph.address_map import AddressMap

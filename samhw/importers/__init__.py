@@ -1,1 +1,1 @@
-"""Programs of other frameworks: what all importers share (`core`), and PyTorch (`torch`)."""
+"""Programs of other frameworks: PyTorch (`torch`), MLIR (`mlir`), and what importers share (`core`)."""

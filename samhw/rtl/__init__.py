@@ -1,4 +1,7 @@
-"""The RTL: an Amaranth component for each primitive, and the top level that puts a design together."""
+"""The RTL: what Amaranth components share, and the top level that puts a design together.
+
+The component of a primitive stands with the primitive.
+"""
 
 from samhw.rtl.component import DesignComponent, component
 from samhw.rtl.top import Top

@@ -1,4 +1,7 @@
-"""The cycle-accurate simulator: it computes the firing times of docs/timing.md, exactly."""
+"""The cycle-accurate simulator: it computes the firing times of docs/timing.md, exactly.
+
+Step functions become machine code (`machine_code`), and so does the engine (`compiled`).
+"""
 
 from samhw.graph.deadlock import DeadlockError
 from samhw.sim.bottleneck import Bottleneck, bottleneck

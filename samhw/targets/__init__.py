@@ -1,1 +1,5 @@
-"""Where a design runs or is built: backends, Verilator, boards and bitstreams, the host's link to a board."""
+"""Where a design runs or is built: `backends` names all of them.
+
+`building` makes Verilog, simulators and bitstreams, `boards` the tops for boards, `running` runs what was
+built, and `link` is the host's end of the link to a board.
+"""

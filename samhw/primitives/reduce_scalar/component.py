@@ -22,7 +22,7 @@ __all__ = ["Accumulate", "ReduceScalar"]
 
 
 class Accumulate(SumActor):
-    """In `val`.
+    """The actor *accumulate*: one value after the other, in the order of the stream. In `val`.
 
     Args:
         op: `sum`, `max` or `min`.

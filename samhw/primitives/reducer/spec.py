@@ -11,6 +11,8 @@ __all__ = ["Reducer", "ReducerToScalars"]
 
 
 class Reducer(Spec):
+    """Takes a level away: its values become those of an outer level."""
+
     inner_latency: InnerLatency = None
     thins = False
     moves = False

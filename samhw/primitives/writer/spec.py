@@ -10,6 +10,8 @@ __all__ = ["LevelWriterSpec", "WriterSpec"]
 
 
 class WriterSpec(KeepsLevels):
+    """Ends a graph: it has no outputs."""
+
     inner_latency = None
     thins = False
     cell = "LW"
@@ -25,6 +27,8 @@ class WriterSpec(KeepsLevels):
 
 
 class LevelWriterSpec(WriterSpec):
+    """Writes the coordinates of a level."""
+
     def refusal(self, depth: int, params: Params) -> str | None:
         return too_shallow(depth, 1)
 

@@ -16,8 +16,8 @@ tensor X[k=34, j=16] : dense
 tensor T[i=34, j=16] : dense
 T[i, j] = A[i, k] * X[k, j]    order i, k, j
 
-What a program means is in `reference`; `brackets`, `splits` and `cascade` rewrite it, `fusion` makes regions of
-its statements, and `nested` has functions of nested lists.
+What a program means is in `reference`. `brackets`, `splits` and `cascade` rewrite it, `fusion` makes regions
+of its statements, and `nested` has functions of nested lists.
 """
 
 from samhw.lang.beyond import is_zero_beyond, reaching_beyond

@@ -1,4 +1,23 @@
-"""PyTorch modules as programs: what `samhw.app.torch` gives."""
+"""Modules of PyTorch in, results out (docs/pytorch.md): what people import of `samhw.app.torch`."""
 
-from samhw.app.torch import *  # noqa: F403
-from samhw.app.torch import __all__ as __all__
+from samhw.app.torch import (
+    Explanation,
+    ModuleCheck,
+    ModuleDesign,
+    ModuleResult,
+    annotate,
+    compile,
+    explain,
+    mapping,
+)
+
+__all__ = [
+    "Explanation",
+    "ModuleCheck",
+    "ModuleDesign",
+    "ModuleResult",
+    "annotate",
+    "compile",
+    "explain",
+    "mapping",
+]

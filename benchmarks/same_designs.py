@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,11 @@ def nameless(verilog: str, identity: int) -> str:
 
 
 def samhw(*arguments: str) -> str:
-    """What a command prints; raises samhw's errors."""
-    from samhw.app.cli import main
+    """What a command prints; raises samhw's errors. A checkout may be from before there were wings."""
+    import samhw as package
+
+    home = "samhw.app.cli" if (Path(package.__file__).parent / "app").is_dir() else "samhw.cli"
+    main = import_module(home).main
 
     with contextlib.redirect_stdout(io.StringIO()) as out:
         main.main(list(arguments), standalone_mode=False)

@@ -306,7 +306,7 @@ def test_what_importers_share_knows_no_framework() -> None:
     assert list(core.glob("*.py"))
     for path in core.rglob("*.py"):
         names = {name for name in imported_modules(path) if not name.startswith("samhw.importers.core.")}
-        excess = {name for name in names if name.startswith(("torch", "samhw.torch", "samhw.importers"))}
+        excess = {name for name in names if name.startswith(("torch", "samhw.app", "samhw.importers"))}
         assert not excess, f"{path.relative_to(PACKAGE)} imports {', '.join(sorted(excess))}"
 
 

@@ -69,7 +69,7 @@ def test_a_text_against_numpy(name: str) -> None:
 def test_a_function(name: str) -> None:
     assert not isinstance(load_sequence(name), Program)
     good("compile", name)
-    with pytest.raises(InputError, match=r"samhw\.nested\.lowered if it is of nested lists"):
+    with pytest.raises(InputError, match=r"samhw\.lang\.nested\.lowered if it is of nested lists"):
         load_program(name)
 
 

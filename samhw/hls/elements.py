@@ -7,7 +7,7 @@ __all__ = ["by", "element_index"]
 
 
 def by(sizes: Sequence[int]) -> str:
-    """Sizes in words."""
+    """Sizes as a comment has them: `2 by 3`."""
     return " by ".join(map(str, sizes))
 
 

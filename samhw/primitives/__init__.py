@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent
 @cache
 def folders() -> tuple[str, ...]:
     """The names of the folders, in alphabetical order."""
-    return tuple(sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and path.name.isidentifier()))
+    return tuple(sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and path.name[0].isalpha()))
 
 
 @cache

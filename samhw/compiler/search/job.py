@@ -77,8 +77,8 @@ class Job:
         """What is known of the inputs as a schedule stores them; None where capacities are what is known."""
         if self.data is None:
             return self.known
-        # What the host makes of data depends on what lies in blocks, such as those at the edge.
-        stored = schedule.split, schedule.permute_rows, schedule.blocks, schedule.formats
+        # What the host makes of data may depend on their blocks, such as those at the edge.
+        stored = schedule.split, schedule.permute_rows, schedule.blocks
         key = tuple(tuple(rules.items()) for rules in stored)
         if key not in self._counted:
             self._counted[key] = self.data.statistics(schedule=schedule, is_open=self.is_open)

@@ -60,7 +60,7 @@ TWO_PASSES = {
 }
 """What is read again once the mean is known."""
 
-UNFUSED = Schedule("none")
+UNFUSED = Schedule(fuse="none")
 
 
 def forms(name: str) -> dict[str, tuple[Program, Schedule]]:

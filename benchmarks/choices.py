@@ -13,7 +13,8 @@ from typing import Any
 
 from benchmarks.common import PROGRAMS, VALUE, follow, measure, parser, report, schedules
 from samhw.app.workload import Workload, bind_program, job_of
-from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.schedule import Schedule
 from samhw.compiler.search import choose_schedule
 from samhw.lang import model_names
 
@@ -33,7 +34,7 @@ def rows(names: Sequence[str], data: Sequence[str]) -> Iterator[dict[str, Any]]:
         start = time.process_time()
         chosen = choose_schedule(job_of(workload, Schedule(fuse="auto"), value=VALUE))
         seconds = time.process_time() - start
-        cycles = {level: cycles_of(workload, Schedule(level)) for level in (*FUSION_LEVELS, "kinds")}
+        cycles = {level: cycles_of(workload, Schedule(fuse=level)) for level in (*FUSION_LEVELS, "kinds")}
         by_hand = (cycles_of(other, Schedule()) for other in schedules(name, workload.tensors))
         cycles["by hand"] = min(filter(None, by_hand), default=None)
         auto = cycles_of(workload, chosen.compiled.schedule)

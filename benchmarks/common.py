@@ -63,7 +63,7 @@ def one_region(model: str) -> Schedule:
     """What keeps a whole model in one region, however often that computes something. With nothing shared at
     all, the decoder block would have too many uses."""
     recomputed = dict.fromkeys(("N1", "K", "V", "Q"), "recompute")
-    return Schedule("full", share=recomputed if model == "gpt3_block" else "none")
+    return Schedule(fuse="full", share=recomputed if model == "gpt3_block" else "none")
 
 
 def measure(workload: Workload, schedule: Schedule) -> Measure | None:

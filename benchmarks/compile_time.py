@@ -20,7 +20,8 @@ from typing import Any
 
 from benchmarks.common import VALUE, follow, parser, report
 from samhw.app.workload import make_model_workload
-from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.schedule import Schedule
 from samhw.compiler.search import Job, compile_job
 from samhw.errors import ScheduleError
 from samhw.lang import model_names

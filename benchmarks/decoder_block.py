@@ -32,7 +32,7 @@ def rows(sizes: Sequence[str], simulated: bool) -> Iterator[dict[str, Any]]:
         extent = dict(zip("iehdf", map(int, text.split(",")), strict=True))
         workload = bind(load_model("gpt3_block"), model_data("gpt3_block", sizes=extent))
         chosen = choose_schedule(job_of(workload, Schedule(fuse="auto"), value=VALUE))
-        unfused = cycles(workload, Schedule("none"), simulated)
+        unfused = cycles(workload, Schedule(fuse="none"), simulated)
         auto = cycles(workload, chosen.compiled.schedule, simulated)
         i, e, h, d, f = extent.values()
         keys, hidden = i * e * h * d, i * e * f

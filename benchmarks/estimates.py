@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from benchmarks.common import VALUE, follow, parser, report
 from samhw.app.checking.measure import measure_compiled
 from samhw.app.workload import Workload, bind_program, compile_workload
-from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.schedule import Schedule
 from samhw.compiler import estimate_compiled
 from samhw.cost.statistics import KINDS
 from samhw.errors import InputError, RunError
@@ -74,7 +75,7 @@ def rows(cases: Iterator[tuple[str, Workload]], kind: str) -> Iterator[dict[str,
         statistics = workload.statistics(kind)
         for level in FUSION_LEVELS:
             try:
-                compiled = compile_workload(workload, Schedule(level), value=VALUE)
+                compiled = compile_workload(workload, Schedule(fuse=level), value=VALUE)
                 taken = measure_compiled(workload, compiled)
             except (InputError, RunError):
                 continue

@@ -16,7 +16,8 @@ from typing import Any
 from benchmarks.common import bind, follow, graph_options, measure, one_region, parser, report, schedules
 from samhw.app.checking import Measure
 from samhw.app.workload import Workload
-from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.schedule import Schedule
 from samhw.lang import load_model, model_data, model_names
 from samhw.tensors import Tensor
 from samhw.tensors.generate import power_law_graph
@@ -33,7 +34,7 @@ def runs(model: str, data: Mapping[str, Tensor]) -> Iterator[tuple[str, Workload
     """The model at each level and in one region, and its other schedules as they are written."""
     workload = bind(load_model(model), data)
     for level in FUSION_LEVELS:
-        yield level, workload, Schedule(level)
+        yield level, workload, Schedule(fuse=level)
     yield "one region", workload, one_region(model)
     for other in schedules(model, data):
         yield other.name.removeprefix(f"{model}_").replace("_", " "), other, Schedule()

@@ -46,12 +46,12 @@ H[i, h] = relu(Z[i, h])                  order i, h
 """
 
 SCHEDULES = {
-    "unfused": (LAYER, Schedule("none")),
-    "one expression, global": (ONE_EXPRESSION, Schedule("none", "global")),
-    "one expression, factored": (ONE_EXPRESSION, Schedule("none")),
-    "two expressions, global": (TWO_EXPRESSIONS, Schedule("none", "global")),
-    "fused, global": (LAYER, Schedule("partial", "global")),
-    "fused, factored": (LAYER, Schedule("partial")),
+    "unfused": (LAYER, Schedule(fuse="none")),
+    "one expression, global": (ONE_EXPRESSION, Schedule(fuse="none", iteration="global")),
+    "one expression, factored": (ONE_EXPRESSION, Schedule(fuse="none")),
+    "two expressions, global": (TWO_EXPRESSIONS, Schedule(fuse="none", iteration="global")),
+    "fused, global": (LAYER, Schedule(fuse="partial", iteration="global")),
+    "fused, factored": (LAYER, Schedule(fuse="partial")),
 }
 
 

@@ -22,7 +22,9 @@ import numpy as np
 from benchmarks.common import VALUE, bind, follow, parser, report
 from samhw.app.checking.check import check
 from samhw.app.workload import Workload, bind_program, compile_workload
-from samhw.choices.schedule import FusionLevel, Schedule, parse_lanes
+from samhw.choices.choice import choice
+from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.schedule import Schedule
 from samhw.errors import RunError
 from samhw.lang import load_kernel, load_model, model_data
 from samhw.sim import lane_loads
@@ -95,7 +97,9 @@ def rows(chosen: Sequence[Case], several: Sequence[str], nested: Sequence[int]) 
         choices = ["1", *several, *(f"i={n}+{second}={n}" for n in nested)]
         one = 0
         for lanes in choices:
-            row = measured(name, workload, Schedule(level, lanes=parse_lanes(lanes)), lanes, one)
+            row = measured(
+                name, workload, Schedule(fuse=level, lanes=choice("lanes").parse(lanes)), lanes, one
+            )
             one = one or row["cycles"]
             yield row
 
@@ -134,7 +138,11 @@ def plot(found: Sequence[dict[str, Any]], path: Path) -> None:
 
     figure, axes = plt.subplots(figsize=(6, 4.5))
     for name in dict.fromkeys(row["program"] for row in found):
-        counts = [(np.prod(list(parse_lanes(r["lanes"]).values())), r) for r in found if r["program"] == name]
+        counts = [
+            (np.prod(list(choice("lanes").parse(r["lanes"]).values())), r)
+            for r in found
+            if r["program"] == name
+        ]
         line = sorted((count, row["speed-up"]) for count, row in counts if "+" not in row["lanes"])
         (drawn,) = axes.plot(*zip(*line, strict=True), marker="o", markersize=4, label=name)
         points = [(count, row["speed-up"]) for count, row in counts if "+" in row["lanes"]]

@@ -19,7 +19,8 @@ from typing import Any
 from benchmarks.common import follow, parser, report
 from benchmarks.synthesis import cells, parts
 from samhw.app.workload import compile_workload, make_workload
-from samhw.choices.schedule import Schedule, parse_lanes
+from samhw.choices.choice import choice
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.cost import Use
 from samhw.lang import load_kernel
@@ -32,7 +33,8 @@ def rows(names: Sequence[str], several: Sequence[str]) -> Iterator[dict[str, Any
     for name in names:
         workload = make_workload(load_kernel(name), ["karate"])
         choices = {
-            lanes: compile_workload(workload, Schedule(lanes=parse_lanes(lanes))) for lanes in ("1", *several)
+            lanes: compile_workload(workload, Schedule(lanes=choice("lanes").parse(lanes)))
+            for lanes in ("1", *several)
         }
         # Copies have other names.
         outside = set.intersection(*({node.name for _, node in c.design.nodes} for c in choices.values()))
@@ -40,7 +42,7 @@ def rows(names: Sequence[str], several: Sequence[str]) -> Iterator[dict[str, Any
         for lanes, compiled in choices.items():
             found = use_of(cells(Fabric(compiled.design, compiled.arch))), inside(compiled, outside)
             one = one or found
-            copies = prod(parse_lanes(lanes).values())
+            copies = prod(choice("lanes").parse(lanes).values())
             ratios = (more(*pair, copies) for pair in zip(found, one, strict=True))
             nodes = len(compiled.design.nodes)
             shares = dict(zip(("of n", "inside"), ratios, strict=True))

@@ -19,7 +19,8 @@ from benchmarks.common import VALUE, follow, parser, report
 from benchmarks.lanes import Case, cases, gcn, sddmm, spmm
 from benchmarks.simulator import firings, timed_run
 from samhw.app.workload import compile_workload
-from samhw.choices.schedule import Schedule, parse_lanes
+from samhw.choices.choice import choice
+from samhw.choices.schedule import Schedule
 from samhw.targets.running.inputs import load_inputs
 from samhw.tensors import power_law_graph, random_tensor
 
@@ -44,7 +45,9 @@ def rows(chosen: Sequence[Case], several: Sequence[str], runs: int) -> Iterator[
     for name, workload, level in chosen:
         made = {}
         for lanes in ("1", *several):
-            compiled = compile_workload(workload, Schedule(level, lanes=parse_lanes(lanes)), value=VALUE)
+            compiled = compile_workload(
+                workload, Schedule(fuse=level, lanes=choice("lanes").parse(lanes)), value=VALUE
+            )
             words = load_inputs(compiled.program, compiled.design, workload.tensors, compiled.recipes)
             made[lanes] = partial(timed_run, compiled, *words, "compiled")
         times: dict[str, list[float]] = {lanes: [] for lanes in made}

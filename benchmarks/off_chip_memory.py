@@ -16,7 +16,8 @@ from typing import Any
 from benchmarks.common import VALUE, bind, follow, graph_options, parser, report
 from samhw.app.checking import check
 from samhw.app.workload import Workload, compile_workload, make_workload
-from samhw.choices.schedule import FusionLevel, Schedule
+from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.schedule import Schedule
 from samhw.errors import RunError
 from samhw.graph import DRAM_PRESETS, Arch, Dram
 from samhw.lang import load_kernel, load_model, model_data

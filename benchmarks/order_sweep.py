@@ -62,7 +62,7 @@ def rows(features: int, hidden: int) -> Iterator[dict[str, Any]]:
     for order in permutations("ikjl"):
         cycles = {}
         for form, statements in FORMS.items():
-            found = measure(nested_product(statements, order, data), Schedule("partial", order=order))
+            found = measure(nested_product(statements, order, data), Schedule(fuse="partial", order=order))
             cycles[form] = found and found.cycles
         yield {"order": " ".join(order), **cycles}
 

@@ -18,7 +18,8 @@ import samhw.torch
 from benchmarks.common import VALUE, follow, parser, report
 from samhw.app.checking.measure import measure
 from samhw.app.workload import Workload
-from samhw.choices.schedule import Schedule, with_formats
+from samhw.choices.formats.words import with_formats
+from samhw.choices.schedule import Schedule
 from samhw.tensors import Format, Tensor
 
 __all__ = ["CASES", "by_ones", "rows"]
@@ -142,7 +143,7 @@ def by_ones(picked: Workload) -> Workload:
             made = formats[decl.name] = Format.sparse_in(is_sparse, decl.format.mode_order)
             coords, values = tensors[decl.name].to_coo(drop_zeros=True)
             tensors[decl.name] = Tensor.from_coo(coords, values, decl.shape, made)
-    program = with_formats(picked.program, picked.program.regions, formats)
+    program = with_formats(picked.program, formats)
     return replace(picked, program=program, tensors=tensors)
 
 

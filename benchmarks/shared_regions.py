@@ -29,11 +29,11 @@ def workloads(models: Sequence[str]) -> Iterator[tuple[str, Workload]]:
 def rows(models: Sequence[str]) -> Iterator[dict[str, Any]]:
     """A row for each program, and for each of those models."""
     for name, workload in workloads(models):
-        unfused, fused = (measure(workload, Schedule(fuse)) for fuse in ("none", "full"))
-        alone = measure(workload, Schedule("full", share="none"))
+        unfused, fused = (measure(workload, Schedule(fuse=fuse)) for fuse in ("none", "full"))
+        alone = measure(workload, Schedule(fuse="full", share="none"))
         assert unfused is not None
         assert fused is not None
-        regions = compile_workload(workload, Schedule("full"), value=VALUE).regions
+        regions = compile_workload(workload, Schedule(fuse="full"), value=VALUE).regions
         yield {
             "program": name,
             "unfused": unfused.cycles,

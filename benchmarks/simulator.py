@@ -26,7 +26,8 @@ from rich.console import Console
 from rich.table import Table
 
 from samhw.app.workload import bind_program
-from samhw.choices.schedule import FusionLevel, Schedule
+from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError

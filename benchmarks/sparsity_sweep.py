@@ -15,7 +15,8 @@ from typing import Any
 
 from benchmarks.common import bind, follow, measure, parser, report, schedules
 from samhw.app.workload import Workload
-from samhw.choices.schedule import FusionLevel, Schedule
+from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.schedule import Schedule
 from samhw.lang import load_model, model_data
 from samhw.tensors import Tensor
 from samhw.tensors.generate import block_diagonal_graph, power_law_graph, uniform_graph
@@ -39,7 +40,11 @@ def rows(
             cycles = {
                 name: found.cycles
                 for name, workload, level in runs(data, full=sparsity >= full_from)
-                if (found := measure(workload, Schedule(level, share="none" if level == "full" else "auto")))
+                if (
+                    found := measure(
+                        workload, Schedule(fuse=level, share="none" if level == "full" else "auto")
+                    )
+                )
             }
             unfused = cycles["unfused"]
             fused = {name: cycles.get(name) for name in ("partial", "across", "full")}

@@ -24,7 +24,8 @@ import numpy as np
 from benchmarks.common import VALUE, bind, follow, parser, report
 from samhw.app.checking import check
 from samhw.app.workload import Workload, compile_workload, job_of
-from samhw.choices.schedule import Schedule, counts_text
+from samhw.choices.schedule import Schedule
+from samhw.choices.tables import counts_text
 from samhw.compiler import estimate_compiled
 from samhw.compiler.passes import apply_program_passes
 from samhw.errors import RunError

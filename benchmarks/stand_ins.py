@@ -52,7 +52,7 @@ def rows(
             workload = bind_program(model, [f"synthetic:{name}", "random:h=16"])
             request = job_of(workload, Schedule(fuse="auto"), value=VALUE)
             chosen = choose_schedule(request).compiled.schedule
-            unfused, auto = (cycles_of(workload, one) for one in (Schedule("none"), chosen))
+            unfused, auto = (cycles_of(workload, one) for one in (Schedule(fuse="none"), chosen))
             allowed = unfused / least_products(request, chosen)
             reach = min(PAPER[model][name], 0.9 * allowed)
             yield {

@@ -202,13 +202,13 @@ def test_a_wrong_result_ends_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> Non
     workload = bind(load_model("mlp"), model_data("mlp"))
     monkeypatch.setattr("benchmarks.common.compare", wrong)
     with pytest.raises(RunError, match=r"The result of mlp \(full, factored\) is wrong"):
-        measure(workload, Schedule("full"))
+        measure(workload, Schedule(fuse="full"))
 
 
 def test_an_impossible_schedule_has_no_measure() -> None:
     order = ("j", "k", "l", "i")
     product = order_sweep.nested_product(order_sweep.FORMS["(A X) W"], order, order_sweep.operands(4, 4))
-    assert measure(product, Schedule("partial", order=order)) is None
+    assert measure(product, Schedule(fuse="partial", order=order)) is None
 
 
 def test_designs_of_types_that_lack_an_operation_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:

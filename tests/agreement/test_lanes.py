@@ -13,7 +13,9 @@ import pytest
 from samhw.app.checking.check import check
 from samhw.app.checking.correlate import correlate
 from samhw.app.workload import bind_program, compile_workload
-from samhw.choices.schedule import FUSION_LEVELS, FusionLevel, Schedule, parse_lanes
+from samhw.choices.choice import choice
+from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.graph.numerics import value_type
 from samhw.lang import Program
@@ -52,7 +54,9 @@ NODES = 50 if PROGRAMS < 60 else 200
 @pytest.mark.verilator
 @pytest.mark.parametrize(("lanes", "name"), sample(KERNELS, KERNELS[:4]))
 def test_kernels(lanes: str, name: str) -> None:
-    assert correlate([[bind_program(name, ["auto"])]], Schedule(lanes=parse_lanes(lanes)), jobs=1).good
+    assert correlate(
+        [[bind_program(name, ["auto"])]], Schedule(lanes=choice("lanes").parse(lanes)), jobs=1
+    ).good
 
 
 @pytest.mark.verilator
@@ -95,7 +99,7 @@ IN_HLS = (
 @pytest.mark.parametrize(("name", "lanes"), sample(IN_HLS, IN_HLS[:3]))
 def test_hls(name: str, lanes: str) -> None:
     work = bind_program(name, ["random:i=8,d=4" if name == "bigbird_attention" else "auto"])
-    compiled = compile_workload(work, Schedule(lanes=parse_lanes(lanes)))
+    compiled = compile_workload(work, Schedule(lanes=choice("lanes").parse(lanes)))
     # It fails for tokens that are not the simulator's.
     outputs = run(compiled, work.tensors, "hls").outputs
     assert check(work, compiled, outputs).good

@@ -6,7 +6,8 @@ import pytest
 
 from samhw.app.checking import check
 from samhw.app.workload import compile_workload, make_model_workload
-from samhw.choices.schedule import FusionLevel, Schedule
+from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.schedule import Schedule
 from samhw.graph.numerics import value_type
 from samhw.targets.backends import run
 from tests.support.thorough import sample

@@ -226,7 +226,9 @@ def anything(rng: random.Random, depth: int = 2) -> Any:
         lambda r: array(r),
         lambda r: scipy_sparse(r),
         lambda r: torch_tensor(r),
-        lambda r: r.choice([Arch(), DDR4, Schedule(), Schedule("full"), Format.parse("csr", 2), np.float32]),
+        lambda r: r.choice(
+            [Arch(), DDR4, Schedule(), Schedule(fuse="full"), Format.parse("csr", 2), np.float32]
+        ),
         lambda r: r.choice([load_kernel("spmv"), ProgramBuilder("p"), Tensor.from_dense([1], "dense")]),
         lambda r: r.choice([torch.nn.ReLU(), torch.nn.Linear(3, 2), torch.float32, itertools]),
     )

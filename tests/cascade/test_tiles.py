@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.choices.schedule import Schedule, cascade_text, with_words
+from samhw.choices.choice import choice
+from samhw.choices.schedule import Schedule, with_words
 from samhw.errors import InputError
 from samhw.lang import dumps, load_cascade, parse
 from samhw.lang.cascade import cascaded
@@ -124,7 +125,7 @@ def test_blocks_that_are_no_tiles(schedule: dict[str, object], words: str) -> No
 @pytest.mark.parametrize("word", ["rescaled", "tile=16", "finite+tile=4", "off"])
 def test_words(word: str) -> None:
     schedule = with_words(Schedule(), {"cascade": word})
-    assert cascade_text(schedule.cascade) == word
+    assert choice("cascade").word(schedule.cascade) == word
     assert Schedule.from_fields(schedule.to_json()) == schedule
 
 

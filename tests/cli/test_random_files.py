@@ -131,7 +131,7 @@ def fill(folder: Path) -> None:
     (folder / "arch.json").write_text(Arch().dumps())
     room = Capacity({"i": 8, "j": 8}, {"B": 64})
     f32 = value_type("f32")
-    design = SavedDesign("spmv", ("c",), Schedule("full"), f32, Arch(), {"B": 9}, room, f32, "0" * 64)
+    design = SavedDesign("spmv", ("c",), Schedule(fuse="full"), f32, Arch(), {"B": 9}, room, f32, "0" * 64)
     design.write(folder / "spmv.design.json")
     (folder / "memory.json").write_text(str(DDR4.to_json()).replace("'", '"'))
     (folder / "sweep.toml").write_text(SWEEP)

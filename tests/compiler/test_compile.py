@@ -4,7 +4,8 @@ import pytest
 
 from samhw.app.checking import check
 from samhw.app.workload import compile_workload, make_workload
-from samhw.choices.schedule import ITERATIONS, Iteration, Schedule
+from samhw.choices.iteration.words import ITERATIONS, Iteration
+from samhw.choices.schedule import Schedule
 from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError, ScheduleError
 from samhw.graph import Arch, dumps, validate_design

@@ -19,7 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samhw.app.workload import Workload, bind_program, compile_workload, make_model_workload
-from samhw.choices.schedule import FUSION_LEVELS, FusionLevel, Schedule, parse_lanes
+from samhw.choices.choice import choice
+from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.search import Job, compile_job
 from samhw.errors import ScheduleError
@@ -181,7 +183,9 @@ def test_done_needs_a_slot_too() -> None:
 @pytest.mark.parametrize("lanes", ["i=2", "i=16", "i=2+j=2"])
 def test_lanes(lanes: str) -> None:
     work = bind_program("sddmm", ["random:size=40,density=0.3"])
-    (region,) = compile_workload(work, Schedule(lanes=parse_lanes(lanes)), value=value_type("i32")).regions
+    (region,) = compile_workload(
+        work, Schedule(lanes=choice("lanes").parse(lanes)), value=value_type("i32")
+    ).regions
     assert not unproved_circles(region.graph, region.extent)
 
 
@@ -218,7 +222,7 @@ def test_what_is_proved_of_less_deep_lanes_runs() -> None:
         work = bind_program(name, ["random:size=9,density=0.5"])
         arch = Arch(lane_rows=1, lane_tokens=4)
         design = compile_workload(
-            work, Schedule(lanes=parse_lanes(lanes)), value=value_type("i32"), arch=arch
+            work, Schedule(lanes=choice("lanes").parse(lanes)), value=value_type("i32"), arch=arch
         )
         for share in (0, *SHARES * 4):
             seen[outcome(shallower(design, share, rng), work.tensors)] += 1

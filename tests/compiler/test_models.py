@@ -4,7 +4,8 @@ import pytest
 
 from samhw.app.checking.check import check
 from samhw.app.workload import Workload, compile_workload
-from samhw.choices.schedule import FUSION_LEVELS, FusionLevel, Schedule
+from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.search import Job, compile_job
 from samhw.graph.numerics import value_type
@@ -34,7 +35,7 @@ def one_region(name: str) -> Schedule:
 @pytest.mark.parametrize("fusion", FUSION_LEVELS)
 @pytest.mark.parametrize("name", model_names())
 def test_model(name: str, fusion: FusionLevel) -> None:
-    check_model(name, Schedule(fusion))
+    check_model(name, Schedule(fuse=fusion))
 
 
 @pytest.mark.parametrize("name", model_names())

@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 
 from samhw.app.checking.check import check
 from samhw.app.workload import Workload, compile_workload
-from samhw.choices.schedule import FUSION_LEVELS, ITERATIONS, Iteration, Schedule
+from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.iteration.words import ITERATIONS, Iteration
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.search import order_spaces
 from samhw.errors import InputError, ScheduleError

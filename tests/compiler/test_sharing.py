@@ -208,6 +208,6 @@ def test_a_mask_that_the_region_computes(share: Any) -> None:
 
 def test_full_fusion_of_a_decoder_block_stores_keys_and_values() -> None:
     program = load_model("gpt3_block").bind({n: t.shape for n, t in model_data("gpt3_block").items()})
-    regions = compile_job(Job(program, Schedule("full"), value=value_type("f32"))).regions
+    regions = compile_job(Job(program, Schedule(fuse="full"), value=value_type("f32"))).regions
     assert {"K", "V", "Q"} <= {binding.name for binding in regions[1].graph.tensors}
     assert len(regions) == 2

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from samhw.app.workload import bind_program, compile_workload
-from samhw.choices.schedule import Schedule, parse_lanes
+from samhw.choices.choice import choice
+from samhw.choices.schedule import Schedule
 from samhw.cost import Use, components, estimate_area
 from samhw.cost.components import Component, node_component, use_of_component
 from samhw.graph.numerics import value_type
@@ -164,7 +165,7 @@ def test_other_families_are_nearly_as_expected(family: str, real: Use, error: fl
 @pytest.mark.parametrize("design", DESIGNS, ids=str)
 def test_designs_are_as_large_as_expected(design: tuple[str, str, str, str]) -> None:
     name, data, value, lanes = design
-    schedule = Schedule(lanes=parse_lanes(lanes))
+    schedule = Schedule(lanes=choice("lanes").parse(lanes))
     compiled = compile_workload(bind_program(name, [data]), schedule, value=value_type(value))
     found, real = estimate_area(compiled.design, compiled.arch).use, DESIGNS[design]
     assert found.luts == pytest.approx(real.luts, rel=0.07)

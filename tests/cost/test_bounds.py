@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from samhw.app.checking.measure import measure_compiled
 from samhw.app.workload import Workload, compile_workload
-from samhw.choices.schedule import FusionLevel, Schedule
+from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.schedule import Schedule
 from samhw.compiler import estimate_compiled
 from samhw.errors import RunError, ScheduleError
 from samhw.graph.numerics import Float

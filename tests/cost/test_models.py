@@ -4,7 +4,8 @@ import pytest
 
 from samhw.app.checking import measure
 from samhw.app.workload import bind_program, compile_workload
-from samhw.choices.schedule import FusionLevel, Schedule
+from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.schedule import Schedule
 from samhw.compiler import estimate_compiled
 from samhw.graph.numerics import Float
 from samhw.lang import model_names
@@ -18,7 +19,7 @@ SLOW = {"gpt3_block", "bigbird_attention"}
 )
 def test_models(model: str, level: FusionLevel) -> None:
     workload = bind_program(model)
-    schedule = Schedule(level)
+    schedule = Schedule(fuse=level)
     compiled = compile_workload(workload, schedule, value=Float("f32"))
     found = estimate_compiled(compiled, workload.statistics())
     taken = measure(workload, schedule, value=Float("f32"))

@@ -139,7 +139,7 @@ def test_programs(case: str) -> None:
     program = parse(text)
     found = [[statement.lhs.tensor for statement in group] for group in kind_groups(program)]
     assert found == expected
-    regions = [list(region.written) for region in Schedule("kinds").apply(program).regions]
+    regions = [list(region.written) for region in Schedule(fuse="kinds").apply(program).regions]
     assert sorted(regions) == sorted(expected)
 
 

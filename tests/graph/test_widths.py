@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samhw.app.workload import Workload, bind_program, compile_workload
-from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.schedule import Schedule
 from samhw.compiler.search import Job, compile_job
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Kind, StreamKind

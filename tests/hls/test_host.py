@@ -31,7 +31,7 @@ PROGRAMS = {
 def host(folder: Path, program: str, value: str, options: Options | None = None) -> list[str]:
     """The command that runs a program's host on its test words, which it leaves in a folder."""
     workload = make_workload(parse(PROGRAMS[program], f"{program}.ein"))
-    compiled = compile_workload(workload, Schedule("none"), value=value_type(value), arch=Arch.vitis())
+    compiled = compile_workload(workload, Schedule(fuse="none"), value=value_type(value), arch=Arch.vitis())
     files = project_files(compiled, inputs_of(compiled, workload.tensors), options or Options(one_top=True))
     for path, text in files.items():
         if path.startswith("tb_data/"):

@@ -60,7 +60,9 @@ def test_random_names() -> None:
     def collect(program: Program, number: int) -> None:
         rng = np.random.default_rng(number)
         program, _ = renamed(program, rng)
-        compiled = compile_or_none(program, schedule=Schedule("full", permute=True), value=value_type("i32"))
+        compiled = compile_or_none(
+            program, schedule=Schedule(fuse="full", permute=True), value=value_type("i32")
+        )
         assume(compiled is not None and len(compiled.regions) == 1)
         assert compiled is not None
         design = Design.assemble(f"random_{len(samples)}", compiled.design.regions)

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from samhw.choices.schedule import FusionLevel, Schedule
+from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
 from samhw.lang import check_program, load_model, parse
 
@@ -45,11 +46,11 @@ def test_the_default_is_the_program() -> None:
 
 def test_regions_by_their_results() -> None:
     program = load_model("gcn")
-    fused = Schedule([["U1", "Z1"], ["H1", "T2", "U2"]]).apply(program)
+    fused = Schedule(fuse=[["U1", "Z1"], ["H1", "T2", "U2"]]).apply(program)
     names = [[s.lhs.tensor for s in region.statements] for region in fused.regions]
     assert names == [["T1"], ["U1", "Z1"], ["H1", "T2", "U2"], ["Z2"]]
     assert fused.statements == program.statements
-    assert Schedule([]).apply(program) == Schedule("none").apply(program)
+    assert Schedule(fuse=[]).apply(program) == Schedule(fuse="none").apply(program)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_regions_by_their_results() -> None:
 )
 def test_lists_that_are_no_regions(fuse: Any, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
-        Schedule(fuse).apply(load_model("gcn"))
+        Schedule(fuse=fuse).apply(load_model("gcn"))
 
 
 BESIDE = """
@@ -86,7 +87,7 @@ def test_lists_may_put_independent_statements_in_another_order() -> None:
         ([["R"]], [["P"], ["Q"], ["R"]]),
         ("kinds", [["P", "R"], ["Q"]]),
     ):
-        fused = Schedule(fuse).apply(program)
+        fused = Schedule(fuse=fuse).apply(program)
         check_program(fused)
         assert [list(region.written) for region in fused.regions] == expected
         assert fused.bind({}).dimensions.extents == program.dimensions.extents
@@ -103,14 +104,14 @@ def test_lists_may_put_independent_statements_in_another_order() -> None:
 def test_a_region_ends_before_it_reads_its_own_results_in_another_shape(
     fuse: list[list[str]], expected: list[list[str]]
 ) -> None:
-    listed = Schedule(fuse).apply(parse(LEVELS))
+    listed = Schedule(fuse=fuse).apply(parse(LEVELS))
     assert [[s.lhs.tensor for s in region.statements] for region in listed.regions] == expected
 
 
 def test_orders_by_the_last_result() -> None:
     order = {"H1": ("i", "k", "f", "h"), "Z2": ("i", "k", "h", "c")}
     assert [r.order for r in Schedule(order=order).apply(load_model("gcn")).regions] == list(order.values())
-    (region,) = Schedule("full", order=("i", "k")).apply(load_model("gcn")).regions
+    (region,) = Schedule(fuse="full", order=("i", "k")).apply(load_model("gcn")).regions
     assert region.order == ("i", "k")
     with pytest.raises(InputError, match="'gcn' has 2 regions, so one order does not fit them all"):
         Schedule(order=("i", "k")).apply(load_model("gcn"))

@@ -2,7 +2,9 @@
 
 import pytest
 
-from samhw.choices.schedule import Schedule, counts_text, parse_lanes
+from samhw.choices.choice import choice
+from samhw.choices.schedule import Schedule
+from samhw.choices.tables import counts_text
 from samhw.errors import InputError
 
 
@@ -11,8 +13,8 @@ from samhw.errors import InputError
     [("i=4+j=2", {"i": 4, "j": 2}), (" k = 64 ", {"k": 64}), ("i=1", {"i": 1}), ("1", {}), ("", {})],
 )
 def test_words(text: str, lanes: dict[str, int]) -> None:
-    assert parse_lanes(text) == lanes
-    assert parse_lanes(counts_text(lanes)) == lanes
+    assert choice("lanes").parse(text) == lanes
+    assert choice("lanes").parse(counts_text(lanes)) == lanes
 
 
 @pytest.mark.parametrize(
@@ -20,7 +22,7 @@ def test_words(text: str, lanes: dict[str, int]) -> None:
 )
 def test_what_is_no_such_word(text: str) -> None:
     with pytest.raises(InputError, match=r"give each index once .* such as i=4\+j=2; or 1 for none"):
-        parse_lanes(text)
+        choice("lanes").parse(text)
 
 
 @pytest.mark.parametrize("count", [0, 1025, 2.0, True, "4"])

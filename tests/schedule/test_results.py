@@ -7,7 +7,8 @@ import pytest
 
 from samhw.app.checking import check
 from samhw.app.workload import bind_program, compile_workload, make_model_workload, make_workload
-from samhw.choices.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
+from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel, FusionRule
+from samhw.choices.schedule import Schedule
 from samhw.compiler.search import Job, compile_job
 from samhw.errors import ScheduleError
 from samhw.lang import kernel_names, model_names, parse
@@ -81,7 +82,7 @@ def test_a_format_against_every_order_is_refused_or_permitted() -> None:
 @pytest.mark.parametrize("program", [*kernel_names(), *model_names()])
 def test_the_schedule_that_was_used_gives_the_same(program: str, level: FusionLevel | FusionRule) -> None:
     """The text of what was used leads to the same graphs."""
-    schedule = Schedule(level)
+    schedule = Schedule(fuse=level)
     workload = bind_program(program)
     try:
         compiled = compile_workload(workload, schedule)

@@ -14,7 +14,8 @@ import samhw
 from samhw.app.checking import check
 from samhw.app.cli import main
 from samhw.app.workload import Workload, bind_program, compile_workload, job_of
-from samhw.choices.schedule import FUSION_LEVELS, Schedule
+from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.schedule import Schedule
 from samhw.compiler.search import Room, Sizes, bracket_choices, choose_schedule
 from samhw.cost import estimate_area
 from samhw.errors import InputError
@@ -25,6 +26,8 @@ from samhw.targets.backends import RTL, run
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.programs import programs
+
+LANES = frozenset({"lanes"})
 
 AUTO = Schedule.of("auto")
 RUNS = int(os.environ.get("SAMHW_RANDOM_CHOICES", "25"))
@@ -228,16 +231,16 @@ def test_lanes_and_area() -> None:
     """Lanes come only where they are asked for, and no further than there is room."""
     workload = bind_program("spmm", ["karate"])
     plain = choose_schedule(job_of(workload, AUTO))
-    wide = choose_schedule(job_of(workload, AUTO, room=Room(lanes=True)))
+    wide = choose_schedule(job_of(workload, AUTO, room=Room(LANES)))
     assert not plain.schedule.lanes
     assert wide.cycles < 0.5 * plain.cycles
     assert wide.luts > 1.5 * plain.luts
     assert any(line.startswith("lanes: i=") for line in wide.why)
     between = round((plain.luts + wide.luts) / 2)
-    some = choose_schedule(job_of(workload, AUTO, room=Room(lanes=True, luts=between)))
+    some = choose_schedule(job_of(workload, AUTO, room=Room(LANES, between)))
     assert some.luts <= between
     assert wide.cycles < some.cycles < plain.cycles
-    few = choose_schedule(job_of(workload, AUTO, room=Room(lanes=True, luts=100)))
+    few = choose_schedule(job_of(workload, AUTO, room=Room(LANES, 100)))
     assert not few.schedule.lanes
     assert "the fewest that were found, and more than 100" in few.why[-1]
 

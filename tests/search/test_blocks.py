@@ -8,11 +8,13 @@ import pytest
 
 import samhw
 from samhw.app.workload import bind_program, job_of
+from samhw.choices.blocks.candidates import larger_blocks, smaller_blocks
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search import Job, Room, choose_schedule
-from samhw.compiler.search.blocks import larger_blocks, smaller_blocks
 from samhw.graph import Arch
 from samhw.lang import load_kernel
+
+BLOCKS = frozenset({"blocks"})
 
 
 def spmm(schedule: Mapping[str, object], room: Room, density: str = "0.3") -> Job:
@@ -22,7 +24,7 @@ def spmm(schedule: Mapping[str, object], room: Room, density: str = "0.3") -> Jo
 
 
 def test_blocks_are_chosen_where_they_are_asked_for() -> None:
-    plain, blocked = (choose_schedule(spmm({}, Room(blocks=blocks))) for blocks in (False, True))
+    plain, blocked = (choose_schedule(spmm({}, Room(grown))) for grown in (frozenset[str](), BLOCKS))
     assert not plain.schedule.blocks
     assert blocked.schedule.blocks == {"i": 16, "j": 16, "k": 16}
     assert blocked.cycles < plain.cycles / 16
@@ -30,7 +32,7 @@ def test_blocks_are_chosen_where_they_are_asked_for() -> None:
 
 
 def test_blocks_are_within_the_area() -> None:
-    found = choose_schedule(spmm({}, Room(luts=20_000, blocks=True)))
+    found = choose_schedule(spmm({}, Room(BLOCKS, 20_000)))
     assert found.schedule.blocks
     assert found.luts <= 20_000
     # The multipliers of a matmul count, though it has not been measured.
@@ -38,7 +40,7 @@ def test_blocks_are_within_the_area() -> None:
 
 
 def test_what_is_given_stays() -> None:
-    found = choose_schedule(spmm({"blocks": {"k": 2}}, Room(blocks=True)))
+    found = choose_schedule(spmm({"blocks": {"k": 2}}, Room(BLOCKS)))
     assert found.schedule.blocks["k"] == 2
 
 

@@ -5,9 +5,12 @@ import pytest
 
 from samhw.app.checking import check
 from samhw.app.workload import Workload, job_of
+from samhw.choices.permute_rows import candidates as row_orders
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import Room, choose_schedule, explore
-from samhw.compiler.search.layouts import lane_loads, layouts_near, row_layouts
+from samhw.choices.split import candidates as splits
+from samhw.compiler.search import Job, Room, choose_schedule, compile_job, explore
+from samhw.compiler.search.loads import Load, lane_loads
+from samhw.compiler.search.tried import Start
 from samhw.lang import load_kernel
 from samhw.targets.backends import run
 from samhw.tensors import Tensor
@@ -27,6 +30,16 @@ def loads(held: Workload, schedule: Schedule) -> list:
     return list(lane_loads(held.program, schedule, held.statistics(schedule=schedule)))
 
 
+def layouts(schedule: Schedule, load: Load) -> list[Schedule]:
+    return [*row_orders.even_orders(schedule, load), *splits.even_splits(schedule, load)]
+
+
+def near(schedule: Schedule, given: Schedule) -> list[Schedule]:
+    held = workload()
+    at = Start(Job(held.program, given), schedule, compile_job(job_of(held, Schedule())), {})
+    return [*row_orders.neighbours(at), *splits.neighbours(at)]
+
+
 def test_loads_by_hand() -> None:
     (load,) = loads(workload(), Schedule(lanes={"i": 4}))
     assert (load.tensor, load.lanes, load.entries, load.busiest, load.longest) == ("A", 4, 112, 88, 11)
@@ -40,7 +53,7 @@ def test_loads_by_hand() -> None:
 def test_what_is_tried() -> None:
     schedule = Schedule(lanes={"i": 4})
     (load,) = loads(workload(), schedule)
-    tried = [(one.permute_rows.get("A"), one.split.get("A")) for one in row_layouts(schedule, load)]
+    tried = [(one.permute_rows.get("A"), one.split.get("A")) for one in layouts(schedule, load)]
     assert tried == [
         ("even(4)", None),
         ("by length", None),
@@ -49,14 +62,14 @@ def test_what_is_tried() -> None:
         (None, "hyb(1,3)"),
     ]
     (load,) = loads(workload(even=True), schedule)
-    assert list(row_layouts(schedule, load)) == []
+    assert layouts(schedule, load) == []
 
 
 def test_what_is_near() -> None:
     split = Schedule(split={"A": "hyb(2,1)", "B": "rows(2)"}, permute_rows={"A": "by length"})
     given = Schedule(split={"B": "rows(2)"})
-    near = [(one.split.get("A"), one.permute_rows.get("A")) for one in layouts_near(split, given)]
-    assert near == [
+    found = [(one.split.get("A"), one.permute_rows.get("A")) for one in near(split, given)]
+    assert found == [
         ("hyb(2,1)", None),
         (None, "by length"),
         ("hyb(2,0)", "by length"),
@@ -64,7 +77,7 @@ def test_what_is_near() -> None:
         ("hyb(4,1)", "by length"),
         ("hyb(1,1)", "by length"),
     ]
-    assert list(layouts_near(given, given)) == []
+    assert near(given, given) == []
 
 
 def test_lanes_are_made_even() -> None:
@@ -88,6 +101,6 @@ def test_even_lanes_and_what_is_given_stay() -> None:
 
 
 def test_a_search_finds_them_too() -> None:
-    request = job_of(workload(), Schedule(fuse="auto"), room=Room(lanes=True))
+    request = job_of(workload(), Schedule(fuse="auto"), room=Room(frozenset({"lanes"})))
     found = explore(request, 4.0, lambda cycles, luts: cycles)
     assert found[0].schedule.permute_rows or found[0].schedule.split

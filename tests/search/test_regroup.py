@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from samhw.app.workload import Workload, compile_workload, job_of
+from samhw.choices.fuse.candidates import moves
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search import choose_schedule
-from samhw.compiler.search.regroup import moves
 from samhw.errors import InputError
 from samhw.lang import parse
 from samhw.targets.backends import run

@@ -22,7 +22,7 @@ def lowered(model: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[tuple[str
 
     monkeypatch.setattr(RegionSearch, "best", noted)
     program = load_model(model).bind({name: t.shape for name, t in model_data(model).items()})
-    regions = compile_job(Job(program, Schedule("full"), value=value_type("f32"))).regions
+    regions = compile_job(Job(program, Schedule(fuse="full"), value=value_type("f32"))).regions
     return found, [region.region.label for region in regions]
 
 

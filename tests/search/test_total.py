@@ -10,7 +10,8 @@ import os
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samhw.choices.schedule import ITERATIONS, Schedule
+from samhw.choices.iteration.words import ITERATIONS
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.search import Job, compile_job
 from samhw.errors import InputError
@@ -37,9 +38,13 @@ def test_fusion_refuses_nothing(data: st.DataObject) -> None:
     iteration = data.draw(st.sampled_from(ITERATIONS))
     counts = st.integers(1, 200)
     capacity = Capacity(entries={name: data.draw(counts) for name in program.tensors})
-    if isinstance(accepted(program, Schedule("none", iteration, permute), capacity), str):
+    if isinstance(
+        accepted(program, Schedule(fuse="none", iteration=iteration, permute=permute), capacity), str
+    ):
         return
     for fuse in ("partial", "full", "kinds"):
         for share in ("auto", "all"):
-            found = accepted(program, Schedule(fuse, iteration, permute, share=share), capacity)
+            found = accepted(
+                program, Schedule(fuse=fuse, iteration=iteration, permute=permute, share=share), capacity
+            )
             assert isinstance(found, Compiled), f"{fuse}, {share}: {found}\n{program.text}"

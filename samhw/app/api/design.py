@@ -15,7 +15,8 @@ from samhw.app.api.views import Tables
 from samhw.app.checking import measure
 from samhw.app.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of
-from samhw.choices.schedule import AUTO, Schedule
+from samhw.choices.choice import AUTO
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, asked_text, estimate_compiled
 from samhw.compiler.search import Job, Room, compile_job, explore
 from samhw.cost import DesignEstimate
@@ -215,7 +216,8 @@ class RunnableDesign:
         workload, end = self.bind(data), monotonic() + budget
         value = self._value(workload)
         given = replace(self.schedule, fuse=AUTO)
-        room = Room(lanes, luts, blocks)
+        grown = {"lanes": lanes, "blocks": blocks}
+        room = Room(frozenset(name for name, is_tried in grown.items() if is_tried), luts)
         job = job_of(workload, given, value=value, arch=self.arch, entries=self.entries, room=room)
         found = explore(job, budget / 2, cost_of(objective, luts))
         trials: list[Trial] = []

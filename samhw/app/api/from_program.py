@@ -9,7 +9,9 @@ from typing import Any
 from samhw.app.api.arguments import entries_of, path_of
 from samhw.app.api.design import RunnableDesign
 from samhw.app.workload import SavedDesign
-from samhw.choices.schedule import FusionLevel, FusionRule, Schedule, with_formats
+from samhw.choices.formats.words import with_formats
+from samhw.choices.fuse.words import FusionLevel, FusionRule
+from samhw.choices.schedule import Schedule
 from samhw.errors import InputError, shown
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
@@ -59,7 +61,7 @@ def compile(
     found = _program(program)
     for sentence in cautions(found):
         warnings.warn(sentence, stacklevel=2)
-    found = with_formats(found, found.regions, {} if formats is None else formats)
+    found = with_formats(found, {} if formats is None else formats)
     stored = chosen.apply(found)
     # An input without a format may be dense or not, as its first data are.
     open_yet = {decl.name for decl in stored.inputs if decl.implied}

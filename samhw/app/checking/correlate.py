@@ -13,7 +13,8 @@ import numpy as np
 from samhw.app.checking.check import check
 from samhw.app.checking.verdict import Verdict, weakest
 from samhw.app.workload import Workload
-from samhw.choices.schedule import Schedule, counts_text
+from samhw.choices.schedule import Schedule
+from samhw.choices.tables import counts_text
 from samhw.compiler import choose_value
 from samhw.compiler.search import Job, compile_job, in_modules
 from samhw.errors import InputError, RunError, SamhwError

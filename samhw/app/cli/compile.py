@@ -10,7 +10,7 @@ from rich.console import Console
 from samhw.app.cli.after import print_after
 from samhw.app.cli.blocks import block_lines, blocks_json
 from samhw.app.cli.cascades import print_cascades
-from samhw.app.cli.choice import print_choice
+from samhw.app.cli.chosen import print_choice
 from samhw.app.cli.estimate import print_estimate
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.app.cli.orders import print_orders

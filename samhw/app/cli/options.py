@@ -10,18 +10,9 @@ import click
 
 from samhw.app.cli.numbers import load_arch, parse_densities, parse_luts, parse_numbers
 from samhw.app.cli.progress import phase
+from samhw.app.cli.schedules import choice_options, read_choices
 from samhw.app.workload import DEFAULT, SavedDesign, Workload, bind_program, job_of
-from samhw.choices.schedule import AUTO as AUTO_FUSION
-from samhw.choices.schedule import (
-    FUSION_LEVELS,
-    FUSION_RULES,
-    ITERATIONS,
-    FusionLevel,
-    FusionRule,
-    Iteration,
-    Schedule,
-    with_words,
-)
+from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, asked_type
 from samhw.compiler.search import NO_LIMIT, Job, Room
 from samhw.cost.statistics import from_densities
@@ -60,7 +51,7 @@ BUILD_DATA = click.option(
 )
 
 
-_COMPILE = (
+_SCHEDULE = (
     click.option(
         "--schedule",
         "schedule_file",
@@ -74,13 +65,9 @@ _COMPILE = (
         help="A design that Python has saved (.design.json): its schedule, value type, latencies and room; "
         "the following options override it.",
     ),
-    click.option("--order", metavar="i,k,j", help="Order of the indices, outermost first."),
-    click.option(
-        "--fuse",
-        type=click.Choice((*FUSION_LEVELS, *FUSION_RULES)),
-        help="Regions: one for each statement, as the program says (the default), all in one, or by the "
-        "kinds of statements; of a module of PyTorch by the tree of its modules; auto: chosen by estimate.",
-    ),
+)
+
+_BESIDE = (
     click.option(
         "--value",
         default=AUTO,
@@ -89,66 +76,7 @@ _COMPILE = (
         help="Value type: i8, i16, i32, fixed<W,F>, f8e4m3, f8e5m2, bf16 or f32; "
         "auto: the program's own, or what it needs.",
     ),
-    click.option(
-        "--brackets",
-        metavar="T=A*(X*W)",
-        help="What is summed first: the right side of T without indices; several with semicolons.",
-    ),
-    click.option("--iteration", type=click.Choice(ITERATIONS), help="Iteration spaces, factored by default."),
-    click.option(
-        "--cascade",
-        metavar="FORM",
-        help="Reductions over one index that depend on each other: as they are written (off, the default), "
-        "or in one pass: rescaled, by tiles of 16 as tile=16, and others; docs/cascades.md has the choices.",
-    ),
-    click.option(
-        "--split",
-        metavar="A=RULE",
-        help="Store A in several formats at once, such as A=rows(4) or A=hyb(1,2); docs/formats.md has the "
-        "rules; several with semicolons.",
-    ),
-    click.option(
-        "--partial-sums",
-        metavar="T+U|none|auto",
-        help="The results whose terms over parts of what is split are stored before they are added; auto, "
-        "the default: where that is needed, or clearly faster.",
-    ),
-    click.option(
-        "--permute-rows",
-        metavar="A=ORDER",
-        help="Store A with its rows in another order, such as A=by length, and put results back; "
-        "docs/formats.md has the orders; several with semicolons.",
-    ),
-    click.option(
-        "--lanes",
-        metavar="i=4+j=2|auto",
-        help="Copies of what lies inside of an index, which share its coordinates; auto: as many as help, "
-        "where the schedule is chosen.",
-    ),
-    click.option(
-        "--blocks",
-        metavar="i=16+j=16|auto",
-        help="Store all tensors that have an index in dense blocks of so many coordinates along it; auto: as "
-        "large as helps, where the schedule is chosen.",
-    ),
-    click.option(
-        "--queues",
-        metavar="T=64+U=8",
-        help="Rows of an intermediate that may wait between what computes it and what reads it in the same "
-        "region, where rows take unequal times.",
-    ),
     AREA,
-    click.option(
-        "--share",
-        metavar="WHAT",
-        help="What uses of an intermediate share: auto (the default), all or none; or T=buffer, T=store, "
-        "T=recompute, several with commas.",
-    ),
-    click.option(
-        "--permute/--no-permute",
-        default=None,
-        help="Where storage orders conflict, copy a tensor into another mode order first.",
-    ),
     click.option(
         "--capacity",
         metavar="T=N,..",
@@ -290,21 +218,8 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         *,
         schedule_file: str | None,
         design: str | None,
-        order: str | None,
-        fuse: FusionLevel | FusionRule | None,
         value: str,
-        brackets: str | None,
-        iteration: Iteration | None,
-        cascade: str | None,
-        split: str | None,
-        partial_sums: str | None,
-        permute_rows: str | None,
-        lanes: str | None,
-        blocks: str | None,
-        queues: str | None,
         area: str | None,
-        share: str | None,
-        permute: bool | None,
         capacity: str | None,
         density: str | None,
         extents: str | None,
@@ -314,40 +229,19 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         if design and schedule_file:
             raise InputError("--design has a schedule of its own; leave out --schedule, or the design.")
         saved = SavedDesign.read(Path(design)) if design else SavedDesign()
-        words = {
-            "fuse": fuse,
-            "iteration": iteration,
-            "cascade": cascade,
-            "lanes": None if lanes == AUTO_FUSION else lanes,
-            "permute": permute,
-        }
-        schedule = with_words(
-            saved.schedule if design else load_schedule(schedule_file),
-            {
-                **words,
-                "blocks": None if blocks == AUTO_FUSION else blocks or None,
-                "queues": queues or None,
-                "share": share or None,
-                "order": order or None,
-                "brackets": brackets or None,
-                "split": split or None,
-                "partial_sums": partial_sums or None,
-                "permute_rows": permute_rows or None,
-            },
-        )
+        given = saved.schedule if design else load_schedule(schedule_file)
+        schedule, room = read_choices(given, others, parse_luts(area))
         asked = asked_type(value) or saved.compiled or saved.value
-        more_lanes = lanes == AUTO_FUSION or area is not None
-        size = Room(more_lanes, parse_luts(area), blocks == AUTO_FUSION)
-        if (size.lanes or size.blocks) and not schedule.is_open:
-            option = "--area" if area is not None else "--lanes auto" if size.lanes else "--blocks auto"
-            raise InputError(f"{option} is for a schedule that is chosen; give --schedule auto too.")
         command(
-            options=CompileOptions(schedule, asked, capacity, density, extents, arch, saved, size), **others
+            options=CompileOptions(schedule, asked, capacity, density, extents, arch, saved, room), **others
         )
 
-    for option in reversed(_COMPILE):
+    for option in reversed(_BESIDE):
         compiling = option(compiling)
-    return compiling
+    found = choice_options(compiling)
+    for option in reversed(_SCHEDULE):
+        found = option(found)
+    return found
 
 
 def say_notes(workload: Workload) -> None:

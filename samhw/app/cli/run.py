@@ -17,7 +17,7 @@ from samhw.app.cli.backends import (
     check_settings,
     say_backends,
 )
-from samhw.app.cli.choice import note_brackets, print_choice
+from samhw.app.cli.chosen import note_brackets, print_choice
 from samhw.app.cli.memory import memory_options, off_chip_memory
 from samhw.app.cli.options import CompileOptions, compile_options, data_option
 from samhw.app.cli.output import OUTPUT, OutputFile, TraceFile, command_line, print_json
@@ -98,11 +98,11 @@ def run(
     trace: str | None,
     window: str | None,
     memory: str | None,
-    off_chip: str | None,
     clock: float | None,
     regions: str | None,
     compare_with_numpy: bool,
     board: dict[str, object],
+    **placing: str | None,
 ) -> None:
     """Run PROGRAM on data and check the result.
 
@@ -112,7 +112,7 @@ def run(
     """
     backend = find_backend(backend_name)
     _check_options(backend, wave, regions, memory, board)
-    dram, schedule = off_chip_memory(memory, off_chip, options.schedule)
+    dram, schedule = off_chip_memory(memory, options.schedule, **placing)
     dram, period = beside(dram, clock)
     options = replace(options, schedule=schedule)
     workload = options.workload(program, data)

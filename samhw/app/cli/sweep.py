@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,22 +17,16 @@ from samhw.app.cli.pages import report_option, write_results
 from samhw.app.cli.pictures import plot_option, write_plot
 from samhw.app.cli.programs import complete_programs
 from samhw.app.cli.progress import line, warn_before
+from samhw.app.cli.schedules import compared, comparing_options
 from samhw.app.sweep import Configuration, Row, State, product, read_description
 from samhw.app.sweep import sweep as run
 from samhw.app.workload import bind_program
+from samhw.choices.schedule import CHOICES
 from samhw.errors import InputError, SamhwError
 
 __all__ = ["sweep"]
 
-_COUNTS = ("lanes", "blocks", "queues")
-"""Fields of a schedule that are numbers by name, in words in which 1 stands for none."""
-_FIELDS = (
-    *("fuse", "iteration", "order", "permute", "off_chip", *_COUNTS, "share", "cascade", "partial_sums"),
-    *("largest_copy", "attempts"),
-)
-"""Fields that --set takes by name."""
-_TABLES = ("order", "formats", "brackets", "split", "permute_rows")
-"""Fields of which it takes each entry: order.T, formats.T, brackets.T, split.T, permute_rows.T."""
+_NAMES = {one.name: one for one in CHOICES}
 
 
 @click.command()
@@ -51,15 +45,9 @@ _TABLES = ("order", "formats", "brackets", "split", "permute_rows")
 @click.option(
     "--schedule", multiple=True, metavar="FILE", help="Schedules; the following options override them."
 )
-@click.option("--fuse", metavar="LEVEL,..", help="none, partial, full, kinds; by default partial.")
-@click.option("--iteration", metavar="SPACE,..", help="factored, global; by default factored.")
-@click.option("--order", multiple=True, metavar="i,k,j", help="Orders of the indices, for one region.")
-@click.option("--lanes", metavar="1,i=4,i=4+j=2", help="Lanes, as for run; 1, the default, is one lane.")
+@comparing_options
 @click.option("--depth", metavar="N,..", help="Depth of every channel, in tokens, or auto, the default.")
 @click.option("--memory", metavar="MEMORY,..", help="chip, ddr4, hbm2 or FILE.json; by default chip.")
-@click.option(
-    "--off-chip", multiple=True, metavar="A+B", help="Tensors that lie in the memory; by default all."
-)
 @click.option(
     "--set",
     "settings",
@@ -67,9 +55,6 @@ _TABLES = ("order", "formats", "brackets", "split", "permute_rows")
     metavar="NAME=V,..",
     help="Fields of Arch, slack=0,2,8 or alu.f32.mul=4,8, or of schedules, formats.T=csr,dense or, one order "
     "at a time, order.T=i,k,j.",
-)
-@click.option(
-    "--permute/--no-permute", default=None, help="Where storage orders conflict, copy a tensor first."
 )
 @click.option("--jobs", type=int, help="Processes; by default one for each processor.")
 @click.option("--scheduler", metavar="ADDRESS", help="Measure on the cluster of a Dask scheduler.")
@@ -86,7 +71,6 @@ def sweep(
     jobs: int | None,
     scheduler: str | None,
     settings: Sequence[str],
-    permute: bool | None,
     plot: str | None,
     report: str | None,
     against: str | None,
@@ -101,11 +85,11 @@ def sweep(
         raise InputError("--jobs is for this machine, and --scheduler for a cluster; give one of them.")
     described = any(program.endswith(".toml") for program in programs)
     if described:
-        if len(programs) > 1 or settings or permute is not None or any(axes.values()):
+        if len(programs) > 1 or settings or any(value not in (None, ()) for value in axes.values()):
             raise InputError("A sweep's file has all of its axes; give no others beside it.")
         configurations = read_description(Path(programs[0]))
     else:
-        configurations = _from_options(programs, settings, permute, axes)
+        configurations = _from_options(programs, settings, axes)
     draw = _drawing(configurations, plot, report, against)
 
     with line("sweep", "{task.completed:.0f} of {task.total}") as shown:
@@ -170,34 +154,39 @@ def _warn_before(configurations: Sequence[Configuration], left: int, jobs: int) 
 
 
 def _from_options(
-    programs: Sequence[str], settings: Sequence[str], permute: bool | None, options: dict[str, Any]
+    programs: Sequence[str], settings: Sequence[str], options: dict[str, Any]
 ) -> list[Configuration]:
+    """The configurations of all options, from which this takes those of choices."""
     axes: dict[str, Any] = {"program": list(programs)}
+    _add(axes, compared(options))
     axes |= {name: values for name, values in options.items() if values}
-    for name in ("value", "fuse", "iteration", "lanes", "memory"):
+    for name in ("value", "memory"):
         if name in axes:
             axes[name] = split_words(axes[name])
     if "depth" in axes:
         axes["depth"] = [_value(text) for text in split_words(axes["depth"])]
-    if permute is not None:
-        axes["permute"] = permute
     arch: dict[str, Any] = {}
     chosen: dict[str, Any] = {}
     named = _set(settings)
     if "order" in named and any(name.startswith("order.") for name in named):
         raise InputError("--set order is for programs of one region, order.T for others; leave one out.")
     for name, values in named.items():
-        table, dot, entry = name.partition(".")
-        if dot and table in _TABLES:
-            chosen.setdefault(table, {})[entry] = values
-        elif name in _FIELDS:
-            chosen[name] = values
-        else:
-            arch[name] = values
+        (chosen if name.partition(".")[0] in _NAMES else arch)[name] = values
     for name in chosen:
-        if name in axes:
+        if name.partition(".")[0] in axes:
             raise InputError(f"--set {name} says what an option says too; leave one of them out.")
-    return list(product({**axes, **chosen}, arch))
+    _add(axes, chosen)
+    return list(product(axes, arch))
+
+
+def _add(axes: dict[str, Any], words: Mapping[str, Any]) -> None:
+    """Adds the words of choices by name; those of entries, as `formats.T`, in a table for each choice."""
+    for name, values in words.items():
+        field, dot, entry = name.partition(".")
+        if dot:
+            axes.setdefault(field, {})[entry] = values
+        else:
+            axes[field] = values
 
 
 def _set(settings: Sequence[str]) -> dict[str, list[object]]:
@@ -209,9 +198,11 @@ def _set(settings: Sequence[str]) -> dict[str, list[object]]:
             raise InputError(
                 f"--set {setting}: give a field of Arch or of a schedule and its values, such as slack=0,2,8."
             )
-        # The commas of an order are its own.
-        texts = [values] if name.partition(".")[0] == "order" else split_words(values)
-        found.setdefault(name, []).extend(texts if name in _COUNTS else map(_value, texts))
+        one = _NAMES.get(name.partition(".")[0])
+        # The commas of some words are their own.
+        texts = [values] if one is not None and one.has_commas else split_words(values)
+        is_word = one is not None and one.kind is str
+        found.setdefault(name, []).extend(texts if is_word else map(_value, texts))
     return found
 
 

@@ -16,13 +16,13 @@ from samhw.app.cli.pages import report_option, write_results
 from samhw.app.cli.pictures import plot_option, write_plot
 from samhw.app.cli.programs import complete_programs
 from samhw.app.cli.progress import Line, line
+from samhw.app.cli.schedules import growing_options, room_for
 from samhw.app.report.tuned import tuned_grid
 from samhw.app.sweep import Configuration, sweep
 from samhw.app.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.app.workload import bind_program, job_of
-from samhw.choices.schedule import AUTO as AUTO_FUSION
 from samhw.compiler import AUTO, asked_type
-from samhw.compiler.search import Explored, Room, explore
+from samhw.compiler.search import Explored, explore
 from samhw.errors import InputError, RunError
 from samhw.files import write_text
 from samhw.graph import Arch
@@ -47,8 +47,7 @@ SEARCH = 0.5
     help="What is to become small: cycles, or cycles times LUTs.",
 )
 @AREA
-@click.option("--lanes", type=click.Choice(["auto"]), help="auto: try lanes too.")
-@click.option("--blocks", type=click.Choice(["auto"]), help="auto: try blocks too.")
+@growing_options
 @click.option(
     "--confirm",
     type=click.IntRange(min=1),
@@ -71,8 +70,6 @@ def tune(
     budget: float,
     objective: Objective,
     area: str | None,
-    lanes: str | None,
-    blocks: str | None,
     confirm: int,
     jobs: int | None,
     scheduler: str | None,
@@ -80,6 +77,7 @@ def tune(
     json_target: str | None,
     plot: str | None,
     report: str | None,
+    **grown: str | None,
 ) -> None:
     """Search a schedule for PROGRAM on data, and write it.
 
@@ -95,8 +93,8 @@ def tune(
     asked = asked_type(value)
     workload = bind_program(program, data, value=asked)
     say_notes(workload)
-    given = replace(load_schedule(file), fuse=AUTO_FUSION)
-    room = Room(lanes is not None or most is not None, most, blocks is not None)
+    given = replace(load_schedule(file), fuse=AUTO)
+    room = room_for([name for name, word in grown.items() if word], most)
     job = job_of(workload, given, value=asked, arch=Arch(), room=room)
     with line("tune", "{task.completed:.0f} schedules") as shown:
         found = explore(

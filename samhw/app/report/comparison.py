@@ -137,5 +137,5 @@ def _name(schedules: Sequence[Schedule]) -> str:
     first = schedules[0]
     if len({str(replace(schedule, fuse=first.fuse)) for schedule in schedules}) > 1:
         return " = ".join(map(str, schedules))
-    levels = " = ".join(dict.fromkeys(schedule.fuse_text() for schedule in schedules))
-    return str(first).replace(first.fuse_text(), levels, 1)
+    levels = " = ".join(dict.fromkeys(schedule.word("fuse") for schedule in schedules))
+    return str(first).replace(first.word("fuse"), levels, 1)

@@ -20,7 +20,7 @@ def tuned_grid(tuned: Tuned) -> list[list[str]]:
             "written" if trial is tuned.written else "",
             "best" if trial is tuned.best else "",
             *(f"{result} = {text}" for result, text in found.schedule.brackets.items()),
-            found.schedule.fuse_text(),
+            found.schedule.word("fuse"),
         ]
         rows.append(
             [

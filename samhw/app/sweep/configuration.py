@@ -10,23 +10,20 @@ from typing import Any, cast
 
 import samhw
 from samhw.app.workload import SYNTHETIC
-from samhw.choices.schedule import Schedule, cascade_text, counts_text
+from samhw.choices.schedule import CHOICES, Schedule
 from samhw.compiler import AUTO, asked_text, asked_type
 from samhw.errors import InputError
 from samhw.graph import Arch, Dram
 from samhw.graph.numerics import ValueType
 from samhw.lang import Example, MlirFile, Program, load_named
-from samhw.lang.splits import rule_file
 from samhw.script import Script
 from samhw.targets.building.cache import digest
 
 __all__ = ["COLUMNS", "Configuration", "version_digest"]
 
-COLUMNS = (
-    *("program", "data", "value", "fuse", "iteration", "order", "permute", "depth", "memory"),
-    *("off_chip", "lanes", "share", "cascade", "blocks", "queues", "partial_sums"),
-    *("largest_copy", "attempts"),
-)
+_CHOSEN = tuple(column for one in CHOICES for column in one.columns(getattr(Schedule(), one.name)))
+
+COLUMNS = ("program", "data", "value", *_CHOSEN, "depth", "memory")
 """What every configuration has a value of, in the words of the command line."""
 
 Setting = int | float | str
@@ -87,31 +84,13 @@ class Configuration:
     def columns(self) -> dict[str, Any]:
         """What the table says of the configuration: a column for each field, those of the schedule among
         them, for each region's order, each format and each setting."""
-        schedule = self.schedule
-        chosen = {
-            **_fields(self),
-            "fuse": schedule.fuse_text(),
-            "iteration": schedule.iteration,
-            "order": "" if isinstance(schedule.order, Mapping) else ",".join(schedule.order),
-            "permute": schedule.permute,
-            "off_chip": "+".join(schedule.off_chip or ()),
-            "lanes": counts_text(schedule.lanes),
-            "share": schedule.share_text() or "auto",
-            "cascade": cascade_text(schedule.cascade),
-            "blocks": counts_text(schedule.blocks),
-            "queues": counts_text(schedule.queues),
-            "partial_sums": schedule.partial_sums_text(),
-            "largest_copy": schedule.largest_copy,
-            "attempts": schedule.attempts,
-        }
-        orders = schedule.order if isinstance(schedule.order, Mapping) else {}
+        chosen = dict(_fields(self))
+        for one in CHOICES:
+            chosen |= one.columns(getattr(self.schedule, one.name))
+        entries = {name: value for name, value in chosen.items() if "." in name}
         return {
             **{name: chosen[name] for name in COLUMNS},
-            **{f"order.{result}": ",".join(order) for result, order in orders.items()},
-            **{f"formats.{name}": text for name, text in schedule.formats.items()},
-            **{f"brackets.{result}": text for result, text in schedule.brackets.items()},
-            **{f"split.{tensor}": rule for tensor, rule in schedule.split.items()},
-            **{f"permute_rows.{tensor}": rows for tensor, rows in schedule.permute_rows.items()},
+            **entries,
             **{f"arch.{name}": value for name, value in self.settings},
         }
 
@@ -145,26 +124,17 @@ class Configuration:
             if spec is not None:
                 yield Path(spec[1])
         yield from _imported(self.program)
-        for rule in (*self.schedule.split.values(), *self.schedule.permute_rows.values()):
-            if (file := rule_file(rule)) is not None:
-                yield Path(file)
+        for one in CHOICES:
+            yield from map(Path, one.files(getattr(self.schedule, one.name)))
 
     def anywhere(self) -> "Configuration":
         """The same with absolute paths, for a process in another working directory."""
         data = "+".join(_absolute(_data_parts(spec)) or spec for spec in self.specs())
         memory = str(Path(self.memory).absolute()) if self.memory.endswith(".json") else self.memory
         program = _absolute(_program_parts(self.program)) or self.program
-        schedule = replace(
-            self.schedule,
-            split=_absolute_rules(self.schedule.split),
-            permute_rows=_absolute_rules(self.schedule.permute_rows),
-        )
+        fields = {one.name: one.anywhere(getattr(self.schedule, one.name)) for one in CHOICES}
+        schedule = Schedule(**fields)
         return replace(self, program=program, data=data, memory=memory, schedule=schedule)
-
-
-def _absolute_rules(rules: Mapping[str, str]) -> dict[str, str]:
-    """Rules by tensor, with absolute paths of the files that they are in."""
-    return {tensor: _absolute(_rule_parts(rule)) or rule for tensor, rule in rules.items()}
 
 
 def _fields(configuration: Configuration) -> dict[str, object]:
@@ -211,11 +181,6 @@ def _set(data: dict[str, Any], name: str, value: Setting) -> None:
 
 _Parts = tuple[str, str, str]
 """A file's path with what stands before it and behind it."""
-
-
-def _rule_parts(rule: str) -> _Parts | None:
-    file = rule_file(rule)
-    return None if file is None else ("", file, rule[len(file) :])
 
 
 def _program_parts(spec: str) -> _Parts | None:

@@ -5,27 +5,24 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from samhw.app.sweep.configuration import COLUMNS, Configuration
-from samhw.choices.schedule import Schedule, every, with_words
+from samhw.app.sweep.configuration import Configuration
+from samhw.choices.schedule import CHOICES, Schedule, every, with_words
 from samhw.compiler import asked_type
 from samhw.errors import InputError
 from samhw.files import read_toml
 
 __all__ = ["AXES", "product", "read_description"]
 
-_ONLY_TABLES = ("formats", "brackets", "split", "permute_rows")
-"""The axes that are tables, each of whose entries is an axis."""
-
-AXES = (*COLUMNS, "schedule", *_ONLY_TABLES)
-"""Beside these each setting of `Arch` is one. `schedule` is a file, which the other fields of a schedule
-override; `order` may be a table too."""
-
-_TABLES = ("order", *_ONLY_TABLES)
-
 _CONFIGURED = ("program", "data", "value", "depth", "memory")
 """The axes that are fields of a configuration by themselves."""
 
-_KINDS: dict[str, type] = {"permute": bool, "depth": int, "largest_copy": int, "attempts": int}
+AXES = (*_CONFIGURED, "schedule", *(one.name for one in CHOICES))
+"""Beside these each setting of `Arch` is one. `schedule` is a file, which the choices override; a choice that
+is a table may be one here too, each of whose entries is an axis."""
+
+_TABLES = tuple(one.name for one in CHOICES if one.has_entries)
+
+_KINDS: dict[str, type] = {"depth": int, **{one.name: one.kind for one in CHOICES}}
 """What an axis holds, if not texts."""
 
 
@@ -45,7 +42,7 @@ def product(axes: Mapping[str, object], arch: Mapping[str, object] | None = None
     if "program" not in axes:
         raise InputError("A sweep needs programs; give 'program', a name or a list of names.")
     chosen: dict[str, list[Any]] = {}
-    for name in ("schedule", *COLUMNS, *_ONLY_TABLES):
+    for name in ("schedule", *AXES):
         if name in axes:
             chosen |= _entries(name, axes[name])
     settings = {name: _list(values) for name, values in _flat(arch or {})}
@@ -59,8 +56,6 @@ def product(axes: Mapping[str, object], arch: Mapping[str, object] | None = None
 
 def _entries(name: str, axis: object) -> dict[str, list[Any]]:
     """The values of an axis, or of each entry of a table of axes, with the table's name before its own."""
-    if name in _ONLY_TABLES and not isinstance(axis, Mapping):
-        raise InputError(f"'{name}' is no table; write '{name}.T = [..]' for a tensor T.")
     if name not in _TABLES or not isinstance(axis, Mapping):
         return {name: _values(name, axis)}
     return {f"{name}.{entry}": _values(f"{name}.{entry}", values) for entry, values in axis.items()}
@@ -128,10 +123,8 @@ def _exclusion(table: dict[str, Any]) -> dict[str, list[Any]]:
     settings = {f"arch.{name}": _list(values) for name, values in _flat(table.pop("arch", {}))}
     found: dict[str, list[object]] = {}
     for name, values in table.items():
-        if name not in (*COLUMNS, *_ONLY_TABLES):
-            raise InputError(
-                f"[[exclude]] names '{name}'; the axes are {', '.join((*COLUMNS, *_ONLY_TABLES))} and arch."
-            )
+        if name not in AXES:
+            raise InputError(f"[[exclude]] names '{name}'; the axes are {', '.join(AXES)} and arch.")
         found |= _entries(name, values)
     return found | settings
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from samhw.app.checking.measure import Measure
 from samhw.app.sweep.configuration import COLUMNS
+from samhw.choices.schedule import CHOICES
 from samhw.errors import InputError
 
 __all__ = ["Row", "check_suffix", "write_table"]
@@ -23,8 +24,8 @@ _TYPES: dict[object, str] = {int: "int64", int | None: "int64", float: "float64"
 _MEASURED = {field.name: _TYPES[field.type] for field in fields(Measure) if field.name != "result"}
 """The types of the columns of a measure; its result is the `status`."""
 _FIXED = {
-    "permute": "bool",
-    **dict.fromkeys(("depth", "largest_copy", "attempts"), "int64"),
+    **{one.name: _TYPES[one.kind] for one in CHOICES if one.kind is not str},
+    "depth": "int64",
     **_MEASURED,
 }
 """The types of the columns that are neither text nor settings of `Arch`."""

@@ -15,7 +15,9 @@ from samhw.app.api.arguments import arch_of, value_of
 from samhw.app.api.follow import followed
 from samhw.app.api.views import Tables
 from samhw.app.torch.result import ModuleResult
-from samhw.choices.schedule import FusionLevel, FusionRule, Schedule, with_formats
+from samhw.choices.formats.words import with_formats
+from samhw.choices.fuse.words import FusionLevel, FusionRule
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.search import in_modules
 from samhw.cost import DesignEstimate
@@ -241,7 +243,7 @@ def compile(
 
 def _with_formats(imported: ImportedModule, formats: Mapping[str, str | Format]) -> ImportedModule:
     program = imported.program
-    return replace(imported, program=with_formats(program, program.regions, formats))
+    return replace(imported, program=with_formats(program, formats))
 
 
 def _kind(argument: object) -> object:

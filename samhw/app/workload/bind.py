@@ -14,7 +14,7 @@ import numpy as np
 
 from samhw.app.workload.data import DEFAULT, SYNTHETIC, check_free, check_known, short_name, synthetic
 from samhw.app.workload.workload import Workload
-from samhw.choices.schedule import with_formats
+from samhw.choices.formats.words import with_formats
 from samhw.compiler import choose_value
 from samhw.errors import InputError
 from samhw.graph.numerics import Integer, ValueType
@@ -182,7 +182,7 @@ class _Binder:
         decl = self.program.tensors[name]
         if decl.implied and not tensor.format.is_all_dense and decl.rank == tensor.rank:
             fmt = "csr" if decl.rank == 2 else "csf"
-            self.program = with_formats(self.program, self.program.regions, {name: fmt})
+            self.program = with_formats(self.program, {name: fmt})
 
     def take_random(self, spec: str) -> None:
         for item in filter(None, spec.partition(":")[2].split(",")):

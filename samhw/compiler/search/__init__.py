@@ -4,8 +4,7 @@ from samhw.compiler.search.auto_choice import AutoChoice
 from samhw.compiler.search.brackets import BracketChoice, bracket_choices
 from samhw.compiler.search.derived import derived_of
 from samhw.compiler.search.explore import Explored, explore
-from samhw.compiler.search.job import Job
-from samhw.compiler.search.lanes import NO_LIMIT, Room
+from samhw.compiler.search.job import NO_LIMIT, Job, Room
 from samhw.compiler.search.modules import in_modules
 from samhw.compiler.search.pipeline import choose_schedule, compile_job, lower, plan, settled
 from samhw.compiler.search.spaces import OrderSpace, free_spaces, order_spaces

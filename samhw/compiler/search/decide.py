@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from samhw.choices.schedule import AUTO, Schedule
+from samhw.choices.choice import AUTO
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Decision, Lowerings, Scope, choose_value
 from samhw.compiler.passes import Lowerable, apply_program_passes
 from samhw.compiler.search.asked import as_asked

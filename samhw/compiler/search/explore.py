@@ -4,27 +4,21 @@ It begins with the program as it is written and with what is chosen automaticall
 schedules that it knows to all that differ from them in one choice.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import inf
 from time import monotonic
+from typing import Any
 
-from samhw.choices.schedule import FUSION_LEVELS, FusionLevel, FusionRule, Schedule
+from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.schedule import CHOICES, Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.search.auto import choose
 from samhw.compiler.search.auto_choice import AutoChoice, expected_cycles
-from samhw.compiler.search.blocks import larger_blocks, smaller_blocks
-from samhw.compiler.search.brackets import BracketChoice, bracket_choices
 from samhw.compiler.search.job import Job
-from samhw.compiler.search.lanes import more_lanes
-from samhw.compiler.search.layouts import lane_loads, layouts_near, row_layouts
 from samhw.compiler.search.pipeline import candidates
-from samhw.compiler.search.queues import more_queues
-from samhw.compiler.search.regroup import moves, regroupings
-from samhw.compiler.search.spaces import OrderSpace, free_spaces
-from samhw.compiler.search.storage import turned_schedules
-from samhw.errors import InputError, ScheduleError
+from samhw.compiler.search.tried import Start, candidates_of
+from samhw.errors import InputError
 from samhw.graph import Design
 
 __all__ = ["Explored", "explore"]
@@ -91,6 +85,7 @@ class _Explorer:
         self.known: dict[Schedule, Explored | None] = {}
         self.compiled: dict[Schedule, Compiled] = {}
         self.open: set[Schedule] = set()
+        self.kept: dict[str, Any] = {}
         self.least = inf
 
     def found(self) -> list[Explored]:
@@ -159,84 +154,9 @@ class _Explorer:
             self.least = min(self.least, choice.cycles)
             self.progress(len(self.known), self.least)
 
-    @cached_property
-    def brackets(self) -> list[BracketChoice]:
-        """Those that are tried, more work or less; none where some are given."""
-        if self.job.schedule.brackets:
-            return []
-        return bracket_choices(self.job.program, self.job.sizes(), worth=2.0)
-
-    # What differs in one choice
-
     def neighbours(self, schedule: Schedule) -> Iterator[Schedule]:
-        compiled = self.compiled[schedule]
-        given = self.job.schedule
-        levels: tuple[FusionLevel | FusionRule, ...] = (*FUSION_LEVELS, "kinds")
-        yield from (replace(schedule, fuse=fuse, order=given.order) for fuse in levels)
-        yield from self.rebracketed(schedule)
-        yield from turned_schedules(self.job.program, schedule)
-        if isinstance(schedule.share, str):
-            yield from (replace(schedule, share=share) for share in ("auto", "all", "none"))
-        yield replace(schedule, permute=not schedule.permute)
-        for other in regroupings(compiled.schedule):
-            yield replace(schedule, fuse=other.fuse, order=given.order or other.order)
-        for other in self.moved(schedule, compiled):
-            yield replace(schedule, fuse=other.fuse, order=given.order or other.order)
-        yield from self.reordered(schedule, compiled)
-        if self.job.room.lanes:
-            yield from more_lanes(schedule, compiled)
-        if self.job.room.blocks:
-            yield from larger_blocks(self.job.program, schedule, given)
-            yield from smaller_blocks(schedule, given)
-        yield from layouts_near(schedule, given)
-        known = self.job.statistics(schedule)
-        if known is not None:
-            for load in lane_loads(self.job.program, schedule, known):
-                yield from row_layouts(schedule, load)
-            yield from more_queues(schedule, compiled, known)
-
-    def rebracketed(self, schedule: Schedule) -> Iterator[Schedule]:
-        """With one bracket more, or one less."""
-        given = self.job.schedule
-        for choice in self.brackets:
-            brackets = {**schedule.brackets, choice.result: choice.text}
-            if choice.result in schedule.brackets:
-                del brackets[choice.result]
-            for fuse in ("partial", "full"):
-                yield replace(schedule, brackets=brackets, fuse=fuse, order=given.order)
-
-    def moved(self, schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
-        """With one statement in the region next to its own."""
-        statements = replace(schedule, fuse="none", order={}).apply(self.job.program)
-        return (move.schedule for move in moves(statements, compiled.schedule))
-
-    def reordered(self, schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
-        """With another order of one region."""
-        if self.job.schedule.order:
-            return
-        grouped = replace(schedule, fuse=compiled.schedule.fuse)
-        known = schedule.order if isinstance(schedule.order, Mapping) else {}
-        taken = compiled.schedule.order
-        assert isinstance(taken, Mapping)
-        try:
-            program = replace(grouped, order={}).apply(self.job.program).bind({})
-        except InputError:
-            return
-        for region in program.regions:
-            if region.reshapes or not region.is_plain or region.label is None:
-                continue
-            for space in free_spaces(program, region):
-                yield from (
-                    replace(grouped, order={**known, region.label: order})
-                    for order in _near(space, taken.get(region.label, ()))
-                )
-
-
-def _near(space: OrderSpace, order: Sequence[str]) -> list[tuple[str, ...]]:
-    """The first orders of a space for each outermost index, and those next to one; none where storage leaves
-    none."""
-    try:
-        found = list(space.outermost())
-    except ScheduleError:
-        return []
-    return [*found, *space.swapped(order)] if set(order) == set(space.indices) else found
+        """What differs in one choice."""
+        at = Start(self.job, schedule, self.compiled[schedule], self.kept)
+        for one in CHOICES:
+            if (candidates := candidates_of(one.name)) is not None:
+                yield from candidates.neighbours(at)

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import Lowerable
-from samhw.compiler.search.lanes import NO_LIMIT, Room
 from samhw.compiler.search.modules import in_modules
 from samhw.compiler.search.work import Sizes
 from samhw.cost.statistics import TensorStatistics
@@ -17,7 +16,24 @@ from samhw.graph.numerics import ValueType
 from samhw.lang import Capacity, Program
 from samhw.lang.splits import Busiest, SplitProgram
 
-__all__ = ["Data", "Job"]
+__all__ = ["NO_LIMIT", "Data", "Job", "Room"]
+
+
+@dataclass(frozen=True)
+class Room:
+    """How large a design may be.
+
+    Attributes:
+        grows: the choices by which a search may enlarge it, such as `lanes`.
+        luts: how many LUTs of an ECP5 it is expected to take at the most; None for as many as it likes.
+    """
+
+    grows: frozenset[str] = frozenset()
+    luts: int | None = None
+
+
+NO_LIMIT = Room()
+"""Any number of LUTs, and nothing enlarged but as it is given."""
 
 
 class Data(Protocol):

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from samhw.choices.schedule import in_sequence
+from samhw.choices.fuse.regions import in_sequence
 from samhw.compiler.search.patterns import StatementPattern, call, find_patterns
 from samhw.compiler.search.patterns.run_order import RunOrder
 from samhw.compiler.search.patterns.shapes import anything

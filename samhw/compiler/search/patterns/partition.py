@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from samhw.choices.schedule import Schedule, in_sequence
+from samhw.choices.fuse.regions import in_sequence
+from samhw.choices.schedule import Schedule
 from samhw.compiler.search.patterns.run_order import RunOrder
 from samhw.compiler.search.patterns.shapes import Found, Shape, Subject
 from samhw.errors import InputError

@@ -1,0 +1,138 @@
+"""The choices of a schedule as options: one word for each, or several that are compared."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from samhw.app.cli.numbers import split_words
+from samhw.choices.choice import AUTO, Choice
+from samhw.choices.schedule import CHOICES, Schedule, with_words
+from samhw.compiler.search import Room
+from samhw.errors import InputError
+
+__all__ = [
+    "choice_options",
+    "compared",
+    "comparing_options",
+    "growing_options",
+    "read_choices",
+    "room_for",
+]
+
+Command = Callable[..., Any]
+
+_GROWING = tuple(one for one in CHOICES if one.may_grow)
+"""Those by which a search may enlarge a design."""
+
+_OPTIONS = tuple(one for one in CHOICES if not one.needs_memory)
+
+
+def choice_options(command: Command) -> Command:
+    """Gives a command an option for each choice, all of which `read_choices` reads."""
+    for one in reversed(_OPTIONS):
+        auto = " auto: as large as helps, where the schedule is chosen." if one.may_grow else ""
+        kind = click.Choice(one.names) if one.names else str
+        metavar = None if one.names else one.metavar
+        option = click.option(one.option, one.name, type=kind, metavar=metavar, help=one.help + auto)
+        command = (_flag(one) if one.kind is bool else option)(command)
+    return command
+
+
+def read_choices(schedule: Schedule, given: dict[str, Any], luts: int | None) -> tuple[Schedule, Room]:
+    """The schedule with what the options of `choice_options` say, and how large a design may be.
+
+    Args:
+        given: all options of a command, out of which this takes those of choices.
+        luts: what --area limits, if it does: then lanes may be chosen too.
+
+    Raises:
+        InputError: for words that a choice does not take, and what is left to a search that there is none of.
+    """
+    words = {one.name: given.pop(one.name) for one in _OPTIONS}
+    grown = [one for one in _GROWING if words[one.name] == AUTO]
+    taken = {name: None if word == "" else word for name, word in words.items()}
+    schedule = with_words(schedule, taken | dict.fromkeys(one.name for one in grown))
+    room = room_for((one.name for one in grown), luts)
+    if room.grows and not schedule.is_open:
+        option = "--area" if luts is not None else f"{grown[0].option} auto"
+        raise InputError(f"{option} is for a schedule that is chosen; give --schedule auto too.")
+    return schedule, room
+
+
+def growing_options(command: Command) -> Command:
+    """Gives a command an option for each choice by which a search may enlarge a design; of those that are
+    given `room_for` takes the names."""
+    for one in reversed(_GROWING):
+        command = click.option(
+            one.option, one.name, type=click.Choice([AUTO]), help=f"auto: try {one.name} too."
+        )(command)
+    return command
+
+
+def room_for(grown: Iterable[str], luts: int | None) -> Room:
+    """How large a design may be: what may be enlarged, and what --area limits, if it does."""
+    in_area = (one.name for one in _GROWING if one.grows_in_area and luts is not None)
+    return Room(frozenset((*grown, *in_area)), luts)
+
+
+def comparing_options(command: Command) -> Command:
+    """Gives a command an option for each choice that takes several words; `compared` reads them."""
+    for one in reversed(CHOICES):
+        each = "once for each of them" if one.has_commas else f"with commas, once for each {one.of}"
+        more = f" Several: {each if one.has_entries else 'with commas'}."
+        about = one.help.partition(";")[0].rstrip(".")
+        option = click.option(
+            one.option, one.name, multiple=True, metavar=one.several, help=f"{about}.{more}"
+        )
+        command = (_flag(one) if one.kind is bool else option)(command)
+    return command
+
+
+def compared(given: dict[str, Any]) -> dict[str, list[Any]]:
+    """By choice, or by entry of one as in `split.A`, the words that the options of `comparing_options` give.
+
+    Args:
+        given: all options of a command, out of which this takes those of choices.
+
+    Raises:
+        InputError: for words that there are not.
+    """
+    found: dict[str, list[Any]] = {}
+    for one in CHOICES:
+        words = given.pop(one.name)
+        if one.kind is bool:
+            found |= {} if words is None else {one.name: [words]}
+        elif one.has_commas:
+            found |= {one.name: list(words)} if words else {}
+        elif one.has_entries:
+            found |= _by_entry(one, words)
+        elif listed := [word for text in words for word in split_words(text)]:
+            found[one.name] = [_known(one, word) for word in listed]
+    return found
+
+
+def _flag(one: Choice[Any]) -> Callable[[Command], Command]:
+    return click.option(f"{one.option}/--no-{one.option[2:]}", one.name, default=None, help=one.help)
+
+
+def _by_entry(one: Choice[Any], options: Sequence[str]) -> Mapping[str, list[str]]:
+    """The words that options give for each entry, such as A=none,rows(4)."""
+    found: dict[str, list[str]] = {}
+    for option in options:
+        entry, equals, words = (part.strip() for part in option.partition("="))
+        if not equals or f"{one.name}.{entry}" in found:
+            raise InputError(
+                f"{one.option} '{option}': give each {one.of} its choices once, as in "
+                f"{one.several} with commas between."
+            )
+        found[f"{one.name}.{entry}"] = split_words(words)
+    return found
+
+
+def _known(one: Choice[Any], word: str) -> Any:
+    if one.names and word not in one.names:
+        raise InputError(
+            f"{one.option} {word}: there is no such choice; name some of {', '.join(one.names)}."
+        )
+    return one.read(word) if one.kind is int else word

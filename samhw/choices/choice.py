@@ -1,0 +1,127 @@
+"""What a choice is: a field of a schedule, in all the forms in which it is given, kept and shown."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar, Generic, TypeVar
+
+from samhw.choices.checks import plain
+from samhw.lang import Program, Region
+from samhw.rooms import folders, role
+
+__all__ = ["AUTO", "Choice", "choice"]
+
+T = TypeVar("T")
+
+AUTO = "auto"
+"""In words, of what the compiler or a search is to choose."""
+
+
+class Choice(Generic[T]):
+    """Base of the choices.
+
+    A subclass's docstring is the text of its row in docs/schedule.md.
+    """
+
+    name: ClassVar[str]
+    """Of the field, and of the folder."""
+    by_default: ClassVar[str] = "none"
+    """What the field is if nothing is said, for the row of the document."""
+    metavar: ClassVar[str]
+    """Of its option."""
+    several: ClassVar[str]
+    """The same where several words are compared."""
+    help: ClassVar[str]
+    """Of its option."""
+    kind: ClassVar[type] = str
+    """Of what an axis of a sweep holds: a text, `bool` or `int`."""
+    names: ClassVar[Sequence[str]] = ()
+    """The words that there are, if they can be listed."""
+    has_commas: ClassVar[bool] = False
+    """Commas belong to the word."""
+    has_entries: ClassVar[bool] = False
+    """It is a table of words, each of whose entries may be an axis of its own."""
+    of: ClassVar[str] = "tensor"
+    """What has an entry."""
+    may_grow: ClassVar[bool] = False
+    """Its option takes `auto` too: a search may enlarge a design by it, if it is asked to."""
+    grows_in_area: ClassVar[bool] = False
+    """The same if --area alone says how large a design may be."""
+    needs_memory: ClassVar[bool] = False
+    """Its option means something beside --memory alone."""
+    is_always_said: ClassVar[bool] = False
+    """A schedule's line and its JSON have it even where it is the default."""
+
+    @property
+    def option(self) -> str:
+        """The name of its option on the command line."""
+        return f"--{self.name.replace('_', '-')}"
+
+    def check(self, value: Any) -> T:
+        """The value as a schedule keeps it; raises `InputError` for what is none."""
+        raise NotImplementedError
+
+    def read(self, word: str) -> Any:
+        """What `check` takes, of a word of the command line; raises `InputError` for other words."""
+        return word
+
+    def parse(self, word: str) -> T:
+        """The value of a word. Raises as `read` and `check` do."""
+        return self.check(self.read(word))
+
+    def word(self, value: T) -> str:
+        """The word that `read` reads."""
+        return str(value)
+
+    def with_entry(self, value: T, entry: str, word: str) -> Any:
+        """What `check` takes: a value with one of its entries in words.
+
+        Raises:
+            InputError: for a choice that has no entries.
+        """
+        raise NotImplementedError
+
+    def columns(self, value: T) -> Mapping[str, Any]:
+        """What a sweep's table says of it, by column."""
+        return {self.name: self.word(value) if self.kind is str else value}
+
+    def said(self, value: T) -> Iterator[str]:
+        """What a schedule's line says of a value that is not the default."""
+        yield f"{self.name.replace('_', ' ')} {self.word(value)}"
+
+    def to_json(self, value: T) -> Any:
+        """The value in plain form, which `check` takes."""
+        return plain(value)
+
+    def apply(self, program: Program, value: T, *, is_open: bool) -> Program:
+        """The program as a value wants it. What it says of tensors that passes have yet to add is left to the
+        compiler.
+
+        Args:
+            is_open: passes may add tensors.
+
+        Raises:
+            InputError: for what the program cannot have.
+        """
+        return program
+
+    def matters(self, regions: Sequence[Region]) -> bool:
+        """Whether values of it may make a difference in a program of these regions."""
+        return True
+
+    def files(self, value: T) -> Iterator[str]:
+        """The files that it reads."""
+        return iter(())
+
+    def anywhere(self, value: T) -> T:
+        """The same with absolute paths of these files, for a process in another working directory."""
+        return value
+
+
+@cache
+def choice(name: str) -> Choice[Any]:
+    """The choice of a name; raises `KeyError` for what is none."""
+    words = role("samhw.choices", name, "words") if name in folders("samhw.choices") else None
+    if words is None:
+        raise KeyError(name)
+    found: Choice[Any] = words.CHOICE
+    return found

@@ -1,0 +1,155 @@
+"""Inputs stored the other way round, so that what computes an operand and what reads it can stream.
+
+In `T[n, g] = H[n, h] * W[g, h]`, with W by its rows, every g reads all of H's row again: where H is computed
+in the same region, it is computed again, or stored. With W by its columns each h is used once, as it comes.
+
+In a step of a scan, `T[n, h] = H[t-1, n, g] * U[g, h]` with U by its rows waits for elements that it has
+added to a few cycles ago, in each row and at the end of each step. With U by its columns a sum is the
+innermost loop.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+
+from samhw.choices.schedule import Schedule
+from samhw.compiler.search.auto_choice import AutoChoice, gain_words
+from samhw.compiler.search.modules import in_modules
+from samhw.compiler.search.spaces import free_spaces
+from samhw.compiler.search.tried import CLEARLY, Start, Search, Stage
+from samhw.compiler.search.work import work_of
+from samhw.errors import InputError
+from samhw.lang import Program, Statement
+from samhw.tensors import Format
+
+__all__ = ["STAGES", "neighbours", "turned_schedules"]
+
+ORDERS = 3
+"""How many orders of a region are proposed."""
+
+FULL = 0.5
+"""How dense an intermediate with compressed levels is expected to be before it is stored dense."""
+
+
+def turned_schedules(program: Program, schedule: Schedule) -> Iterator[Schedule]:
+    """The schedule with other mode orders of such inputs, and orders of the regions that follow from them.
+
+    Args:
+        program: as it is written.
+    """
+    applied = schedule.apply(program)
+    turned: dict[str, Format] = {}
+    for statement in applied.statements:
+        turned |= _turned(applied, statement, set(schedule.formats))
+    if not turned:
+        return
+    chosen = replace(schedule, formats={**schedule.formats, **{n: str(f) for n, f in turned.items()}})
+    try:
+        applied = chosen.apply(program).bind({})
+        orders = list(islice(_orders(applied, set(turned)), ORDERS))
+    except InputError:
+        return
+    if not orders:
+        yield chosen
+    for order in orders:
+        known = schedule.order if isinstance(schedule.order, Mapping) else {}
+        yield replace(chosen, order={**known, **order})
+
+
+def _turned(program: Program, statement: Statement, given: set[str]) -> dict[str, Format]:
+    """The inputs of a statement that are stored against its computed operands, in the other order; in a scan
+    also those whose sums would run outside of what they add up to."""
+    if statement.reduction != "sum" or statement.is_move:
+        return {}
+    inputs = {decl.name for decl in program.inputs}
+    summed = set(statement.reduction_indices)
+    computed = {i for a in statement.reads if a.tensor not in inputs for i in a.variables} & summed
+    found = {}
+    for access in statement.reads:
+        decl = program.tensors[access.tensor]
+        if access.tensor not in inputs or access.tensor in given or decl.rank != 2 or decl.format.block:
+            continue
+        if not access.is_plain or decl.format.one_each:
+            continue
+        outer, inner = (access.names[mode] for mode in decl.format.mode_order)
+        alone = sum(a.tensor == access.tensor for s in program.statements for a in s.reads) == 1
+        streams = inner in computed and outer in statement.lhs.variables
+        waits = statement.scan is not None and outer in summed and inner in statement.lhs.variables
+        if alone and (streams or waits):
+            found[access.tensor] = Format(decl.format.levels, decl.format.mode_order[::-1])
+    return found
+
+
+def _orders(program: Program, turned: set[str]) -> Iterator[dict[str, tuple[str, ...]]]:
+    """Orders of all regions that read what was turned: the first of each, then the second, and so on. Those
+    of scans are left open, as their statements become ones over slices first."""
+    spaces = {
+        region.label: free_spaces(program, region, turned)[0].orders()
+        for region in program.regions
+        if region.label is not None
+        and region.scan is None
+        and any(a.tensor in turned for s in region.statements for a in s.reads)
+    }
+    while True:
+        orders = {label: next(space, None) for label, space in spaces.items()}
+        found = {label: order for label, order in orders.items() if order is not None}
+        if not found:
+            return
+        yield found
+
+
+def _turned_round(search: Search, best: AutoChoice) -> AutoChoice:
+    """The same, or with everything fused, with inputs stored the other way round."""
+    for fuse in ("full", "partial"):
+        for schedule in turned_schedules(search.program, replace(best.schedule, fuse=fuse)):
+            found = search.tried(schedule)
+            if found is not None:
+                best = min(best, found, key=lambda way: way.cycles)
+                break
+    return best
+
+
+def _nearly_full(search: Search, best: AutoChoice) -> AutoChoice:
+    """The same with dense levels for intermediates that are nearly full."""
+    schedule = in_modules(best.schedule, search.program, search.job.scopes)
+    program = schedule.apply(search.program).bind({})
+    densities = work_of(program, search.job.sizes()).densities
+    formats = {}
+    for decl in program.intermediates:
+        fmt = decl.format
+        if decl.name in search.given.formats or fmt.is_all_dense or fmt.block or decl.rank > 2:
+            continue
+        if densities[decl.name] > FULL:
+            modes = ", ".join(map(str, fmt.mode_order))
+            formats[decl.name] = "dense" if decl.rank < 2 else f"dense @ ({modes})"
+    if not formats:
+        return best
+    return search.tried(replace(best.schedule, formats={**best.schedule.formats, **formats})) or best
+
+
+def _stage(found: AutoChoice, best: AutoChoice, notes: list[str], why: str) -> AutoChoice:
+    """What was found, if it is better."""
+    if found.cycles >= CLEARLY * best.cycles:
+        return best
+    notes.append(_line(best, found, why))
+    return found
+
+
+STAGES: Mapping[str, Stage] = {
+    "turned": lambda search, best, notes: _stage(
+        _turned_round(search, best), best, notes, "so that what computes their operands streams"
+    ),
+    "full": lambda search, best, notes: _stage(_nearly_full(search, best), best, notes, "nearly full"),
+}
+
+
+def neighbours(at: Start) -> Iterator[Schedule]:
+    """With inputs stored the other way round."""
+    return turned_schedules(at.job.program, at.schedule)
+
+
+def _line(before: AutoChoice, after: AutoChoice, why: str) -> str:
+    """What other formats gain."""
+    known = before.schedule.formats
+    changed = ", ".join(f"{n} {f}" for n, f in after.schedule.formats.items() if f != known.get(n))
+    return f"formats: {changed}, {why} ({gain_words(before.cycles, after.cycles)})"

@@ -1,0 +1,245 @@
+"""The value that holds all that a user may choose about how a program is computed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, TypeVar
+
+import tomli_w
+
+from samhw.choices.cascade.words import Cascade
+from samhw.choices.choice import AUTO, Choice, choice
+from samhw.choices.fuse.words import FusionLevel, FusionRule
+from samhw.choices.iteration.words import Iteration
+from samhw.choices.share.words import Share
+from samhw.errors import InputError, shown
+from samhw.files import read_toml
+from samhw.lang import Program
+from samhw.lang.splits import RowOrders, order_rows
+
+__all__ = ["CHOICES", "Schedule", "every", "with_words"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a program is computed: whatever may be chosen without changing its results.
+
+    Each field is a choice, a folder of `samhw.choices`, whose `words` say what it holds and check it; here
+    they stand in the order in which they act on a program. docs/schedule.md has them all. The default is the
+    program's own: the regions, orders and formats of its text. Latencies, and the depths that these ask for,
+    belong to `Arch`; the value type and the capacities stand beside a schedule too.
+
+    Raises:
+        InputError: for a field that is of another kind, or has a value that there is not.
+    """
+
+    _: KW_ONLY
+    brackets: Mapping[str, str] = field(default_factory=dict, hash=False)
+    fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] = "partial"
+    iteration: Iteration = "factored"
+    order: Sequence[str] | Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
+    formats: Mapping[str, str] = field(default_factory=dict, hash=False)
+    blocks: Mapping[str, int] = field(default_factory=dict, hash=False)
+    split: Mapping[str, str] = field(default_factory=dict, hash=False)
+    partial_sums: Sequence[str] | str = AUTO
+    permute_rows: Mapping[str, str] = field(default_factory=dict, hash=False)
+    cascade: Cascade | Mapping[str, Any] = field(default="off", hash=False)
+    share: Share | Mapping[str, str] = field(default="auto", hash=False)
+    lanes: Mapping[str, int] = field(default_factory=dict, hash=False)
+    queues: Mapping[str, int] = field(default_factory=dict, hash=False)
+    permute: bool = False
+    largest_copy: int = 1 << 22
+    attempts: int = 12
+    off_chip: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        for one in CHOICES:
+            object.__setattr__(self, one.name, one.check(getattr(self, one.name)))
+
+    def apply(self, program: Program) -> Program:
+        """The program with the brackets, the regions, the orders and the formats of this schedule. What it
+        says of tensors that passes have yet to add is left to the compiler.
+
+        Raises:
+            InputError: for a name that the program does not have, regions that it cannot have, or a format
+                that does not fit.
+        """
+        for one, value in self._values():
+            program = one.apply(program, value, is_open=self.adds_tensors(program))
+        return program
+
+    def adds_tensors(self, program: Program) -> bool:
+        """Whether passes may add tensors to a program, which orders, shares and queues then may name."""
+        is_plain = all(s.is_plain and s.scan is None for s in program.statements)
+        return not is_plain or bool(self.split or self.blocks) or self.cascade != "off"
+
+    def row_orders(self, program: Program) -> RowOrders:
+        """The orders in which a program's data are stored.
+
+        Args:
+            program: as `apply` gives it.
+
+        Raises:
+            InputError: as `samhw.lang.splits.order_rows` does; and for orders beside cascades in lanes, which
+                divide an index by the places of its coordinates.
+        """
+        if self.permute_rows and self.cascade != "off" and (self.lanes or self.tile > 1):
+            raise InputError(
+                "'permute_rows' cannot be combined with cascades in lanes or tiles, which divide an index by "
+                "its coordinates; leave one of 'permute_rows', 'cascade' and 'lanes' out."
+            )
+        return order_rows(program, self.permute_rows)
+
+    @property
+    def is_open(self) -> bool:
+        """The schedule is still to be chosen."""
+        return self.fuse == AUTO
+
+    @property
+    def shared(self) -> Mapping[str, str]:
+        """What is asked for single intermediates, by name."""
+        return {} if isinstance(self.share, str) else self.share
+
+    @property
+    def recomputed(self) -> frozenset[str]:
+        """The intermediates that each use computes for itself."""
+        return frozenset(tensor for tensor, way in self.shared.items() if way == "recompute")
+
+    def share_of(self, tensor: str) -> str:
+        """What is asked for an intermediate: `auto`, `all`, `none`, `buffer`, `store` or `recompute`."""
+        return self.share if isinstance(self.share, str) else self.share.get(tensor, "auto")
+
+    @property
+    def stored_terms(self) -> tuple[str, ...]:
+        """The results of `partial_sums`, as far as they are decided."""
+        return () if isinstance(self.partial_sums, str) else tuple(self.partial_sums)
+
+    @property
+    def cascade_form(self) -> str:
+        """What is done about cascades, in a word."""
+        return self.cascade if isinstance(self.cascade, str) else self.cascade.get("form", "rescaled")
+
+    @property
+    def tile(self) -> int:
+        """Of how many coordinates a cascade rescales once."""
+        return 1 if isinstance(self.cascade, str) else self.cascade["tile"]
+
+    # Texts
+
+    def __str__(self) -> str:
+        """In a table: what differs from the default."""
+        said = (one.said(value) for one, value in self._values() if one.is_always_said or self._differs(one))
+        return ", ".join(words for one in said for words in one)
+
+    def word(self, name: str) -> str:
+        """A field in a word, as an option takes it."""
+        return choice(name).word(getattr(self, name))
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as plain values, without those that say nothing; `from_fields` is the inverse."""
+        return {
+            one.name: one.to_json(value)
+            for one, value in self._values()
+            if one.is_always_said or self._differs(one)
+        }
+
+    def dumps(self) -> str:
+        """The text of a file that `load` reads back."""
+        return tomli_w.dumps(self.to_json())
+
+    def _values(self) -> Iterator[tuple[Choice[Any], Any]]:
+        return ((one, getattr(self, one.name)) for one in CHOICES)
+
+    def _differs(self, one: Choice[Any]) -> bool:
+        return bool(getattr(self, one.name) != getattr(DEFAULT, one.name))
+
+    # Files
+
+    @classmethod
+    def of(cls, given: "Schedule | Mapping[str, object] | Path | str | None") -> "Schedule":
+        """A schedule as Python gives it: itself, its fields, its file, `auto` for one that is chosen, or
+        nothing, which is the program's.
+
+        Raises:
+            InputError: for anything else, and as `load` does.
+        """
+        match given:
+            case Schedule():
+                return given
+            case None:
+                return cls()
+            case str() | Path():
+                return cls(fuse=AUTO) if given == AUTO else cls.load(Path(given))
+            case Mapping():
+                return cls.from_fields(given)
+        raise InputError(
+            f"A schedule cannot be {shown(given)}; give a Schedule, a table of its fields, or its file."
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> "Schedule":
+        """The schedule of a TOML file.
+
+        Raises:
+            InputError: for a file that cannot be read, or has a field that there is not.
+        """
+        data = read_toml(path, "a schedule")
+        try:
+            return cls.from_fields(data)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+
+    @classmethod
+    def from_fields(cls, data: Mapping[str, Any]) -> "Schedule":
+        """The schedule with these fields, as a file or `to_json` has them; raises `InputError` for others."""
+        known = [field.name for field in fields(cls)]
+        for name in data:
+            if not isinstance(name, str):
+                raise InputError(f"The fields of a schedule have names; {shown(name)} is none.")
+            if name == "memory":
+                raise InputError(
+                    "A schedule says which tensors lie off chip ('off_chip'), and not in which memory; name "
+                    "that with --memory."
+                )
+            if name not in known:
+                raise InputError(f"A schedule has no field '{name}'; its fields are {', '.join(known)}.")
+        return cls(**data)
+
+
+CHOICES: tuple[Choice[Any], ...] = tuple(choice(field.name) for field in fields(Schedule))
+"""All choices, in the order in which they act."""
+
+DEFAULT = Schedule()
+
+
+def every(choices: Mapping[str, Sequence[T]]) -> Iterator[dict[str, T]]:
+    """Every combination of one choice for each name, the last name varying fastest."""
+    for values in product(*choices.values()):
+        yield dict(zip(choices, values, strict=True))
+
+
+def with_words(schedule: Schedule, words: Mapping[str, Any]) -> Schedule:
+    """The schedule with other fields instead of its own.
+
+    Args:
+        words: fields by name, as an option gives them; None leaves a field as it is. `order.T` is an entry
+            of a field that is a table: the order of the region whose last result is T.
+
+    Raises:
+        InputError: for words that a field does not take.
+    """
+    chosen: dict[str, Any] = {}
+    for name, word in words.items():
+        field_name, dot, entry = name.partition(".")
+        one = choice(field_name)
+        if word is None:
+            continue
+        if dot:
+            before = chosen.get(field_name, getattr(schedule, field_name))
+            chosen[field_name] = one.with_entry(one.check(before), entry, word)
+        else:
+            chosen[field_name] = one.read(word) if isinstance(word, str) else word
+    return replace(schedule, **chosen)

@@ -1,0 +1,137 @@
+"""What a search for a schedule has tried: each schedule once, compiled, with what is expected of it."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from math import inf
+from types import ModuleType
+from typing import Any
+
+from samhw.choices.schedule import Schedule
+from samhw.compiler import Compiled
+from samhw.compiler.search.auto_choice import AutoChoice, expected_cycles
+from samhw.compiler.search.job import Job
+from samhw.cost.statistics import TensorStatistics
+from samhw.errors import InputError
+from samhw.rooms import role
+
+__all__ = ["CLEARLY", "LARGER", "Start", "Search", "Stage", "candidates_of"]
+
+Stage = Callable[["Search", AutoChoice, list[str]], AutoChoice]
+"""A step of a search: the best that is known, or what is better, with a line for each thing that it chose."""
+
+CLEARLY = 0.99
+"""What the expected cycles must come down to before a candidate is taken in the place of one before it."""
+
+LARGER = 0.97
+"""What they must come down to before a design with twice the lanes, or larger blocks, is; or one in which no
+rows wait in the place of one that queues do not help enough."""
+
+HOPELESS = 4.0
+"""How many times the cycles of the best one a candidate takes, both with as much data as there is room for,
+before it is not looked at with the data: exact counts take longest where much is computed again."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """A schedule from which a search goes on to what differs from it in one choice.
+
+    Attributes:
+        job: with the fields that are to stay.
+        schedule: with nothing left open.
+        compiled: the job under it.
+        kept: what is found once for all points of a search, by name.
+    """
+
+    job: Job
+    schedule: Schedule
+    compiled: Compiled
+    kept: dict[str, Any]
+
+    @property
+    def known(self) -> TensorStatistics | None:
+        """What is known of the data."""
+        return self.job.statistics(self.schedule)
+
+
+def candidates_of(choice: str) -> ModuleType | None:
+    """What a search knows of a choice: `STAGES` by name, and `neighbours` of a `Start`; None if it tries
+    nothing."""
+    return role("samhw.choices", choice, "candidates")
+
+
+class Search:
+    """Candidates are compared as if rows waited for nobody: queues come last, where they can be had.
+
+    Attributes:
+        job: whose schedule is chosen.
+        program: as it is written.
+        given: the schedule with the fields that are to stay.
+        kept: what stages find for later ones, by name.
+    """
+
+    def __init__(self, job: Job, compiled: Callable[[Schedule], Compiled]) -> None:
+        self.job = job
+        self.program = job.program
+        self.given = replace(job.schedule, fuse="partial")
+        self.kept: dict[str, Any] = {}
+        self._compiled = compiled
+        self._known: dict[Schedule, AutoChoice | InputError] = {}
+        self._spent = 0
+        self._least = inf
+
+    def tried(self, schedule: Schedule) -> AutoChoice | None:
+        """A schedule with what is expected of it; None if it cannot be."""
+        found = self.outcome(schedule)
+        return found if isinstance(found, AutoChoice) else None
+
+    def seen(self, schedule: Schedule) -> AutoChoice | None:
+        """The same, if it has been tried already."""
+        found = self._known.get(schedule)
+        return found if isinstance(found, AutoChoice) else None
+
+    def has(self, patience: float) -> bool:
+        """Whether one more candidate leaves some patience."""
+        return self._spent + len(self.program.statements) <= patience
+
+    def has_room(self, way: AutoChoice) -> bool:
+        """Whether a design is as small as it has to be."""
+        return self.job.room.luts is None or way.luts <= self.job.room.luts
+
+    def outcome(self, schedule: Schedule) -> AutoChoice | InputError:
+        if schedule not in self._known:
+            self._spent += len(self.program.statements)
+            try:
+                compiled = self._compiled(schedule)
+                cycles = self.expected(schedule, compiled)
+                self._known[schedule] = AutoChoice(schedule, compiled, cycles)
+            except InputError as error:
+                self._known[schedule] = error
+        return self._known[schedule]
+
+    def expected(self, schedule: Schedule, compiled: Compiled, *, rows_wait: bool = False) -> float:
+        """The cycles on the data; on as much as there is room for, where there is no hope."""
+        cycles = expected_cycles(compiled, None)
+        self._least = min(self._least, cycles)
+        if cycles > HOPELESS * self._least:
+            return cycles
+        return expected_cycles(compiled, self.job.statistics(schedule), rows_wait=rows_wait)
+
+    def coupled(self, found: AutoChoice) -> AutoChoice:
+        """The same, with what is expected where rows wait for each other."""
+        return replace(found, cycles=self.expected(found.schedule, found.compiled, rows_wait=True))
+
+    def fastest_first(self) -> list[AutoChoice]:
+        """All that was tried and can be."""
+        found = (way for way in self._known.values() if isinstance(way, AutoChoice))
+        return sorted(found, key=lambda way: way.cycles)
+
+    def grown(self, best: AutoChoice, larger: Callable[[AutoChoice], Iterable[Schedule]]) -> AutoChoice:
+        """The best of what is larger, and of what is larger than that, as long as it is faster by enough,
+        and there is room for it."""
+        while True:
+            tried = (self.tried(schedule) for schedule in larger(best))
+            ways = [way for way in tried if way is not None and self.has_room(way)]
+            found = min(ways, key=lambda way: way.cycles, default=best)
+            if found.cycles >= LARGER * best.cycles:
+                return best
+            best = found

@@ -15,7 +15,8 @@ from rich.table import Table
 
 from samhw.app.checking import check, weakest
 from samhw.app.workload import Workload
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.lang import Capacity, load_kernel
 from samhw.targets.backends import run
 from samhw.tensors import Tensor, read_tensor

@@ -14,7 +14,7 @@ from benchmarks.common import VALUE, follow, measure, parser, report
 from samhw.app.sweep.tune import cost_of, shortlist, written_one
 from samhw.app.workload import Workload, bind_program, job_of
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import explore
+from samhw.compiler.search.explore import explore
 
 MODELS = ("gcn", "gin", "graphsage")
 

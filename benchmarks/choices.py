@@ -15,7 +15,7 @@ from benchmarks.common import PROGRAMS, VALUE, follow, measure, parser, report, 
 from samhw.app.workload import Workload, bind_program, job_of
 from samhw.choices.fuse.words import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import choose_schedule
+from samhw.compiler.pipeline import choose_schedule
 from samhw.lang import model_names
 
 GRAPHS = ("gcn", "gin", "graphsage")

@@ -22,7 +22,8 @@ from benchmarks.common import VALUE, follow, parser, report
 from samhw.app.workload import make_model_workload
 from samhw.choices.fuse.words import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import ScheduleError
 from samhw.lang import model_names
 

@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.common import VALUE, bind, expected_cycles, follow, measure, parser, report
 from samhw.app.workload import Workload, job_of
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import choose_schedule
+from samhw.compiler.pipeline import choose_schedule
 from samhw.lang import load_model, model_data
 
 SIZES = (

@@ -24,7 +24,8 @@ from samhw.app.checking.measure import measure_compiled
 from samhw.app.sweep.tune import cost_of, shortlist, written_one
 from samhw.app.workload import Workload, compile_workload, job_of
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import bracket_choices, explore, free_spaces
+from samhw.compiler.search import bracket_choices, free_spaces
+from samhw.compiler.search.explore import explore
 from samhw.errors import InputError, RunError, ScheduleError
 from samhw.lang import Program
 from tests.support.program_cases import random_tensors

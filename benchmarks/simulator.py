@@ -29,7 +29,8 @@ from samhw.app.workload import bind_program
 from samhw.choices.fuse.words import FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError
 from samhw.graph import Dram, OffChip
 from samhw.graph.numerics import value_type

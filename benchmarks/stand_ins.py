@@ -18,7 +18,8 @@ from benchmarks.common import VALUE, expected_cycles, follow, parser, report
 from samhw.app.checking.measure import measure
 from samhw.app.workload import Workload, bind_program, job_of
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import Job, choose_schedule, work_of
+from samhw.compiler.pipeline import choose_schedule
+from samhw.compiler.search import Job, work_of
 from samhw.errors import RunError
 from samhw.graph import Dram
 

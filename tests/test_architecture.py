@@ -151,6 +151,7 @@ ALLOWED = {
         "choices",
         "compiler/graph_passes",
         "compiler/passes",
+        "compiler/search",
         "cost",
         "cost/statistics",
         "graph",

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from samhw.compiler import Compiled
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError, RunError
 from samhw.graph.numerics import Words
 from samhw.graph.widths import index_bits

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 import samhw.installed
 from samhw.app.cli import main
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.cost import Use
 from samhw.errors import InputError, RunError
 from samhw.graph import Design

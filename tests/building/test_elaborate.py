@@ -7,7 +7,8 @@ import pytest
 
 import samhw.rtl
 from samhw.compiler import Compiled
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import RunError
 from samhw.graph import Arch, Design
 from samhw.lang import Capacity, load_kernel

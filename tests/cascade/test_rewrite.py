@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 import samhw
 from samhw.app.cli import main
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.lang import dumps, parse
 from samhw.lang.cascade import cascaded
 from samhw.lang.check import check_program

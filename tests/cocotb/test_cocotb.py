@@ -11,8 +11,8 @@ from cocotb_tools import config
 from cocotb_tools.check_results import get_results
 from cocotb_tools.runner import get_runner
 
+from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job as CompilerJob
-from samhw.compiler.search import compile_job
 from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Node, latency, make
 from samhw.graph.numerics import value_type
 from samhw.lang import Capacity, load_kernel

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError
 from samhw.lang import parse
 

@@ -12,7 +12,8 @@ from samhw.app.checking import check
 from samhw.app.workload import compile_workload, make_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, estimate_compiled
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError, ScheduleError
 from samhw.graph import DDR4, Arch, OffChip, dumps, loads
 from samhw.graph.numerics import value_type

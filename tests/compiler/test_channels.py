@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Design, Graph
 from samhw.graph.numerics import value_type

@@ -6,7 +6,8 @@ from samhw.app.checking import check
 from samhw.app.workload import compile_workload, make_workload
 from samhw.choices.iteration.words import ITERATIONS, Iteration
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError, ScheduleError
 from samhw.graph import Arch, dumps, validate_design
 from samhw.graph.numerics import value_type

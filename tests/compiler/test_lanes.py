@@ -9,7 +9,8 @@ import pytest
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.graph_passes.lanes import lane_factors
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError, ScheduleError
 from samhw.graph import Arch, Design, Graph, dumps, loads, to_dot
 from samhw.graph.numerics import value_type

@@ -23,7 +23,8 @@ from samhw.choices.choice import choice
 from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Graph, unproved_circles
 from samhw.graph.numerics import value_type

@@ -7,7 +7,8 @@ from samhw.app.workload import Workload, compile_workload
 from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.graph.numerics import value_type
 from samhw.lang import load_model, model_data, model_names
 from samhw.targets.backends import run

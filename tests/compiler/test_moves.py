@@ -9,7 +9,8 @@ from samhw.app.checking.check import check
 from samhw.app.workload import Workload, compile_workload, make_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError, ScheduleError
 from samhw.graph.numerics import value_type
 from samhw.lang import Program, parse

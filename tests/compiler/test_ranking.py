@@ -5,7 +5,8 @@ import pytest
 from scipy.sparse import coo_array
 
 import samhw
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError
 from samhw.lang import parse
 from tests.reference.test_ranking import in_order

@@ -5,7 +5,8 @@ import pytest
 
 import samhw
 from samhw.app.api.result import DesignResult
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError
 from samhw.lang import parse
 

@@ -8,7 +8,8 @@ import pytest
 
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError, ScheduleError
 from samhw.graph.numerics import value_type
 from samhw.lang import load, load_model, model_data, parse

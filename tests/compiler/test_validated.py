@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from samhw.compiler import region
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError, ScheduleError
 from samhw.graph import Graph, validate
 from samhw.lang import parse

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from samhw.app.workload import make_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import asked_text, asked_type, choose_value
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError, ScheduleError
 from samhw.graph.numerics import value_type
 from samhw.lang import Program, ProgramBuilder, dumps, parse

@@ -3,7 +3,8 @@
 import pytest
 
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import ScheduleError
 from samhw.graph.numerics import value_type
 from samhw.lang import Capacity, parse

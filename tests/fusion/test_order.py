@@ -7,7 +7,8 @@ import networkx as nx
 import pytest
 
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError, ScheduleError
 from samhw.lang import load_model, parse
 from samhw.lang.fusion.fuse import FusedRegion

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.graph.numerics import value_type

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.graph import Arch, Design, Endpoint, Graph, dumps, levels, loads, with_indices
 from samhw.graph.address_map import AddressMap
 from samhw.graph.numerics import value_type

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.fuse.words import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Kind, StreamKind
 from samhw.graph.numerics import value_type

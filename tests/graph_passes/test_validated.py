@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from samhw.app.cli import main
 from samhw.compiler.graph_passes import GRAPH_PASSES, Assembly
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError
 from samhw.lang import parse
 

@@ -18,7 +18,8 @@ from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.fuse.words import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import PROGRAM_PASSES, Lowerable, Recipe, apply_passes, pass_names, with_derived
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError
 from samhw.lang import (
     Capacity,

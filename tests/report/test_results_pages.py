@@ -23,7 +23,7 @@ from samhw.app.report.tune_page import tune_results
 from samhw.app.sweep.tune import Trial, Tuned
 from samhw.app.workload import bind_program, compile_workload
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import Explored
+from samhw.compiler.search.explore import Explored
 from samhw.cost import SHOWN_DEVICES, estimate_area
 from tests.report.test_plots import AXES, measure, row
 from tests.support.browser import browser, errors, opened

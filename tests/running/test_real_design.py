@@ -9,7 +9,8 @@ import pytest
 from samhw.app.checking import check
 from samhw.app.workload import make_workload
 from samhw.compiler import Compiled
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import RunError
 from samhw.graph import Design, Graph
 from samhw.graph.numerics import value_type

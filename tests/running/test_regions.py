@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from samhw.compiler import Compiled
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import RunError
 from samhw.graph import Design, MemoryRole
 from samhw.graph.numerics import value_type

@@ -5,10 +5,12 @@ import re
 import runpy
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import samhw
+from samhw.choices.choice import Choice
 from samhw.choices.schedule import CHOICES, DEFAULT, Schedule
 from samhw.rooms import folders
 
@@ -22,7 +24,7 @@ def test_each_folder_is_a_field() -> None:
 
 
 @pytest.mark.parametrize("one", CHOICES, ids=lambda one: one.name)
-def test_a_word_is_read_back(one) -> None:  # type: ignore[no-untyped-def]
+def test_a_word_is_read_back(one: Choice[Any]) -> None:
     default = getattr(DEFAULT, one.name)
     assert one.parse(one.word(default)) == default
     assert one.help.endswith(".")

@@ -9,7 +9,8 @@ from samhw.app.checking import check
 from samhw.app.workload import bind_program, compile_workload, make_model_workload, make_workload
 from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import ScheduleError
 from samhw.lang import kernel_names, model_names, parse
 from samhw.targets.backends import run

@@ -16,7 +16,8 @@ from samhw.app.cli import main
 from samhw.app.workload import Workload, bind_program, compile_workload, job_of
 from samhw.choices.fuse.words import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import Room, Sizes, bracket_choices, choose_schedule
+from samhw.compiler.pipeline import choose_schedule
+from samhw.compiler.search import Room, Sizes, bracket_choices
 from samhw.cost import estimate_area
 from samhw.errors import InputError
 from samhw.graph.numerics import value_type

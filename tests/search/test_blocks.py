@@ -10,7 +10,8 @@ import samhw
 from samhw.app.workload import bind_program, job_of
 from samhw.choices.blocks.candidates import larger_blocks, smaller_blocks
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import Job, Room, choose_schedule
+from samhw.compiler.pipeline import choose_schedule
+from samhw.compiler.search import Job, Room
 from samhw.graph import Arch
 from samhw.lang import load_kernel
 

@@ -9,9 +9,9 @@ import pytest
 from samhw.app.workload import bind_program
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, Decision, LoweredRegion, Lowerings, Scope, region
-from samhw.compiler.search import Job, compile_job, lower, plan
+from samhw.compiler.pipeline import candidates, compile_job, lower, plan
+from samhw.compiler.search import Job
 from samhw.compiler.search.decide import decide
-from samhw.compiler.search.pipeline import candidates
 from samhw.errors import InputError
 from samhw.graph.numerics import value_type
 from samhw.lang import Capacity, parse

@@ -8,7 +8,9 @@ from samhw.app.workload import Workload, job_of
 from samhw.choices.permute_rows import candidates as row_orders
 from samhw.choices.schedule import Schedule
 from samhw.choices.split import candidates as splits
-from samhw.compiler.search import Job, Room, choose_schedule, compile_job, explore
+from samhw.compiler.pipeline import choose_schedule, compile_job
+from samhw.compiler.search import Job, Room
+from samhw.compiler.search.explore import explore
 from samhw.compiler.search.loads import Load, lane_loads
 from samhw.compiler.search.tried import Start
 from samhw.lang import load_kernel

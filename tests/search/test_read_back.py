@@ -86,7 +86,7 @@ def test_auto_keeps_the_design_that_it_has_compiled(monkeypatch: pytest.MonkeyPa
         made.append(lower_program(*given))
         return made[-1]
 
-    monkeypatch.setattr("samhw.compiler.search.pipeline.lower_program", noted)
+    monkeypatch.setattr("samhw.compiler.pipeline.lower_program", noted)
     x = np.arange(3)
     np.testing.assert_array_equal(design.run(A=A, x=x)["y"], A @ x)
     assert any(isinstance(one, Compiled) and one.regions is design.compiled.regions for one in made)

@@ -8,7 +8,7 @@ import pytest
 from samhw.app.workload import Workload, compile_workload, job_of
 from samhw.choices.fuse.candidates import moves
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import choose_schedule
+from samhw.compiler.pipeline import choose_schedule
 from samhw.errors import InputError
 from samhw.lang import parse
 from samhw.targets.backends import run

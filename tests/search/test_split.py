@@ -4,7 +4,8 @@ import pytest
 
 from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import Lowerable
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.compiler.search.region import Candidate, RegionSearch
 from samhw.graph.numerics import value_type
 from samhw.lang import load_model, model_data

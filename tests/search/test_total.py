@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from samhw.choices.iteration.words import ITERATIONS
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError
 from samhw.graph.numerics import value_type
 from samhw.lang import Capacity, Program

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.graph import DDR4, HBM2, Arch, Design, Dram, Graph, OffChip
 from samhw.lang import Program as Source
 from samhw.lang import parse

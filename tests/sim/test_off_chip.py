@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from samhw.app.workload import bind_program, compile_workload
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError, RunError
 from samhw.graph import DDR4, HBM2, Arch, Dram, Graph, OffChip
 from samhw.lang import Program, parse

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, Node, StreamKind, make
 from samhw.graph.numerics import ALL_OPERATIONS, value_type

@@ -3,7 +3,8 @@
 import numpy as np
 
 from samhw.compiler import Compiled
-from samhw.compiler.search import Job, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Graph
 from samhw.graph.numerics import BLOCK

@@ -13,7 +13,7 @@ import samhw
 from samhw.app.cli import main
 from samhw.app.sweep.tune import Trial, Tuned, cost_of, shortlist, written_one
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search import Explored
+from samhw.compiler.search.explore import Explored
 
 
 def explored(cycles: float, luts: float, *, written: bool = False) -> Explored:

@@ -18,7 +18,9 @@ from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of
 from samhw.choices.choice import AUTO
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, asked_text, estimate_compiled
-from samhw.compiler.search import Job, Room, compile_job, explore
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job, Room
+from samhw.compiler.search.explore import explore
 from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
 from samhw.files import write_text

@@ -16,7 +16,8 @@ from samhw.app.workload import Workload
 from samhw.choices.schedule import Schedule
 from samhw.choices.tables import counts_text
 from samhw.compiler import choose_value
-from samhw.compiler.search import Job, compile_job, in_modules
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job, in_modules
 from samhw.errors import InputError, RunError, SamhwError
 from samhw.lang import Capacity
 from samhw.processes import ending, workers

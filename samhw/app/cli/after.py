@@ -14,7 +14,8 @@ from samhw.compiler.passes import (
     apply_program_passes,
     apply_region_passes,
 )
-from samhw.compiler.search import Job, compile_job, plan
+from samhw.compiler.pipeline import compile_job, plan
+from samhw.compiler.search import Job
 from samhw.errors import InputError
 from samhw.graph import Endpoint, Graph
 from samhw.lang import dumps

@@ -17,7 +17,7 @@ from samhw.app.cli.programs import complete_programs
 from samhw.app.cli.progress import building, follow, phase, warn_before
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled
-from samhw.compiler.search import compile_job
+from samhw.compiler.pipeline import compile_job
 from samhw.errors import InputError, RunError
 from samhw.graph import Design, StreamKind
 from samhw.lang import Program

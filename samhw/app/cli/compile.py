@@ -22,7 +22,7 @@ from samhw.app.cli.progress import phase
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.compiler.passes import apply_program_passes
-from samhw.compiler.search import compile_job, settled
+from samhw.compiler.pipeline import compile_job, settled
 from samhw.cost import DEVICES, SHOWN_DEVICES, find_device
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text

@@ -31,7 +31,7 @@ from samhw.app.report.run_report import RunReport, run_report
 from samhw.app.report.time import beside, say_clock, say_time
 from samhw.app.report.trace import write_trace
 from samhw.app.workload import Workload
-from samhw.compiler.search import compile_job
+from samhw.compiler.pipeline import compile_job
 from samhw.errors import InputError
 from samhw.targets.backends import MODEL, Backend, RunResult, find_backend
 from samhw.targets.backends import run as execute

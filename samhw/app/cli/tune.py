@@ -22,7 +22,7 @@ from samhw.app.sweep import Configuration, sweep
 from samhw.app.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.app.workload import bind_program, job_of
 from samhw.compiler import AUTO, asked_type
-from samhw.compiler.search import Explored, explore
+from samhw.compiler.search.explore import Explored, explore
 from samhw.errors import InputError, RunError
 from samhw.files import write_text
 from samhw.graph import Arch

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from samhw.app.workload.workload import Workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
-from samhw.compiler.search import NO_LIMIT, Job, Room, compile_job
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import NO_LIMIT, Job, Room
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
 from samhw.lang import Capacity

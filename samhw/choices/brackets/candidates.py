@@ -9,7 +9,7 @@ from samhw.choices.fuse.candidates import LEVELS, PATIENCE, moved
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search.auto_choice import AutoChoice, gain_words
 from samhw.compiler.search.brackets import WORTH, BracketChoice, bracket_choices
-from samhw.compiler.search.tried import CLEARLY, Start, Search, Stage
+from samhw.compiler.search.tried import CLEARLY, Search, Stage, Start
 
 __all__ = ["STAGES", "instead", "neighbours"]
 

@@ -7,7 +7,7 @@ from math import inf
 from samhw.choices.fuse.words import FUSION_LEVELS, MODULE, FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search.auto_choice import AutoChoice
-from samhw.compiler.search.tried import CLEARLY, Start, Search, Stage
+from samhw.compiler.search.tried import CLEARLY, Search, Stage, Start
 from samhw.compiler.search.work import work_of
 from samhw.lang import Program
 

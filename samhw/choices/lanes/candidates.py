@@ -7,7 +7,7 @@ from samhw.choices.schedule import Schedule
 from samhw.choices.tables import counts_text
 from samhw.compiler import Compiled
 from samhw.compiler.search.auto_choice import AutoChoice, size_words
-from samhw.compiler.search.tried import Start, Search, Stage
+from samhw.compiler.search.tried import Search, Stage, Start
 
 __all__ = ["STAGES", "more_lanes", "neighbours"]
 

@@ -12,7 +12,7 @@ from samhw.choices.fuse.candidates import LEVELS, orders_of, regroupings
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search.auto_choice import AutoChoice, gain_words
 from samhw.compiler.search.spaces import OrderSpace, free_spaces
-from samhw.compiler.search.tried import CLEARLY, Start, Search, Stage
+from samhw.compiler.search.tried import CLEARLY, Search, Stage, Start
 from samhw.errors import InputError, ScheduleError
 from samhw.lang import Program
 

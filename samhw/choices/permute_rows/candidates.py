@@ -9,7 +9,7 @@ from samhw.choices.schedule import Schedule
 from samhw.choices.split.candidates import even_splits
 from samhw.compiler.search.auto_choice import AutoChoice, gain_words
 from samhw.compiler.search.loads import Load, lane_loads
-from samhw.compiler.search.tried import CLEARLY, Start, Search, Stage
+from samhw.compiler.search.tried import CLEARLY, Search, Stage, Start
 
 __all__ = ["STAGES", "even_orders", "neighbours"]
 

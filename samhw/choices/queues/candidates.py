@@ -7,7 +7,7 @@ from samhw.choices.schedule import Schedule
 from samhw.choices.tables import counts_text
 from samhw.compiler import Compiled, CompiledRegion, add_queues, estimate_compiled
 from samhw.compiler.search.auto_choice import AutoChoice
-from samhw.compiler.search.tried import CLEARLY, Start, Search, Stage
+from samhw.compiler.search.tried import CLEARLY, Search, Stage, Start
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 

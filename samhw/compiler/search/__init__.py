@@ -3,10 +3,8 @@
 from samhw.compiler.search.auto_choice import AutoChoice
 from samhw.compiler.search.brackets import BracketChoice, bracket_choices
 from samhw.compiler.search.derived import derived_of
-from samhw.compiler.search.explore import Explored, explore
 from samhw.compiler.search.job import NO_LIMIT, Job, Room
 from samhw.compiler.search.modules import in_modules
-from samhw.compiler.search.pipeline import choose_schedule, compile_job, lower, plan, settled
 from samhw.compiler.search.spaces import OrderSpace, free_spaces, order_spaces
 from samhw.compiler.search.work import Sizes, work_of
 
@@ -14,21 +12,14 @@ __all__ = [
     "NO_LIMIT",
     "AutoChoice",
     "BracketChoice",
-    "Explored",
     "Job",
     "OrderSpace",
     "Room",
     "Sizes",
     "bracket_choices",
-    "choose_schedule",
-    "compile_job",
     "derived_of",
-    "explore",
     "free_spaces",
     "in_modules",
-    "lower",
     "order_spaces",
-    "plan",
-    "settled",
     "work_of",
 ]

@@ -13,10 +13,10 @@ from typing import Any
 from samhw.choices.fuse.words import FUSION_LEVELS
 from samhw.choices.schedule import CHOICES, Schedule
 from samhw.compiler import Compiled
+from samhw.compiler.pipeline import candidates
 from samhw.compiler.search.auto import choose
 from samhw.compiler.search.auto_choice import AutoChoice, expected_cycles
 from samhw.compiler.search.job import Job
-from samhw.compiler.search.pipeline import candidates
 from samhw.compiler.search.tried import Start, candidates_of
 from samhw.errors import InputError
 from samhw.graph import Design

@@ -14,7 +14,7 @@ from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 from samhw.rooms import role
 
-__all__ = ["CLEARLY", "LARGER", "Start", "Search", "Stage", "candidates_of"]
+__all__ = ["CLEARLY", "LARGER", "Search", "Stage", "Start", "candidates_of"]
 
 Stage = Callable[["Search", AutoChoice, list[str]], AutoChoice]
 """A step of a search: the best that is known, or what is better, with a line for each thing that it chose."""

@@ -42,7 +42,7 @@ DESIGNS: Mapping[str, tuple[str, Sequence[str], str, Mapping[str, str]]] = {
     "graphsage, f32": ("graphsage", ["karate"], "f32", {}),
     "sae, f32": ("sae", [], "f32", {}),
 }
-"""By name: a program, its data, value type and what its schedule has in place of the program's own."""
+"""By name: a program, its data, value type and what its schedule has instead of the program's own."""
 
 
 def design(name: str) -> Compiled:

@@ -43,7 +43,7 @@ def row(positions: int, queries: int, cascade: str) -> dict[str, Any]:
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("--positions", type=int, help="of one sequence, in place of those of the page")
+    options.add_argument("--positions", type=int, help="of one sequence, instead of those of the page")
     options.add_argument("--queries", type=int, help="of it; by default all")
     arguments = options.parse_args()
     sizes = SIZES

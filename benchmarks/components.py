@@ -304,7 +304,7 @@ def is_stale(case: Case, known: Mapping[tuple[str, ...], Row]) -> bool:
 
 
 def write(path: Path, rows: Sequence[Row]) -> None:
-    """Writes rows in place of those of the same components, or beside what else a file has."""
+    """Writes rows instead of those of the same components, or beside what else a file has."""
     known = lines(path) | {_key(new): new for new in rows}
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), restval="", lineterminator="\n")

@@ -333,7 +333,7 @@ def _reach(e: Einsum, leaves: Collection[Einsum], found: dict[Einsum, None]) -> 
 
 
 def rebuilt(e: Einsum, change: Callable[[Einsum], Einsum | None]) -> Einsum:
-    """e with new nodes: `change` gives the node to put in place of another, or None to go on below it. What
+    """e with new nodes: `change` gives the node to put instead of another, or None to go on below it. What
     has no change below it stays the same object."""
     return _rebuilt(e, change, {})
 

@@ -311,7 +311,7 @@ def note_request(access: Words, at: int, n: int, done: int) -> None:
 
 
 def answer(access: Words) -> None:
-    """All that the firing asks for is requested: puts cycles in place of numbers of lines."""
+    """All that the firing asks for is requested: puts cycles instead of numbers of lines."""
     at = access[FIRST_PORT]
     for _ in range(access[PORTS]):
         access[at + ASKED] = 0

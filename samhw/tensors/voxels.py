@@ -47,7 +47,7 @@ def kernel_map(
         inputs: the positions of the voxels, each once, of shape (voxels, dimensions).
         kind: `submanifold` has outputs where inputs are; `strided` and `transposed` have them wherever an
             input reaches, in row-major order.
-        outputs: positions in place of these, each once: those of an earlier layer, for a transposed one.
+        outputs: positions instead of these, each once: those of an earlier layer, for a transposed one.
 
     Raises:
         InputError: for positions that are no such array, come twice, are none, too far apart or reach

@@ -1,6 +1,6 @@
 """Random programs under random brackets: the same results, by NumPy and by the simulator.
 
-A thousand of each, in place of the few of a quick run:
+A thousand of each, instead of the few of a quick run:
 
     SAMHW_RANDOM_BRACKETS=1000 python -m pytest tests/brackets/test_random.py
 """

@@ -1,6 +1,6 @@
 """Random cascades of every form and value type in RTL and HLS: the simulator's cycles and words.
 
-The sixty programs in RTL and forty in HLS, in place of a sample:
+The sixty programs in RTL and forty in HLS, instead of a sample:
 
     SAMHW_THOROUGH=1 python -m pytest -n 2 tests/cascade/test_hardware.py
 """

@@ -1,7 +1,7 @@
 """RedFuser's cases by segments and tiles, against the plain formulas in float64 and within the bound: one
 element or tile at a time, and by 2, 3 and 8 segments, for rising, falling, equal, single and masked scores.
 
-All of them, in place of a sample, in a minute:
+All of them, instead of a sample, in a minute:
 
     SAMHW_THOROUGH=1 python -m pytest tests/cascade/test_segmented_cases.py
 """

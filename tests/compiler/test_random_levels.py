@@ -1,6 +1,6 @@
 """Random programs whose operands have levels of every kind, in the simulator, as RTL and as HLS.
 
-Many of each, in place of the few of a quick run:
+Many of each, instead of the few of a quick run:
 
     SAMHW_RANDOM_LEVELS=500 python -m pytest tests/compiler/test_random_levels.py
 """

@@ -86,7 +86,7 @@ def test_long_fibers():
     ("pos", "ref", "error"),
     [
         ([0, 8], "0 D", Error(0)),
-        # What comes in place of a word beyond the memory does not increase either.
+        # What comes instead of a word beyond the memory does not increase either.
         ([0, 9], "0 D", Error.RANGE | Error.PROTOCOL),
         ([0, 0, 9, 9], "2 D", Error(0)),
         ([8, 9], "0 D", Error.RANGE),

@@ -1,6 +1,6 @@
 """Random programs under random splits: the same results, by NumPy and by the simulator.
 
-Five hundred of each, in place of the few of a quick run:
+Five hundred of each, instead of the few of a quick run:
 
     SAMHW_RANDOM_SPLITS=500 python -m pytest tests/splits/test_random.py
 """

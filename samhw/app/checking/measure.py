@@ -67,7 +67,7 @@ def measure(
 
     Args:
         schedule, value, arch: as for `compile_workload`.
-        depth: of every channel between nodes, in tokens, in place of the compiler's.
+        depth: of every channel between nodes, in tokens, instead of the compiler's.
         memory: what holds the tensors that lie off chip, if there is such a memory.
         options: of the simulator, as for `simulate`.
 

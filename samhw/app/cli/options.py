@@ -80,7 +80,7 @@ _BESIDE = (
     click.option(
         "--capacity",
         metavar="T=N,..",
-        help="Entries of the compressed levels of T, in place of as many as the data may need.",
+        help="Entries of the compressed levels of T, instead of as many as the data may need.",
     ),
     click.option(
         "--density",

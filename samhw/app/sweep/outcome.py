@@ -53,7 +53,7 @@ def outcome(configuration: Configuration) -> Outcome:
         return {"status": "failed", "error": str(error)}
     except Exception as error:
         return crashed(f"{type(error).__name__}: {error}")
-    # What they were on, in place of `auto`.
+    # What they were on, instead of `auto`.
     on = {"value": value.name}
     if configuration.data == AUTO:
         on["data"] = workload.name

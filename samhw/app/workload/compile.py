@@ -29,7 +29,7 @@ def compile_workload(
         schedule: by default the program's own. With `fuse="auto"` it is chosen for the data.
         value: the value type; None for what the program and its data need.
         capacity: greatest extents and entries that it is to have room for besides.
-        entries: by tensor, the entries of its compressed levels in place of those of data and `capacity`.
+        entries: by tensor, the entries of its compressed levels instead of those of data and `capacity`.
         arch: the latencies.
 
     Raises:

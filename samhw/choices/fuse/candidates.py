@@ -6,7 +6,7 @@ from math import inf
 
 from samhw.choices.fuse.words import FUSION_LEVELS, MODULE, FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search.auto_choice import AutoChoice
+from samhw.compiler.search.auto_choice import AutoChoice, gain_words
 from samhw.compiler.search.tried import CLEARLY, Search, Stage, Start
 from samhw.compiler.search.work import work_of
 from samhw.lang import Program
@@ -134,10 +134,7 @@ def moved(search: Search, best: AutoChoice, notes: list[str], below: float = inf
                 found, taken = other, move
         if found is best:
             return best
-        notes.append(
-            f"moved: {taken.result} beside {taken.beside} (about {found.cycles:,.0f} cycles in place of "
-            f"{best.cycles:,.0f})"
-        )
+        notes.append(f"moved: {taken.result} beside {taken.beside} ({gain_words(best.cycles, found.cycles)})")
         best = found
 
 

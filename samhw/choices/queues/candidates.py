@@ -6,7 +6,7 @@ from dataclasses import replace
 from samhw.choices.schedule import Schedule
 from samhw.choices.tables import counts_text
 from samhw.compiler import Compiled, CompiledRegion, add_queues, estimate_compiled
-from samhw.compiler.search.auto_choice import AutoChoice
+from samhw.compiler.search.auto_choice import AutoChoice, gain_words
 from samhw.compiler.search.tried import CLEARLY, Search, Stage, Start
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
@@ -78,10 +78,8 @@ def _queued(search: Search, best: AutoChoice, notes: list[str]) -> AutoChoice:
     rows."""
     found = _with_queues(search, best)
     if found.schedule != best.schedule:
-        notes.append(
-            f"queues: {counts_text(found.schedule.queues)}, as rows take unequal times (about "
-            f"{found.cycles:,.0f} cycles in place of {search.coupled(best).cycles:,.0f})"
-        )
+        gain = gain_words(search.coupled(best).cycles, found.cycles)
+        notes.append(f"queues: {counts_text(found.schedule.queues)}, as rows take unequal times ({gain})")
     return found
 
 

@@ -25,7 +25,7 @@ class Fork:
 
     Attributes:
         node: what is lowered.
-        operand: what is below it, with copies in place of what it cannot share.
+        operand: what is below it, with copies instead of what it cannot share.
         uses: the nodes that take its streams: itself, and those that have other names for the rows to come.
     """
 
@@ -39,7 +39,7 @@ class Forks:
     """What an expression shares with others.
 
     Attributes:
-        e: the expression, with copies in place of what it cannot share.
+        e: the expression, with copies instead of what it cannot share.
         streams: the intermediates that it shares; producers first.
     """
 

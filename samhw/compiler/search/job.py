@@ -59,7 +59,7 @@ class Job:
         data: what it is compiled for; None where capacities alone say how large it is.
         value: the value type; None for what `choose_value` makes of the program's text.
         capacity: greatest extents and entries, where neither text nor data say, or more is wanted.
-        entries: by tensor, the entries of its compressed levels in place of all others.
+        entries: by tensor, the entries of its compressed levels instead of all others.
         arch: the latencies.
         known: what is known of the inputs without data, for whose entries there is room then; None for as
             much as there is room for.

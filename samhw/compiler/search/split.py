@@ -151,7 +151,7 @@ class RegionSplitter:
         return not computation.is_once and self._schedule.share_of(tensor) in ("auto", "all")
 
     def _computed_again(self, whole: Candidate, start: int, end: int) -> str:
-        """What a region that ends computes once, in place of again and again."""
+        """What a region that ends computes once, instead of again and again."""
         written = {s.lhs.tensor for s in self._region.statements[start:end]}
         original = self._original(whole, start)
         again = [c for c in whole.main.computations if original(c.tensor) in written and not c.is_once]

@@ -69,7 +69,7 @@ class DataStatistics(TensorStatistics):
         tensors: the inputs.
         masks: those of which only what is not zero counts.
         kind: `exact` or `sampled`, which samples far earlier.
-        most: the pairs that the joins of one count may look at, in place of what the kind has.
+        most: the pairs that the joins of one count may look at, instead of what the kind has.
     """
 
     def __init__(

@@ -69,7 +69,7 @@ class TensorStatistics(ABC):
 
     kind: Kind
     is_bound: bool = False
-    """Counts are upper bounds that hold for sure, in place of what is expected."""
+    """Counts are upper bounds that hold for sure, instead of what is expected."""
 
     def __init__(self) -> None:
         self._counts: dict[Support, float] = {}

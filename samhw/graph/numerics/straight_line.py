@@ -1,6 +1,6 @@
 """Definitions as straight-line code: the scalar forms, derived from the only text of each definition.
 
-A definition on `Bits` has no branches that depend on a word. Run on `Term`s in place of words it leaves a
+A definition on `Bits` has no branches that depend on a word. Run on `Term`s instead of words it leaves a
 record of its steps. Written out as a Python function of ints, these are its scalar form: faster than the
 definition, since it has no formats and calls any more, and in reach of `samhw.sim.machine_code`, since it
 holds nothing but integers, comparisons, `sqrt` and tables."""

@@ -464,7 +464,7 @@ class _Rewriter:
         return self._running[key]
 
     def _version(self, access: Access, reduced: Reduced, put: Mapping[Access, Expr]) -> Expr:
-        """What is to be read in the place of an access: what was put in place of an earlier result, and what
+        """What is to be read in the place of an access: what was put instead of an earlier result, and what
         follows from that element by element."""
         if access in put:
             return put[access]

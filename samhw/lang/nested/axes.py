@@ -100,7 +100,7 @@ class _Merge:
         self.buffers: dict[str, Buffer] = {}
 
     def merged(self) -> NestedFunction:
-        """The function with one loop in place of the two."""
+        """The function with one loop instead of the two."""
         for name, buffer in self.function.buffers.items():
             change = self.read_inside if name in self.inside else self.read_outside
             self.buffers[name] = with_reads(self.narrowed(buffer), change)
@@ -119,7 +119,7 @@ class _Merge:
         return names.index(self.outer.name)
 
     def narrowed(self, buffer: Buffer) -> Buffer:
-        """A buffer with one dimension in place of the two."""
+        """A buffer with one dimension instead of the two."""
         at = self.position(buffer)
         if at is None:
             return buffer

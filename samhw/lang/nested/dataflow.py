@@ -57,7 +57,7 @@ class ElementRead:
     indices: "tuple[Index, ...]" = ()
 
     def substituted(self, values: "Mapping[str, Index]", *, roughly: bool = False) -> "ElementRead":
-        """The read with indices in place of variables, all at once; one that `values` lacks stays.
+        """The read with indices instead of variables, all at once; one that `values` lacks stays.
 
         Where a read would be part of an affine index, that raises ValueError; or the read alone stands there,
         `roughly`, for those who ask only whether a place is known.

@@ -30,7 +30,7 @@ def constant(number: int) -> Affine:
 
 
 def substituted(index: Affine, values: Mapping[str, Affine]) -> Affine:
-    """The index with indices in place of variables, all at once; one that `values` lacks stays."""
+    """The index with indices instead of variables, all at once; one that `values` lacks stays."""
     terms: list[tuple[str, int]] = []
     offset = index.offset
     for name, factor in index.terms:

@@ -1,4 +1,4 @@
-"""Which operations of a function are part of the expression of what reads them, in place of a statement."""
+"""Which operations of a function are part of the expression of what reads them, instead of a statement."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

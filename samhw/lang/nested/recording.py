@@ -286,7 +286,7 @@ class TracedList(NestedTensor):
         return found
 
     def _viewed(self, first: tuple[int, ...], position: Index) -> "TracedList":
-        """Other outermost dimensions in place of the outermost one: their extents, and the position in this
+        """Other outermost dimensions instead of the outermost one: their extents, and the position in this
         list that their coordinates give."""
         self._check_whole()
         own = _own_dims((*first, *self.type.extents[1:]))
@@ -296,7 +296,7 @@ class TracedList(NestedTensor):
         return self.tracer.view(self._placed(position, down), own, self.shape)
 
     def _placed(self, position: Index, others: Mapping[str, Affine]) -> ElementRead:
-        """The read of an element, with a position in place of the outermost coordinate, and indices in place
+        """The read of an element, with a position instead of the outermost coordinate, and indices in place
         of the others."""
         values = {**others, self.own[0].name: position}
         try:

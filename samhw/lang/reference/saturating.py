@@ -8,7 +8,7 @@ negative terms, and S = P + N:
 * As long as P does not leave the range, nothing saturates at the top; and at the bottom if N does not.
 * A sum that saturates at the top, as a whole or in part, is from there on no less than ``greatest + N``. So
   it is no less than the lesser of S and ``greatest + N`` in any order; likewise at the bottom.
-* What saturates before it is multiplied by factors below 1 is made less by these: in place of `greatest`
+* What saturates before it is multiplied by factors below 1 is made less by these: instead of `greatest`
   there is the product of `greatest` and all factors below 1.
 
 Sums that saturate for sure, of terms of one sign, so have an interval of one number.

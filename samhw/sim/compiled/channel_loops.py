@@ -82,7 +82,7 @@ def wait_for_two(tokens: int, firings: int, count: int, i: int, ready: int, othe
     there, words = words_at(tokens, count), words_at(firings, count)
     for k in range(count):
         word = words[k] >> i
-        # Loads a zero in place of a token that is not needed: a branch would be a guess.
+        # Loads a zero instead of a token that is not needed: a branch would be a guess.
         due = words_at(ready if word & 1 else zero, 1)[0]
         due = max(due, words_at(other if word & 2 else zero, 1)[0])
         there[k] = max(there[k], due)

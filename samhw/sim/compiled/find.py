@@ -86,7 +86,7 @@ def surely(shape: FinderShape, finding: Finding, most: int) -> int:
 def find_freely(shape: FinderShape, step: Step, finding: Finding, until: int) -> int:
     """Finds firings without a look at the ends of channels, up to one for which that is needed.
 
-    Gives 0, or what the step function gave in place of a firing. Most firings are found here.
+    Gives 0, or what the step function gave instead of a firing. Most firings are found here.
     """
     word = 0
     while finding.trail.number < until:

@@ -1,4 +1,4 @@
-"""Many firings timed together that differ, or have to wait: channel by channel in place of firing by firing.
+"""Many firings timed together that differ, or have to wait: channel by channel instead of firing by firing.
 
 Each channel has its own loop over the firings: from when on do its tokens, or its slots, let them come? One
 loop is left that depends on the cycle before. Then each channel has a loop again, for what the firings do to

@@ -18,10 +18,10 @@ __all__ = [
 ]
 
 NEVER = 1 << 62
-"""A cycle that no firing comes in; in place of one that is not known."""
+"""A cycle that no firing comes in; instead of one that is not known."""
 
 UP_TO_DATE = 2 * NEVER - 1
-"""In place of a cycle: nothing has to be timed again."""
+"""Instead of a cycle: nothing has to be timed again."""
 
 
 class ActorRecord(Record):

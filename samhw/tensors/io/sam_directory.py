@@ -60,7 +60,7 @@ def read(path: Path, name: str | None) -> Tensor:
 
 
 def write(path: Path, tensor: Tensor, name: str) -> None:
-    """Write the tensor under that name, in place of an earlier one of that name."""
+    """Write the tensor under that name, instead of an earlier one of that name."""
     if not re.fullmatch(r"\w+", name):
         raise InputError(f"{name!r} cannot name a tensor in a file name: use letters, digits and '_'")
     if tensor.format.block is not None:

@@ -6,7 +6,7 @@
 
 namespace samhw {
 
-/// Whether a fiber ends before it starts: EMPTY, with a one in place of a coordinate.
+/// Whether a fiber ends before it starts: EMPTY, with a one instead of a coordinate.
 inline bool is_backward(const token<index_t> &last) { return last.kind == EMPTY && last.payload != 0; }
 
 /// The number of the last coordinate of a fiber between two positions, for is_backward.

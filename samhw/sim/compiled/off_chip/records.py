@@ -9,7 +9,7 @@ class AccessRecord(Record):
     """An actor's access to off-chip memory."""
 
     rule: int
-    """Address of its words as `samhw.sim.port_rule` has them; in place of the cycle in which a line is done
+    """Address of its words as `samhw.sim.port_rule` has them; instead of the cycle in which a line is done
     these have one more than the number of its request."""
     actor: int
     """Address of the actor."""

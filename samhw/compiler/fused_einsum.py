@@ -46,8 +46,8 @@ from samhw.lang import (
     Sub,
 )
 from samhw.lang.decision import Iteration
-from samhw.lang.expr import walk
 from samhw.lang.fusion import FusedRegion, Instance
+from samhw.lang.traverse import walk
 from samhw.names import Names
 
 __all__ = ["EinsumBuilder"]

@@ -44,13 +44,6 @@ from samhw.lang.expr import (
     Reshape,
     RunningReduction,
     Sub,
-    accesses,
-    free_indices,
-    renamed,
-    rewritten,
-    terms,
-    walk,
-    with_accesses,
 )
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
 from samhw.lang.kernels import kernel_description, kernel_names, load_kernel
@@ -64,6 +57,7 @@ from samhw.lang.sequences import load_sequence, sequence_description, sequence_n
 from samhw.lang.size import check_size
 from samhw.lang.source import Source, Span
 from samhw.lang.statement import COORDINATES, MOST_RANKS, RANKINGS, Region, Scan, Statement
+from samhw.lang.traverse import accesses, free_indices, renamed, rewritten, terms, walk, with_accesses
 
 __all__ = [
     "COORDINATES",

@@ -3,21 +3,9 @@
 from collections.abc import Iterator
 
 from samhw.graph.numerics.vanishing import vanishes, vanishes_by_first
-from samhw.lang.expr import (
-    Access,
-    Add,
-    Call,
-    Div,
-    Expr,
-    Literal,
-    Mul,
-    Neg,
-    Sub,
-    factors_of,
-    free_indices,
-    terms,
-)
+from samhw.lang.expr import Access, Add, Call, Div, Expr, Literal, Mul, Neg, Sub
 from samhw.lang.statement import Statement
+from samhw.lang.traverse import factors_of, free_indices, terms
 
 __all__ = ["is_zero_beyond", "reaching_beyond"]
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from samhw.lang.expr import Call, accesses, factors_of, free_indices, terms, walk
+from samhw.lang.expr import Call
 from samhw.lang.program import Program
 from samhw.lang.statement import Statement
+from samhw.lang.traverse import accesses, factors_of, free_indices, terms, walk
 
 __all__ = ["cautions"]
 

@@ -22,14 +22,12 @@ from samhw.lang.expr import (
     Reshape,
     RunningReduction,
     Sub,
-    accesses,
-    free_indices,
-    terms,
 )
 from samhw.lang.lexemes import LONGEST_NAME, is_name
 from samhw.lang.program import Program
 from samhw.lang.source import Span
 from samhw.lang.statement import COORDINATES, RANKINGS, Scan, Statement
+from samhw.lang.traverse import accesses, free_indices, terms
 
 __all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]
 

@@ -3,11 +3,12 @@ scatters, and ``Y[i] = X[2*i + d - 1] * K[d]`` has a window."""
 
 from samhw.errors import InputError
 from samhw.lang.declaration import MAX_EXTENT
-from samhw.lang.expr import Access, Recurrence, RunningReduction, accesses
+from samhw.lang.expr import Access, Recurrence, RunningReduction
 from samhw.lang.index import ComputedIndex
 from samhw.lang.lexemes import is_name
 from samhw.lang.program import Program
 from samhw.lang.statement import Statement
+from samhw.lang.traverse import accesses
 
 __all__ = ["check_gathers", "check_index_extents", "check_index_tensors"]
 

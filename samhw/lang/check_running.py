@@ -1,9 +1,10 @@
 """The rules of what goes along one index: running reductions, recurrences, coordinates of extremes, and what
 is put in order."""
 
-from samhw.lang.expr import Expr, Recurrence, RunningReduction, free_indices
+from samhw.lang.expr import Expr, Recurrence, RunningReduction
 from samhw.lang.program import Program
 from samhw.lang.statement import Statement
+from samhw.lang.traverse import free_indices
 
 __all__ = ["check_coordinate", "check_ranking", "check_recurrence", "check_running"]
 

@@ -15,23 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.graph.numerics.vanishing import vanishes
-from samhw.lang.expr import (
-    Access,
-    Add,
-    Call,
-    Concat,
-    Div,
-    Expr,
-    Literal,
-    Mul,
-    Neg,
-    Reshape,
-    Sub,
-    factors_of,
-    free_indices,
-)
+from samhw.lang.expr import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Reshape, Sub
 from samhw.lang.program import Program
 from samhw.lang.statement import Statement
+from samhw.lang.traverse import factors_of, free_indices
 from samhw.tensors import Tensor
 from samhw.tensors.formats.arrays import run_starts
 from samhw.tensors.storage import sort_order

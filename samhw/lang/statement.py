@@ -4,19 +4,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from samhw.lang.expr import (
-    Access,
-    Concat,
-    Expr,
-    Recurrence,
-    Reshape,
-    RunningReduction,
-    accesses,
-    free_indices,
-    renamed,
-    with_accesses,
-)
+from samhw.lang.expr import Access, Concat, Expr, Recurrence, Reshape, RunningReduction
 from samhw.lang.source import Span
+from samhw.lang.traverse import accesses, free_indices, renamed, with_accesses
 
 __all__ = ["COORDINATES", "MOST_RANKS", "RANKINGS", "Region", "Scan", "Statement"]
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from samhw.lang import Program, Statement
-from samhw.lang.expr import Access, Call, Concat, Expr, Recurrence, Reshape, RunningReduction, accesses
+from samhw.lang.expr import Access, Call, Concat, Expr, Recurrence, Reshape, RunningReduction
 from samhw.lang.index import ComputedIndex, Indirect, Name
 from samhw.lang.statement import Scan
+from samhw.lang.traverse import accesses
 from tests.seams import formats, operands, scans
 from tests.seams.case import Case
 from tests.seams.extents import index_extents

@@ -28,9 +28,9 @@ from samhw.lang.expr import (
     Reshape,
     RunningReduction,
     Sub,
-    free_indices,
 )
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
+from samhw.lang.traverse import free_indices
 from tests.seams.arithmetic import Arithmetic, Number, UnclearError, arithmetic
 from tests.seams.extents import Shape, index_extents, result_shape
 

@@ -6,8 +6,8 @@ from math import expm1, prod
 
 from samhw.graph.numerics.vanishing import vanishes
 from samhw.lang import Access, Call, Div, Expr, Literal, Mul, Program, Statement, free_indices, terms
-from samhw.lang.expr import factors_of
 from samhw.lang.reference import sum_next
+from samhw.lang.traverse import factors_of
 from samhw.limits import WORD
 from samhw.tensors import Tensor
 

@@ -19,7 +19,7 @@ from samhw.lang import (
     greatest_extents,
     terms,
 )
-from samhw.lang.expr import factors_of
+from samhw.lang.traverse import factors_of
 
 __all__ = ["ProgramWork", "Sizes", "extents_of", "joined", "kept_density", "work_of"]
 

@@ -10,18 +10,8 @@ from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.unsupported import UnsupportedError
 from samhw.importers.core.value import Fetch, ScanBlock, Stored, TensorStep, Value
 from samhw.lang import COORDINATES, RANKINGS
-from samhw.lang.expr import (
-    Access,
-    Concat,
-    Expr,
-    Literal,
-    Reshape,
-    RunningReduction,
-    accesses,
-    free_indices,
-    renamed,
-    with_accesses,
-)
+from samhw.lang.expr import Access, Concat, Expr, Literal, Reshape, RunningReduction
+from samhw.lang.traverse import accesses, free_indices, renamed, with_accesses
 from samhw.names import Names, plain
 
 __all__ = ["Build", "Made"]

@@ -5,7 +5,8 @@ from samhw.importers.core.build import Build
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.unsupported import UnsupportedError
 from samhw.importers.core.value import Value
-from samhw.lang.expr import Access, Expr, Literal, accesses, free_indices
+from samhw.lang.expr import Access, Expr, Literal
+from samhw.lang.traverse import accesses, free_indices
 
 __all__ = ["contract"]
 

@@ -10,7 +10,8 @@ from samhw.importers.core.bounds import DEEPEST
 from samhw.importers.core.build import Build, Made
 from samhw.importers.core.hints import Hints
 from samhw.importers.core.value import Stored
-from samhw.lang.expr import Access, Concat, Reshape, with_accesses
+from samhw.lang.expr import Access, Concat, Reshape
+from samhw.lang.traverse import with_accesses
 
 __all__ = ["without_deep"]
 

@@ -10,21 +10,11 @@ from samhw.importers.core.order import loop_order
 from samhw.importers.core.value import ScanBlock, Stored, TensorStep
 from samhw.lang.check import check_program
 from samhw.lang.declaration import TensorDecl
-from samhw.lang.expr import (
-    Access,
-    Call,
-    Concat,
-    Div,
-    Expr,
-    Mul,
-    Neg,
-    Reshape,
-    free_indices,
-    with_accesses,
-)
+from samhw.lang.expr import Access, Call, Concat, Div, Expr, Mul, Neg, Reshape
 from samhw.lang.index import ComputedIndex, Name, StepIndex
 from samhw.lang.program import Program
 from samhw.lang.statement import Region, Scan, Statement
+from samhw.lang.traverse import free_indices, with_accesses
 from samhw.tensors import Format, LevelType
 
 __all__ = ["Emitted", "Placed", "emit"]

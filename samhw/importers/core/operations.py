@@ -10,7 +10,8 @@ from samhw.importers.core.build import Build
 from samhw.importers.core.tensors import Tensors, tensors_in
 from samhw.importers.core.unsupported import UnsupportedError
 from samhw.importers.core.value import Value
-from samhw.lang.expr import Access, Add, Expr, Literal, Mul, Operand, as_expr, free_indices, renamed
+from samhw.lang.expr import Access, Add, Expr, Literal, Mul, Operand, as_expr
+from samhw.lang.traverse import free_indices, renamed
 
 __all__ = ["Operations"]
 

@@ -7,7 +7,8 @@ from samhw.importers.core.build import Build
 from samhw.importers.core.hints import Hints
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.value import Arguments, Stored
-from samhw.lang.expr import Access, Expr, accesses, with_accesses
+from samhw.lang.expr import Access, Expr
+from samhw.lang.traverse import accesses, with_accesses
 
 __all__ = ["Piece"]
 

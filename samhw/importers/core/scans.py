@@ -8,7 +8,8 @@ from samhw.importers.core.build import Build, Made
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.unsupported import UnsupportedError
 from samhw.importers.core.value import ScanBlock, Stored, TensorStep, Value, check_unmasked
-from samhw.lang.expr import Access, Literal, accesses, free_indices
+from samhw.lang.expr import Access, Literal
+from samhw.lang.traverse import accesses, free_indices
 
 __all__ = ["Body", "Scans"]
 

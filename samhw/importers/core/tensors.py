@@ -8,7 +8,8 @@ from samhw.importers.core.bounds import MOST_JOINED, grouped
 from samhw.importers.core.build import Build
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.value import Value
-from samhw.lang.expr import Access, Concat, Expr, Literal, Mul, Reshape, accesses, free_indices
+from samhw.lang.expr import Access, Concat, Expr, Literal, Mul, Reshape
+from samhw.lang.traverse import accesses, free_indices
 
 __all__ = ["Tensors", "tensors_in"]
 

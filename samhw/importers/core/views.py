@@ -14,7 +14,8 @@ from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.piece import Piece
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.value import Value, check_unmasked
-from samhw.lang.expr import Access, Reshape, free_indices
+from samhw.lang.expr import Access, Reshape
+from samhw.lang.traverse import free_indices
 
 __all__ = ["Views"]
 

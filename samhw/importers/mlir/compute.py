@@ -36,20 +36,8 @@ from samhw.importers.mlir.reductions import (
 from samhw.importers.mlir.structured import Structured
 from samhw.importers.mlir.types import Affine, AffineMap
 from samhw.importers.mlir.unsigned_order import flipped, unsigned_extreme
-from samhw.lang.expr import (
-    Access,
-    Add,
-    Call,
-    Expr,
-    Literal,
-    Mul,
-    accesses,
-    free_indices,
-    rewritten,
-    terms,
-    walk,
-    with_accesses,
-)
+from samhw.lang.expr import Access, Add, Call, Expr, Literal, Mul
+from samhw.lang.traverse import accesses, free_indices, rewritten, terms, walk, with_accesses
 
 __all__ = ["Compute", "Init"]
 

@@ -7,21 +7,8 @@ from enum import Enum
 
 from samhw.importers.core import Build, Made, UnsupportedError, Value
 from samhw.importers.mlir.idioms import call, number_of, sum_of
-from samhw.lang.expr import (
-    Access,
-    Add,
-    Call,
-    Div,
-    Expr,
-    Literal,
-    Mul,
-    Neg,
-    Sub,
-    accesses,
-    free_indices,
-    renamed,
-    rewritten,
-)
+from samhw.lang.expr import Access, Add, Call, Div, Expr, Literal, Mul, Neg, Sub
+from samhw.lang.traverse import accesses, free_indices, renamed, rewritten
 
 __all__ = ["Hidden", "hidden_asked", "is_zero_anyway", "mask_of", "shown", "where_hidden"]
 

@@ -4,7 +4,8 @@ it is."""
 import math
 from collections.abc import Callable, Mapping
 
-from samhw.lang.expr import Add, Call, Div, Expr, Literal, Mul, Neg, Sub, factors_of, rewritten
+from samhw.lang.expr import Add, Call, Div, Expr, Literal, Mul, Neg, Sub
+from samhw.lang.traverse import factors_of, rewritten
 
 __all__ = [
     "ERF",

@@ -8,21 +8,8 @@ from samhw.importers.mlir.idioms import call, difference, number_of, product, su
 from samhw.importers.mlir.number_system import MARKED_WORD
 from samhw.importers.mlir.numbers_only import NUMBERS_ONLY, numbers_only, or_infinite
 from samhw.importers.mlir.unsigned_order import UNSIGNED, flipped, unsigned_extreme
-from samhw.lang.expr import (
-    Access,
-    Add,
-    Call,
-    Div,
-    Expr,
-    Literal,
-    Mul,
-    Neg,
-    Sub,
-    accesses,
-    factors_of,
-    free_indices,
-    rewritten,
-)
+from samhw.lang.expr import Access, Add, Call, Div, Expr, Literal, Mul, Neg, Sub
+from samhw.lang.traverse import accesses, factors_of, free_indices, rewritten
 
 __all__ = [
     "BodyReduction",

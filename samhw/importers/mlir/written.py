@@ -6,19 +6,8 @@ from collections.abc import Sequence
 from samhw.errors import InputError
 from samhw.importers.mlir.written_bodies import WrittenBody, number_text
 from samhw.lang import Program, Statement
-from samhw.lang.expr import (
-    Access,
-    Add,
-    Concat,
-    Expr,
-    Neg,
-    Recurrence,
-    Reshape,
-    RunningReduction,
-    Sub,
-    accesses,
-    free_indices,
-)
+from samhw.lang.expr import Access, Add, Concat, Expr, Neg, Recurrence, Reshape, RunningReduction, Sub
+from samhw.lang.traverse import accesses, free_indices
 from samhw.tensors import Format, LevelType
 
 __all__ = ["write_function"]

@@ -9,8 +9,8 @@ import torch
 from samhw.importers.core import Operations, Tensors, Value, contract
 from samhw.importers.torch.operands import Operand, Operands
 from samhw.importers.torch.value import Known
-from samhw.lang.expr import free_indices
 from samhw.lang.functions import eq, lt, select
+from samhw.lang.traverse import free_indices
 
 __all__ = ["ComputedIndices"]
 

@@ -18,7 +18,7 @@ from samhw.lang import (
     Statement,
     accesses,
 )
-from samhw.lang.expr import with_accesses
+from samhw.lang.traverse import with_accesses
 
 __all__ = ["Reduced", "RegionReductions"]
 

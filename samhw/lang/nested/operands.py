@@ -8,7 +8,6 @@ import numpy as np
 
 from samhw.errors import InputError
 from samhw.lang import Access, Add, Expr, Literal, Mul, Statement
-from samhw.lang.expr import free_indices
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name
 from samhw.lang.nested.dataflow import (
     Buffer,
@@ -29,6 +28,7 @@ from samhw.lang.nested.indices import Affine, value_of, variable
 from samhw.lang.nested.picked import is_of_numbers
 from samhw.lang.nested.places import STEP, CellPlace
 from samhw.lang.nested.stored import StoredBuffer, StoredTensors
+from samhw.lang.traverse import free_indices
 
 __all__ = ["TensorOperands"]
 

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.lang import Access, Expr, Mul
-from samhw.lang.expr import free_indices
 from samhw.lang.index import Indirect
 from samhw.lang.nested.dataflow import (
     Buffer,
@@ -30,6 +29,7 @@ from samhw.lang.nested.indices import Affine, variable
 from samhw.lang.nested.lowered import ParameterPart
 from samhw.lang.nested.picked import PickedPlaces
 from samhw.lang.nested.places import CellPlace, IndexNames
+from samhw.lang.traverse import free_indices
 from samhw.names import Names
 
 __all__ = ["StoredBuffer", "StoredTensors"]

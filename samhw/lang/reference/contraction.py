@@ -7,13 +7,13 @@ from typing import TypeAlias
 import numpy as np
 
 from samhw.lang import Access, Add, Call, Div, Expr, Literal, Mul, Neg, Sub, accesses, free_indices
-from samhw.lang.expr import factors_of
 from samhw.lang.reference.domain import Domain, Reduction
 from samhw.lang.reference.groups import Groups
 from samhw.lang.reference.join import distinct
 from samhw.lang.reference.lookup import Lookup
 from samhw.lang.reference.pieces import in_pieces
 from samhw.lang.reference.relation import Array, Points, Relation, gathered
+from samhw.lang.traverse import factors_of
 
 __all__ = ["Contraction", "Gather", "provenance_of", "wide"]
 

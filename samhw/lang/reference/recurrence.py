@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from samhw.lang import Access, Expr, Recurrence, Statement, free_indices
-from samhw.lang.expr import factors_of
 from samhw.lang.reference.along import Along, along
 from samhw.lang.reference.contraction import Contraction
 from samhw.lang.reference.domain import Domain
@@ -13,6 +12,7 @@ from samhw.lang.reference.elimination import SumOfProducts
 from samhw.lang.reference.lookup import Integers
 from samhw.lang.reference.relation import Array, Points, Relation
 from samhw.lang.reference.running import accumulated, points_to_visit, row_ends
+from samhw.lang.traverse import factors_of
 
 __all__ = ["recurrence"]
 

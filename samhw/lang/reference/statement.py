@@ -24,7 +24,6 @@ from samhw.lang import (
     Sub,
     free_indices,
 )
-from samhw.lang.expr import factors_of, signed_terms
 from samhw.lang.reference.addition import added
 from samhw.lang.reference.contraction import Contraction, Gather, provenance_of
 from samhw.lang.reference.coordinate import coordinate
@@ -37,6 +36,7 @@ from samhw.lang.reference.recurrence import recurrence
 from samhw.lang.reference.relation import Array, Points, Relation
 from samhw.lang.reference.running import running
 from samhw.lang.reference.support import support
+from samhw.lang.traverse import factors_of, signed_terms
 
 __all__ = ["evaluate_statement"]
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import cache
 
 from samhw.lang import Access, Add, Call, Div, Expr, Literal, Mul, Neg, Sub
-from samhw.lang.expr import factors_of
 from samhw.lang.reference.join import intersection, union_of
 from samhw.lang.reference.relation import Points, Relation
 from samhw.lang.reference.values import VALUES
+from samhw.lang.traverse import factors_of
 
 __all__ = ["support"]
 

@@ -24,9 +24,9 @@ from samhw.lang import (
     free_indices,
     with_accesses,
 )
-from samhw.lang.expr import signed_terms
 from samhw.lang.splits.factors import factors
 from samhw.lang.splits.partition import TensorSplit
+from samhw.lang.traverse import signed_terms
 from samhw.names import Names
 
 __all__ = ["MOST_STREAMS", "MOST_TERMS", "StatementsOverParts"]

@@ -14,23 +14,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.lang.expr import (
-    Access,
-    Add,
-    Call,
-    Concat,
-    Div,
-    Expr,
-    Literal,
-    Mul,
-    Neg,
-    Reshape,
-    Sub,
-    accesses,
-    factors_of,
-    free_indices,
-)
+from samhw.lang.expr import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Reshape, Sub
 from samhw.lang.statement import Statement
+from samhw.lang.traverse import accesses, factors_of, free_indices
 
 __all__ = ["Array", "Domain", "sum_of_products", "walk_statement"]
 

@@ -9,9 +9,10 @@ from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import Results, operator
 from samhw.lang import COORDINATES
-from samhw.lang.expr import Literal, RunningReduction, free_indices
+from samhw.lang.expr import Literal, RunningReduction
 from samhw.lang.functions import abs as abs_
 from samhw.lang.functions import eq, exp, log, sqrt
+from samhw.lang.traverse import free_indices
 
 __all__ = ["RowAlong", "coordinates", "reduced", "row_along", "total"]
 

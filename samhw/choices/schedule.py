@@ -6,8 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
-import tomli_w
-
+from samhw.choices import toml
 from samhw.choices.cascade.words import Cascade
 from samhw.choices.choice import AUTO, Choice, choice
 from samhw.choices.fuse.words import FusionLevel, FusionRule
@@ -148,7 +147,7 @@ class Schedule:
 
     def dumps(self) -> str:
         """The text of a file that `load` reads back."""
-        return tomli_w.dumps(self.to_json())
+        return toml.dumps(self.to_json())
 
     def _values(self) -> Iterator[tuple[Choice[Any], Any]]:
         return ((one, getattr(self, one.name)) for one in CHOICES)

@@ -1,7 +1,7 @@
 """From the instances of a region to its fused einsum, in which every sum stands where it belongs."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 from samhw.compiler.einsum import (
@@ -51,6 +51,19 @@ from samhw.lang.traverse import walk
 from samhw.names import Names
 
 __all__ = ["EinsumBuilder"]
+
+
+@dataclass(frozen=True)
+class _Space:
+    """The iteration space of a statement, which producers that are multiplied out into it widen.
+
+    Attributes:
+        indices: all those in use, at whatever depth of producers. None can be summed for one factor alone.
+        summed: those that the whole is summed over.
+    """
+
+    indices: set[str]
+    summed: list[str]
 
 
 class EinsumBuilder:
@@ -113,7 +126,7 @@ class EinsumBuilder:
         elif isinstance(statement.rhs, Recurrence):
             e = self._recurrence(instance, statement.rhs, restricted)
         elif statement.reduction == "sum":
-            e = build(instance, statement.rhs, reduced)
+            e = build(instance, statement.rhs, _Space(set(instance.rename.values()), reduced))
             e = picked(self._masked(instance, e, reduced) if restricted else e, reduced)
             e = self._sums.over(e, reduced)
         else:
@@ -179,26 +192,26 @@ class EinsumBuilder:
             return Reduce(name, index, e, RECUR)
         return RunningReduce(name, index, e, RECUR, exclusive=False)
 
-    def _build(self, instance: Instance, e: Expr, reduced: list[str] | None = None) -> Einsum:
+    def _build(self, instance: Instance, e: Expr, space: _Space | None = None) -> Einsum:
         """The einsum of an expression.
 
         Args:
-            reduced: the indices that it will be summed over; a producer that is multiplied out adds its own.
-                None where no sum reaches.
+            space: in which it will be summed; a producer that is multiplied out adds its own indices. None
+                where no sum reaches.
         """
         match e:
             case Access():
-                return self._access(instance, e, reduced)
+                return self._access(instance, e, space)
             case Literal():
                 return Number(e.value)
             case Neg():
-                operand = self._build(instance, e.operand, reduced)
+                operand = self._build(instance, e.operand, space)
                 return Number(-operand.value) if isinstance(operand, Number) else Apply("neg", (operand,))
             case Add() | Sub():
                 op = "add" if isinstance(e, Add) else "sub"
-                return _sum_of(op, *(self._build(instance, side, reduced) for side in (e.left, e.right)))
+                return _sum_of(op, *(self._build(instance, side, space) for side in (e.left, e.right)))
             case Mul():
-                return _product(*(self._build_factor(instance, side, reduced) for side in (e.left, e.right)))
+                return _product(*(self._build_factor(instance, side, space) for side in (e.left, e.right)))
             case Div():
                 return Apply("div", (self._build(instance, e.left), self._build(instance, e.right)))
             case Call() if all(isinstance(a, Literal) for a in e.arguments):
@@ -232,25 +245,26 @@ class EinsumBuilder:
             before = (*before, extent)
         return Apply(CONCAT, tuple(parts))
 
-    def _build_factor(self, instance: Instance, e: Expr, reduced: list[str] | None) -> Einsum:
+    def _build_factor(self, instance: Instance, e: Expr, space: _Space | None) -> Einsum:
         """The einsum of a factor. Nothing is multiplied out in one term of several, since the others lack its
         sum, which spans the whole product."""
         inner = e
         while isinstance(inner, Neg):
             inner = inner.operand
-        return self._build(instance, e, None if isinstance(inner, Add | Sub) else reduced)
+        return self._build(instance, e, None if isinstance(inner, Add | Sub) else space)
 
-    def _access(self, instance: Instance, access: Access, reduced: list[str] | None) -> Einsum:
+    def _access(self, instance: Instance, access: Access, space: _Space | None) -> Einsum:
         producer = instance.producer(access)
         if producer is None:
             return self._stored(instance, access)
-        if self._factored or reduced is None or not self._multiplies_out(producer):
+        if self._factored or space is None or not self._multiplies_out(producer):
             return self._intermediate(producer)
         inner = [i for i in producer.rename.values() if i not in producer.indices(producer.statement.lhs)]
-        if any(i in reduced or i in instance.rename.values() for i in inner):
+        if not space.indices.isdisjoint(inner):
             return self._intermediate(producer)
-        reduced += inner
-        e = self._build(producer, producer.statement.rhs, reduced)
+        space.indices.update(inner)
+        space.summed.extend(inner)
+        e = self._build(producer, producer.statement.rhs, space)
         return e if producer.statement.mask is None else _product(e, self._mask(producer))
 
     def _multiplies_out(self, producer: Instance) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import samhw
 from samhw.app.checking import Check, Verdict
 from samhw.app.checking.check import check
 from samhw.app.cli import main
@@ -193,6 +194,25 @@ def test_a_check_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     found = json.loads(CliRunner().invoke(main, ["run", "spmv", "--no-check", "--json", "-"]).stdout)
     assert found["checked"] is False
     assert found["max_abs_error"] is None
+
+
+@pytest.mark.parametrize("h", ["i, k", "k, i"])
+def test_the_bound_of_cascades_as_written_takes_what_is_stored_after_a_scan(h: str) -> None:
+    """A scan over an inner mode stores its steps in another layout, and h only after the last one."""
+    text = (
+        f"tensor x[i=2]\ntensor h[{h.replace('k', 'k=3').replace('i', 'i=2')}] : dense\n"
+        "tensor s[k=3, i=2] : dense\nscan k {\n"
+        f"    h[{h}] = h[{h.replace('k', 'k - 1')}] * 2 + x[i]\n    s[k, i] = max(s[k - 1, i], h[{h}])\n}}\n"
+    )
+    checks = []
+    for cascade in ("off", "auto"):
+        result = samhw.compile(text, schedule={"cascade": cascade}, value="bf16").run(x=[1, -1])
+        np.testing.assert_array_equal(result["s"], [[1, 0], [3, 0], [7, 0]])
+        checks.append(result.check())
+    assert checks[1].good
+    assert checks[0].plain_bound is None
+    assert checks[1].plain_bound == checks[0].bound
+    assert not checks[1].is_wider
 
 
 def test_a_cascade_has_the_values_of_the_program_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,12 @@
 """Graphs: shape, determinism, and the programs that are refused."""
 
-import pytest
+from collections.abc import Callable
 
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import samhw
 from samhw.app.checking import check
 from samhw.app.workload import compile_workload, make_workload
 from samhw.choices.iteration.words import ITERATIONS, Iteration
@@ -14,6 +19,8 @@ from samhw.graph.numerics import value_type
 from samhw.lang import Capacity, kernel_names, load_kernel, parse
 from samhw.lang.decision import Refusal
 from samhw.targets.backends import run
+
+Array = NDArray[np.int64]
 
 
 def small(name: str, **options: object):
@@ -97,6 +104,36 @@ def test_global_iteration_takes_no_sum_into_one_of_several_terms(change: str) ->
     work = make_workload(parse(text), seed=1)
     compiled = compile_workload(work, value=value_type("i32"), schedule=Schedule(iteration="global"))
     assert check(work, compiled, run(compiled, work.tensors).outputs).good
+
+
+@pytest.mark.parametrize("between", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [
+        ("A[j, i] - {}[j]", lambda A, B, t: A - t[:, None]),
+        ("A[j, i] * B[j, i] - {}[j]", lambda A, B, t: A * B - t[:, None]),
+        ("A[j, i] * {}[j]", lambda A, B, t: A * t[:, None]),
+        ("{}[j] * B[j, i] + A[j, i] * {}[j]", lambda A, B, t: (A + B) * t[:, None]),
+        ("-{}[j] + A[j, i]", lambda A, B, t: A - t[:, None]),
+        ("A[j, i] - {}[i]", lambda A, B, t: A - t),
+    ],
+)
+@pytest.mark.parametrize("format", ["csr", "(dense, dia)"])
+def test_global_iteration_sums_over_no_index_of_the_statement(
+    format: str, last: str, expected: Callable[..., Array], between: int
+) -> None:
+    """However many statements lie between a sum over i and the one that has i in its result."""
+    chain = [f"T{n}[j] = T{n - 1}[j]" for n in range(1, between)]
+    y = last.replace("{}", f"T{between - 1}").replace("A[", "C[")
+    lines = ["C[j, i] = A[j, i]", "T0[j] = C[j, i]", *chain, f"y[j, i] = {y}"]
+    uses_b = "tensor B[j=4, i=4] : csr\n" if "B[" in y else ""
+    text = f"tensor A[j=4, i=4] : {format}\n{uses_b}tensor y[j=4, i=4] : dense\n" + "\n".join(lines)
+    rng = np.random.default_rng(5)
+    A, B = rng.integers(-2, 3, (2, 4, 4))
+    design = samhw.compile(text, schedule={"fuse": "full", "iteration": "global"}, value="i32")
+    result = design.run({"A": A, "B": B} if uses_b else {"A": A})
+    assert result.check().good
+    np.testing.assert_array_equal(result["y"], expected(A, B, A.sum(1)))
 
 
 def test_as_many_orders_are_tried_as_the_schedule_says(monkeypatch: pytest.MonkeyPatch) -> None:

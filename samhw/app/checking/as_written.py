@@ -107,17 +107,22 @@ class AsWritten:
         """A tensor as it is stored, with its rows in the order of the user's data."""
         return _moved(stored, self.order.rows_of(name))
 
-    def bound(self, names: Collection[str], known: Mapping[str, Tensor], rounding: Rounding) -> float:
+    def bound(self, names: Collection[str], known: Mapping[str, Tensor], rounding: Rounding) -> float | None:
         """The greatest bound of some results in a value type, where the program is computed as it is written
-        from what is stored of it.
+        from what is stored of it. None where not enough is stored to tell.
 
         Args:
-            known: the inputs, and what is stored, by name.
+            known: the inputs, and all that the run has stored, by name. A pass may store a step's result in
+                another layout, and what is written after all steps.
         """
         statements = cut(self.program, names, known)
-        if not statements or len({statement.scan for statement in statements}) > 1:
+        if not statements:
             return 0.0
+        if len({statement.scan for statement in statements}) > 1:
+            return None
         program, earlier = alone(self.program, statements)
+        if not known.keys() >= set(earlier.values()):
+            return None
         inputs = {**known, **{name: known[tensor] for name, tensor in earlier.items()}}
         found = results(program, {decl.name: inputs[decl.name] for decl in program.inputs}, rounding)
         pieces = (limit for name in names for ((_, limit, _),) in _beside(found[name]))

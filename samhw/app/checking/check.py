@@ -1,6 +1,6 @@
 """Compares what a run has stored with NumPy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -45,7 +45,7 @@ class Check:
     takes too long.
 
     `plain_bound` is what `bound` would be for the cascades as they are written, where they were computed in
-    another form, and that fits this machine; None otherwise.
+    another form, that fits this machine, and what the run has stored tells it; None otherwise.
     """
 
     max_abs_error: float
@@ -101,7 +101,7 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
     results_of = {decl.name for decl in workload.program.outputs}
     found = _Stored(compiled, whole, inputs, order.there(outputs), results_of).checked()
     found = _with_whole(found, whole, outputs, results_of)
-    return replace(found, compared=compared, plain_bound=None if found.sampled else found.plain_bound)
+    return replace(found, compared=compared)
 
 
 class _Stored:
@@ -126,13 +126,33 @@ class _Stored:
     def checked(self) -> Check:
         """The comparison, unit by unit."""
         found = Check(0.0, 0.0)
+        every = []
         for statements in units(self.program):
             self.add_aliases(statements)
             written = [s.lhs.tensor for s in statements if s.lhs.tensor in self.outputs]
             # What has not left the region is not looked at.
             if written:
                 found = self.unit(found, statements, written)
-        return found
+                every.append(written)
+        return replace(found, plain_bound=None if found.sampled else self.plain_bound(every))
+
+    def plain_bound(self, units: Iterable[Collection[str]]) -> float | None:
+        """What the bound would be for the cascades as they are written, if they were computed in another
+        form; None otherwise, or where that cannot be told. The program as it is written may need what a later
+        unit has stored, so that all of them come first.
+
+        Args:
+            units: the names of what each has stored.
+        """
+        if self.rounding is None or not self.whole.has_cascades:
+            return None
+        greatest = 0.0
+        for written in units:
+            bound = self.whole.bound(self.results.intersection(written), self.known, self.rounding)
+            if bound is None:
+                return None
+            greatest = max(greatest, bound)
+        return greatest
 
     def add_aliases(self, statements: Sequence[Statement]) -> None:
         """What lies in the memories of another tensor is that one, in another shape."""
@@ -164,9 +184,6 @@ class _Stored:
             )
             sampled = {name: (rows[name].count, shape[0])} if name in rows else {}
             found = _with_tensor(found, name, seen, verdict, sampled, name in self.results)
-        if self.rounding is not None and self.whole.has_cascades and not rows:
-            plain = self.whole.bound(self.results.intersection(written), self.known, self.rounding)
-            found = replace(found, plain_bound=max(plain, found.plain_bound or 0.0))
         return found
 
 

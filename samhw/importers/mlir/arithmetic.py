@@ -175,15 +175,6 @@ class ElementArithmetic:
             )
         return sum_of(x, product(Literal(1 << self.width), call("lt", x, Literal(0))))
 
-    def cast(self, x: Expr, to: str, *, signed: bool) -> Expr:
-        """As a named operation of linalg takes an operand of another type."""
-        other = width_of(to)
-        if self.element == to or (self.width is None and other is None):
-            return x
-        if self.width is None:
-            return self.truncated(x, to, signed=signed)
-        return ElementArithmetic(to, self.system).word(self.signed(x) if signed else self.unsigned(x), None)
-
     def truncated(self, x: Expr, to: str, *, signed: bool) -> Expr:
         """A number of floating point without its fraction, as a whole number. One that the type does not
         have may become anything."""

@@ -19,12 +19,12 @@ from samhw.importers.mlir.idioms import (
 )
 from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.operation import MlirOperation
-from samhw.importers.mlir.predicates import PREDICATES
+from samhw.importers.mlir.operation_forms import PREDICATES
 from samhw.importers.mlir.types import element_type
 from samhw.importers.mlir.whole_numbers import BITS, DIVISIONS, SHIFTS, check_operands, whole_operation
 from samhw.lang.expr import Expr, Literal
 
-__all__ = ["ELEMENT_OPERATIONS", "element_operation"]
+__all__ = ["ELEMENT_OPERATIONS", "cast_element", "element_operation"]
 
 _GREATEST_POWER = 16
 _NOTHING_LOST = 2**24
@@ -84,6 +84,8 @@ _TYPED: Mapping[str, Callable[..., Expr]] = {
     "arith.select": ElementArithmetic.chosen,
 }
 """What an operation makes of its operands, by the arithmetic of its result."""
+_KEEPING: Mapping[str, Callable[..., Expr]] = {"arith.muli": product, "arith.subi": difference}
+"""What need not take the lowest bits of its result, where what takes that does."""
 _EXTENDING = {
     **dict.fromkeys(("arith.extsi", "arith.sitofp", "arith.index_cast"), True),
     **dict.fromkeys(("arith.extui", "arith.uitofp", "arith.index_castui"), False),
@@ -130,6 +132,8 @@ def element_operation(system: NumberSystem, op: MlirOperation, given: Sequence[E
         return _compared(op, ElementArithmetic(taken, system), *given)
     if name in _UNARY:
         return _UNARY[name](given[0])
+    if name in _KEEPING and "keeps_bits" in op.attributes:
+        return _KEEPING[name](*given)
     if name in _TYPED:
         return _TYPED[name](ElementArithmetic(gives, system), *given)
     if name in _OF_CONDITIONS and taken == "i1":
@@ -152,6 +156,14 @@ def element_operation(system: NumberSystem, op: MlirOperation, given: Sequence[E
     return sum_of(product(given[0], given[1]), given[2])
 
 
+def cast_element(system: NumberSystem, x: Expr, taken: str, gives: str) -> Expr:
+    """A number as an element of another type, where it has its sign."""
+    of = ElementArithmetic(taken, system)
+    if of.width is None:
+        return of.truncated(x, gives, signed=True)
+    return of.signed(x) if is_float(gives) else ElementArithmetic(gives, system).word(of.signed(x), None)
+
+
 def _cast(op: MlirOperation, of: ElementArithmetic, gives: str, x: Expr) -> Expr:
     """A number of another type."""
     if of.width is None:
@@ -161,20 +173,16 @@ def _cast(op: MlirOperation, of: ElementArithmetic, gives: str, x: Expr) -> Expr
     signed = _EXTENDING[op.name]
     if op.name == "arith.trunci" and gives != "i1":
         return ElementArithmetic(gives, of.system).word(x, None)
-    number = of.signed(x) if signed else x if "nneg" in op.words else of.unsigned(x)
+    number = of.signed(x) if signed else x if op.attributes.get("nneg") else of.unsigned(x)
     return number if is_float(gives) else ElementArithmetic(gives, of.system).word(number, None)
 
 
 def _compared(op: MlirOperation, of: ElementArithmetic, a: Expr, b: Expr) -> Expr:
-    names = [str(word).strip('"') for word in op.words]
-    number = op.attributes.get("predicate")
-    known = PREDICATES[op.name]
-    if isinstance(number, int) and 0 <= number < len(known):
-        names.append(known[number])
-    if not names or names[0] not in known:
+    name = op.attributes.get("predicate")
+    if name not in PREDICATES[op.name]:
         raise UnsupportedError("has no known predicate", "give one such as ogt")
     floating = op.name == "arith.cmpf"
-    return _float_compared(of, names[0], a, b) if floating else _compared_words(of, names[0], a, b)
+    return _float_compared(of, name, a, b) if floating else _compared_words(of, name, a, b)
 
 
 def _float_compared(of: ElementArithmetic, name: str, a: Expr, b: Expr) -> Expr:

@@ -20,11 +20,11 @@ from samhw.importers.core import (
     placed_result,
 )
 from samhw.importers.mlir.attributes import is_float, is_integer
-from samhw.importers.mlir.held import Held, Unset
+from samhw.importers.mlir.frame import FunctionWalk, Held, Unset
 from samhw.importers.mlir.idioms import with_erf
-from samhw.importers.mlir.operation import MlirFunction, MlirModule, MlirOperation, Symbol
+from samhw.importers.mlir.operation import MlirFunction, MlirModule, MlirOperation
 from samhw.importers.mlir.types import MlirType, TensorType, element_type
-from samhw.importers.mlir.walk import FunctionWalk
+from samhw.importers.mlir.walk import make_result
 from samhw.lang.expr import Access, Literal
 from samhw.lang.program import Program
 from samhw.names import plain
@@ -94,13 +94,7 @@ def choose_function(module: MlirModule, name: str | None) -> MlirFunction:
         return functions[name]
     found = [f for f in functions.values() if gives_tensors(f) and not f.private]
     found = found or [f for f in functions.values() if gives_tensors(f)]
-    called = {
-        value.name
-        for f in found
-        for op in f.body.operations
-        for value in op.attributes.values()
-        if op.name in ("call", "func.call") and hasattr(value, "name")
-    }
+    called = {op.callee for f in found for op in f.body.operations if op.name == "func.call"}
     roots = [f for f in found if f.name not in called] or found
     if not roots:
         raise InputError(f"{file.name} defines no function that gives a tensor; there is nothing to compile.")
@@ -135,7 +129,9 @@ def import_function(
         InputError: for a function that cannot be imported, with the place of the operation and a way out.
     """
     element, more = element_of(module, function)
-    walk = FunctionWalk(module, data, value or (Integer(32) if element == "i32" else Float(element)))
+    walk = FunctionWalk(
+        module, data, value or (Integer(32) if element == "i32" else Float(element)), make_result
+    )
     given = zip(walk.run(function), function.results, strict=False)
     found = [held for held, kind in given if isinstance(kind, TensorType) or _is_number(kind)]
     for held in found:
@@ -197,7 +193,7 @@ def element_of(module: MlirModule, function: MlirFunction) -> tuple[str, list[st
     kinds = [kind for _, kind in function.arguments] + list(function.results)
     for op in function.body.operations:
         kinds += op.gives
-    computed = (op for op in _reached(module, function) if op.name not in ("arith.constant", "constant"))
+    computed = (op for op in _reached(module, function) if op.name != "arith.constant")
     inside = [kind for op in computed for kind in op.gives]
     names = sorted({element_type(kind) for kind in kinds})
     floats = sorted(
@@ -214,13 +210,10 @@ def element_of(module: MlirModule, function: MlirFunction) -> tuple[str, list[st
 
 def _reached(module: MlirModule, function: MlirFunction) -> Iterator[MlirOperation]:
     """The operations of a function, those in others and in functions that it calls too."""
-    left = list(function.body.operations)
-    seen = {function.name}
+    left, seen = [function], {function.name}
     while left:
-        op = left.pop()
-        yield op
-        left += [inner for blocks in op.regions.values() for block in blocks for inner in block.operations]
-        for symbol in op.attributes.values():
-            if isinstance(symbol, Symbol) and symbol.name in module.functions and symbol.name not in seen:
-                seen.add(symbol.name)
-                left += module.functions[symbol.name].body.operations
+        for op in left.pop().body.inner:
+            yield op
+            if op.callee in module.functions and op.callee not in seen:
+                seen.add(op.callee)
+                left.append(module.functions[op.callee])

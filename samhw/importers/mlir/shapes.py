@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from samhw.errors import InputError
 from samhw.importers.mlir.attributes import is_float
-from samhw.importers.mlir.operation import Elements, MlirFunction, MlirModule, MlirOperation, Symbol
+from samhw.importers.mlir.operation import Elements, MlirFunction, MlirModule, MlirOperation
 from samhw.importers.mlir.scalars import is_elementwise
 from samhw.importers.mlir.structured import structured
 from samhw.importers.mlir.types import MlirType, TensorType, element_type
@@ -75,14 +75,12 @@ def inputs_of(module: MlirModule, function: MlirFunction) -> FunctionInputs:
 
 def _places(module: MlirModule) -> int:
     """The least extent of what elements are taken from, or put into; at most 2 where the types say none."""
-    sizes = []
-    left = [op for function in module.functions.values() for op in function.body.operations]
-    while left:
-        op = left.pop()
-        left += [inner for blocks in op.regions.values() for block in blocks for inner in block.operations]
-        if op.name in ("tensor.extract", "tm_tensor.scatter"):
-            kinds = op.types[:1] if op.name == "tensor.extract" else op.gives
-            sizes += [size for kind in kinds if isinstance(kind, TensorType) for size in kind.shape]
+    sizes: list[int | None] = []
+    for function in module.functions.values():
+        for op in function.body.inner:
+            if op.name in ("tensor.extract", "tm_tensor.scatter"):
+                kinds = op.types[:1] if op.name == "tensor.extract" else op.gives
+                sizes += [size for kind in kinds if isinstance(kind, TensorType) for size in kind.shape]
     return min((size for size in sizes if size is not None), default=2)
 
 
@@ -190,26 +188,24 @@ class _Classes:
                     self.extents.setdefault(self.find(mode(op.results[0], dim)), constants[operand])
                 else:
                     self.tie(mode(operand, -1), mode(op.results[0], dim))
-        elif op.name in ("call", "func.call"):
+        elif op.name == "func.call":
             self.called(function, op, kinds)
         elif op.name == "linalg.fill":
-            same((op.outputs or op.operands[1:])[0], op.results[0])
+            same(op.outputs[0], op.results[0])
         elif op.name.startswith("linalg."):
-            self.loops(function, op, [rank(name) for name in (*op.inputs, *op.outputs)])
+            self.loops(function, op, [rank(name) for name in op.operands])
         elif is_elementwise(op.name) or op.name.endswith((".convert", ".cast", ".load")):
             for name in op.operands:
                 same(name, op.results[0])
 
     def called(self, function: MlirFunction, op: MlirOperation, kinds: dict[str, MlirType]) -> None:
-        symbols = [value.name for value in op.attributes.values() if isinstance(value, Symbol)]
-        callee = self.module.functions.get(symbols[0]) if symbols else None
+        callee = self.module.functions.get(op.callee or "")
         if callee is None:
             return
         self.function(callee)
-        last = callee.body.last
         pairs = [
             *zip(op.operands, (name for name, _ in callee.arguments), strict=False),
-            *zip(op.results, last.operands if last else [], strict=False),
+            *zip(op.results, callee.body.yields, strict=False),
         ]
         for mine, theirs in pairs:
             kind = kinds.get(mine)
@@ -218,7 +214,7 @@ class _Classes:
 
     def loops(self, function: MlirFunction, op: MlirOperation, ranks: list[int]) -> None:
         loops = structured(op, ranks)
-        names = [*op.inputs, *op.outputs]
+        names = op.operands
         own = f"loops {op.at}"
         for name, amap in zip(names, loops.maps, strict=False):
             for dim, result in enumerate(amap.results):

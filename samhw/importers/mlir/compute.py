@@ -17,10 +17,10 @@ from samhw.importers.core import (
     Views,
 )
 from samhw.importers.mlir.hidden import Hidden, hidden_asked, is_zero_anyway, mask_of, shown, where_hidden
-from samhw.importers.mlir.idioms import call, literal, number_of, product, simplified, sum_of, with_erf
+from samhw.importers.mlir.idioms import call, literal, number_of, product, simplified, sum_of
+from samhw.importers.mlir.lowered_functions import flipped, numbers_only, unsigned_extreme, with_erf
 from samhw.importers.mlir.moves import Moves
 from samhw.importers.mlir.number_system import MARKED_WORD, NumberSystem
-from samhw.importers.mlir.numbers_only import numbers_only
 from samhw.importers.mlir.reductions import (
     BodyReduction,
     is_condition,
@@ -31,7 +31,6 @@ from samhw.importers.mlir.reductions import (
     unsampled,
 )
 from samhw.importers.mlir.types import AffineMap
-from samhw.importers.mlir.unsigned_order import flipped, unsigned_extreme
 from samhw.lang.expr import (
     Access,
     Add,

@@ -10,7 +10,7 @@ from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.idioms import call, difference, number_of, product, quotient, selected, sum_of
 from samhw.importers.mlir.lowered_functions import NUMBERS_ONLY, UNSIGNED, less_unsigned
 from samhw.importers.mlir.number_system import NumberSystem
-from samhw.importers.mlir.words import signed_word, width_of
+from samhw.importers.mlir.whole_numbers import signed_word, width_of
 from samhw.lang.expr import Call, Expr, Literal, Neg, Sub
 
 __all__ = ["ROUNDINGS", "WITHOUT_DIVISION", "ElementArithmetic", "negation"]

@@ -13,9 +13,9 @@ from samhw.importers.mlir.affine import affine_map, encoding
 from samhw.importers.mlir.operation import Elements, Symbol
 from samhw.importers.mlir.scanner import MlirScanner, SyntaxProblem
 from samhw.importers.mlir.types import Encoding, MlirType, OtherType, TensorType
-from samhw.importers.mlir.words import signed_word, width_of, words_of_data
+from samhw.importers.mlir.whole_numbers import is_float, signed_word, width_of, words_of_data
 
-__all__ = ["LARGEST", "Attributes", "is_float", "is_integer", "raw_elements"]
+__all__ = ["LARGEST", "Attributes", "raw_elements"]
 
 _SIZES = re.compile(r"(?:(?:\d+|\?)\s*x\s*)*")
 _DATA = re.compile(r"[^>]*")
@@ -36,16 +36,6 @@ _INTEGERS: Mapping[int, np.dtype[Any]] = {
 
 LARGEST = 1 << 28
 """Elements of a constant that is read."""
-
-
-def is_float(element: str) -> bool:
-    """Whether an element type is one of floating point."""
-    return re.fullmatch(r"bf16|tf32|f\d+\w*", element) is not None
-
-
-def is_integer(element: str) -> bool:
-    """Whether an element type is one of whole numbers, conditions too."""
-    return element == "index" or re.fullmatch(r"[us]?i\d+", element) is not None
 
 
 class Attributes:
@@ -121,15 +111,12 @@ class Attributes:
 
     def result_types(self) -> list[MlirType]:
         """A type, or some in parentheses, each perhaps with attributes."""
-        if not self.scan.taken("("):
-            return [self.type()]
-        found = []
-        while not self.scan.taken(")"):
-            found.append(self.type())
-            if self.scan.token == "{":
-                self.scan.skip_bracket()
-            if self.scan.token != ")":
-                self.scan.expect(",")
+        return self.scan.separated(")", self._result_type) if self.scan.taken("(") else [self.type()]
+
+    def _result_type(self) -> MlirType:
+        found = self.type()
+        if self.scan.token == "{":
+            self.scan.skip_bracket()
         return found
 
     # Attributes
@@ -137,15 +124,13 @@ class Attributes:
     def dictionary(self) -> dict[str, Any]:
         """Attributes by their names, in braces."""
         self.scan.expect("{")
-        found: dict[str, Any] = {}
-        while not self.scan.taken("}"):
-            if self.scan.kind not in ("word", "string"):
-                raise self.scan.problem("the name of an attribute is expected")
-            name = self.scan.next().strip('"')
-            found[name] = self.value() if self.scan.taken("=") else True
-            if self.scan.token != "}":
-                self.scan.expect(",")
-        return found
+        return dict(self.scan.separated("}", self._field))
+
+    def _field(self) -> tuple[str, Any]:
+        if self.scan.kind not in ("word", "string"):
+            raise self.scan.problem("the name of an attribute is expected")
+        name = self.scan.next().strip('"')
+        return name, self.value() if self.scan.taken("=") else True
 
     def value(self) -> Any:
         """An attribute."""
@@ -171,12 +156,7 @@ class Attributes:
     def row(self) -> list[Any]:
         """Attributes in brackets; values of operations may stand there too."""
         self.scan.expect("[")
-        found = []
-        while not self.scan.taken("]"):
-            found.append(self.value())
-            if self.scan.token != "]":
-                self.scan.expect(",")
-        return found
+        return self.scan.separated("]", self.value)
 
     def number(self) -> int | float:
         """A number, perhaps with its type."""
@@ -251,13 +231,10 @@ class Attributes:
         scan.next()
         scan.expect("<")
         self.type()
-        found = []
         if scan.taken(":"):
-            while scan.token != ">":
-                found.append(self.value())
-                scan.taken(",")
+            return scan.separated(">", self.value)
         scan.expect(">")
-        return found
+        return []
 
     def _elements(self, kind: str) -> Elements:
         scan = self.scan

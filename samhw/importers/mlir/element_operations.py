@@ -8,7 +8,6 @@ from typing import Any
 
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.arithmetic import ROUNDINGS, WITHOUT_DIVISION, ElementArithmetic, negation
-from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.idioms import (
     ERF,
     call,
@@ -23,7 +22,7 @@ from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.operation import MlirOperation
 from samhw.importers.mlir.operation_forms import PREDICATES
 from samhw.importers.mlir.types import element_type
-from samhw.importers.mlir.whole_numbers import DIVISIONS, SHIFTS, check_operands, whole_operation
+from samhw.importers.mlir.whole_numbers import DIVISIONS, SHIFTS, check_operands, is_float, whole_operation
 from samhw.lang.expr import Expr, Literal
 
 __all__ = ["ELEMENT_OPERATIONS", "cast_element", "element_operation"]

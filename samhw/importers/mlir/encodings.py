@@ -1,16 +1,34 @@
-"""Encodings of sparse tensors as storage formats."""
+"""Inputs in their storage formats, as encodings say them, and data that a text holds, or that its numbers of
+rows decide."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+import numpy as np
+import numpy.typing as npt
+
 from samhw.importers.core import Build, Hints, HostArray, UnsupportedError, Value
 from samhw.importers.core.value import Arguments, Fetch
-from samhw.importers.mlir.affine import permuted_dimensions
-from samhw.importers.mlir.types import Encoding, Level
+from samhw.importers.mlir.attributes import raw_elements
+from samhw.importers.mlir.compute import Compute
+from samhw.importers.mlir.operation import Elements, MlirModule
+from samhw.importers.mlir.types import Encoding, Level, TensorType
+from samhw.importers.mlir.whole_numbers import is_float
+from samhw.lang.expr import Access
 from samhw.tensors.formats import level_types
 
-__all__ = ["Storage", "check_encoding", "storage_of", "stored_input"]
+__all__ = [
+    "Storage",
+    "check_encoding",
+    "constant",
+    "constant_shape",
+    "storage_of",
+    "stored_input",
+    "values_of",
+]
+
+Array = npt.NDArray[np.float64]
 
 _KINDS = {name: level for level, type in level_types().items() for name in type.mlir}
 _NOTES = {
@@ -36,6 +54,9 @@ class Storage:
     notes: tuple[str, ...] = ()
 
 
+DENSE = Storage(None)
+
+
 def check_encoding(encoding: Encoding | None) -> None:
     """Raises `UnsupportedError` for an encoding that cannot be followed."""
     if encoding is None:
@@ -58,8 +79,8 @@ def storage_of(encoding: Encoding | None, shape: Sequence[int]) -> Storage:
         return Storage(None)
     levels = encoding.levels
     notes = tuple(dict.fromkeys(_NOTES[level.kind] for level in levels if level.kind in _NOTES))
-    dimensions = permuted_dimensions(levels)
-    if dimensions is not None:
+    dimensions = [loop for level in levels if (loop := level.dimension.loop) is not None]
+    if len(dimensions) == len(levels) and sorted(dimensions) == list(range(len(levels))):
         return Storage(_format(levels, dimensions), (), notes)
     blocks = _blocks(levels, len(shape))
     if blocks is None:
@@ -136,3 +157,54 @@ def stored_input(
         del left[:count]
     assert prod(split) == prod(example.shape)
     return Value(tuple(modes), value.expr)
+
+
+# Constants
+
+
+def constant_shape(kind: TensorType) -> tuple[int, ...]:
+    """That of a tensor in the text.
+
+    Raises:
+        UnsupportedError: for one that cannot be computed with.
+    """
+    if kind.element.startswith("complex"):
+        raise UnsupportedError("has complex numbers", "compute with real numbers")
+    shape = tuple(size or 0 for size in kind.shape)
+    if 0 in shape:
+        raise UnsupportedError("has no elements", "leave it out")
+    return shape
+
+
+def values_of(module: MlirModule, held: Elements) -> Array | None:
+    """The data of a tensor, of the module's resources perhaps; None where the text leaves them out."""
+    found = module.resources.get(held.name)
+    if held.values is not None or found is None:
+        return held.values
+    try:
+        return raw_elements(bytes.fromhex(found[2:])[4:], held.type.element, constant_shape(held.type))
+    except ValueError:
+        raise UnsupportedError(f"has data ('{held.name}') that do not fit {held.type}", "mend them") from None
+
+
+def constant(compute: Compute, name: str, values: Array, element: str, storage: Storage = DENSE) -> Value:
+    """Data that are the same in every run. What is -inf of them is hidden; conditions are stored where they
+    hold."""
+    build = compute.build
+    first = values.reshape(-1)[0]
+    if (values == first).all():
+        return compute.uniform(float(first), values.shape)
+    hidden = np.isneginf(values)
+    if hidden.any():
+        rest = constant(compute, name, np.where(hidden, 0, values), element, storage)
+        shown = constant(compute, name, np.where(hidden, 0.0, 1.0), "i1")
+        modes, (expr, mask), _ = compute.operations.broadcast([rest, shown])
+        assert isinstance(mask, Access)
+        return Value(modes, expr, mask)
+    if element == "i1" and storage.format is None:
+        coords = np.array(np.nonzero(values))
+        held = HostArray(values.shape, np.ones(coords.shape[1], np.float32), coords)
+        kinds = ["dense"] * (values.ndim - 1) + ["compressed"]
+        return build.constant(held, name, Hints(f"({', '.join(kinds)})"))
+    example = HostArray.dense(values.astype(np.float32) if is_float(element) else values)
+    return stored_input(build, ("data", example.content, storage), name, example, lambda _: example, storage)

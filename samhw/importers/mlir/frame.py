@@ -11,16 +11,15 @@ import numpy.typing as npt
 from samhw.errors import InputError
 from samhw.graph.numerics import ValueType
 from samhw.importers.core import Arguments, Build, HostArray, UnsupportedError, Value, check_unmasked
-from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.compute import Compute
-from samhw.importers.mlir.constants import constant
-from samhw.importers.mlir.encodings import Storage, check_encoding, storage_of, stored_input
+from samhw.importers.mlir.encodings import Storage, check_encoding, constant, storage_of, stored_input
 from samhw.importers.mlir.hosted import Hosted, HostedValues
 from samhw.importers.mlir.idioms import number_of
 from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.operation import MlirFunction, MlirModule, MlirOperation
 from samhw.importers.mlir.scalars import Located, Scalars
 from samhw.importers.mlir.types import MlirType, TensorType, element_type
+from samhw.importers.mlir.whole_numbers import is_float
 from samhw.lang.expr import Access, Expr, Literal
 
 __all__ = ["EMPTY", "Frame", "FunctionWalk", "Held", "Make", "Unset", "result_type"]

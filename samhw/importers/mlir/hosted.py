@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.importers.core import Arguments, UnsupportedError
-from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.interpret import Interpreter, TooLargeError, is_interpreted
 from samhw.importers.mlir.interpreted_loops import Loops, is_body_operation
 from samhw.importers.mlir.operation import Block, MlirFunction, MlirModule, MlirOperation
 from samhw.importers.mlir.types import TensorType
+from samhw.importers.mlir.whole_numbers import is_float
 
 __all__ = ["Hosted", "HostedValues", "Places", "unknown_places"]
 

@@ -19,12 +19,12 @@ from samhw.importers.core import (
     input_sources,
     placed_result,
 )
-from samhw.importers.mlir.attributes import is_float, is_integer
 from samhw.importers.mlir.frame import FunctionWalk, Held, Unset
 from samhw.importers.mlir.lowered_functions import with_erf
 from samhw.importers.mlir.operation import MlirFunction, MlirModule, MlirOperation
 from samhw.importers.mlir.types import MlirType, TensorType, element_type
 from samhw.importers.mlir.walk import make_result
+from samhw.importers.mlir.whole_numbers import is_float, is_integer
 from samhw.lang.expr import Access, Literal
 from samhw.lang.program import Program
 from samhw.names import plain

@@ -21,8 +21,8 @@ from samhw.importers.mlir.whole_numbers import (
     as_word,
     check_operands,
     whole_operation,
+    width_of,
 )
-from samhw.importers.mlir.words import width_of
 
 __all__ = ["FOLDS", "INTERPRETED", "cast", "element", "interpreted_element", "words"]
 

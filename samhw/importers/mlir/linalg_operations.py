@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value, check_unmasked
-from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.compute import Body, Init
 from samhw.importers.mlir.element_operations import cast_element
 from samhw.importers.mlir.frame import Frame, Held
@@ -16,6 +15,7 @@ from samhw.importers.mlir.operation import Block, MlirOperation
 from samhw.importers.mlir.scalars import Scalars
 from samhw.importers.mlir.structured import structured
 from samhw.importers.mlir.types import AffineMap, TensorType
+from samhw.importers.mlir.whole_numbers import is_float
 from samhw.lang.expr import Access, Expr, Literal
 from samhw.lang.functions import exp
 from samhw.lang.functions import max as max_

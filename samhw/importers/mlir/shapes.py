@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 
 from samhw.errors import InputError
-from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.operation import Elements, MlirFunction, MlirModule, MlirOperation
 from samhw.importers.mlir.scalars import is_elementwise
 from samhw.importers.mlir.structured import structured
 from samhw.importers.mlir.types import MlirType, TensorType, element_type
+from samhw.importers.mlir.whole_numbers import is_float
 
 __all__ = ["FunctionInputs", "Mode", "inputs_of"]
 

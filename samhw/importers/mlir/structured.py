@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from samhw.importers.core import UnsupportedError
-from samhw.importers.mlir.attributes import is_integer
 from samhw.importers.mlir.operation import Block, Elements, MlirOperation
 from samhw.importers.mlir.types import Affine, AffineMap, OtherType, element_type
+from samhw.importers.mlir.whole_numbers import is_integer
 
 __all__ = ["Structured", "structured"]
 

@@ -7,12 +7,12 @@ from math import prod
 import numpy as np
 
 from samhw.importers.core import HostArray, UnsupportedError, Value
-from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.encodings import check_encoding
 from samhw.importers.mlir.frame import Frame, Held, Make, Unset, result_type
 from samhw.importers.mlir.idioms import number_of
 from samhw.importers.mlir.operation import MlirOperation
 from samhw.importers.mlir.types import TensorType
+from samhw.importers.mlir.whole_numbers import is_float
 from samhw.lang.expr import Access, Literal
 
 __all__ = ["TENSOR_OPERATIONS"]

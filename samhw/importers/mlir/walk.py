@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from samhw.importers.core import UnsupportedError, Value
-from samhw.importers.mlir.constants import constant, constant_shape, values_of
-from samhw.importers.mlir.encodings import storage_of
+from samhw.importers.mlir.encodings import constant, constant_shape, storage_of, values_of
 from samhw.importers.mlir.frame import EMPTY, Frame, Held, Make, Unset, result_type
 from samhw.importers.mlir.gathers import gather, scatter
 from samhw.importers.mlir.hosted import Hosted

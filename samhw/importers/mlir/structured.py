@@ -48,9 +48,9 @@ def structured(op: MlirOperation, ranks: Sequence[int]) -> Structured:
         maps = op.attributes.get("indexing_maps")
         if name == "contract" or _are_maps(maps):
             return _by_maps(_maps_of(op), _NamedBody(op).sum_of_products())
-        return _by_letters(_PRODUCTS[name], _NamedBody(op).sum_of_products(), ranks)
+        return _by_letters(_PRODUCTS[name], _NamedBody(op).sum_of_products(), ranks, op)
     if name == "quantized_matmul":
-        return _by_letters("mk,kn,,->mn", _NamedBody(op).sum_of_products(with_zeros=True), ranks)
+        return _by_letters("mk,kn,,->mn", _NamedBody(op).sum_of_products(with_zeros=True), ranks, op)
     if name in _ELEMENTWISE:
         return _elementwise(ranks, _NamedBody(op).of_each(name))
     if name == "elementwise":
@@ -186,6 +186,8 @@ class _NamedBody:
         if len(self.kinds) != (5 if with_zeros else 3):
             raise UnsupportedError(f"takes {len(self.kinds) - 1} operands", "mend its operands")
         a, b = self.cast(0), self.cast(1)
+        if self.gives == "i1" and with_zeros:
+            raise UnsupportedError("multiplies conditions less others", "use integers of eight bits or more")
         if self.gives == "i1":
             return self.yielded(self.add("arith.ori", [self.elements[-1], self.add("arith.andi", [a, b])]))
         if with_zeros:
@@ -257,14 +259,33 @@ def _by_maps(maps: Sequence[AffineMap], block: Block) -> Structured:
     return Structured(tuple(maps), tuple(loop in kept for loop in range(maps[0].loops)), block)
 
 
-def _by_letters(equation: str, block: Block, ranks: Sequence[int]) -> Structured:
-    """``mk,kn->mn``."""
+def _by_letters(equation: str, block: Block, ranks: Sequence[int], op: MlirOperation) -> Structured:
+    """``mk,kn->mn``, with a letter for each loop. An uppercase one is what a window is taken of: the sum of
+    the loop of that letter and of a loop in the window, which `_WINDOW` names, by strides and dilations."""
     operands = re.split(",|->", equation)
     if [len(operand) for operand in operands] != list(ranks):
         raise UnsupportedError("takes operands of other ranks than it is for", "mend their types")
-    letters = list(dict.fromkeys(operands[-1] + equation.replace(",", "").replace("->", "")))
-    maps = [AffineMap.of_loops(len(letters), [letters.index(c) for c in operand]) for operand in operands]
-    return _by_maps(maps, block)
+    places = [letter.lower() for letter in equation if letter.isupper()]
+    loops = list(dict.fromkeys(c for c in "".join(operands[::-1]) if c.islower()))
+    strides, dilations = (_numbers(op, key, len(places)) for key in ("strides", "dilations"))
+
+    def index(letter: str) -> Affine:
+        if letter.islower():
+            return Affine(((loops.index(letter), 1),))
+        n = places.index(letter.lower())
+        window = loops.index(_WINDOW[n])
+        return Affine(tuple(sorted([(loops.index(places[n]), strides[n]), (window, dilations[n])])))
+
+    return _by_maps([AffineMap(len(loops), tuple(map(index, operand))) for operand in operands], block)
+
+
+def _numbers(op: MlirOperation, key: str, count: int) -> list[int]:
+    """Strides or dilations, 1 where nothing is said."""
+    held = op.attributes.get(key)
+    if isinstance(held, Elements) and held.values is not None:
+        found = [int(n) for n in held.values.reshape(-1)]
+        return found if len(found) == count else [found[0]] * count
+    return [int(n) for n in held] if isinstance(held, list) and len(held) == count else [1] * count
 
 
 _PRODUCTS = {
@@ -327,76 +348,39 @@ def _moved(op: MlirOperation, name: str, ranks: Sequence[int]) -> Structured:
 
 # Windows
 
-_CONVOLUTION = re.compile(r"(depthwise_)?conv_(\d)d(?:_(n[a-z]*)_([a-z]+))?")
+_CONVOLUTION = re.compile(r"(depthwise_)?conv_([123])d(?:_(n[a-z]*)_([a-z]+))?")
 _POOLING = re.compile(r"pooling_(n[a-z]*)_(sum|max|min)(_unsigned)?")
 _PLACES = "dhw"
+_WINDOW = "xyz"
+"""The loops in a window."""
 
 
-def _numbers(op: MlirOperation, key: str, count: int) -> list[int]:
-    """Strides or dilations, 1 where nothing is said."""
-    held = op.attributes.get(key)
-    if isinstance(held, Elements) and held.values is not None:
-        found = [int(n) for n in held.values.reshape(-1)]
-        return found if len(found) == count else [found[0]] * count
-    if isinstance(held, list) and len(held) == count:
-        return [int(n) for n in held]
-    return [1] * count
-
-
-class _Window:
-    """Builds maps over loops that have letters; a place of a window is a sum of two loops."""
-
-    def __init__(self, op: MlirOperation, places: str, loops: str) -> None:
-        self.loops = loops
-        self.places = places
-        self.strides = _numbers(op, "strides", len(places))
-        self.dilations = _numbers(op, "dilations", len(places))
-
-    def map(self, letters: str) -> AffineMap:
-        """An uppercase letter is what a window is taken of, a lowercase one a loop."""
-        found = []
-        for letter in letters:
-            if letter.isupper():
-                place = self.places.index(letter.lower())
-                outer, inner = self.loops.index(letter.lower()), self.loops.index("xyz"[place])
-                factors = sorted([(outer, self.strides[place]), (inner, self.dilations[place])])
-                found.append(Affine(tuple(factors)))
-            else:
-                found.append(Affine(((self.loops.index(letter), 1),)))
-        return AffineMap(len(self.loops), tuple(found))
+def _window_of(image: str, kernel: str) -> tuple[str, str]:
+    """The letters of what a window is taken of, and of the window."""
+    places = [c for c in _PLACES if c in image]
+    inner = dict(zip(places, _WINDOW, strict=False))
+    return "".join(c.upper() if c in places else c for c in image), "".join(inner.get(c, c) for c in kernel)
 
 
 def _convolution(op: MlirOperation, match: re.Match[str], ranks: Sequence[int]) -> Structured:
     depthwise, count, image, kernel = match.groups()
-    places = _PLACES[-int(count) :] if count in "123" else ""
+    places = _PLACES[-int(count) :]
     image, kernel = image or places, kernel or places
-    inner = dict(zip(places, "xyz", strict=False))
-    multiplied = bool(depthwise) and kernel.endswith("cm")
-    taken = "".join(c.upper() if c in places else c for c in image)
-    weights = "".join(inner.get(c, c) for c in kernel)
+    taken, weights = _window_of(image, kernel)
+    given = image.replace("c", "f")
     if depthwise:
-        given = image + ("m" if multiplied else "")
-    else:
-        given = image.replace("c", "f")
-    loops = "".join(dict.fromkeys(given + weights))
-    window = _Window(op, places, loops)
-    letters = [taken, weights, given]
-    if not places or [len(row) for row in letters] != list(ranks) or set(taken.lower()) - set(loops):
+        given = image + ("m" if kernel.endswith("cm") else "")
+    known = set(given + weights) >= set(taken.lower()) and set(places) <= set(image)
+    if [len(taken), len(weights), len(given)] != list(ranks) or not known:
         raise UnsupportedError("is not imported", "write it as linalg.generic")
-    return _by_maps([window.map(row) for row in letters], _NamedBody(op).sum_of_products())
+    return _by_letters(f"{taken},{weights}->{given}", _NamedBody(op).sum_of_products(), ranks, op)
 
 
 def _pooling(op: MlirOperation, match: re.Match[str], ranks: Sequence[int]) -> Structured:
     image, kind, unsigned = match.groups()
-    places = "".join(c for c in _PLACES if c in image)
-    inner = dict(zip(places, "xyz", strict=False))
-    taken = "".join(c.upper() if c in places else c for c in image)
-    weights = "".join(inner[c] for c in places)
-    window = _Window(op, places, image + weights)
-    letters = [taken, weights, image]
-    if [len(row) for row in letters] != list(ranks):
+    taken, weights = _window_of(image, "".join(c for c in _PLACES if c in image))
+    if [len(taken), len(weights), len(image)] != list(ranks):
         raise UnsupportedError("is not imported", "write it as linalg.generic")
-
     body = _NamedBody(op)
     body.signed = not unsigned
-    return _by_maps([window.map(row) for row in letters], body.pooled(kind))
+    return _by_letters(f"{taken},{weights}->{image}", body.pooled(kind), ranks, op)

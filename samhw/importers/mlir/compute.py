@@ -30,6 +30,7 @@ from samhw.importers.mlir.reductions import (
     replaced,
     unsampled,
 )
+from samhw.importers.mlir.structured import extents_of_loops
 from samhw.importers.mlir.types import AffineMap
 from samhw.lang.expr import (
     Access,
@@ -122,7 +123,8 @@ class Compute:
         Raises:
             UnsupportedError: for loops that no statement can follow.
         """
-        sizes = self.extents(maps, given, inits)
+        shapes = [*(self.build.shape(value) for value in given), *(init.shape for init in inits)]
+        sizes = extents_of_loops(maps, shapes)
         init, out_map, own = inits[place], maps[len(given) + place], f"%out{place}"
         reduced = [n for n, is_parallel in enumerate(parallel) if not is_parallel and sizes[n] > 1]
         yielded, where = body.yielded, body.where
@@ -247,32 +249,7 @@ class Compute:
         nodes = sum(1 for _ in walk(value.expr))
         return self.tensors.materialized(value) if nodes > _LARGEST else value
 
-    # Extents and operands
-
-    def extents(self, maps: Sequence[AffineMap], given: Sequence[Value], inits: Sequence[Init]) -> list[int]:
-        """Those of all loops, from whatever has a loop as a dimension."""
-        shapes = [*(self.build.shape(value) for value in given), *(init.shape for init in inits)]
-        found: dict[int, int] = {}
-        for amap, shape in zip(maps, shapes, strict=True):
-            if len(amap.results) != len(shape):
-                raise UnsupportedError(
-                    f"has a map of {len(amap.results)} dimensions for an operand of {len(shape)}",
-                    "mend the map",
-                )
-            for result, size in zip(amap.results, shape, strict=True):
-                if result.loop is not None and found.setdefault(result.loop, size) != size:
-                    raise UnsupportedError(
-                        f"has operands of {found[result.loop]} and of {size} along one loop",
-                        "mend their types",
-                    )
-        loops = range(maps[0].loops if maps else 0)
-        for loop in loops:
-            if loop not in found:
-                raise UnsupportedError(
-                    f"has a loop (d{loop}) whose extent no operand gives",
-                    "let an operand have it as a dimension",
-                )
-        return [found[loop] for loop in loops]
+    # Operands
 
     def operands(
         self,
@@ -374,8 +351,8 @@ class Compute:
         if init.value is None:
             init.warn()
             return total
-        value = init.value
-        number = number_of(value.expr)
+        value, number = init.value, number_of(init.value.expr)
+        combine = found.combine or {"sum": sum_of, "prod": product}.get(kind) or partial(call, kind)
         if number is not None:
             if math.isnan(number):
                 raise UnsupportedError("begins with NaN", "begin with a number")
@@ -388,9 +365,7 @@ class Compute:
             if neutral[kind]:
                 return total
             if kind in ("max", "min") and abs(number) < _NEUTRAL:
-                made = found.combine or partial(call, kind)
-                return self.operations.elementwise(lambda a: made(a, Literal(number)), total)
-        combine = found.combine or {"sum": sum_of, "prod": product}.get(kind, lambda a, b: call(kind, a, b))
+                return self.operations.elementwise(lambda a: combine(a, Literal(number)), total)
         result = self.operations.elementwise(combine, total, value)
         result = replace(result, modes=tuple(r or t for r, t in zip(result.modes, total.modes, strict=True)))
         return self.operations.fused_term(total, result) if kind == "sum" else result

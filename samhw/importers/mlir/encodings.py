@@ -3,7 +3,7 @@ rows decide."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -79,9 +79,6 @@ def storage_of(encoding: Encoding | None, shape: Sequence[int]) -> Storage:
         return Storage(None)
     levels = encoding.levels
     notes = tuple(dict.fromkeys(_NOTES[level.kind] for level in levels if level.kind in _NOTES))
-    dimensions = [loop for level in levels if (loop := level.dimension.loop) is not None]
-    if len(dimensions) == len(levels) and sorted(dimensions) == list(range(len(levels))):
-        return Storage(_format(levels, dimensions), (), notes)
     blocks = _blocks(levels, len(shape))
     if blocks is None:
         raise UnsupportedError(
@@ -93,43 +90,40 @@ def storage_of(encoding: Encoding | None, shape: Sequence[int]) -> Storage:
             raise UnsupportedError(
                 f"has blocks of {block} in a dimension of {size}", "make the one a multiple of the other"
             )
-    return Storage(_block_format(levels, blocks), blocks, notes)
-
-
-def _format(levels: Sequence[Level], dimensions: Sequence[int]) -> str | None:
-    kinds = [_KINDS[level.kind] for level in levels]
-    if all(level_types()[kind].is_full for kind in kinds) and list(dimensions) == sorted(dimensions):
-        return None
-    order = "" if list(dimensions) == sorted(dimensions) else f" @ ({', '.join(map(str, dimensions))})"
-    return f"({', '.join(kinds)}){order}"
+    in_blocks = any(level.dimension.divides for level in levels)
+    return Storage(_format(levels, blocks, in_blocks=in_blocks), blocks if in_blocks else (), notes)
 
 
 def _blocks(levels: Sequence[Level], rank: int) -> tuple[int, ...] | None:
-    """The size of the blocks in each dimension; None where that is not what the levels are."""
+    """The size of the blocks in each dimension, 1 for none; None where that is not what the levels are."""
     found = [1] * rank
     for level in levels:
         place = level.dimension
         if len(place.factors) != 1 or place.factors[0][1] != 1 or place.offset:
             return None
         size = place.floordiv or place.mod
-        if size < 0:
-            return None
         if size:
-            found[place.factors[0][0]] = size
-    wanted = sorted((d, kind) for d in range(rank) for kind in (0, 1)[: 1 + (found[d] > 1)])
-    has = sorted((level.dimension.factors[0][0], int(bool(level.dimension.mod))) for level in levels)
-    return tuple(found) if has == wanted else None
+            dimension = place.factors[0][0]
+            if size < 0 or found[dimension] not in (1, size):
+                return None
+            found[dimension] = size
+    wanted = sorted((d, kind) for d in range(rank) for kind in (False, True)[: 1 + (found[d] > 1)])
+    return tuple(found) if sorted(map(_part, levels)) == wanted else None
 
 
-def _block_format(levels: Sequence[Level], blocks: Sequence[int]) -> str:
-    """Of the tensor whose dimensions are split into those of blocks and of what is in them."""
-    places: dict[tuple[int, bool], int] = {}
-    for dimension, block in enumerate(blocks):
-        places[dimension, False] = len(places)
-        if block > 1:
-            places[dimension, True] = len(places)
-    order = [places[level.dimension.factors[0][0], bool(level.dimension.mod)] for level in levels]
+def _part(level: Level) -> tuple[int, bool]:
+    """The dimension of a level, and whether it is what is in its blocks."""
+    return level.dimension.factors[0][0], bool(level.dimension.mod)
+
+
+def _format(levels: Sequence[Level], blocks: Sequence[int], *, in_blocks: bool) -> str | None:
+    """In the words of a declaration, of the tensor whose dimensions are split into those of blocks and of
+    what is in them; None for dense."""
+    parts = [(d, inner) for d, block in enumerate(blocks) for inner in (False, True)[: 1 + (block > 1)]]
+    order = [parts.index(_part(level)) for level in levels]
     kinds = [_KINDS[level.kind] for level in levels]
+    if order == sorted(order) and not in_blocks:
+        return None if all(level_types()[kind].is_full for kind in kinds) else f"({', '.join(kinds)})"
     return f"({', '.join(kinds)}) @ ({', '.join(map(str, order))})"
 
 
@@ -139,23 +133,18 @@ def stored_input(
     """An input in its storage format."""
     if not storage.blocks:
         return build.input(key, label, example, fetch, Hints(storage.format))
-    split: list[int] = []
-    groups: list[int] = []
-    for size, block in zip(example.shape, storage.blocks, strict=True):
-        parts = [size // block, block] if block > 1 else [size]
-        split += parts
-        groups.append(len(parts))
+    parts = [
+        [size // block, block] if block > 1 else [size]
+        for size, block in zip(example.shape, storage.blocks, strict=True)
+    ]
+    split = [size for part in parts for size in part]
 
     def in_blocks(arguments: Arguments) -> HostArray:
         return fetch(arguments).reshaped(split)
 
     value = build.input(key, label, example.reshaped(split), in_blocks, Hints(storage.format))
-    modes: list[tuple[str, ...]] = []
-    left = list(value.modes)
-    for count in groups:
-        modes.append(tuple(index for mode in left[:count] for index in mode))
-        del left[:count]
-    assert prod(split) == prod(example.shape)
+    left = iter(value.modes)
+    modes = [tuple(index for mode in islice(left, len(part)) for index in mode) for part in parts]
     return Value(tuple(modes), value.expr)
 
 

@@ -155,8 +155,8 @@ class HostedValues:
         self._known |= {leaf: self.given[leaf].example for leaf in leaves}
         try:
             self._run([op for op in operations if not self._known.keys() >= set(op.results)], self._known)
-        except TooLargeError:
-            return None
+        except (TooLargeError, LookupError, ValueError):
+            return None  # An operation that is not made as it should be is refused where it is imported.
 
         def fetch(arguments: Arguments) -> Array:
             known = {leaf: self.given[leaf].fetch(arguments) for leaf in leaves}

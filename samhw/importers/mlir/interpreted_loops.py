@@ -16,7 +16,7 @@ import numpy.typing as npt
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.interpreted_elements import FOLDS, INTERPRETED, element, words
 from samhw.importers.mlir.operation import Block, MlirOperation
-from samhw.importers.mlir.structured import structured
+from samhw.importers.mlir.structured import extents_of_loops, structured
 from samhw.importers.mlir.types import AffineMap, TensorType, element_type
 
 __all__ = ["Loops", "check_places", "is_body_operation", "taken"]
@@ -62,7 +62,7 @@ class Loops:
         operands = [*self.ins, *self.outs]
         self.loops = structured(op, [array.ndim for array in operands])
         self.body = self.loops.block
-        self.sizes = _extents(self.loops.maps, operands)
+        self.sizes = extents_of_loops(self.loops.maps, [array.shape for array in operands])
         self.stores_some = {
             name
             for (name, _), kind in zip(self.body.arguments, op.types[: len(self.ins)], strict=False)
@@ -254,12 +254,3 @@ def is_body_operation(op: MlirOperation) -> bool:
 
 def _is_condition(op: MlirOperation) -> bool:
     return any(str(kind) == "i1" for kind in op.types)
-
-
-def _extents(maps: Sequence[AffineMap], arrays: Sequence[Array]) -> list[int]:
-    found = {
-        result.loop: size
-        for amap, array in zip(maps, arrays, strict=True)
-        for result, size in zip(amap.results, array.shape, strict=True)
-    }
-    return [found[loop] for loop in range(maps[0].loops)]

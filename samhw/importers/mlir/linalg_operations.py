@@ -34,8 +34,6 @@ def loops(frame: Frame, op: MlirOperation, place: int) -> Held:
     inits = [_init(frame, name) for name in outs]
     ranks = [len(frame.shape(value)) for value in given] + [len(init.shape) for init in inits]
     found = structured(op, ranks)
-    if len(found.maps) != len(ranks) or any(m.loops != found.maps[0].loops for m in found.maps):
-        raise UnsupportedError("has not one map for each operand", "mend its maps")
     places = [Access(f"%in{n}") for n in range(len(given))] + [Access(f"%out{n}") for n in range(len(inits))]
     outer: dict[str, Value] = {}
     shapes = {name: frame.shape(frame.held(name)) for name in op.operands}

@@ -95,8 +95,8 @@ class _Classes:
         order: the first ones of all sets, as they have been found.
         extents: by the first one of a set.
         elided: the constants that the text leaves out, with their function and type.
-        windows: dimensions that a window is moved over: the loops that reach over them, with their factors and
-            kinds.
+        windows: by a dimension that windows are taken of, the loops that go through it, with their factors
+            and kinds.
     """
 
     def __init__(self, module: MlirModule) -> None:

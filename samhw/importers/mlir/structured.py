@@ -14,7 +14,7 @@ from samhw.importers.mlir.operation import Block, Elements, MlirOperation
 from samhw.importers.mlir.types import Affine, AffineMap, OtherType, element_type
 from samhw.importers.mlir.whole_numbers import is_integer
 
-__all__ = ["Structured", "structured"]
+__all__ = ["Structured", "extents_of_loops", "structured"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,34 @@ def structured(op: MlirOperation, ranks: Sequence[int]) -> Structured:
         "is not imported",
         "write it as linalg.generic, which mlir-opt does with --linalg-generalize-named-ops",
     )
+
+
+def extents_of_loops(maps: Sequence[AffineMap], shapes: Sequence[Sequence[int]]) -> list[int]:
+    """Those of all loops, from whatever operand has a loop as a dimension.
+
+    Raises:
+        UnsupportedError: for operands that do not fit their maps, or one another.
+    """
+    loops = range(maps[0].loops if maps else 0)
+    if len(maps) != len(shapes) or any(amap.loops != len(loops) for amap in maps):
+        raise UnsupportedError("has not one map for each operand", "mend its maps")
+    found: dict[int, int] = {}
+    for amap, shape in zip(maps, shapes, strict=True):
+        if len(amap.results) != len(shape):
+            raise UnsupportedError(
+                f"has a map of {len(amap.results)} dimensions for an operand of {len(shape)}", "mend the map"
+            )
+        for result, size in zip(amap.results, shape, strict=True):
+            if result.loop is not None and found.setdefault(result.loop, size) != size:
+                raise UnsupportedError(
+                    f"has operands of {found[result.loop]} and of {size} along one loop", "mend their types"
+                )
+    for loop in loops:
+        if loop not in found:
+            raise UnsupportedError(
+                f"has a loop (d{loop}) whose extent no operand gives", "let an operand have it as a dimension"
+            )
+    return [found[loop] for loop in loops]
 
 
 # Bodies

@@ -41,6 +41,13 @@ def structured(op: MlirOperation, ranks: Sequence[int]) -> Structured:
     Raises:
         UnsupportedError: for an operation that is not known, or not made as it should be.
     """
+    found = _loops(op, ranks)
+    if len(found.maps) != len(ranks) or any(amap.loops != found.maps[0].loops for amap in found.maps):
+        raise UnsupportedError("has not one map for each operand", "mend its maps")
+    return found
+
+
+def _loops(op: MlirOperation, ranks: Sequence[int]) -> Structured:
     name = op.name.removeprefix("linalg.")
     if name == "generic":
         return _generic(op)
@@ -76,8 +83,6 @@ def extents_of_loops(maps: Sequence[AffineMap], shapes: Sequence[Sequence[int]])
         UnsupportedError: for operands that do not fit their maps, or one another.
     """
     loops = range(maps[0].loops if maps else 0)
-    if len(maps) != len(shapes) or any(amap.loops != len(loops) for amap in maps):
-        raise UnsupportedError("has not one map for each operand", "mend its maps")
     found: dict[int, int] = {}
     for amap, shape in zip(maps, shapes, strict=True):
         if len(amap.results) != len(shape):

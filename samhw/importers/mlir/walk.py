@@ -67,6 +67,8 @@ def _empty(frame: Frame, op: MlirOperation, place: int) -> Held:
 def _constant(frame: Frame, op: MlirOperation, place: int) -> Held:
     """A number, or a tensor that the text holds or leaves out."""
     held = op.attributes.get("value")
+    if not isinstance(held, Elements | bool | int | float):
+        raise UnsupportedError("is no number and no tensor", "give one of these")
     if not isinstance(held, Elements):
         return Value((), constant_number(op))
     walk, name = frame.walk, op.results[0][1:]

@@ -279,6 +279,33 @@ func.func @f(%a: tensor<4x3xi8>, %b: tensor<3x5xi8>, %c: tensor<4x5xi32>) -> ten
     assert_runs(text)
 
 
+WINDOWS = {
+    "conv_2d_nhwc_hwcf": ("1x7x6x2", "3x2x2x3", "1x3x3x3", "abicxy,xycf->abif"),
+    "conv_2d_nhwc_fhwc": ("1x7x6x2", "3x3x2x2", "1x3x3x3", "abicxy,fxyc->abif"),
+    "depthwise_conv_2d_nhwc_hwc": ("1x7x6x2", "3x2x2", "1x3x3x2", "abicxy,xyc->abic"),
+    "depthwise_conv_2d_nhwc_hwcm": ("1x7x6x2", "3x2x2x3", "1x3x3x2x3", "abicxy,xycm->abicm"),
+}
+"""Of images of 7 by 6, and kernels of 3 by 2 that go on by 2: the shapes, and what NumPy makes of windows."""
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_a_convolution_by_strides(name: str) -> None:
+    image, kernel, given, equation = WINDOWS[name]
+    text = f"""
+func.func @f(%x: tensor<{image}xf32>, %w: tensor<{kernel}xf32>, %y: tensor<{given}xf32>)
+    -> tensor<{given}xf32> {{
+  %r = linalg.{name} {{dilations = dense<1> : vector<2xi64>, strides = dense<2> : vector<2xi64>}}
+      ins(%x, %w : tensor<{image}xf32>, tensor<{kernel}xf32>) outs(%y : tensor<{given}xf32>)
+      -> tensor<{given}xf32>
+  return %r : tensor<{given}xf32>
+}}"""
+    x, w, y = (RNG.normal(size=[int(n) for n in shape.split("x")]) for shape in (image, kernel, given))
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 2), axis=(1, 2))[:, ::2, ::2]
+    (found,) = outputs(text, {"x": x, "w": w, "y": y})
+    wanted = np.einsum(equation, windows, w) + y
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
 def test_calls_between_functions_and_several_results() -> None:
     text = """
 func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {

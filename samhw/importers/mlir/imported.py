@@ -108,13 +108,14 @@ def choose_function(module: MlirModule, name: str | None) -> MlirFunction:
 
 def gives_tensors(function: MlirFunction) -> bool:
     """Whether a function computes tensors or numbers, and takes nothing else."""
-    kinds = [kind for _, kind in function.arguments]
-    given = [kind for kind in function.results if isinstance(kind, TensorType) or _is_number(kind)]
-    return bool(given) and all(isinstance(kind, TensorType) or _is_number(kind) for kind in kinds)
+    return any(map(_is_computed, function.results)) and all(
+        _is_computed(kind) for _, kind in function.arguments
+    )
 
 
-def _is_number(kind: MlirType) -> bool:
-    return is_float(str(kind)) or is_integer(str(kind))
+def _is_computed(kind: MlirType) -> bool:
+    """Whether a program computes with what is of a type."""
+    return isinstance(kind, TensorType) or is_float(str(kind)) or is_integer(str(kind))
 
 
 def import_function(
@@ -133,7 +134,7 @@ def import_function(
         module, data, value or (Integer(32) if element == "i32" else Float(element)), make_result
     )
     given = zip(walk.run(function), function.results, strict=False)
-    found = [held for held, kind in given if isinstance(kind, TensorType) or _is_number(kind)]
+    found = [held for held, kind in given if _is_computed(kind)]
     for held in found:
         if isinstance(held, Value) and held.mask is not None:
             raise module.file.error(

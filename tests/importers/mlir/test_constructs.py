@@ -337,3 +337,21 @@ def test_the_generic_form() -> None:
     a = RNG.normal(size=4)
     (found,) = outputs(text, {"a": a})
     np.testing.assert_allclose(found, 2 * a, rtol=1e-6)
+
+
+def test_a_padding_in_the_generic_form_whose_width_is_an_operand() -> None:
+    text = """
+func.func @f(%a: tensor<4xf32>) -> tensor<?xf32> {
+  %n = arith.constant 2 : index
+  %z = arith.constant 3.0 : f32
+  %r = "tensor.pad"(%a, %n) <{operandSegmentSizes = array<i32: 1, 1, 0>, static_high = array<i64: 1>,
+      static_low = array<i64: -9223372036854775808>}> ({
+  ^bb0(%i: index):
+    "tensor.yield"(%z) : (f32) -> ()
+  }) : (tensor<4xf32>, index) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}"""
+    a = RNG.normal(size=4)
+    (found,) = outputs(text, {"a": a})
+    np.testing.assert_allclose(found, np.pad(a, (2, 1), constant_values=3), rtol=1e-6)
+    assert_runs(text)

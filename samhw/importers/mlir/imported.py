@@ -9,6 +9,7 @@ import numpy.typing as npt
 from samhw.errors import InputError
 from samhw.graph.numerics import Float, Integer, ValueType
 from samhw.importers.core import (
+    Build,
     Emitted,
     HostArray,
     InputSource,
@@ -141,52 +142,37 @@ def import_function(
                 function.at,
                 f"'{function.name}' returns what is -inf at places; return it before it is masked.",
             )
-    outputs = _Outputs(walk, found)
-    if not outputs.computed:
+    build = walk.build
+    build.scope, build.result_name = "", "result"
+    values = [held for held in found if isinstance(held, Value)]
+    made = iter(as_results(build, walk.compute.tensors, values, "result"))
+    results = [next(made) if isinstance(held, Value) else held for held in found]
+    exprs = [held.expr for held in results if isinstance(held, Value)]
+    computed = [expr.tensor for expr in exprs if isinstance(expr, Access)]
+    if not computed:
         raise module.file.error(
             function.at, f"'{function.name}' computes nothing of its arguments; there is nothing to compile."
         )
-    build = walk.build
-    for made in build.statements:
-        made.rhs = with_erf(made.rhs)
-    emitted = emit(build, plain(function.name) or "module", outputs.computed)
-    program = emitted.program
+    for statement in build.statements:
+        statement.rhs = with_erf(statement.rhs)
+    emitted = emit(build, plain(function.name) or "module", computed)
     return ImportedFunction(
-        program,
+        emitted.program,
         input_sources(build, emitted),
-        outputs.placed(emitted),
+        [_result(build, held, emitted) for held in results],
         emitted.scopes,
         (*walk.notes, *more),
         element,
     )
 
 
-class _Outputs:
-    """The results of a function."""
-
-    def __init__(self, walk: FunctionWalk, found: Sequence[Held]) -> None:
-        self.build = walk.build
-        self.build.scope, self.build.result_name = "", "result"
-        values = [held for held in found if not isinstance(held, Unset)]
-        made = iter(as_results(self.build, walk.compute.tensors, values, "result"))
-        self._found = [held if isinstance(held, Unset) else next(made) for held in found]
-
-    @property
-    def computed(self) -> list[str]:
-        """The results that the program has to have, by name."""
-        values = [held.expr for held in self._found if not isinstance(held, Unset)]
-        return [expr.tensor for expr in values if isinstance(expr, Access)]
-
-    def placed(self, emitted: Emitted) -> list[MlirResult]:
-        """The results, with their modes as the program stores them."""
-        return [MlirResult(self._source(held, emitted)) for held in self._found]
-
-    def _source(self, held: Value | Unset, emitted: Emitted) -> PlacedResult | tuple[float, tuple[int, ...]]:
-        if isinstance(held, Unset):
-            return 0.0, held.shape
-        if isinstance(held.expr, Literal):
-            return float(held.expr.value), self.build.shape(held)
-        return placed_result(self.build, held, emitted)
+def _result(build: Build, held: Held, emitted: Emitted) -> MlirResult:
+    """A result, with its modes as the program stores them."""
+    if isinstance(held, Unset):
+        return MlirResult((0.0, held.shape))
+    if isinstance(held.expr, Literal):
+        return MlirResult((float(held.expr.value), build.shape(held)))
+    return MlirResult(placed_result(build, held, emitted))
 
 
 def element_of(module: MlirModule, function: MlirFunction) -> tuple[str, list[str]]:

@@ -8,9 +8,7 @@ from samhw.files import check_readable
 from samhw.graph.numerics import ValueType, value_type
 from samhw.lang.assemble import Declaration, assemble
 from samhw.lang.check import REDUCTIONS
-from samhw.lang.expr import (
-    Expr,
-)
+from samhw.lang.expr import Expr
 from samhw.lang.lexemes import LexemeKind
 from samhw.lang.parse_expr import ExpressionParser
 from samhw.lang.program import Program

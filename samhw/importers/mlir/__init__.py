@@ -5,7 +5,7 @@ from samhw.importers.mlir.interpret import TooLargeError, interpret
 from samhw.importers.mlir.operation import MlirFunction, MlirModule
 from samhw.importers.mlir.reader import read_module
 from samhw.importers.mlir.shapes import FunctionInputs, inputs_of
-from samhw.importers.mlir.words import width_of, words_of_data
+from samhw.importers.mlir.whole_numbers import width_of, words_of_data
 from samhw.importers.mlir.written import write_function
 
 __all__ = [

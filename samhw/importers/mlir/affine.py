@@ -1,21 +1,16 @@
 """Affine maps and encodings of sparse tensors, as text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from samhw.importers.mlir.scanner import MlirScanner, SyntaxProblem
 from samhw.importers.mlir.types import Affine, AffineMap, Encoding, Level
 
-__all__ = ["affine_map", "encoding", "permuted_dimensions"]
+__all__ = ["affine_map", "encoding"]
 
 _OLDER = (
-    "dimLevelType",
-    "dimOrdering",
-    "higherOrdering",
-    "dimToLvl",
-    "lvlTypes",
-    "pointerBitWidth",
-    "indexBitWidth",
+    *("dimLevelType", "dimOrdering", "higherOrdering", "dimToLvl", "lvlTypes"),
+    *("pointerBitWidth", "indexBitWidth"),
 )
 _WIDTHS = ("posWidth", "crdWidth", "explicitVal", "implicitVal")
 
@@ -26,44 +21,40 @@ def affine_map(scan: MlirScanner) -> AffineMap:
     if scan.token == "[":
         scan.skip_bracket()
     scan.expect("->")
-    return AffineMap(len(names), tuple(_results(scan, names)))
+    scan.expect("(")
+    return AffineMap(len(names), tuple(scan.separated(")", lambda: _sum(scan, names))))
 
 
 def _names(scan: MlirScanner) -> dict[str, int]:
-    """The dimensions in parentheses, by name; what is said of them besides is passed over."""
+    """The dimensions in parentheses, by name; what is said of them besides, `: #sparse_tensor<slice(..)>` or
+    `= l0`, is passed over."""
+
+    def name() -> str:
+        found = scan.expect_kind("word", "a dimension")
+        _pass_over(scan, (",", ")"))
+        return found
+
     scan.expect("(")
-    names: dict[str, int] = {}
-    while not scan.taken(")"):
-        names[scan.expect_kind("word", "a dimension")] = len(names)
-        _pass_over_rest(scan)
-        scan.taken(",")
-    return names
+    return {name: n for n, name in enumerate(scan.separated(")", name))}
 
 
-def _pass_over_rest(scan: MlirScanner) -> None:
-    """What is said of a dimension behind its name: `: #sparse_tensor<slice(..)>`, `= l0`."""
-    while scan.token not in (",", ")", ""):
-        if scan.token in ("<", "("):
+def _pass_over(scan: MlirScanner, ends: Collection[str]) -> None:
+    """All up to one of some tokens, but what is in brackets."""
+    while scan.token not in ends and scan.kind != "end":
+        if scan.token in ("[", "(", "<", "{"):
             scan.skip_bracket()
         else:
             scan.next()
-
-
-def _results(scan: MlirScanner, names: Mapping[str, int]) -> list[Affine]:
-    scan.expect("(")
-    found: list[Affine] = []
-    while not scan.taken(")"):
-        found.append(_sum(scan, names))
-        if scan.token != ")":
-            scan.expect(",")
-    return found
 
 
 def _sum(scan: MlirScanner, names: Mapping[str, int]) -> Affine:
     found = _product(scan, names)
     while scan.token in ("+", "-"):
         sign = 1 if scan.next() == "+" else -1
-        found = _added(scan, found, _product(scan, names), sign)
+        other = _product(scan, names)
+        if found.divides or other.divides:
+            raise scan.problem("a sum with a quotient in it is no sum of loops times numbers")
+        found = found.plus(other.times(sign))
     return found
 
 
@@ -71,17 +62,16 @@ def _product(scan: MlirScanner, names: Mapping[str, int]) -> Affine:
     found = _atom(scan, names)
     while scan.token in ("*", "floordiv", "mod", "ceildiv"):
         operator, other = scan.next(), _atom(scan, names)
-        if operator == "*" and not found.factors and not found.floordiv and not found.mod:
+        if operator == "*" and found.is_constant:
             found, other = other, found
-        if other.factors or found.floordiv or found.mod or operator == "ceildiv":
+        if other.factors or found.divides or operator == "ceildiv":
             raise scan.problem("a product or quotient of loops is no sum of loops times numbers")
         if operator == "*":
-            found = _times(found, other.offset)
+            found = found.times(other.offset)
+        elif operator == "mod":
+            found = replace(found, mod=other.offset)
         else:
-            divisor = other.offset
-            found = (
-                replace(found, floordiv=divisor) if operator == "floordiv" else replace(found, mod=divisor)
-            )
+            found = replace(found, floordiv=other.offset)
     return found
 
 
@@ -91,7 +81,7 @@ def _atom(scan: MlirScanner, names: Mapping[str, int]) -> Affine:
         scan.expect(")")
         return found
     if scan.taken("-"):
-        return _times(_atom(scan, names), -1)
+        return _atom(scan, names).times(-1)
     if scan.kind == "int":
         return Affine((), int(scan.next()))
     at = scan.at
@@ -101,54 +91,33 @@ def _atom(scan: MlirScanner, names: Mapping[str, int]) -> Affine:
     return Affine(((names[name], 1),))
 
 
-def _times(found: Affine, factor: int) -> Affine:
-    return Affine(tuple((loop, times * factor) for loop, times in found.factors), found.offset * factor)
-
-
-def _added(scan: MlirScanner, one: Affine, other: Affine, sign: int) -> Affine:
-    if one.floordiv or one.mod or other.floordiv or other.mod:
-        raise scan.problem("a sum with a quotient in it is no sum of loops times numbers")
-    factors = dict(one.factors)
-    for loop, times in other.factors:
-        factors[loop] = factors.get(loop, 0) + sign * times
-    left = tuple((loop, times) for loop, times in sorted(factors.items()) if times)
-    return Affine(left, one.offset + sign * other.offset)
-
-
 def encoding(scan: MlirScanner) -> Encoding:
     """What stands in the angle brackets of a `#sparse_tensor.encoding`. One that cannot be followed says
     so."""
-    scan.expect("{")
     found: Encoding | None = None
     problem: str | None = None
-    while not scan.taken("}"):
+
+    def field() -> None:
+        nonlocal found, problem
         key = scan.expect_kind("word", "a field of the encoding")
         scan.expect("=")
         if key == "map":
             found = _storage_map(scan)
-        elif key in _OLDER:
+            return
+        _pass_over(scan, (",", "}"))
+        if key in _OLDER:
             problem = (
                 f"has an encoding in the older form, with '{key}'; write it as 'map = (d0, d1) -> (d0 : "
                 "dense, d1 : compressed)', as MLIR has it since 2023"
             )
-            _pass_over_value(scan)
-        elif key in _WIDTHS:
-            _pass_over_value(scan)
-        else:
+        elif key not in _WIDTHS:
             problem = f"has an encoding with the field '{key}', which is not known; leave it out"
-            _pass_over_value(scan)
-        scan.taken(",")
+
+    scan.expect("{")
+    scan.separated("}", field)
     if problem is not None:
         return Encoding(problem=problem)
     return found or Encoding(problem="has an encoding without a map; give it one")
-
-
-def _pass_over_value(scan: MlirScanner) -> None:
-    while scan.token not in (",", "}", ""):
-        if scan.token in ("[", "(", "<", "{"):
-            scan.skip_bracket()
-        else:
-            scan.next()
 
 
 def _storage_map(scan: MlirScanner) -> Encoding:
@@ -159,12 +128,7 @@ def _storage_map(scan: MlirScanner) -> Encoding:
     sliced = "slice" in scan.text[start : scan.at]
     scan.expect("->")
     scan.expect("(")
-    levels: list[Level] = []
-    while not scan.taken(")"):
-        levels.append(_level(scan, names))
-        if scan.token != ")":
-            scan.expect(",")
-    return Encoding(tuple(levels), sliced=sliced)
+    return Encoding(tuple(scan.separated(")", lambda: _level(scan, names))), sliced=sliced)
 
 
 def _level(scan: MlirScanner, names: Mapping[str, int]) -> Level:
@@ -177,11 +141,3 @@ def _level(scan: MlirScanner, names: Mapping[str, int]) -> Level:
         if scan.token == bracket:
             properties += scan.skip_bracket()
     return Level(dimension, kind, "nonunique" not in properties)
-
-
-def permuted_dimensions(levels: Sequence[Level]) -> tuple[int, ...] | None:
-    """The dimension of each level, if each level is one of them and each comes once; else None."""
-    loops = [level.dimension.loop for level in levels]
-    if None in loops or sorted(loop for loop in loops if loop is not None) != list(range(len(loops))):
-        return None
-    return tuple(loop for loop in loops if loop is not None)

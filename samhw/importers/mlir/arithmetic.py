@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping
 
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.idioms import call, difference, number_of, product, quotient, selected, sum_of
+from samhw.importers.mlir.lowered_functions import NUMBERS_ONLY, UNSIGNED, less_unsigned
 from samhw.importers.mlir.number_system import NumberSystem
-from samhw.importers.mlir.numbers_only import NUMBERS_ONLY
-from samhw.importers.mlir.unsigned_order import UNSIGNED, less_unsigned
-from samhw.importers.mlir.words import signed_word, width_of
+from samhw.importers.mlir.whole_numbers import signed_word, width_of
 from samhw.lang.expr import Call, Expr, Literal, Neg, Sub
 
 __all__ = ["ROUNDINGS", "WITHOUT_DIVISION", "ElementArithmetic", "negation"]
@@ -130,7 +129,7 @@ class ElementArithmetic:
         self.system.check(b, self.element)
         return call("eq", a, b)
 
-    def extreme(self, kind: str, a: Expr, b: Expr, *, signed: bool = True) -> Expr:
+    def extreme(self, a: Expr, b: Expr, *, kind: str, signed: bool = True) -> Expr:
         """The greater or the lesser of two, `max` or `min`; of floating point, NaN if either is."""
         if self.is_condition:
             return self.either(a, b) if (kind == "max") != signed else self.both(a, b)
@@ -140,7 +139,7 @@ class ElementArithmetic:
         self.system.check(b, self.element)
         return Call(UNSIGNED[kind], (a, b, Literal(min(self.width, _WIDEST_UNSIGNED))))
 
-    def number_of_two(self, kind: str, a: Expr, b: Expr) -> Expr:
+    def number_of_two(self, a: Expr, b: Expr, *, kind: str) -> Expr:
         """The greater or the lesser of two numbers, `max` or `min`, where NaN is none."""
         return Call(NUMBERS_ONLY[kind], (a, b))
 
@@ -174,15 +173,6 @@ class ElementArithmetic:
                 "take them with their sign, or say nneg",
             )
         return sum_of(x, product(Literal(1 << self.width), call("lt", x, Literal(0))))
-
-    def cast(self, x: Expr, to: str, *, signed: bool) -> Expr:
-        """As a named operation of linalg takes an operand of another type."""
-        other = width_of(to)
-        if self.element == to or (self.width is None and other is None):
-            return x
-        if self.width is None:
-            return self.truncated(x, to, signed=signed)
-        return ElementArithmetic(to, self.system).word(self.signed(x) if signed else self.unsigned(x), None)
 
     def truncated(self, x: Expr, to: str, *, signed: bool) -> Expr:
         """A number of floating point without its fraction, as a whole number. One that the type does not

@@ -3,6 +3,7 @@
 import re
 import struct
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from math import prod
 from typing import Any
 
@@ -13,9 +14,9 @@ from samhw.importers.mlir.affine import affine_map, encoding
 from samhw.importers.mlir.operation import Elements, Symbol
 from samhw.importers.mlir.scanner import MlirScanner, SyntaxProblem
 from samhw.importers.mlir.types import Encoding, MlirType, OtherType, TensorType
-from samhw.importers.mlir.words import signed_word, width_of, words_of_data
+from samhw.importers.mlir.whole_numbers import is_float, signed_word, width_of, words_of_data
 
-__all__ = ["LARGEST", "Attributes", "is_float", "is_integer", "raw_elements"]
+__all__ = ["LARGEST", "Attributes", "raw_elements"]
 
 _SIZES = re.compile(r"(?:(?:\d+|\?)\s*x\s*)*")
 _DATA = re.compile(r"[^>]*")
@@ -23,29 +24,12 @@ _VECTOR = re.compile(r"vector<((?:\d{1,9}x)*)([a-z]+\d*)>")
 _COMMENT = re.compile(r"//[^\n]*")
 _NUMBER = re.compile(r"[^\[\],\s]+")
 _FLOATS: Mapping[str, np.dtype[Any]] = {
-    "f16": np.dtype("<f2"),
-    "f32": np.dtype("<f4"),
-    "f64": np.dtype("<f8"),
+    name: np.dtype(word) for name, word in {"f16": "<f2", "f32": "<f4", "f64": "<f8", "bf16": "<u2"}.items()
 }
-_INTEGERS: Mapping[int, np.dtype[Any]] = {
-    8: np.dtype("<i1"),
-    16: np.dtype("<i2"),
-    32: np.dtype("<i4"),
-    64: np.dtype("<i8"),
-}
+_INTEGERS: Mapping[int, np.dtype[Any]] = {width: np.dtype(f"<i{width // 8}") for width in (8, 16, 32, 64)}
 
 LARGEST = 1 << 28
 """Elements of a constant that is read."""
-
-
-def is_float(element: str) -> bool:
-    """Whether an element type is one of floating point."""
-    return re.fullmatch(r"bf16|tf32|f\d+\w*", element) is not None
-
-
-def is_integer(element: str) -> bool:
-    """Whether an element type is one of whole numbers, conditions too."""
-    return element == "index" or re.fullmatch(r"[us]?i\d+", element) is not None
 
 
 class Attributes:
@@ -121,15 +105,12 @@ class Attributes:
 
     def result_types(self) -> list[MlirType]:
         """A type, or some in parentheses, each perhaps with attributes."""
-        if not self.scan.taken("("):
-            return [self.type()]
-        found = []
-        while not self.scan.taken(")"):
-            found.append(self.type())
-            if self.scan.token == "{":
-                self.scan.skip_bracket()
-            if self.scan.token != ")":
-                self.scan.expect(",")
+        return self.scan.separated(")", self._result_type) if self.scan.taken("(") else [self.type()]
+
+    def _result_type(self) -> MlirType:
+        found = self.type()
+        if self.scan.token == "{":
+            self.scan.skip_bracket()
         return found
 
     # Attributes
@@ -137,15 +118,13 @@ class Attributes:
     def dictionary(self) -> dict[str, Any]:
         """Attributes by their names, in braces."""
         self.scan.expect("{")
-        found: dict[str, Any] = {}
-        while not self.scan.taken("}"):
-            if self.scan.kind not in ("word", "string"):
-                raise self.scan.problem("the name of an attribute is expected")
-            name = self.scan.next().strip('"')
-            found[name] = self.value() if self.scan.taken("=") else True
-            if self.scan.token != "}":
-                self.scan.expect(",")
-        return found
+        return dict(self.scan.separated("}", self._field))
+
+    def _field(self) -> tuple[str, Any]:
+        if self.scan.kind not in ("word", "string"):
+            raise self.scan.problem("the name of an attribute is expected")
+        name = self.scan.next().strip('"')
+        return name, self.value() if self.scan.taken("=") else True
 
     def value(self) -> Any:
         """An attribute."""
@@ -171,12 +150,7 @@ class Attributes:
     def row(self) -> list[Any]:
         """Attributes in brackets; values of operations may stand there too."""
         self.scan.expect("[")
-        found = []
-        while not self.scan.taken("]"):
-            found.append(self.value())
-            if self.scan.token != "]":
-                self.scan.expect(",")
-        return found
+        return self.scan.separated("]", self.value)
 
     def number(self) -> int | float:
         """A number, perhaps with its type."""
@@ -251,13 +225,10 @@ class Attributes:
         scan.next()
         scan.expect("<")
         self.type()
-        found = []
         if scan.taken(":"):
-            while scan.token != ">":
-                found.append(self.value())
-                scan.taken(",")
+            return scan.separated(">", self.value)
         scan.expect(">")
-        return found
+        return []
 
     def _elements(self, kind: str) -> Elements:
         scan = self.scan
@@ -278,7 +249,9 @@ class Attributes:
             raise SyntaxProblem(at, f"the data are of the type {found}, which has no fixed size")
         shape = tuple(size or 0 for size in found.shape)
         try:
-            values = _dense(text, found.element, shape) if kind == "dense" else _sparse(text, found, shape)
+            values = (
+                _dense(text, found.element, shape) if kind == "dense" else _sparse(text, found.element, shape)
+            )
         except (ValueError, OverflowError, IndexError, struct.error):
             raise SyntaxProblem(at, f"the data do not fit the type {found}") from None
         return Elements(found, values)
@@ -309,17 +282,20 @@ def _literal(text: str, element: str) -> int | float:
     if text in ("true", "false"):
         return int(text == "true")
     if "x" not in text:
-        whole = "." not in text and "e" not in text.lower() and not is_float(element)
         if len(text) > 400:
             raise ValueError
-        return int(text) if whole else float(text)
+        return float(text) if is_float(element) or {".", "e", "E"} & set(text) else int(text)
     bits = int(text, 16)
-    if element == "bf16":
-        return float(struct.unpack("<f", struct.pack("<I", bits << 16))[0])
-    if element in _FLOATS:
-        kind = _FLOATS[element]
-        return float(np.frombuffer(bits.to_bytes(kind.itemsize, "little"), kind)[0])
-    return bits
+    if element not in _FLOATS:
+        return bits
+    kind = _FLOATS[element]
+    return float(_floats(bits.to_bytes(kind.itemsize, "little"), element)[0])
+
+
+def _floats(data: bytes, element: str) -> npt.NDArray[Any]:
+    """Words of floating point."""
+    found = np.frombuffer(data, _FLOATS[element])
+    return (found.astype(np.uint32) << 16).view(np.float32) if element == "bf16" else found
 
 
 def _dense(text: str, element: str, shape: Sequence[int]) -> npt.NDArray[np.float64]:
@@ -327,45 +303,31 @@ def _dense(text: str, element: str, shape: Sequence[int]) -> npt.NDArray[np.floa
     if text.startswith('"'):
         return raw_elements(bytes.fromhex(text.strip('"')[2:]), element, shape)
     found = [_number(word, element) for word in _NUMBER.findall(text)]
-    if len(found) == 1:
-        return np.full(shape, found[0], np.float64)
-    return np.array(found, np.float64).reshape(shape)
+    return np.full(shape, found[0], np.float64) if len(found) == 1 else np.array(found, float).reshape(shape)
 
 
-def _sparse(text: str, kind: TensorType, shape: Sequence[int]) -> npt.NDArray[np.float64]:
+def _sparse(text: str, element: str, shape: Sequence[int]) -> npt.NDArray[np.float64]:
     """``[[0, 1], [2, 3]], [1.0, 2.0]``: places, and what is there."""
-    values = np.zeros(shape)
-    depth, split = 0, len(text)
-    for n, letter in enumerate(text):
-        depth += (letter == "[") - (letter == "]")
-        if letter == "," and not depth:
-            split = n
-            break
-    found = [_number(word, kind.element) for word in _NUMBER.findall(text[split:])]
-    places = np.array([int(word) for word in _NUMBER.findall(text[:split])], np.int64)
-    places = places.reshape(-1, len(shape))
+    depth = list(accumulate((letter == "[") - (letter == "]") for letter in text))
+    split = next((n for n, letter in enumerate(text) if letter == "," and not depth[n]), len(text))
+    found = [_number(word, element) for word in _NUMBER.findall(text[split:])]
+    places = np.array([int(word) for word in _NUMBER.findall(text[:split])], np.int64).reshape(-1, len(shape))
     if len(places) and (places.min() < 0 or len(places) != len(found) != 1):
         raise ValueError
+    values = np.zeros(shape)
     values[tuple(places.T)] = found[0] if len(found) == 1 else found
     return values
 
 
 def raw_elements(data: bytes, element: str, shape: Sequence[int]) -> npt.NDArray[np.float64]:
     """The bytes of a tensor's data as numbers; raises ValueError for bytes that are none."""
-    if element == "i1":
-        count = prod(shape)
-        if len(data) == count:
-            return np.frombuffer(data, np.uint8).astype(np.float64).reshape(shape)
-        if len(data) == 1:
-            return np.full(shape, float(data[0] & 1))
-        bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[:count]
-        return bits.astype(np.float64).reshape(shape)
-    if element == "bf16":
-        found = (np.frombuffer(data, "<u2").astype(np.uint32) << 16).view(np.float32)
-    elif element in _FLOATS:
-        found = np.frombuffer(data, _FLOATS[element])
+    if element in _FLOATS:
+        found = _floats(data, element)
+    elif element == "i1" and len(data) in (1, prod(shape)):
+        found = np.frombuffer(data, np.uint8) & (1 if len(data) == 1 else 255)
+    elif element == "i1":
+        found = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[: prod(shape)]
     else:
-        width = 64 if element == "index" else int(re.sub(r"\D", "", element) or 0)
-        found = np.frombuffer(data, _INTEGERS.get(width, np.dtype("V0")))
+        found = np.frombuffer(data, _INTEGERS.get(width_of(element) or 0, np.dtype("V0")))
     values = words_of_data(found.astype(np.float64), element)
     return np.full(shape, values[0]) if len(values) == 1 else values.reshape(shape)

@@ -1,29 +1,26 @@
 """Loops of linalg as statements."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-
-import numpy as np
 
 from samhw.importers.core import (
     MOST_JOINED,
     Build,
-    HostArray,
     Operations,
     Tensors,
     UnsupportedError,
     Value,
     Views,
-    check_unmasked,
-    contract,
 )
 from samhw.importers.mlir.hidden import Hidden, hidden_asked, is_zero_anyway, mask_of, shown, where_hidden
-from samhw.importers.mlir.idioms import call, literal, number_of, product, simplified, sum_of, with_erf
+from samhw.importers.mlir.idioms import call, literal, number_of, product, simplified, sum_of
+from samhw.importers.mlir.lowered_functions import flipped, numbers_only, unsigned_extreme, with_erf
+from samhw.importers.mlir.moves import Moves
 from samhw.importers.mlir.number_system import MARKED_WORD, NumberSystem
-from samhw.importers.mlir.numbers_only import numbers_only
 from samhw.importers.mlir.reductions import (
     BodyReduction,
     is_condition,
@@ -33,14 +30,14 @@ from samhw.importers.mlir.reductions import (
     replaced,
     unsampled,
 )
-from samhw.importers.mlir.structured import Structured
-from samhw.importers.mlir.types import Affine, AffineMap
-from samhw.importers.mlir.unsigned_order import flipped, unsigned_extreme
+from samhw.importers.mlir.structured import extents_of_loops
+from samhw.importers.mlir.types import AffineMap
 from samhw.lang.expr import Access, Add, Call, Expr, Literal, Mul
 from samhw.lang.traverse import accesses, free_indices, rewritten, terms, walk, with_accesses
 
-__all__ = ["Compute", "Init"]
+__all__ = ["Body", "Compute", "Init"]
 
+_ELEMENT = re.compile(r"%(index|in|out)(\d+)")
 _LARGEST = 24
 """Nodes of an expression that is not yet a statement."""
 _NEUTRAL = 1e30
@@ -54,10 +51,28 @@ class Init:
     Attributes:
         shape: the extents.
         value: the data that are there; None for none.
+        warn: is called if it is read where it holds nothing.
     """
 
     shape: tuple[int, ...]
     value: Value | None = None
+    warn: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True)
+class Body:
+    """What loops compute of elements.
+
+    Attributes:
+        yielded: has the elements of inputs as `%in0`, `%in1` and so on, those of outputs as `%out0`, the
+            number of a loop as `%index0`.
+        outer: what else it has, by name: values of no dimensions.
+        where: what is not zero where there is something to reduce; None for everywhere.
+    """
+
+    yielded: Expr
+    outer: Mapping[str, Value] = field(default_factory=dict)
+    where: Expr | None = None
 
 
 class Compute:
@@ -69,58 +84,51 @@ class Compute:
         self.tensors = Tensors(build)
         self.operations = Operations(build, self.tensors)
         self.views = Views(build, self.tensors)
+        self.moves = Moves(build, self.tensors, self.operations, self.views)
+
+    def uniform(self, number: float, shape: Sequence[int]) -> Value:
+        """One number all over, which may be infinite as long as nothing computes with it."""
+        modes = tuple(() if size == 1 else (self.build.axes.index(size),) for size in shape)
+        return Value(modes, literal(number))
 
     def result(
         self,
-        loops: Structured,
-        place: int,
+        maps: Sequence[AffineMap],
+        parallel: Sequence[bool],
         given: Sequence[Value],
         inits: Sequence[Init],
-        yielded: Expr,
-        outer: Mapping[str, Value],
-        warn: Callable[[], None],
-        *,
-        where: Expr | None = None,
+        body: Body,
+        place: int = 0,
     ) -> Value:
         """One of the results of an operation.
 
         Args:
-            place: which one.
-            given: the inputs, whose elements `yielded` has as `%in0`, `%in1` and so on, those of outputs as
-                `%out0`, the number of a loop as `%index0`.
-            outer: what else it has, by name: values of no dimensions.
-            warn: is called if an output is read that holds nothing.
-            where: what is not zero where there is something to reduce; None for everywhere.
+            maps: of the inputs, and of the outputs after them.
+            parallel: of each loop, whether it is.
+            given: the inputs.
+            place: which result.
 
         Raises:
             UnsupportedError: for loops that no statement can follow.
         """
-        sizes = self.extents(loops, given, inits)
-        init = inits[place]
-        out_map = loops.maps[len(given) + place]
-        own = f"%out{place}"
-        reduced = [n for n, parallel in enumerate(loops.parallel) if not parallel and sizes[n] > 1]
+        shapes = [*(self.build.shape(value) for value in given), *(init.shape for init in inits)]
+        sizes = extents_of_loops(maps, shapes)
+        init, out_map, own = inits[place], maps[len(given) + place], f"%out{place}"
+        reduced = [n for n, is_parallel in enumerate(parallel) if not is_parallel and sizes[n] > 1]
+        yielded, where = body.yielded, body.where
         if reduced and yielded == Access(own):
-            return self._untouched(init, warn)
+            return self._untouched(init)
         plain = unsampled(yielded, own)
         if reduced and plain != yielded:
             yielded, where = plain, Access(own)
-        found = reduction_of(yielded, own) if reduced else None
+        found = self._reduction(yielded, own) if reduced else None
         term = yielded if found is None else found.term
-        if reduced and found is None:
-            if any(access.tensor == own for access in accesses(yielded)):
-                raise UnsupportedError(
-                    "reduces by a body that is no sum, product, maximum or minimum of what is there and "
-                    "something else",
-                    "reduce by one of these",
-                )
-            raise UnsupportedError("reduces, but keeps nothing of what was there", "make the loop parallel")
         read = term if where is None else Add(term, where)
-        operands = self.operands(loops, given, inits, read, outer, sizes, warn)
+        operands = self.operands(maps, given, inits, replace(body, yielded=read), sizes)
         term, operands = self._folded(term, where, operands)
         joins = found is not None and found.kind == "sum" and isinstance(term, Mul)
         whole, swaps = self._whole(term, operands, sizes, as_factors=joins)
-        value = replace(whole, modes=self._rows(out_map, whole.modes, init))
+        value = replace(whole, modes=_rows(out_map, whole.modes))
         stored = None if where is None else with_accesses(where, lambda a: swaps.get(a.tensor, a))
         if value.mask is not None and (stored is not None or (found and found.kind != "max")):
             raise UnsupportedError("reduces what is -inf at places", "take the maximum, or exp before")
@@ -128,14 +136,26 @@ class Compute:
             return self._small(value) if stored is None else self._masked(value, stored)
         if value.mask is not None:
             whole = self.tensors.expanded_over(whole, value.mask.names)
-            value = replace(whole, modes=self._rows(out_map, whole.modes, init))
-        flat = [index for n in reduced for index in whole.modes[n]]
+            value = replace(whole, modes=_rows(out_map, whole.modes))
         if stored is not None and (found.kind != "sum" or where == Access(own) or masks(value, stored)):
             total = self._reduced_where(value, found.kind, stored)
         else:
-            total = self._reduced(value, found.kind, flat)
-        whole = self._with_init(total, found, init, out_map, warn)
+            total = self._reduced(value, found.kind, [index for n in reduced for index in whole.modes[n]])
+        whole = self._with_init(total, found, init)
         return self._word(whole, found, math.prod(sizes[n] for n in reduced)) if found.width else whole
+
+    def _reduction(self, yielded: Expr, own: str) -> BodyReduction:
+        """The reduction that a body makes of what is there."""
+        found = reduction_of(yielded, own)
+        if found is not None:
+            return found
+        if any(access.tensor == own for access in accesses(yielded)):
+            raise UnsupportedError(
+                "reduces by a body that is no sum, product, maximum or minimum of what is there and "
+                "something else",
+                "reduce by one of these",
+            )
+        raise UnsupportedError("reduces, but keeps nothing of what was there", "make the loop parallel")
 
     def _whole(
         self, term: Expr, operands: Mapping[str, Value], sizes: Sequence[int], *, as_factors: bool
@@ -168,7 +188,7 @@ class Compute:
             case Call("select", (asked, Literal(value=0), other)) if is_zero_anyway(self.build, asked, other):
                 expr = other
         expr, conditions = shown(expr)
-        self._check(expr)
+        _check_finite(expr)
         value = Value(modes, expr, mask)
         if fate is Hidden.ZERO and mask is not None:
             value = self.tensors.expanded_over(value, mask.names)
@@ -213,186 +233,40 @@ class Compute:
             expr = replaced(expr, part, own)
         return expr
 
-    def _check(self, expr: Expr) -> None:
-        for node in walk(expr):
-            if isinstance(node, Literal) and not math.isfinite(node.value):
-                raise UnsupportedError(f"computes with the number {node.value:g}", "use a finite one")
-
     def _small(self, value: Value) -> Value:
         nodes = sum(1 for _ in walk(value.expr))
         return self.tensors.materialized(value) if nodes > _LARGEST else value
 
-    def _rows(
-        self, out_map: AffineMap, modes: Sequence[tuple[str, ...]], init: Init
-    ) -> tuple[tuple[str, ...], ...]:
-        """The modes of the result."""
-        rows = []
-        for result in out_map.results:
-            if result.loop is not None:
-                rows.append(modes[result.loop])
-            elif result.is_constant and not result.offset:
-                rows.append(())
-            else:
-                raise UnsupportedError(
-                    f"writes to ({result}), which is no loop", "write to one place for each iteration"
-                )
-        flat = [index for row in rows for index in row]
-        if len(set(flat)) != len(flat):
-            raise UnsupportedError("writes to a diagonal", "write to one place for each iteration")
-        return tuple(rows)
-
-    def uniform(self, number: float, shape: Sequence[int]) -> Value:
-        """One number all over, which may be infinite as long as nothing computes with it."""
-        modes = tuple(() if size == 1 else (self.build.axes.index(size),) for size in shape)
-        return Value(modes, literal(number))
-
-    # Extents and operands
-
-    def extents(self, loops: Structured, given: Sequence[Value], inits: Sequence[Init]) -> list[int]:
-        """Those of all loops, from whatever has a loop as a dimension."""
-        shapes = [*(self.build.shape(value) for value in given), *(init.shape for init in inits)]
-        found: dict[int, int] = {}
-        for amap, shape in zip(loops.maps, shapes, strict=True):
-            if len(amap.results) != len(shape):
-                raise UnsupportedError(
-                    f"has a map of {len(amap.results)} dimensions for an operand of {len(shape)}",
-                    "mend the map",
-                )
-            for result, size in zip(amap.results, shape, strict=True):
-                if result.loop is not None and found.setdefault(result.loop, size) != size:
-                    raise UnsupportedError(
-                        f"has operands of {found[result.loop]} and of {size} along one loop",
-                        "mend their types",
-                    )
-        count = loops.maps[0].loops if loops.maps else 0
-        for loop in range(count):
-            if loop not in found:
-                raise UnsupportedError(
-                    f"has a loop (d{loop}) whose extent no operand gives",
-                    "let an operand have it as a dimension",
-                )
-        return [found[loop] for loop in range(count)]
+    # Operands
 
     def operands(
         self,
-        loops: Structured,
+        maps: Sequence[AffineMap],
         given: Sequence[Value],
         inits: Sequence[Init],
-        term: Expr,
-        outer: Mapping[str, Value],
+        body: Body,
         sizes: Sequence[int],
-        warn: Callable[[], None],
     ) -> dict[str, Value]:
-        """By its name in the term, what it has of each operand, over all loops."""
+        """By its name in the body, what it has of each operand, over all loops."""
         found: dict[str, Value] = {}
-        for name in dict.fromkeys(access.tensor for access in accesses(term)):
-            if name in outer:
-                found[name] = outer[name]
-            elif name.startswith("%index"):
-                loop = int(name.removeprefix("%index"))
-                if loop >= len(sizes):
-                    raise UnsupportedError(
-                        f"asks for the loop {loop}, and has {len(sizes)}", "mend its number"
-                    )
-                found[name] = self._counted(loop, sizes)
-            elif name.startswith("%in"):
-                n = int(name.removeprefix("%in"))
-                found[name] = self.over_loops(given[n], loops.maps[n], sizes)
+        for name in dict.fromkeys(access.tensor for access in accesses(body.yielded)):
+            if name in body.outer:
+                found[name] = body.outer[name]
+                continue
+            match = _ELEMENT.fullmatch(name)
+            assert match is not None
+            kind, number = match[1], int(match[2])
+            if kind == "index":
+                found[name] = self.moves.counted(number, sizes)
+                continue
+            value = given[number] if kind == "in" else inits[number].value
+            if value is None:
+                inits[number].warn()
+                found[name] = Value((), Literal(0))
             else:
-                n = int(name.removeprefix("%out"))
-                init = inits[n]
-                if init.value is None:
-                    warn()
-                    found[name] = Value((), Literal(0))
-                else:
-                    found[name] = self.over_loops(init.value, loops.maps[len(given) + n], sizes)
+                amap = maps[number if kind == "in" else len(given) + number]
+                found[name] = self.moves.over_loops(value, amap, sizes)
         return found
-
-    def _counted(self, loop: int, sizes: Sequence[int]) -> Value:
-        """The number of an iteration."""
-        size = sizes[loop]
-        if size == 1:
-            return Value((), Literal(0))
-        count = self.build.constant(HostArray.dense(np.arange(size, dtype=np.float32)), f"count_{size}")
-        return replace(count, modes=tuple(count.modes[0] if n == loop else () for n in range(len(sizes))))
-
-    def over_loops(self, value: Value, amap: AffineMap, sizes: Sequence[int]) -> Value:
-        """A value with a mode for each loop."""
-        value = self.build.resolve(value)
-        if not all(result.is_constant or result.loop is not None for result in amap.results):
-            check_unmasked(value)
-        rows: list[tuple[str, ...]] = [()] * len(sizes)
-        place = 0
-        taken: dict[int, int] = {}
-        for result in amap.results:
-            if result.loop is not None and result.loop not in taken:
-                taken[result.loop] = place
-                place += 1
-            elif result.loop is not None:
-                value = self._diagonal(value, taken[result.loop], place)
-            elif result.is_constant:
-                value = self.slice(value, place, result.offset, 1)
-                value = replace(value, modes=(*value.modes[:place], *value.modes[place + 1 :]))
-            else:
-                value, loops = self._window(value, place, result, sizes)
-                for n, loop in enumerate(loops):
-                    if loop in taken:
-                        raise UnsupportedError(
-                            f"has the loop d{loop} in two dimensions of an operand",
-                            "write it as two operations",
-                        )
-                    taken[loop] = place + n
-                place += len(loops)
-        for loop, mode in taken.items():
-            rows[loop] = value.modes[mode]
-        return replace(value, modes=tuple(rows))
-
-    def _diagonal(self, value: Value, one: int, other: int) -> Value:
-        """The elements whose places in two modes are equal; the second mode goes."""
-        check_unmasked(value)
-        size = self.build.axes.size(value.modes[one])
-        if size == 1:
-            return replace(value, modes=(*value.modes[:other], *value.modes[other + 1 :]))
-        letters = [chr(ord("a") + n) for n in range(len(value.modes))]
-        eye = HostArray((size, size), np.ones(size, np.float32), np.array([range(size)] * 2))
-        out = "".join(letters[:other] + letters[other + 1 :])
-        equation = f"{letters[one]}{letters[other]},{''.join(letters)}->{out}"
-        return contract(self.tensors, equation, self.build.constant(eye, f"eye_{size}"), value)
-
-    def _window(
-        self, value: Value, place: int, result: Affine, sizes: Sequence[int]
-    ) -> tuple[Value, list[int]]:
-        """A mode under a sum of loops: those loops in its place, by a matrix that has a one for each."""
-        if result.floordiv or result.mod:
-            raise UnsupportedError(
-                f"takes an operand at ({result})", "reshape it with tensor.expand_shape instead"
-            )
-        loops = [loop for loop, _ in result.factors]
-        extents = [sizes[loop] for loop in loops]
-        grid = np.indices(extents).reshape(len(loops), -1)
-        at = result.offset + sum(factor * grid[n] for n, (_, factor) in enumerate(result.factors))
-        size = self.build.shape(value)[place]
-        if at.min() < 0 or at.max() >= size:
-            raise UnsupportedError(
-                f"takes an operand of {size} at ({result}), which goes from {at.min()} to {at.max()}",
-                "mend its extents or the map",
-            )
-        if len(loops) == 1:
-            factor, step = at[0], int(result.factors[0][1])
-            if step > 0 or extents[0] == 1:
-                return self.slice(value, place, int(factor), extents[0], max(step, 1)), loops
-        ones = HostArray((*extents, size), np.ones(len(at), np.float32), np.array([*grid, at]))
-        window = self.build.constant(ones, f"window_{'_'.join(map(str, (*extents, size)))}")
-        return self.views.product_along(value, place, window), loops
-
-    def slice(self, value: Value, dim: int, start: int, length: int, step: int = 1) -> Value:
-        """Some of a mode's elements."""
-        size = self.build.shape(value)[dim]
-        if start < 0 or length < 1 or start + (length - 1) * step >= size:
-            raise UnsupportedError(
-                f"takes {length} elements from {start} on of a dimension of {size}", "stay within it"
-            )
-        return self.views.slice(value, dim, start, length, step)
 
     # Reductions
 
@@ -434,11 +308,11 @@ class Compute:
         assert isinstance(value.expr, Call)
         return self.tensors.materialized(replace(value, expr=value.expr.arguments[1]), mask=stored)
 
-    def _untouched(self, init: Init, warn: Callable[[], None]) -> Value:
+    def _untouched(self, init: Init) -> Value:
         """What was there."""
         if init.value is not None:
             return init.value
-        warn()
+        init.warn()
         return self.build.literal(0, init.shape)
 
     def _summable(self, value: Value, indices: Sequence[str]) -> Value:
@@ -452,9 +326,8 @@ class Compute:
         held = self.tensors.materialized(replace(value, modes=modes))
         return replace(held, modes=held.modes[:-1])
 
-    def _with_init(
-        self, total: Value, found: BodyReduction, init: Init, out_map: AffineMap, warn: Callable[[], None]
-    ) -> Value:
+    def _with_init(self, total: Value, found: BodyReduction, init: Init) -> Value:
+        """The whole of what is reduced and of what was there."""
         kind = found.kind
         if found.flipped:
             if self.system.floating and found.flipped >= 32:
@@ -464,10 +337,10 @@ class Compute:
                 )
             total = self.operations.elementwise(lambda expr: flipped(expr, found.flipped), total)
         if init.value is None:
-            warn()
+            init.warn()
             return total
-        value = init.value
-        number = number_of(value.expr)
+        value, number = init.value, number_of(init.value.expr)
+        combine = found.combine or {"sum": sum_of, "prod": product}.get(kind) or partial(call, kind)
         if number is not None:
             if math.isnan(number):
                 raise UnsupportedError("begins with NaN", "begin with a number")
@@ -480,9 +353,7 @@ class Compute:
             if neutral[kind]:
                 return total
             if kind in ("max", "min") and abs(number) < _NEUTRAL:
-                made = found.combine or partial(call, kind)
-                return self.operations.elementwise(lambda a: made(a, Literal(number)), total)
-        combine = found.combine or {"sum": sum_of, "prod": product}.get(kind, lambda a, b: call(kind, a, b))
+                return self.operations.elementwise(lambda a: combine(a, Literal(number)), total)
         result = self.operations.elementwise(combine, total, value)
         result = replace(result, modes=tuple(r or t for r, t in zip(result.modes, total.modes, strict=True)))
         return self.operations.fused_term(total, result) if kind == "sum" else result
@@ -522,3 +393,24 @@ class Compute:
         return self.operations.elementwise(
             lambda expr: self._lowered(Call(MARKED_WORD, (expr, width, Literal(0)))), total
         )
+
+
+def _rows(out_map: AffineMap, modes: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """The modes of a result, of those of the loops."""
+    rows = []
+    for result in out_map.results:
+        if result.loop is None and (not result.is_constant or result.offset):
+            raise UnsupportedError(
+                f"writes to ({result}), which is no loop", "write to one place for each iteration"
+            )
+        rows.append(() if result.loop is None else modes[result.loop])
+    flat = [index for row in rows for index in row]
+    if len(set(flat)) != len(flat):
+        raise UnsupportedError("writes to a diagonal", "write to one place for each iteration")
+    return tuple(rows)
+
+
+def _check_finite(expr: Expr) -> None:
+    for node in walk(expr):
+        if isinstance(node, Literal) and not math.isfinite(node.value):
+            raise UnsupportedError(f"computes with the number {node.value:g}", "use a finite one")

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any
 
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.arithmetic import ROUNDINGS, WITHOUT_DIVISION, ElementArithmetic, negation
-from samhw.importers.mlir.attributes import is_float
 from samhw.importers.mlir.idioms import (
     ERF,
     call,
@@ -19,24 +20,20 @@ from samhw.importers.mlir.idioms import (
 )
 from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.operation import MlirOperation
-from samhw.importers.mlir.predicates import PREDICATES
+from samhw.importers.mlir.operation_forms import PREDICATES
 from samhw.importers.mlir.types import element_type
-from samhw.importers.mlir.whole_numbers import BITS, DIVISIONS, SHIFTS, check_operands, whole_operation
+from samhw.importers.mlir.whole_numbers import DIVISIONS, SHIFTS, check_operands, is_float, whole_operation
 from samhw.lang.expr import Expr, Literal
 
-__all__ = ["ELEMENT_OPERATIONS", "element_operation"]
+__all__ = ["ELEMENT_OPERATIONS", "cast_element", "element_operation"]
 
 _GREATEST_POWER = 16
 _NOTHING_LOST = 2**24
 """1 more or less is not seen from there on."""
-
-
-def _extreme(kind: str, of: ElementArithmetic, a: Expr, b: Expr, *, signed: bool = True) -> Expr:
-    return of.extreme(kind, a, b, signed=signed)
-
-
-def _number_of_two(kind: str, of: ElementArithmetic, a: Expr, b: Expr) -> Expr:
-    return of.number_of_two(kind, a, b)
+_NARROW_FLOATS = {"f8E4M3FN": "f8e4m3", "f8E5M2": "f8e5m2"}
+"""Types of eight bits that a function rounds to, and the function."""
+_AS_F32 = ("bf16", "f16", "f32", "f64", "tf32")
+"""Types of floating point that are computed in the program's own."""
 
 
 def _expm1(x: Expr) -> Expr:
@@ -52,129 +49,129 @@ def _log1p(x: Expr) -> Expr:
     return selected(call("lt", x, Literal(_NOTHING_LOST)), sum_of(found, quotient(lost, whole)), found)
 
 
-_UNARY: Mapping[str, Callable[[Expr], Expr]] = {
-    "math.absf": lambda x: call("abs", x),
-    "math.exp": lambda x: call("exp", x),
-    "math.exp2": lambda x: call("exp", product(x, Literal(math.log(2)))),
-    "math.expm1": _expm1,
-    "math.log": lambda x: call("log", x),
-    "math.log1p": _log1p,
-    "math.log2": lambda x: product(call("log", x), Literal(1 / math.log(2))),
-    "math.log10": lambda x: product(call("log", x), Literal(1 / math.log(10))),
-    "math.sqrt": lambda x: call("sqrt", x),
-    "math.rsqrt": lambda x: call("rsqrt", x),
-    "math.tanh": lambda x: call("tanh", x),
-    "math.sin": lambda x: call("sin", x),
-    "math.cos": lambda x: call("cos", x),
-    "math.tan": lambda x: quotient(call("sin", x), call("cos", x)),
-    "math.erf": lambda x: call(ERF, x),
-    **ROUNDINGS,
-}
-"""Of floating point."""
-_TYPED: Mapping[str, Callable[..., Expr]] = {
-    "arith.negf": ElementArithmetic.negative,
-    "math.absi": ElementArithmetic.size,
-    **dict.fromkeys(("arith.addf", "arith.addi"), ElementArithmetic.add),
-    **dict.fromkeys(("arith.subf", "arith.subi"), ElementArithmetic.subtract),
-    **dict.fromkeys(("arith.mulf", "arith.muli"), ElementArithmetic.multiply),
-    "arith.divf": ElementArithmetic.divide,
-    **{f"arith.{k}{kind}": partial(_extreme, k) for k in ("max", "min") for kind in ("imumf", "f", "si")},
-    **{f"arith.{k}ui": partial(_extreme, k, signed=False) for k in ("max", "min")},
-    **{f"arith.{k}numf": partial(_number_of_two, k) for k in ("max", "min")},
-    "arith.select": ElementArithmetic.chosen,
-}
-"""What an operation makes of its operands, by the arithmetic of its result."""
-_EXTENDING = {
-    **dict.fromkeys(("arith.extsi", "arith.sitofp", "arith.index_cast"), True),
-    **dict.fromkeys(("arith.extui", "arith.uitofp", "arith.index_castui"), False),
-    "arith.trunci": True,
-}
-"""Casts of whole numbers, and whether they take them with their signs."""
-_OF_CONDITIONS: Mapping[str, Callable[[ElementArithmetic, Expr, Expr], Expr]] = {
-    "arith.andi": ElementArithmetic.both,
-    "arith.ori": ElementArithmetic.either,
-    "arith.xori": ElementArithmetic.differ,
-}
-_WITHOUT_HARDWARE = (*BITS, *SHIFTS, *DIVISIONS)
-"""Operations of whole numbers that have to be known."""
-_NARROW_FLOATS = {"f8E4M3FN": "f8e4m3", "f8E5M2": "f8e5m2"}
-"""Types of eight bits that a function rounds to, and the function."""
-_AS_F32 = ("bf16", "f16", "f32", "f64", "tf32")
-"""Types of floating point that are computed in the program's own."""
+@dataclass(frozen=True)
+class _Typed:
+    """An operation with its types.
 
-ELEMENT_OPERATIONS: Mapping[str, int] = {
-    **dict.fromkeys(_UNARY, 1),
-    **dict.fromkeys(_TYPED, 2),
-    **dict.fromkeys(("arith.negf", "math.absi"), 1),
-    **dict.fromkeys((*PREDICATES, *_WITHOUT_HARDWARE), 2),
-    **dict.fromkeys((*_EXTENDING, "arith.fptosi", "arith.fptoui"), 1),
-    **dict.fromkeys(("arith.extf", "arith.truncf", "arith.bitcast"), 1),
-    **dict.fromkeys(("math.powf", "math.fpowi", "math.ipowi", "math.copysign"), 2),
-    **dict.fromkeys(("arith.select", "math.fma"), 3),
-}
-"""How many operands an operation of arith or math has that is imported."""
-
-
-def element_operation(system: NumberSystem, op: MlirOperation, given: Sequence[Expr]) -> Expr:
-    """What an operation of arith or math gives for these operands.
-
-    Raises:
-        UnsupportedError: for one that has no meaning in a program.
+    Attributes:
+        taken: the type of what it takes first.
+        gives: the type of what it gives.
     """
-    name = op.name
-    if len(given) != ELEMENT_OPERATIONS.get(name) or not op.types or not op.gives:
-        raise UnsupportedError("has no meaning in a program here", "compute it before the run")
-    taken, gives = element_type(op.types[0]), element_type(op.gives[0])
-    check_operands(name, taken)
-    if name in PREDICATES:
-        return _compared(op, ElementArithmetic(taken, system), *given)
-    if name in _UNARY:
-        return _UNARY[name](given[0])
-    if name in _TYPED:
-        return _TYPED[name](ElementArithmetic(gives, system), *given)
-    if name in _OF_CONDITIONS and taken == "i1":
-        return _OF_CONDITIONS[name](ElementArithmetic(taken, system), *given)
-    if name in _WITHOUT_HARDWARE:
-        return _folded(name, taken, given)
-    if name in _EXTENDING or name in ("arith.fptosi", "arith.fptoui"):
-        return _cast(op, ElementArithmetic(taken, system), gives, given[0])
-    if name in ("arith.extf", "arith.truncf"):
-        return _rounded(given[0], gives)
-    if name == "arith.bitcast":
-        if taken == gives:
-            return given[0]
-        raise UnsupportedError(f"takes the bits of {taken} as {gives}", "compute it before the run")
-    if name in ("math.powf", "math.fpowi", "math.ipowi"):
-        return _power(ElementArithmetic(taken, system), *given)
-    if name == "math.copysign":
-        size = call("abs", given[0])
-        return selected(call("lt", given[1], Literal(0)), difference(Literal(0), size), size)
-    return sum_of(product(given[0], given[1]), given[2])
+
+    op: MlirOperation
+    system: NumberSystem
+    taken: str
+    gives: str
+
+    @property
+    def of(self) -> ElementArithmetic:
+        """The arithmetic of what it takes."""
+        return ElementArithmetic(self.taken, self.system)
+
+    @property
+    def result(self) -> ElementArithmetic:
+        """The arithmetic of what it gives."""
+        return ElementArithmetic(self.gives, self.system)
 
 
-def _cast(op: MlirOperation, of: ElementArithmetic, gives: str, x: Expr) -> Expr:
-    """A number of another type."""
-    if of.width is None:
-        return of.truncated(x, gives, signed=op.name == "arith.fptosi")
-    if is_float(gives):
-        _rounded(x, gives)
-    signed = _EXTENDING[op.name]
-    if op.name == "arith.trunci" and gives != "i1":
-        return ElementArithmetic(gives, of.system).word(x, None)
-    number = of.signed(x) if signed else x if "nneg" in op.words else of.unsigned(x)
-    return number if is_float(gives) else ElementArithmetic(gives, of.system).word(number, None)
+_Make = Callable[..., Expr]
+"""Makes the expression of a `_Typed` and of its operands."""
 
 
-def _compared(op: MlirOperation, of: ElementArithmetic, a: Expr, b: Expr) -> Expr:
-    names = [str(word).strip('"') for word in op.words]
-    number = op.attributes.get("predicate")
-    known = PREDICATES[op.name]
-    if isinstance(number, int) and 0 <= number < len(known):
-        names.append(known[number])
-    if not names or names[0] not in known:
+def _plain(make: Callable[..., Expr]) -> _Make:
+    """What depends on no type."""
+    return lambda it, *given: make(*given)
+
+
+def _by_result(make: Callable[..., Expr], **more: Any) -> _Make:
+    """By the arithmetic of what the operation gives."""
+    return lambda it, *given: make(it.result, *given, **more)
+
+
+def _keeping(make: Callable[..., Expr], plain: Callable[..., Expr]) -> _Make:
+    """An operation that need not take the lowest bits of its result, where what takes that does."""
+    typed = _by_result(make)
+    return lambda it, *given: plain(*given) if "keeps_bits" in it.op.attributes else typed(it, *given)
+
+
+def _of_bits(make: Callable[[ElementArithmetic, Expr, Expr], Expr]) -> _Make:
+    """Of conditions, and of known numbers."""
+    return lambda it, a, b: make(it.of, a, b) if it.taken == "i1" else _folded(it, a, b)
+
+
+def _bitcast(it: _Typed, x: Expr) -> Expr:
+    if it.taken == it.gives:
+        return x
+    raise UnsupportedError(f"takes the bits of {it.taken} as {it.gives}", "compute it before the run")
+
+
+def _copysign(it: _Typed, x: Expr, sign: Expr) -> Expr:
+    size = call("abs", x)
+    return selected(call("lt", sign, Literal(0)), difference(Literal(0), size), size)
+
+
+def _cast(it: _Typed, x: Expr, *, signed: bool) -> Expr:
+    """A whole number as a number of another type, taken with its sign or without."""
+    if is_float(it.gives):
+        _rounded(it, x)
+    number = it.of.signed(x) if signed or it.op.attributes.get("nneg") else it.of.unsigned(x)
+    return number if is_float(it.gives) else it.result.word(number, None)
+
+
+def _truncated(it: _Typed, x: Expr, *, signed: bool) -> Expr:
+    return it.of.truncated(x, it.gives, signed=signed)
+
+
+def _rounded(it: _Typed, x: Expr) -> Expr:
+    """A number as an element of a type of floating point."""
+    if it.gives in _NARROW_FLOATS:
+        return call(_NARROW_FLOATS[it.gives], x)
+    if it.gives not in _AS_F32:
+        ways = " or ".join(_NARROW_FLOATS)
+        raise UnsupportedError(f"rounds to {it.gives}, for which there is no hardware", f"use {ways}")
+    return x
+
+
+def _folded(it: _Typed, *given: Expr) -> Expr:
+    """An operation that has no hardware, of known numbers."""
+    divides = it.op.name in DIVISIONS
+    numbers = [number for expr in given if isinstance(number := number_of(expr), int)]
+    if len(numbers) != len(given):
+        if divides:
+            raise WITHOUT_DIVISION
+        raise UnsupportedError("works on the bits of integers", "compute it before the run")
+    if divides and not numbers[1]:
+        raise UnsupportedError("divides by zero", "mend the divisor")
+    return Literal(int(whole_operation(it.op.name, it.taken, *numbers)))
+
+
+def _power(it: _Typed, x: Expr, exponent: Expr) -> Expr:
+    n, of = number_of(exponent), it.of
+    if n is not None and n < 0 and of.width is not None:
+        raise WITHOUT_DIVISION
+    if n is None or abs(n) > _GREATEST_POWER or 2 * n % 1:
+        raise UnsupportedError(
+            "raises to a power that is no half or whole number up to 16", "write it with exp and log"
+        )
+    if n == -0.5:
+        return call("rsqrt", x)
+    factors = [x] * int(abs(n)) + ([call("sqrt", x)] if n % 1 else [])
+    result = reduce(of.multiply, factors) if factors else Literal(1)
+    return quotient(Literal(1), result) if n < 0 else result
+
+
+def _compared(it: _Typed, a: Expr, b: Expr) -> Expr:
+    name, of = it.op.attributes.get("predicate"), it.of
+    if not isinstance(name, str) or name not in PREDICATES[it.op.name]:
         raise UnsupportedError("has no known predicate", "give one such as ogt")
-    floating = op.name == "arith.cmpf"
-    return _float_compared(of, names[0], a, b) if floating else _compared_words(of, names[0], a, b)
+    if it.op.name == "arith.cmpf":
+        return _float_compared(of, name, a, b)
+    if name in ("eq", "ne"):
+        equal = of.equal(a, b)
+        return equal if name == "eq" else negation(equal)
+    if name[1:] in ("gt", "ge"):
+        a, b = b, a
+    return of.less(a, b, or_equal=name.endswith("e"), signed=name[0] == "s")
 
 
 def _float_compared(of: ElementArithmetic, name: str, a: Expr, b: Expr) -> Expr:
@@ -202,53 +199,80 @@ def _float_compared(of: ElementArithmetic, name: str, a: Expr, b: Expr) -> Expr:
     return negation(of.less(b, a, or_equal=strict))
 
 
-def _compared_words(of: ElementArithmetic, name: str, a: Expr, b: Expr) -> Expr:
-    if name in ("eq", "ne"):
-        equal = of.equal(a, b)
-        return equal if name == "eq" else negation(equal)
-    if name[1:] in ("gt", "ge"):
-        a, b = b, a
-    return of.less(a, b, or_equal=name.endswith("e"), signed=name[0] == "s")
+_FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
+    **{f"math.{name}": partial(call, name) for name in ["exp", "log", "sqrt", "rsqrt", "tanh", "sin", "cos"]},
+    "math.absf": partial(call, "abs"),
+    "math.erf": partial(call, ERF),
+    "math.exp2": lambda x: call("exp", product(x, Literal(math.log(2)))),
+    "math.expm1": _expm1,
+    "math.log1p": _log1p,
+    "math.log2": lambda x: product(call("log", x), Literal(1 / math.log(2))),
+    "math.log10": lambda x: product(call("log", x), Literal(1 / math.log(10))),
+    "math.tan": lambda x: quotient(call("sin", x), call("cos", x)),
+    **ROUNDINGS,
+}
+"""Of floating point."""
+_ONE: Mapping[str, _Make] = {
+    **{name: _plain(make) for name, make in _FUNCTIONS.items()},
+    "arith.negf": _by_result(ElementArithmetic.negative),
+    "math.absi": _by_result(ElementArithmetic.size),
+    **{f"arith.{name}": partial(_cast, signed=True) for name in ("extsi", "sitofp", "index_cast")},
+    **{f"arith.{name}": partial(_cast, signed=False) for name in ("extui", "uitofp", "index_castui")},
+    "arith.trunci": lambda it, x: it.result.word(x, None),
+    "arith.fptosi": partial(_truncated, signed=True),
+    "arith.fptoui": partial(_truncated, signed=False),
+    **dict.fromkeys(("arith.extf", "arith.truncf"), _rounded),
+    "arith.bitcast": _bitcast,
+}
+_TWO: Mapping[str, _Make] = {
+    **dict.fromkeys(("arith.addf", "arith.addi"), _by_result(ElementArithmetic.add)),
+    **dict.fromkeys(("arith.subf", "arith.subi"), _keeping(ElementArithmetic.subtract, difference)),
+    **dict.fromkeys(("arith.mulf", "arith.muli"), _keeping(ElementArithmetic.multiply, product)),
+    "arith.divf": _by_result(ElementArithmetic.divide),
+    **{
+        f"arith.{kind}{how}": _by_result(ElementArithmetic.extreme, kind=kind, signed=how != "ui")
+        for kind in ("max", "min")
+        for how in ("imumf", "f", "si", "ui")
+    },
+    **{
+        f"arith.{kind}numf": _by_result(ElementArithmetic.number_of_two, kind=kind) for kind in ("max", "min")
+    },
+    **dict.fromkeys((*SHIFTS, *DIVISIONS), _folded),
+    "arith.andi": _of_bits(ElementArithmetic.both),
+    "arith.ori": _of_bits(ElementArithmetic.either),
+    "arith.xori": _of_bits(ElementArithmetic.differ),
+    **dict.fromkeys(PREDICATES, _compared),
+    **dict.fromkeys(("math.powf", "math.fpowi", "math.ipowi"), _power),
+    "math.copysign": _copysign,
+}
+_THREE: Mapping[str, _Make] = {
+    "arith.select": _by_result(ElementArithmetic.chosen),
+    "math.fma": _plain(lambda a, b, c: sum_of(product(a, b), c)),
+}
+
+ELEMENT_OPERATIONS: Mapping[str, tuple[int, _Make]] = {
+    name: (count, make) for count, table in enumerate((_ONE, _TWO, _THREE), 1) for name, make in table.items()
+}
+"""How many operands an operation of arith or math has that is imported, and what it makes of them."""
 
 
-def _rounded(x: Expr, element: str) -> Expr:
-    """A number as an element of a type of floating point."""
-    if element in _NARROW_FLOATS:
-        return call(_NARROW_FLOATS[element], x)
-    if element not in _AS_F32:
-        raise UnsupportedError(
-            f"rounds to {element}, for which there is no hardware", f"use {' or '.join(_NARROW_FLOATS)}"
-        )
-    return x
+def element_operation(system: NumberSystem, op: MlirOperation, given: Sequence[Expr]) -> Expr:
+    """What an operation of arith or math gives for these operands.
+
+    Raises:
+        UnsupportedError: for one that has no meaning in a program.
+    """
+    count, make = ELEMENT_OPERATIONS.get(op.name, (0, None))
+    if make is None or len(given) != count or not op.types or not op.gives:
+        raise UnsupportedError("has no meaning in a program here", "compute it before the run")
+    typed = _Typed(op, system, element_type(op.types[0]), element_type(op.gives[0]))
+    check_operands(op.name, typed.taken)
+    return make(typed, *given)
 
 
-def _folded(name: str, element: str, given: Sequence[Expr]) -> Expr:
-    """An operation that has no hardware, of known numbers."""
-    numbers = [number for expr in given if isinstance(number := number_of(expr), int)]
-    if len(numbers) != len(given):
-        if name in DIVISIONS:
-            raise WITHOUT_DIVISION
-        raise UnsupportedError("works on the bits of integers", "compute it before the run")
-    if name in DIVISIONS and not numbers[1]:
-        raise UnsupportedError("divides by zero", "mend the divisor")
-    return Literal(int(whole_operation(name, element, *numbers)))
-
-
-def _power(of: ElementArithmetic, x: Expr, exponent: Expr) -> Expr:
-    n = number_of(exponent)
-    if n is not None and n < 0 and of.width is not None:
-        raise WITHOUT_DIVISION
-    if n is not None:
-        size, result = abs(n), None
-        whole = int(size)
-        if size <= _GREATEST_POWER and size in (whole, whole + 0.5):
-            factors = [x] * whole + ([call("sqrt", x)] if size != whole else [])
-            if n == -0.5:
-                return call("rsqrt", x)
-            result = Literal(1) if not factors else factors[0]
-            for factor in factors[1:]:
-                result = of.multiply(result, factor)
-            return quotient(Literal(1), result) if n < 0 else result
-    raise UnsupportedError(
-        "raises to a power that is no half or whole number up to 16", "write it with exp and log"
-    )
+def cast_element(system: NumberSystem, x: Expr, taken: str, gives: str) -> Expr:
+    """A number as an element of another type, where it has its sign."""
+    of = ElementArithmetic(taken, system)
+    if of.width is None:
+        return of.truncated(x, gives, signed=True)
+    return of.signed(x) if is_float(gives) else ElementArithmetic(gives, system).word(of.signed(x), None)

@@ -1,16 +1,34 @@
-"""Encodings of sparse tensors as storage formats."""
+"""Inputs in their storage formats, as encodings say them, and data that a text holds, or that its numbers of
+rows decide."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
 
 from samhw.importers.core import Build, Hints, HostArray, UnsupportedError, Value
 from samhw.importers.core.value import Arguments, Fetch
-from samhw.importers.mlir.affine import permuted_dimensions
-from samhw.importers.mlir.types import Encoding, Level
+from samhw.importers.mlir.attributes import raw_elements
+from samhw.importers.mlir.compute import Compute
+from samhw.importers.mlir.operation import Elements, MlirModule
+from samhw.importers.mlir.types import Encoding, Level, TensorType
+from samhw.importers.mlir.whole_numbers import is_float
+from samhw.lang.expr import Access
 from samhw.tensors.formats import level_types
 
-__all__ = ["Storage", "check_encoding", "storage_of", "stored_input"]
+__all__ = [
+    "Storage",
+    "check_encoding",
+    "constant",
+    "constant_shape",
+    "storage_of",
+    "stored_input",
+    "values_of",
+]
+
+Array = npt.NDArray[np.float64]
 
 _KINDS = {name: level for level, type in level_types().items() for name in type.mlir}
 _NOTES = {
@@ -36,6 +54,9 @@ class Storage:
     notes: tuple[str, ...] = ()
 
 
+DENSE = Storage(None)
+
+
 def check_encoding(encoding: Encoding | None) -> None:
     """Raises `UnsupportedError` for an encoding that cannot be followed."""
     if encoding is None:
@@ -58,9 +79,6 @@ def storage_of(encoding: Encoding | None, shape: Sequence[int]) -> Storage:
         return Storage(None)
     levels = encoding.levels
     notes = tuple(dict.fromkeys(_NOTES[level.kind] for level in levels if level.kind in _NOTES))
-    dimensions = permuted_dimensions(levels)
-    if dimensions is not None:
-        return Storage(_format(levels, dimensions), (), notes)
     blocks = _blocks(levels, len(shape))
     if blocks is None:
         raise UnsupportedError(
@@ -72,43 +90,40 @@ def storage_of(encoding: Encoding | None, shape: Sequence[int]) -> Storage:
             raise UnsupportedError(
                 f"has blocks of {block} in a dimension of {size}", "make the one a multiple of the other"
             )
-    return Storage(_block_format(levels, blocks), blocks, notes)
-
-
-def _format(levels: Sequence[Level], dimensions: Sequence[int]) -> str | None:
-    kinds = [_KINDS[level.kind] for level in levels]
-    if all(level_types()[kind].is_full for kind in kinds) and list(dimensions) == sorted(dimensions):
-        return None
-    order = "" if list(dimensions) == sorted(dimensions) else f" @ ({', '.join(map(str, dimensions))})"
-    return f"({', '.join(kinds)}){order}"
+    in_blocks = any(level.dimension.divides for level in levels)
+    return Storage(_format(levels, blocks, in_blocks=in_blocks), blocks if in_blocks else (), notes)
 
 
 def _blocks(levels: Sequence[Level], rank: int) -> tuple[int, ...] | None:
-    """The size of the blocks in each dimension; None where that is not what the levels are."""
+    """The size of the blocks in each dimension, 1 for none; None where that is not what the levels are."""
     found = [1] * rank
     for level in levels:
         place = level.dimension
         if len(place.factors) != 1 or place.factors[0][1] != 1 or place.offset:
             return None
         size = place.floordiv or place.mod
-        if size < 0:
-            return None
         if size:
-            found[place.factors[0][0]] = size
-    wanted = sorted((d, kind) for d in range(rank) for kind in (0, 1)[: 1 + (found[d] > 1)])
-    has = sorted((level.dimension.factors[0][0], int(bool(level.dimension.mod))) for level in levels)
-    return tuple(found) if has == wanted else None
+            dimension = place.factors[0][0]
+            if size < 0 or found[dimension] not in (1, size):
+                return None
+            found[dimension] = size
+    wanted = sorted((d, kind) for d in range(rank) for kind in (False, True)[: 1 + (found[d] > 1)])
+    return tuple(found) if sorted(map(_part, levels)) == wanted else None
 
 
-def _block_format(levels: Sequence[Level], blocks: Sequence[int]) -> str:
-    """Of the tensor whose dimensions are split into those of blocks and of what is in them."""
-    places: dict[tuple[int, bool], int] = {}
-    for dimension, block in enumerate(blocks):
-        places[dimension, False] = len(places)
-        if block > 1:
-            places[dimension, True] = len(places)
-    order = [places[level.dimension.factors[0][0], bool(level.dimension.mod)] for level in levels]
+def _part(level: Level) -> tuple[int, bool]:
+    """The dimension of a level, and whether it is what is in its blocks."""
+    return level.dimension.factors[0][0], bool(level.dimension.mod)
+
+
+def _format(levels: Sequence[Level], blocks: Sequence[int], *, in_blocks: bool) -> str | None:
+    """In the words of a declaration, of the tensor whose dimensions are split into those of blocks and of
+    what is in them; None for dense."""
+    parts = [(d, inner) for d, block in enumerate(blocks) for inner in (False, True)[: 1 + (block > 1)]]
+    order = [parts.index(_part(level)) for level in levels]
     kinds = [_KINDS[level.kind] for level in levels]
+    if order == sorted(order) and not in_blocks:
+        return None if all(level_types()[kind].is_full for kind in kinds) else f"({', '.join(kinds)})"
     return f"({', '.join(kinds)}) @ ({', '.join(map(str, order))})"
 
 
@@ -118,21 +133,67 @@ def stored_input(
     """An input in its storage format."""
     if not storage.blocks:
         return build.input(key, label, example, fetch, Hints(storage.format))
-    split: list[int] = []
-    groups: list[int] = []
-    for size, block in zip(example.shape, storage.blocks, strict=True):
-        parts = [size // block, block] if block > 1 else [size]
-        split += parts
-        groups.append(len(parts))
+    parts = [
+        [size // block, block] if block > 1 else [size]
+        for size, block in zip(example.shape, storage.blocks, strict=True)
+    ]
+    split = [size for part in parts for size in part]
 
     def in_blocks(arguments: Arguments) -> HostArray:
         return fetch(arguments).reshaped(split)
 
     value = build.input(key, label, example.reshaped(split), in_blocks, Hints(storage.format))
-    modes: list[tuple[str, ...]] = []
-    left = list(value.modes)
-    for count in groups:
-        modes.append(tuple(index for mode in left[:count] for index in mode))
-        del left[:count]
-    assert prod(split) == prod(example.shape)
+    left = iter(value.modes)
+    modes = [tuple(index for mode in islice(left, len(part)) for index in mode) for part in parts]
     return Value(tuple(modes), value.expr)
+
+
+# Constants
+
+
+def constant_shape(kind: TensorType) -> tuple[int, ...]:
+    """That of a tensor in the text.
+
+    Raises:
+        UnsupportedError: for one that cannot be computed with.
+    """
+    if kind.element.startswith("complex"):
+        raise UnsupportedError("has complex numbers", "compute with real numbers")
+    shape = tuple(size or 0 for size in kind.shape)
+    if 0 in shape:
+        raise UnsupportedError("has no elements", "leave it out")
+    return shape
+
+
+def values_of(module: MlirModule, held: Elements) -> Array | None:
+    """The data of a tensor, of the module's resources perhaps; None where the text leaves them out."""
+    found = module.resources.get(held.name)
+    if held.values is not None or found is None:
+        return held.values
+    try:
+        return raw_elements(bytes.fromhex(found[2:])[4:], held.type.element, constant_shape(held.type))
+    except ValueError:
+        raise UnsupportedError(f"has data ('{held.name}') that do not fit {held.type}", "mend them") from None
+
+
+def constant(compute: Compute, name: str, values: Array, element: str, storage: Storage = DENSE) -> Value:
+    """Data that are the same in every run. What is -inf of them is hidden; conditions are stored where they
+    hold."""
+    build = compute.build
+    first = values.reshape(-1)[0]
+    if (values == first).all():
+        return compute.uniform(float(first), values.shape)
+    hidden = np.isneginf(values)
+    if hidden.any():
+        rest = constant(compute, name, np.where(hidden, 0, values), element, storage)
+        shown = constant(compute, name, np.where(hidden, 0.0, 1.0), "i1")
+        modes, (expr, mask), _ = compute.operations.broadcast([rest, shown])
+        assert isinstance(mask, Access)
+        return Value(modes, expr, mask)
+    if element == "i1" and storage.format is None:
+        coords = np.array(np.nonzero(values))
+        held = HostArray(values.shape, np.ones(coords.shape[1], np.float32), coords)
+        kinds = ["dense"] * (values.ndim - 1) + ["compressed"]
+        return build.constant(held, name, Hints(f"({', '.join(kinds)})"))
+    example = HostArray.dense(values.astype(np.float32) if is_float(element) else values)
+    return stored_input(build, ("data", example.content, storage), name, example, lambda _: example, storage)

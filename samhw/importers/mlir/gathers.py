@@ -1,25 +1,55 @@
-"""Elements of a tensor at places that are known before the run, by matrices that have a one for each."""
+"""Elements that are taken from a tensor, or put into it, at places known before the run: by matrices that
+have a one for each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from samhw.importers.core import Arguments, Hints, HostArray, UnsupportedError, Value, contract
+from samhw.errors import InputError
+from samhw.importers.core import NO_HINTS, Arguments, Hints, HostArray, UnsupportedError, Value, contract
 from samhw.importers.mlir.compute import Compute
-from samhw.importers.mlir.held import Held
-from samhw.importers.mlir.hosted import Places, of_run, unknown_places
+from samhw.importers.mlir.frame import Frame, Held, result_type
+from samhw.importers.mlir.hosted import Hosted, Places, unknown_places
+from samhw.importers.mlir.idioms import number_of
 from samhw.importers.mlir.interpreted_loops import check_places
 from samhw.importers.mlir.operation import MlirOperation
-from samhw.importers.mlir.tensor_operations import Frame
-from samhw.importers.mlir.types import MlirType, TensorType
-from samhw.lang.expr import Literal
+from samhw.importers.mlir.reductions import reduction_of
+from samhw.lang.expr import Access, Literal
 
-__all__ = ["gather", "gathered"]
+__all__ = ["gather", "gathered", "scatter"]
 
 Array = npt.NDArray[np.float64]
+
+
+def _of_places(
+    compute: Compute,
+    label: str,
+    held: Hosted | Places,
+    make: Callable[[Any], HostArray],
+    kinds: Sequence[str] = (),
+) -> Value:
+    """What the host makes of places, as an input: for the data of each run, unless they are constant.
+
+    Args:
+        make: makes it of the arrays of `held`.
+        kinds: the levels that store it; dense ones by default.
+    """
+    hints = Hints(f"({', '.join(kinds)})") if kinds else NO_HINTS
+    example = make(held.example)
+    if held.constant:
+        return compute.build.constant(example, label, hints)
+
+    def fetch(arguments: Arguments) -> HostArray:
+        try:
+            return make(held.fetch(arguments))
+        except UnsupportedError as error:
+            raise InputError(f"A run {error}") from None
+
+    return compute.build.input((label, object()), label, example, fetch, hints)
 
 
 def gathered(compute: Compute, source: Value, places: Places, loops: int) -> Value:
@@ -40,7 +70,7 @@ def gathered(compute: Compute, source: Value, places: Places, loops: int) -> Val
         steps = _progression(places.example[first]) if places.constant and not others else None
         if steps is not None and len(own) < 2:
             at = modes.index(first)
-            value = compute.slice(value, at, *steps)
+            value = compute.moves.slice_one(value, at, *steps)
             modes[at] = -1 - own[0] if own else None
             continue
         matrix = _matrix(compute, places, dims, own, shape)
@@ -57,12 +87,11 @@ def gathered(compute: Compute, source: Value, places: Places, loops: int) -> Val
     return replace(value, modes=tuple(rows))
 
 
-def gather(frame: Frame, op: MlirOperation, kind: MlirType | None) -> Held:
+def gather(frame: Frame, op: MlirOperation, place: int) -> Held:
     """`tensor.gather`: a slice of a tensor for each row of places."""
-    source = frame.value(op.operands[0])
-    rows = frame.hosted.of(str(op.lists[0][0]) if op.lists else op.operands[1])
-    dims, shape = op.attributes.get("gather_dims"), frame.shape(source)
-    if not isinstance(dims, list) or not isinstance(kind, TensorType) or len(set(dims)) != len(dims):
+    source, rows = frame.first(op), frame.hosted.of(frame.operand(op, 1))
+    dims, shape, kind = op.attributes.get("gather_dims"), frame.shape(source), result_type(op, place)
+    if not isinstance(dims, list) or len(set(dims)) != len(dims):
         raise UnsupportedError("names no dimensions to gather along", "give it gather_dims([n])")
     if rows is None:
         raise unknown_places("takes slices at a place")
@@ -123,21 +152,92 @@ def _matrix(
     counts = [extents[loop] for loop in own]
 
     def ones(arrays: Sequence[Array]) -> HostArray:
+        for dim in dims:
+            check_places(arrays[dim], shape[dim])
         held = [np.broadcast_to(arrays[dim], extents).reshape(counts) for dim in dims]
         grid = np.indices(counts).reshape(len(counts), prod(counts))
         coords = np.array([*grid, *(array.reshape(-1).astype(np.int64) for array in held)])
         return HostArray((*counts, *sizes), np.ones(coords.shape[1], np.float32), coords)
 
-    def fetch(arguments: Arguments) -> HostArray:
-        arrays = places.fetch(arguments)
-        for dim in dims:
-            check_places(arrays[dim], shape[dim])
-        return ones(arrays)
-
-    kinds = ["dense" if n < len(counts) else "compressed" for n in range(len(counts) + len(dims))]
-    hints = Hints(f"({', '.join(kinds)})")
-    example = ones(places.example)
     label = f"places_{'_'.join(map(str, (*counts, *sizes)))}"
-    if places.constant:
-        return compute.build.constant(example, label, hints)
-    return compute.build.input(("places", object()), label, example, of_run(fetch), hints)
+    return _of_places(compute, label, places, ones, ["dense"] * len(counts) + ["compressed"] * len(dims))
+
+
+# Scatters
+
+
+def scatter(frame: Frame, op: MlirOperation, place: int) -> Held:
+    """`tm_tensor.scatter`, of torch-mlir: what is there and, at its place, each row of the updates, which is
+    added or replaces what was there."""
+    if len(op.inputs) != 2 or len(op.outputs) != 1 or op.body is None:
+        raise UnsupportedError("takes other values than updates, places and a tensor", "mend it")
+    updates, into = frame.value(op.inputs[0]), frame.value(op.outputs[0])
+    places, dims = frame.hosted.of(op.inputs[1]), op.attributes.get("dimension_map")
+    shape = frame.shape(into)
+    if places is None:
+        raise unknown_places("puts elements at a place")
+    if not isinstance(dims, list) or len(set(dims)) != len(dims) or not set(dims) <= set(range(len(shape))):
+        raise UnsupportedError("has no dimension_map", "give it")
+    new, old = Access("%in0"), Access("%out0")
+    yielded = frame.scalars({}).body(op.body, [new, old])
+    found = None if yielded is None else reduction_of(yielded, old.tensor)
+    adds = found is not None and found.kind == "sum" and found.term == new
+    if not adds and yielded != new:
+        raise UnsupportedError("puts together old and new in another way than their sum", "add them")
+    rows = _rows(frame, updates, shape, dims)
+    matrix = _put_matrix(frame, places, [shape[dim] for dim in dims])
+    letters = [chr(ord("a") + dim) for dim in range(len(shape))]
+    rest = "".join(letters[dim] for dim in range(len(shape)) if dim not in dims)
+    taken = "".join(letters[dim] for dim in dims)
+    put = contract(frame.compute.tensors, f"{taken}Z,Z{rest}->{''.join(letters)}", matrix, rows)
+    if number_of(into.expr) == 0:
+        return frame.moves.whole(put, shape)
+    elementwise = frame.compute.operations.elementwise
+    if adds:
+        return elementwise(lambda a, b: a + b, into, put)
+    left = _left(frame, places, shape, dims)
+    return elementwise(lambda a, b, keep: a * keep + b, into, put, left)
+
+
+def _rows(frame: Frame, updates: Value, shape: Sequence[int], dims: Sequence[int]) -> Value:
+    """The updates, of which each has all of the dimensions that the places do not name."""
+    have = frame.shape(updates)
+    others = [size for dim, size in enumerate(shape) if dim not in dims]
+    if len(have) == 1 + len(shape):
+        kept = [1 + dim for dim in range(len(shape)) if dim not in dims]
+        if all(have[1 + dim] == 1 for dim in dims):
+            updates = Value((updates.modes[0], *(updates.modes[n] for n in kept)), updates.expr)
+    if list(frame.shape(updates)[1:]) != others:
+        raise UnsupportedError("puts windows into dimensions that its places name", "put rows")
+    return updates
+
+
+def _put_matrix(frame: Frame, places: Hosted, sizes: Sequence[int]) -> Value:
+    """A one at the place of each row of the updates."""
+
+    def ones(rows: Array) -> HostArray:
+        own = rows.reshape(len(rows), len(sizes)).astype(np.int64)
+        for size, column in zip(sizes, own.T, strict=True):
+            check_places(column, size, "puts an element at")
+        coords = np.array([*own.T, np.arange(len(own))])
+        coords = coords[:, np.lexsort(coords[::-1])]
+        return HostArray((*sizes, len(own)), np.ones(len(own), np.float32), coords)
+
+    kinds = ["dense"] * len(sizes) + ["compressed"]
+    return _of_places(frame.compute, f"put_{'_'.join(map(str, sizes))}", places, ones, kinds)
+
+
+def _left(frame: Frame, places: Hosted, shape: Sequence[int], dims: Sequence[int]) -> Value:
+    """One where nothing is put."""
+    sizes = [size if dim in dims else 1 for dim, size in enumerate(shape)]
+
+    def kept(rows: Array) -> HostArray:
+        own = rows.reshape(len(rows), len(dims)).astype(np.int64)
+        if len(np.unique(own, axis=0)) != len(own):
+            raise UnsupportedError("puts several elements at one place", "name each place once, or add them")
+        held = np.ones([shape[dim] for dim in dims], np.float32)
+        held[tuple(own.T)] = 0
+        order = np.argsort(dims)
+        return HostArray.dense(held.transpose(order).reshape(sizes))
+
+    return _of_places(frame.compute, "left", places, kept)

@@ -5,22 +5,21 @@ They are computed with NumPy, as the interpreter does: anew for the data of each
 decide them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from samhw.errors import InputError
-from samhw.importers.core import Arguments, HostArray, UnsupportedError
-from samhw.importers.mlir.attributes import is_float
+from samhw.importers.core import Arguments, UnsupportedError
 from samhw.importers.mlir.interpret import Interpreter, TooLargeError, is_interpreted
-from samhw.importers.mlir.interpreted_loops import Loops, is_body_operation, needed
+from samhw.importers.mlir.interpreted_loops import Loops, is_body_operation
 from samhw.importers.mlir.operation import Block, MlirFunction, MlirModule, MlirOperation
 from samhw.importers.mlir.types import TensorType
+from samhw.importers.mlir.whole_numbers import is_float
 
-__all__ = ["Hosted", "HostedValues", "Places", "of_run", "unknown_places"]
+__all__ = ["Hosted", "HostedValues", "Places", "unknown_places"]
 
 Array = npt.NDArray[np.float64]
 Shape = tuple[int, ...]
@@ -74,18 +73,6 @@ def unknown_places(what: str) -> UnsupportedError:
     return UnsupportedError(
         f"{what} that depends on data in floating point", "give the places as an argument or a constant"
     )
-
-
-def of_run(make: Callable[[Arguments], HostArray]) -> Callable[[Arguments], HostArray]:
-    """The same, whose refusals are of the data of a run."""
-
-    def made(arguments: Arguments) -> HostArray:
-        try:
-            return make(arguments)
-        except UnsupportedError as error:
-            raise InputError(f"A run {error}") from None
-
-    return made
 
 
 class HostedValues:
@@ -142,9 +129,9 @@ class HostedValues:
         """
         block = op.body
         assert block is not None
-        inner = needed(block, names)
+        inner = block.needed(names)
         made = {result for part in inner for result in part.results}
-        operands = dict(zip((name for name, _ in block.arguments), [*op.inputs, *op.outputs], strict=False))
+        operands = dict(zip((name for name, _ in block.arguments), op.operands, strict=False))
         used = {value for part in inner for value in part.values}.union(names) - made
         wanted = {operands.get(value, value) for value in used}
         held = {name: self.of(name) for name in wanted}
@@ -168,8 +155,8 @@ class HostedValues:
         self._known |= {leaf: self.given[leaf].example for leaf in leaves}
         try:
             self._run([op for op in operations if not self._known.keys() >= set(op.results)], self._known)
-        except TooLargeError:
-            return None
+        except (TooLargeError, LookupError, ValueError):
+            return None  # An operation that is not made as it should be is refused where it is imported.
 
         def fetch(arguments: Arguments) -> Array:
             known = {leaf: self.given[leaf].fetch(arguments) for leaf in leaves}
@@ -214,10 +201,10 @@ def _single(op: MlirOperation, place: int) -> MlirOperation | None:
     block, maps = op.body, op.attributes.get("indexing_maps")
     if op.name != "linalg.generic" or block is None or block.last is None or not isinstance(maps, list):
         return None
-    if len(block.last.operands) != len(op.results) or len(maps) != len(op.inputs) + len(op.outputs):
+    if len(block.yields) != len(op.results) or len(maps) != len(op.inputs) + len(op.outputs):
         return None
-    name = block.last.operands[place]
-    inner = needed(block, [name])
+    name = block.yields[place]
+    inner = block.needed([name])
     used = {value for part in inner for value in part.values} | {name}
     count = len(op.inputs)
     kept = [n for n in range(count) if block.arguments[n][0] in used]
@@ -225,12 +212,15 @@ def _single(op: MlirOperation, place: int) -> MlirOperation | None:
     if any(block.arguments[n][0] in used for n in range(count, len(maps))):
         return None
     last = replace(block.last, operands=[name])
+    inputs, outputs = [op.inputs[n] for n in kept], [op.outputs[place]]
     return replace(
         op,
         results=[op.results[place]],
         gives=op.gives[place : place + 1],
-        groups={"ins": [op.inputs[n] for n in kept], "outs": [op.outputs[place]]},
-        group_types={"ins": [op.group_types["ins"][n] for n in kept]} if "ins" in op.group_types else {},
+        operands=[*inputs, *outputs],
+        inputs=inputs,
+        outputs=outputs,
+        types=[op.types[n] for n in given] if len(op.types) == len(maps) else [],
         attributes={**op.attributes, "indexing_maps": [maps[n] for n in given]},
         regions={"0": [Block([block.arguments[n] for n in given], [*inner, last])]},
     )
@@ -238,14 +228,8 @@ def _single(op: MlirOperation, place: int) -> MlirOperation | None:
 
 def _taken(op: MlirOperation) -> list[str]:
     """The values from outside that an operation takes."""
-    own = set(_inner(op))
+    own = {name for blocks in op.regions.values() for block in blocks for name, _ in block.arguments}
+    for inner in op.inner:
+        own.update(inner.results)
+        own.update(n for blocks in inner.regions.values() for block in blocks for n, _ in block.arguments)
     return [value for value in op.values if value not in own]
-
-
-def _inner(op: MlirOperation) -> Iterator[str]:
-    for blocks in op.regions.values():
-        for block in blocks:
-            yield from (name for name, _ in block.arguments)
-            for inner in block.operations:
-                yield from inner.results
-                yield from _inner(inner)

@@ -18,7 +18,6 @@ __all__ = [
     "selected",
     "simplified",
     "sum_of",
-    "with_erf",
 ]
 
 ERF = "erf"
@@ -219,28 +218,3 @@ def _slope(expr: Expr, x: Expr) -> float | None:
             if one == x:
                 return number_of(other) or None
     return None
-
-
-_SERIES = 2 / math.sqrt(math.pi)
-_NEXT_TO_ZERO = 1 / 32
-"""Where two terms of the series of the error function are enough."""
-
-
-def with_erf(expr: Expr) -> Expr:
-    """The expression with each error function made of what programs have: erf(x) is 1 - 2 gelu(-y) / -y for x
-    above zero, with y = x sqrt(2), and its negative below. gelu(-y) / -y goes to zero for infinity. Next to
-    zero, where the difference would have few digits, it is 2 / sqrt(pi) (x - x^3 / 3)."""
-
-    def change(node: Expr) -> Expr:
-        if not isinstance(node, Call) or node.function != ERF:
-            return node
-        (x,) = node.arguments
-        size = call("abs", x)
-        y = Mul(size, Literal(-math.sqrt(2)))
-        far = Sub(Literal(1), Mul(Literal(2), Div(Call("gelu", (y,)), y)))
-        sign = Call("select", (Call("lt", (x, Literal(0))), Literal(-1), Literal(1)))
-        near = Mul(x, Sub(Literal(_SERIES), Mul(Literal(_SERIES / 3), Mul(x, x))))
-        is_near = Call("lt", (size, Literal(_NEXT_TO_ZERO)))
-        return Call("select", (is_near, near, Mul(sign, far)))
-
-    return rewritten(expr, change)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from samhw.errors import InputError
 from samhw.graph.numerics import Float, Integer, ValueType
 from samhw.importers.core import (
+    Build,
     Emitted,
     HostArray,
     InputSource,
@@ -19,12 +20,12 @@ from samhw.importers.core import (
     input_sources,
     placed_result,
 )
-from samhw.importers.mlir.attributes import is_float, is_integer
-from samhw.importers.mlir.held import Held, Unset
-from samhw.importers.mlir.idioms import with_erf
-from samhw.importers.mlir.operation import MlirFunction, MlirModule, MlirOperation, Symbol
+from samhw.importers.mlir.frame import FunctionWalk, Held, Unset
+from samhw.importers.mlir.lowered_functions import with_erf
+from samhw.importers.mlir.operation import MlirFunction, MlirModule, MlirOperation
 from samhw.importers.mlir.types import MlirType, TensorType, element_type
-from samhw.importers.mlir.walk import FunctionWalk
+from samhw.importers.mlir.walk import make_result
+from samhw.importers.mlir.whole_numbers import is_float, is_integer
 from samhw.lang.expr import Access, Literal
 from samhw.lang.program import Program
 from samhw.names import plain
@@ -94,13 +95,7 @@ def choose_function(module: MlirModule, name: str | None) -> MlirFunction:
         return functions[name]
     found = [f for f in functions.values() if gives_tensors(f) and not f.private]
     found = found or [f for f in functions.values() if gives_tensors(f)]
-    called = {
-        value.name
-        for f in found
-        for op in f.body.operations
-        for value in op.attributes.values()
-        if op.name in ("call", "func.call") and hasattr(value, "name")
-    }
+    called = {op.callee for f in found for op in f.body.operations if op.name == "func.call"}
     roots = [f for f in found if f.name not in called] or found
     if not roots:
         raise InputError(f"{file.name} defines no function that gives a tensor; there is nothing to compile.")
@@ -114,13 +109,14 @@ def choose_function(module: MlirModule, name: str | None) -> MlirFunction:
 
 def gives_tensors(function: MlirFunction) -> bool:
     """Whether a function computes tensors or numbers, and takes nothing else."""
-    kinds = [kind for _, kind in function.arguments]
-    given = [kind for kind in function.results if isinstance(kind, TensorType) or _is_number(kind)]
-    return bool(given) and all(isinstance(kind, TensorType) or _is_number(kind) for kind in kinds)
+    return any(map(_is_computed, function.results)) and all(
+        _is_computed(kind) for _, kind in function.arguments
+    )
 
 
-def _is_number(kind: MlirType) -> bool:
-    return is_float(str(kind)) or is_integer(str(kind))
+def _is_computed(kind: MlirType) -> bool:
+    """Whether a program computes with what is of a type."""
+    return isinstance(kind, TensorType) or is_float(str(kind)) or is_integer(str(kind))
 
 
 def import_function(
@@ -135,61 +131,48 @@ def import_function(
         InputError: for a function that cannot be imported, with the place of the operation and a way out.
     """
     element, more = element_of(module, function)
-    walk = FunctionWalk(module, data, value or (Integer(32) if element == "i32" else Float(element)))
+    walk = FunctionWalk(
+        module, data, value or (Integer(32) if element == "i32" else Float(element)), make_result
+    )
     given = zip(walk.run(function), function.results, strict=False)
-    found = [held for held, kind in given if isinstance(kind, TensorType) or _is_number(kind)]
+    found = [held for held, kind in given if _is_computed(kind)]
     for held in found:
         if isinstance(held, Value) and held.mask is not None:
             raise module.file.error(
                 function.at,
                 f"'{function.name}' returns what is -inf at places; return it before it is masked.",
             )
-    outputs = _Outputs(walk, found)
-    if not outputs.computed:
+    build = walk.build
+    build.scope, build.result_name = "", "result"
+    values = [held for held in found if isinstance(held, Value)]
+    made = iter(as_results(build, walk.compute.tensors, values, "result"))
+    results = [next(made) if isinstance(held, Value) else held for held in found]
+    exprs = [held.expr for held in results if isinstance(held, Value)]
+    computed = [expr.tensor for expr in exprs if isinstance(expr, Access)]
+    if not computed:
         raise module.file.error(
             function.at, f"'{function.name}' computes nothing of its arguments; there is nothing to compile."
         )
-    build = walk.build
-    for made in build.statements:
-        made.rhs = with_erf(made.rhs)
-    emitted = emit(build, plain(function.name) or "module", outputs.computed)
-    program = emitted.program
+    for statement in build.statements:
+        statement.rhs = with_erf(statement.rhs)
+    emitted = emit(build, plain(function.name) or "module", computed)
     return ImportedFunction(
-        program,
+        emitted.program,
         input_sources(build, emitted),
-        outputs.placed(emitted),
+        [_result(build, held, emitted) for held in results],
         emitted.scopes,
         (*walk.notes, *more),
         element,
     )
 
 
-class _Outputs:
-    """The results of a function."""
-
-    def __init__(self, walk: FunctionWalk, found: Sequence[Held]) -> None:
-        self.build = walk.build
-        self.build.scope, self.build.result_name = "", "result"
-        values = [held for held in found if not isinstance(held, Unset)]
-        made = iter(as_results(self.build, walk.compute.tensors, values, "result"))
-        self._found = [held if isinstance(held, Unset) else next(made) for held in found]
-
-    @property
-    def computed(self) -> list[str]:
-        """The results that the program has to have, by name."""
-        values = [held.expr for held in self._found if not isinstance(held, Unset)]
-        return [expr.tensor for expr in values if isinstance(expr, Access)]
-
-    def placed(self, emitted: Emitted) -> list[MlirResult]:
-        """The results, with their modes as the program stores them."""
-        return [MlirResult(self._source(held, emitted)) for held in self._found]
-
-    def _source(self, held: Value | Unset, emitted: Emitted) -> PlacedResult | tuple[float, tuple[int, ...]]:
-        if isinstance(held, Unset):
-            return 0.0, held.shape
-        if isinstance(held.expr, Literal):
-            return float(held.expr.value), self.build.shape(held)
-        return placed_result(self.build, held, emitted)
+def _result(build: Build, held: Held, emitted: Emitted) -> MlirResult:
+    """A result, with its modes as the program stores them."""
+    if isinstance(held, Unset):
+        return MlirResult((0.0, held.shape))
+    if isinstance(held.expr, Literal):
+        return MlirResult((float(held.expr.value), build.shape(held)))
+    return MlirResult(placed_result(build, held, emitted))
 
 
 def element_of(module: MlirModule, function: MlirFunction) -> tuple[str, list[str]]:
@@ -197,7 +180,7 @@ def element_of(module: MlirModule, function: MlirFunction) -> tuple[str, list[st
     kinds = [kind for _, kind in function.arguments] + list(function.results)
     for op in function.body.operations:
         kinds += op.gives
-    computed = (op for op in _reached(module, function) if op.name not in ("arith.constant", "constant"))
+    computed = (op for op in _reached(module, function) if op.name != "arith.constant")
     inside = [kind for op in computed for kind in op.gives]
     names = sorted({element_type(kind) for kind in kinds})
     floats = sorted(
@@ -214,13 +197,10 @@ def element_of(module: MlirModule, function: MlirFunction) -> tuple[str, list[st
 
 def _reached(module: MlirModule, function: MlirFunction) -> Iterator[MlirOperation]:
     """The operations of a function, those in others and in functions that it calls too."""
-    left = list(function.body.operations)
-    seen = {function.name}
+    left, seen = [function], {function.name}
     while left:
-        op = left.pop()
-        yield op
-        left += [inner for blocks in op.regions.values() for block in blocks for inner in block.operations]
-        for symbol in op.attributes.values():
-            if isinstance(symbol, Symbol) and symbol.name in module.functions and symbol.name not in seen:
-                seen.add(symbol.name)
-                left += module.functions[symbol.name].body.operations
+        for op in left.pop().body.inner:
+            yield op
+            if op.callee in module.functions and op.callee not in seen:
+                seen.add(op.callee)
+                left.append(module.functions[op.callee])

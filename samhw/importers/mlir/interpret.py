@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from samhw.importers.mlir.attributes import raw_elements
 from samhw.importers.mlir.interpreted_elements import INTERPRETED, cast, interpreted_element
-from samhw.importers.mlir.interpreted_loops import Loops, is_body_operation, needed, taken
-from samhw.importers.mlir.operation import Block, Elements, MlirFunction, MlirModule, MlirOperation, Symbol
-from samhw.importers.mlir.structured import operand_types
+from samhw.importers.mlir.interpreted_loops import Loops, is_body_operation, taken
+from samhw.importers.mlir.operation import Block, Elements, MlirFunction, MlirModule, MlirOperation
 from samhw.importers.mlir.types import TensorType, element_type
 
 __all__ = ["Interpreter", "TooLargeError", "interpret", "is_interpreted"]
@@ -72,19 +71,16 @@ class Interpreter:
             raise TooLargeError
 
     def call(self, function: MlirFunction, given: Sequence[Array]) -> list[Array]:
+        """What a function gives for these arguments."""
         known = {name: value for (name, _), value in zip(function.arguments, given, strict=True)}
-        last = function.body.last
-        assert last is not None
-        wanted = set(last.operands)
-        needed = []
-        for op in reversed(function.body.operations[:-1]):
-            if wanted.intersection(op.results):
-                needed.append(op)
-                wanted.update(op.values)
-        for op in reversed(needed):
-            found = self.operation(op, known)
-            known.update(zip(op.results, found, strict=False))
-        return [known[name] for name in last.operands]
+        return self.yielded(function.body, known)
+
+    def yielded(self, block: Block, known: Mapping[str, Array]) -> list[Array]:
+        """What a block gives on, of the values around it and its arguments."""
+        around = dict(known)
+        for op in block.needed(block.yields):
+            around.update(zip(op.results, self.operation(op, around), strict=False))
+        return [around[name] for name in block.yields]
 
     # Operations
 
@@ -96,17 +92,15 @@ class Interpreter:
         """
         name, short = op.name, op.name.partition(".")[2]
         given = [known[operand] for operand in op.operands]
-        if name in ("arith.constant", "constant"):
+        if name == "arith.constant":
             return [self.constant(op)]
-        if name in ("call", "func.call"):
-            (symbol,) = [v for v in op.attributes.values() if isinstance(v, Symbol)]
-            return self.call(self.module.functions[symbol.name], given)
-        if short in ("empty", "alloc_tensor", "init_tensor") and "copy" not in op.groups:
+        if name == "func.call":
+            return self.call(self.module.functions[op.callee or ""], given)
+        if "copy" in op.attributes:
+            return [known[op.attributes["copy"]]]
+        if short in ("empty", "alloc_tensor", "init_tensor"):
             left = iter(given)
-            shape = [int(next(left)) if size is None else size for size in _shape(op)]
-            return [np.zeros(shape)]
-        if "copy" in op.groups:
-            return [known[op.groups["copy"][0]]]
+            return [np.zeros([int(next(left)) if size is None else size for size in _shape(op)])]
         if name.startswith("linalg."):
             return self.linalg(op, known)
         if name.startswith(("arith.", "math.")):
@@ -120,35 +114,26 @@ class Interpreter:
     def repeat(self, op: MlirOperation, known: dict[str, Array]) -> list[Array]:
         """What a loop leaves of what it carries."""
         lower, upper, step = (int(known[name]) for name in op.operands[:3])
-        carried = [known[name] for name in [*op.operands[3:], *op.groups.get("iter_args", [])]]
-        assert op.body is not None
-        assert op.body.last is not None
-        names = [name for name, _ in op.body.arguments]
+        carried = [known[name] for name in op.operands[3:]]
         for number in range(lower, upper, step):
-            around = dict(known) | dict(zip(names, [np.asarray(float(number)), *carried], strict=True))
-            for inner in needed(op.body, op.body.last.operands):
-                around.update(zip(inner.results, self.operation(inner, around), strict=False))
-            carried = [around[name] for name in op.body.last.operands]
+            carried = self.inside(op, known, [np.asarray(float(number)), *carried])
         return carried
+
+    def inside(self, op: MlirOperation, known: Mapping[str, Array], given: Sequence[Array]) -> list[Array]:
+        """What the body of an operation gives for its arguments."""
+        assert op.body is not None
+        names = [name for name, _ in op.body.arguments]
+        return self.yielded(op.body, {**known, **dict(zip(names, given, strict=True))})
 
     def scatter(self, op: MlirOperation, known: dict[str, Array]) -> Array:
         """Row by row, what the body makes of an update and of what is there."""
         updates, rows = (known[name] for name in op.inputs)
         result = known[op.outputs[0]].copy()
-        dims = op.attributes["dimension_map"]
-        assert op.body is not None
         self.spend(64 * len(rows))
         for update, row in zip(updates, rows.reshape(len(rows), -1), strict=True):
-            at: list[Any] = [slice(None)] * result.ndim
-            for dim, place in zip(dims, row, strict=True):
-                at[dim] = int(place)
-            there = result[tuple(at)]
-            names = [name for name, _ in op.body.arguments]
-            around = dict(known) | dict(zip(names, (update.reshape(there.shape), there), strict=True))
-            for inner in op.body.operations[:-1]:
-                around.update(zip(inner.results, self.operation(inner, around), strict=True))
-            assert op.body.last is not None
-            result[tuple(at)] = around[op.body.last.operands[0]]
+            at = _at(op.attributes["dimension_map"], row, result.ndim)
+            there = np.asarray(result[at])
+            result[at] = self.inside(op, known, [update.reshape(there.shape), there])[0]
         return result
 
     def constant(self, op: MlirOperation) -> Array:
@@ -179,17 +164,19 @@ class Interpreter:
             case "expand_shape" | "collapse_shape" | "reshape":
                 return self.reshape(op, first)
             case "concat" | "concatenate":
-                dim = op.attributes.get("dim", op.attributes.get("dimension"))
-                return np.concatenate(given, int(dim or 0))
+                return np.concatenate(given, int(op.attributes["dimension"]))
             case "extract_slice":
-                return first[self.places(op, known, 1)].reshape(self.slice_shape(op, known, first))
+                return first[self.places(op, known)].reshape(self.slice_shape(op, known))
             case "insert_slice":
                 result = given[1].copy()
-                part = result[self.places(op, known, 2)]
-                result[self.places(op, known, 2)] = first.reshape(part.shape)
+                part = result[self.places(op, known)]
+                result[self.places(op, known)] = first.reshape(part.shape)
                 return result
             case "pad":
-                return self.pad(op, first, known)
+                low, high = (self.numbers(op.attributes[word], known) for word in ("low", "high"))
+                places = [np.zeros(())] * first.ndim
+                (number,) = self.inside(op, known, places)
+                return np.pad(first, list(zip(low, high, strict=True)), constant_values=float(number))
             case "splat":
                 return np.full([size or 0 for size in _shape(op)], first)
             case "from_elements":
@@ -197,25 +184,20 @@ class Interpreter:
             case "extract":
                 return np.asarray(taken(op, known))
             case "gather":
-                return self.gather(op, first, known[op.lists[0][0] if op.lists else op.operands[1]])
+                return self.gather(op, first, given[1])
         return first
 
     def gather(self, op: MlirOperation, first: Array, rows: Array) -> Array:
         """A slice of a tensor for each row of places."""
         dims = op.attributes["gather_dims"]
         batch = rows.shape[:-1]
-        found = []
-        for row in rows.reshape(-1, len(dims)).astype(int):
-            at: list[Any] = [slice(None)] * first.ndim
-            for dim, place in zip(dims, row, strict=True):
-                at[dim] = place
-            found.append(first[tuple(at)])
+        found = [first[_at(dims, row, first.ndim)] for row in rows.reshape(-1, len(dims))]
         sizes = [size or 0 for size in _shape(op)]
         return np.array(found).reshape(*batch, *sizes[len(batch) :])
 
     def reshape(self, op: MlirOperation, first: Array) -> Array:
         shape = list(_shape(op))
-        groups = op.lists[0] if op.lists else op.attributes.get("reassociation", [])
+        groups = op.attributes.get("reassociation", [])
         if op.name == "tensor.collapse_shape":
             return first.reshape([math.prod(first.shape[d] for d in group) for group in groups])
         if op.name == "tensor.expand_shape":
@@ -225,51 +207,33 @@ class Interpreter:
                     shape[d] = size // known if shape[d] is None else shape[d]
         return first.reshape([-1 if size is None else size for size in shape])
 
-    def rows(self, op: MlirOperation, known: Mapping[str, Array], tensors: int) -> list[list[int]]:
-        if len(op.lists) == 3:
-            return [self.numbers(row, known) for row in op.lists]
-        left = iter(op.operands[tensors:])
-        return [
-            [n if n != -(1 << 63) else int(known[next(left)]) for n in op.attributes[key]]
-            for key in ("static_offsets", "static_sizes", "static_strides")
-        ]
-
-    def places(self, op: MlirOperation, known: Mapping[str, Array], tensors: int) -> tuple[slice, ...]:
-        rows = self.rows(op, known, tensors)
+    def places(self, op: MlirOperation, known: Mapping[str, Array]) -> tuple[slice, ...]:
+        rows = (self.numbers(op.attributes[key], known) for key in ("offsets", "sizes", "strides"))
         return tuple(slice(o, o + (n - 1) * s + 1, s) for o, n, s in zip(*rows, strict=True))
 
-    def slice_shape(self, op: MlirOperation, known: Mapping[str, Array], first: Array) -> list[int]:
-        sizes = self.rows(op, known, 1)[1]
+    def slice_shape(self, op: MlirOperation, known: Mapping[str, Array]) -> list[int]:
+        sizes = self.numbers(op.attributes["sizes"], known)
         wanted = _shape(op)
         if len(wanted) == len(sizes):
             return sizes
         left = iter(size for size in sizes if size > 1)
         return [next(left, 1) if size is None or size > 1 else 1 for size in wanted]
 
-    def pad(self, op: MlirOperation, first: Array, known: dict[str, Array]) -> Array:
-        low, high = (
-            self.numbers(op.attributes.get(word, op.attributes.get(f"static_{word}", [])), known)
-            for word in ("low", "high")
-        )
-        assert op.body is not None
-        around = dict(known)
-        for inner in op.body.operations[:-1]:
-            around.update(zip(inner.results, self.operation(inner, around), strict=True))
-        assert op.body.last is not None
-        number = around[op.body.last.operands[0]]
-        return np.pad(first, list(zip(low, high, strict=True)), constant_values=float(number))
-
     # linalg
 
     def linalg(self, op: MlirOperation, known: Mapping[str, Array]) -> list[Array]:
         """All results of an operation of linalg."""
         if op.name == "linalg.fill":
-            number, out = [*op.inputs, *op.outputs] or op.operands
-            kinds = [element_type(kind) for kind in operand_types(op)]
-            held = known[number] if kinds[0] == kinds[-1] else cast(known[number], *kinds, signed=True)
-            return [np.full(known[out].shape, held)]
+            number, out = op.operands
+            taken_as, gives = map(element_type, op.types)
+            held = known[number]
+            return [
+                np.full(
+                    known[out].shape, held if taken_as == gives else cast(held, taken_as, gives, signed=True)
+                )
+            ]
         if op.name == "linalg.softmax":
-            x, dim = known[(op.inputs or op.operands)[0]], int(op.attributes["dimension"])
+            x, dim = known[op.operands[0]], int(op.attributes["dimension"])
             powers = np.exp(x - x.max(dim, keepdims=True))
             return [powers / powers.sum(dim, keepdims=True)]
         return Loops(op, known, self.constant, self.spend).results()
@@ -281,6 +245,12 @@ def _level_sizes(op: MlirOperation, shape: Sequence[int]) -> list[int]:
     if not isinstance(kind, TensorType) or kind.encoding is None:
         return list(shape)
     return [level.size(shape) for level in kind.encoding.levels]
+
+
+def _at(dims: Sequence[int], row: Array, rank: int) -> tuple[Any, ...]:
+    """The elements whose places in some dimensions are those of a row."""
+    places = dict(zip(dims, row.astype(int), strict=True))
+    return tuple(places.get(dim, slice(None)) for dim in range(rank))
 
 
 def _shape(op: MlirOperation) -> tuple[int | None, ...]:
@@ -298,29 +268,23 @@ def is_interpreted(op: MlirOperation, resources: Collection[str]) -> bool:
     if op.problem is not None or any(getattr(kind, "encoding", None) for kind in op.gives):
         return False
     dialect, _, short = op.name.partition(".")
+    if op.name == "arith.constant":
+        value = op.attributes.get("value")
+        if isinstance(value, Elements):
+            is_real = not value.type.element.startswith("complex")
+            return is_real and (value.values is not None or value.name in resources)
+        return isinstance(value, bool | int | float)
     match dialect:
-        case "arith" | "constant" if short in ("constant", ""):
-            value = op.attributes.get("value")
-            if isinstance(value, Elements):
-                is_real = not value.type.element.startswith("complex")
-                return is_real and (value.values is not None or value.name in resources)
-            return isinstance(value, bool | int | float)
         case "arith" | "math":
             return op.name in INTERPRETED and bool(op.types) and bool(op.gives)
         case "tensor":
             return short in _MOVES and all(map(_is_plain, op.regions.values()))
         case "linalg":
-            return short in ("generic", "fill", "transpose", "broadcast") and all(
-                map(_is_plain, op.regions.values())
-            )
+            plain = all(map(_is_plain, op.regions.values()))
+            return plain and short in ("generic", "fill", "transpose", "broadcast")
     return False
 
 
 def _is_plain(blocks: Sequence[Block]) -> bool:
     """Whether the bodies of an operation compute with single elements."""
-    return all(
-        is_body_operation(op)
-        for block in blocks
-        if block.last is not None
-        for op in needed(block, block.last.operands)
-    )
+    return all(is_body_operation(op) for block in blocks for op in block.needed(block.yields))

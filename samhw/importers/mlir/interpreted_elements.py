@@ -1,4 +1,4 @@
-"""What operations of arith and math, and named ones of linalg, make of elements, computed with NumPy.
+"""What operations of arith and math make of elements, computed with NumPy.
 
 Whole numbers are computed modulo the words of their type, numbers of floating point in float64.
 """
@@ -12,9 +12,8 @@ import scipy.special
 
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.operation import MlirOperation
-from samhw.importers.mlir.predicates import PREDICATES
-from samhw.importers.mlir.structured import operand_types
-from samhw.importers.mlir.types import MlirType, OtherType, element_type
+from samhw.importers.mlir.operation_forms import PREDICATES
+from samhw.importers.mlir.types import element_type
 from samhw.importers.mlir.whole_numbers import (
     WHOLE,
     as_signed,
@@ -22,19 +21,10 @@ from samhw.importers.mlir.whole_numbers import (
     as_word,
     check_operands,
     whole_operation,
+    width_of,
 )
-from samhw.importers.mlir.words import width_of
 
-__all__ = [
-    "FOLDS",
-    "INTERPRETED",
-    "cast",
-    "element",
-    "interpreted_element",
-    "named_element",
-    "named_terms",
-    "words",
-]
+__all__ = ["FOLDS", "INTERPRETED", "cast", "element", "interpreted_element", "words"]
 
 _EXACT = 2**53
 """Whole numbers in float64 are exact below."""
@@ -186,9 +176,7 @@ def _narrowed(x: Any, exponent_bits: int, mantissa: int, greatest: float, beyond
 
 
 def _compared(op: MlirOperation, taken: str, given: Sequence[Any]) -> Any:
-    number = op.attributes.get("predicate")
-    name = PREDICATES[op.name][number] if isinstance(number, int) else str(op.words[0]).strip('"')
-    a, b = given
+    name, (a, b) = op.attributes["predicate"], given
     if op.name == "arith.cmpi":
         view = as_unsigned if name[0] == "u" else as_signed
         return _COMPARED[name[-2:]](view(whole(a), taken), view(whole(b), taken))
@@ -202,78 +190,3 @@ def _compared(op: MlirOperation, taken: str, given: Sequence[Any]) -> Any:
             return unordered
     holds = _COMPARED[name[1:]](a, b)
     return holds | unordered if name[0] == "u" else holds & ~unordered
-
-
-# Named operations
-
-
-_ONE: Mapping[str, Callable[..., Any]] = {
-    **{name: getattr(np, name) for name in ("exp", "log", "abs", "sqrt", "tanh", "square", "reciprocal")},
-    "rsqrt": lambda x: 1 / np.sqrt(x),
-    "negf": np.negative,
-    "erf": scipy.special.erf,
-    **{name: _FLOATING[f"math.{name}"] for name in ("floor", "ceil", "trunc", "round", "roundeven")},
-    **dict.fromkeys(("copy", "transpose", "broadcast"), lambda x: x),
-}
-_TWO: Mapping[str, Callable[..., Any]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
-    **dict.fromkeys(("max", "max_signed", "max_unsigned"), np.maximum),
-    **dict.fromkeys(("min", "min_signed", "min_unsigned"), np.minimum),
-}
-
-
-def _payload(op: MlirOperation, name: str, given: Sequence[Any]) -> Any:
-    kinds: list[MlirType] = [OtherType(element_type(kind)) for kind in operand_types(op)]
-    return element(MlirOperation(name, op.at, types=kinds[: len(given)], gives=kinds[-1:]), given)
-
-
-def named_element(op: MlirOperation, given: Sequence[Any]) -> Any:
-    """The element that a named operation makes of those of its operands, the output last."""
-    name = op.name.removeprefix("linalg.")
-    payload = op.attributes.get("payload")
-    if isinstance(payload, str):
-        return _payload(op, payload, given if name == "reduce" else given[:-1])
-    kind = str(op.attributes.get("kind", name)).rpartition("<")[2].rstrip(">")
-    gives = element_type(operand_types(op)[-1])
-    if kind in _ONE:
-        return words(_ONE[kind](*_cast_operands(op, given)[:1]), gives)
-    if kind in _TWO:
-        if kind.endswith("_unsigned") and width_of(gives) is not None:
-            return words(_TWO[kind](*(as_unsigned(whole(x), gives) for x in given[:2])), gives)
-        if gives == "i1":
-            named = {"add": "ori", "sub": "xori", "mul": "andi", "max": "maxsi", "min": "minsi"}
-            return whole_operation(f"arith.{named[kind.removesuffix('_signed')]}", gives, given[0], given[1])
-        return words(_TWO[kind](given[0], given[1]), gives)
-    terms = named_terms(op, given)
-    if gives == "i1":
-        return np.maximum(given[-1], terms)
-    if "pooling" in name and "_sum" not in name:
-        how = np.maximum if "_max" in name else np.minimum
-        if "_unsigned" in name and width_of(gives) is not None:
-            return words(how(as_unsigned(whole(given[-1]), gives), as_unsigned(whole(terms), gives)), gives)
-        return how(given[-1], terms)
-    return words(given[-1] + terms, gives)
-
-
-def named_terms(op: MlirOperation, given: Sequence[Any]) -> Any:
-    """What a named operation with loops that are reduced adds, or takes the greatest or least of."""
-    name = op.name.removeprefix("linalg.")
-    cast_to = _cast_operands(op, given)
-    if isinstance(op.attributes.get("payload"), str) or "pooling" in name:
-        return cast_to[0]
-    if name == "quantized_matmul":
-        return (cast_to[0] - cast_to[2]) * (cast_to[1] - cast_to[3])
-    return cast_to[0] * cast_to[1]
-
-
-def _cast_operands(op: MlirOperation, given: Sequence[Any]) -> list[Any]:
-    """Operands as elements of the output's type."""
-    kinds = [element_type(kind) for kind in operand_types(op)]
-    unsigned = "cast_unsigned" in str(op.attributes.get("cast", "")) or op.name.endswith("_unsigned")
-    return [
-        x if kind == kinds[-1] else cast(x, kind, kinds[-1], signed=not unsigned)
-        for x, kind in zip(given, kinds, strict=False)
-    ]

@@ -6,7 +6,7 @@ folds them.
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,19 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.importers.core import UnsupportedError
-from samhw.importers.mlir.interpreted_elements import (
-    FOLDS,
-    INTERPRETED,
-    element,
-    named_element,
-    named_terms,
-    words,
-)
+from samhw.importers.mlir.interpreted_elements import FOLDS, INTERPRETED, element, words
 from samhw.importers.mlir.operation import Block, MlirOperation
-from samhw.importers.mlir.structured import operand_types, structured
+from samhw.importers.mlir.structured import extents_of_loops, structured
 from samhw.importers.mlir.types import AffineMap, TensorType, element_type
 
-__all__ = ["Loops", "check_places", "is_body_operation", "needed", "taken"]
+__all__ = ["Loops", "check_places", "is_body_operation", "taken"]
 
 Array = npt.NDArray[np.float64]
 
@@ -41,15 +34,11 @@ Constant = Callable[[MlirOperation], Array]
 
 @dataclass(frozen=True)
 class _Fold:
-    """What is there becomes `function` of itself and of a term.
-
-    Attributes:
-        term: of the values of a body, by name; of the elements of the operands, by number.
-        kind: the type of elements.
-    """
+    """What is there becomes `function` of itself and of a term, the value of that name in the body; `kind` is
+    the type of elements."""
 
     function: np.ufunc
-    term: str | Callable[[Sequence[Any]], Any]
+    term: str
     kind: str
 
 
@@ -65,20 +54,18 @@ class Loops:
     def __init__(
         self, op: MlirOperation, known: Mapping[str, Array], constant: Constant, spend: Callable[[int], None]
     ) -> None:
-        self.op, self.known, self.constant, self.spend = op, known, constant, spend
-        groups = op.groups or {"ins": op.operands[:-1], "outs": op.operands[-1:]}
-        self.ins = [known[name] for name in groups.get("ins", [])]
-        self.outs = [known[name].copy() for name in groups.get("outs", groups.get("init", []))]
+        self.known, self.constant, self.spend = known, constant, spend
+        self.ins = [known[name] for name in op.inputs]
+        self.outs = [known[name].copy() for name in op.outputs]
         self.first = [array.copy() for array in self.outs]
         self.stored: dict[str, Any] = {}
         operands = [*self.ins, *self.outs]
         self.loops = structured(op, [array.ndim for array in operands])
-        self.sizes = _extents(self.loops.maps, operands)
-        kinds = [*op.group_types.get("ins", op.types[:-1])]
-        names = [name for name, _ in self.loops.block.arguments] if self.loops.block else []
+        self.body = self.loops.block
+        self.sizes = extents_of_loops(self.loops.maps, [array.shape for array in operands])
         self.stores_some = {
             name
-            for name, kind in zip(names, kinds, strict=False)
+            for (name, _), kind in zip(self.body.arguments, op.types[: len(self.ins)], strict=False)
             if isinstance(kind, TensorType) and kind.stores_some
         }
 
@@ -124,15 +111,13 @@ class Loops:
         deep = (1,) * (len(loops) - len(outer) + sum(n not in loops for n in outer))
         elements = [np.asarray(array[row]) for array, row in zip(self.ins, rows, strict=True)]
         elements += [array.reshape(array.shape + deep) for array in there]
-        if self.loops.block is not None:
-            first = (np.asarray(array[row] != 0) for array, row in zip(self.first, own, strict=True))
-            names = [name for name, _ in self.loops.block.arguments[count:]]
-            self.stored = {
-                n: array.reshape(array.shape + deep) for n, array in zip(names, first, strict=False)
-            }
+        first = (np.asarray(array[row] != 0) for array, row in zip(self.first, own, strict=True))
+        names = [name for name, _ in self.body.arguments[count:]]
+        self.stored = {n: array.reshape(array.shape + deep) for n, array in zip(names, first, strict=False)}
+        wanted = [fold.term for fold in folds] if folds else self.body.yields
         shape = tuple(self.sizes[n] for n in loops)
         axes = tuple(range(len(loops) - len(deep), len(loops)))
-        for place, made in enumerate(self.made(elements, at, folds)):
+        for place, made in enumerate(self.block(self.body, elements, at, self.known, wanted)):
             whole = np.broadcast_to(np.ma.filled(np.ma.asarray(made, np.float64), 0), shape)
             if folds:
                 function = folds[place].function
@@ -140,32 +125,15 @@ class Loops:
                 whole = words(whole, folds[place].kind)
             self.outs[place][own[place]] = whole
 
-    def made(
-        self, elements: Sequence[Any], at: Mapping[int, Any], folds: Sequence[_Fold] | None
-    ) -> list[Any]:
-        """What each output gets: the whole, or the terms of folds."""
-        block = self.loops.block
-        if block is None:
-            if folds and callable(folds[0].term):
-                return [folds[0].term(elements)]
-            return [named_element(self.op, elements)]
-        wanted = [fold.term for fold in folds] if folds else None
-        return self.block(block, elements, at, self.known, wanted)
-
     # Folds
 
     def folds(self) -> list[_Fold] | None:
         """How each output is folded; None if one is not, or is read besides."""
-        block = self.loops.block
-        if block is None:
-            fold = _named_fold(self.op)
-            return None if fold is None else [fold]
-        last = block.last
+        block = self.body
         made = {result: op for op in block.operations for result in op.results}
         read = [name for op in block.operations for name in op.values]
         found = []
-        assert last is not None
-        for (own, _), name in zip(block.arguments[len(self.ins) :], last.operands, strict=False):
+        for (own, _), name in zip(block.arguments[len(self.ins) :], block.yields, strict=False):
             op = made.get(name)
             function = FOLDS.get(op.name.removeprefix("arith.")) if op else None
             if op is None or function is None or read.count(own) != 1 or op.operands.count(own) != 1:
@@ -184,18 +152,15 @@ class Loops:
         given: Sequence[Any],
         at: Mapping[int, Any],
         known: Mapping[str, Any],
-        wanted: Sequence[Any] | None = None,
+        names: Sequence[str],
     ) -> list[Any]:
-        """What a block yields, or the values of other names in it."""
+        """The values of names in a block."""
         held: dict[str, Any] = dict(known)
         held.update({name: value for (name, _), value in zip(block.arguments, given, strict=False)})
-        last = block.last
-        assert last is not None
-        names = last.operands if wanted is None else wanted
-        for op in needed(block, names):
+        for op in block.needed(names):
             if op.name == "linalg.index":
-                found: Any = at[int(op.words[0] if op.words else op.attributes["dim"])] * 1.0
-            elif op.name in ("arith.constant", "constant"):
+                found: Any = at[int(op.attributes["dim"])] * 1.0
+            elif op.name == "arith.constant":
                 found = self.constant(op)
             elif op.name.startswith("sparse_tensor."):
                 found = self.sparse(op, held)
@@ -209,13 +174,12 @@ class Loops:
     def values(self, names: Sequence[str]) -> list[Array]:
         """What values of the body are, each an array with an axis for each loop, of extent 1 for one that
         does not matter."""
-        assert self.loops.block is not None
         self.spend(math.prod(self.sizes))
         at = self.grid(range(len(self.sizes)))
         operands = [*self.ins, *self.outs]
         rows = [_places(amap, at) for amap in self.loops.maps]
         elements = [np.asarray(array[row]) for array, row in zip(operands, rows, strict=True)]
-        found = self.block(self.loops.block, elements, at, self.known, names)
+        found = self.block(self.body, elements, at, self.known, names)
         return [np.asarray(x, np.float64).reshape(np.shape(x) or (1,) * len(self.sizes)) for x in found]
 
     def sparse(self, op: MlirOperation, held: Mapping[str, Any]) -> Any:
@@ -223,10 +187,11 @@ class Loops:
         given = [held[name] for name in op.operands]
 
         def region(name: str, *arguments: Any) -> Any:
-            blocks = op.regions.get(name)
-            if not blocks or not blocks[0].operations:
-                return np.ma.masked
-            return self.block(blocks[0], arguments, {}, held)[0]
+            block = op.region(name)
+            return np.ma.masked if block is None else self.block(block, arguments, {}, held, block.yields)[0]
+
+        def alone(name: str, x: Any) -> Any:
+            return x if f"{name}_identity" in op.attributes else region(name, x)
 
         def chosen(condition: Any, yes: Any, no: Any) -> Any:
             a, b = (_MA.masked_all(np.shape(condition)) if x is np.ma.masked else x for x in (yes, no))
@@ -238,8 +203,7 @@ class Loops:
         ]
         plain = [np.ma.filled(x, 0) for x in given]
         if op.name.endswith("unary"):
-            present = plain[0] if "present=identity" in op.words else region("present", plain[0])
-            return chosen(there[0], present, region("absent"))
+            return chosen(there[0], alone("present", plain[0]), region("absent"))
         if op.name.endswith("select"):
             keep = np.asarray(region("0", plain[0])) != 0
             return chosen(keep & there[0], plain[0], np.ma.masked)
@@ -250,23 +214,9 @@ class Loops:
                 empty = empty | ~there[0]
             made = np.ma.filled(region("0", plain[0], plain[1]), 0)
             return np.where(empty, plain[1], made)
-        left = plain[0] if "left=identity" in op.words else region("left", plain[0])
-        right = plain[1] if "right=identity" in op.words else region("right", plain[1])
-        both = region("overlap", *plain)
-        return chosen(
-            there[0] & there[1], both, chosen(there[0], left, chosen(there[1], right, np.ma.masked))
-        )
-
-
-def needed(block: Block, names: Collection[str]) -> list[MlirOperation]:
-    """The operations of a block that some of its values depend on."""
-    wanted = set(names)
-    found = []
-    for op in reversed(block.operations):
-        if wanted.intersection(op.results):
-            found.append(op)
-            wanted.update(op.values)
-    return found[::-1]
+        left, right = alone("left", plain[0]), alone("right", plain[1])
+        only_one = chosen(there[0], left, chosen(there[1], right, np.ma.masked))
+        return chosen(there[0] & there[1], region("overlap", *plain), only_one)
 
 
 def check_places(places: npt.NDArray[Any], size: int, does: str = "takes the element") -> None:
@@ -283,7 +233,7 @@ def taken(op: MlirOperation, held: Mapping[str, Any]) -> Any:
         UnsupportedError: for one that the tensor does not have.
     """
     source = np.asarray(held[op.operands[0]])
-    row = op.lists[0] if op.lists else op.operands[1:]
+    row = op.attributes["places"]
     places = [np.asarray(item if isinstance(item, int) else held[item]).astype(np.int64) for item in row]
     for place, size in zip(places, source.shape, strict=True):
         check_places(place, size)
@@ -298,33 +248,9 @@ def _places(amap: AffineMap, at: Mapping[int, Any]) -> tuple[Any, ...]:
 
 def is_body_operation(op: MlirOperation) -> bool:
     """Whether it computes with single elements in the body of another one."""
-    others = ("linalg.index", "arith.constant", "constant", "tensor.extract")
+    others = ("linalg.index", "arith.constant", "tensor.extract")
     return op.name in others or (op.name in INTERPRETED and bool(op.types) and bool(op.gives))
-
-
-def _named_fold(op: MlirOperation) -> _Fold | None:
-    """How a named operation with loops that are reduced folds."""
-    name = op.name.removeprefix("linalg.")
-    payload = op.attributes.get("payload")
-    kind = element_type(operand_types(op)[-1])
-    if kind == "i1" or name.endswith("_unsigned"):
-        return None
-    function: np.ufunc | None = np.add
-    if isinstance(payload, str):
-        function = FOLDS.get(payload.removeprefix("arith."))
-    elif "pooling" in name and "_sum" not in name:
-        function = np.maximum if "_max" in name else np.minimum
-    return None if function is None else _Fold(function, lambda elements: named_terms(op, elements), kind)
 
 
 def _is_condition(op: MlirOperation) -> bool:
     return any(str(kind) == "i1" for kind in op.types)
-
-
-def _extents(maps: Sequence[AffineMap], arrays: Sequence[Array]) -> list[int]:
-    found = {
-        result.loop: size
-        for amap, array in zip(maps, arrays, strict=True)
-        for result, size in zip(amap.results, array.shape, strict=True)
-    }
-    return [found[loop] for loop in range(maps[0].loops)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from samhw.graph.numerics import ValueType
 from samhw.importers.core import UnsupportedError
-from samhw.importers.mlir.words import least_and_greatest, signed_word, width_of
+from samhw.importers.mlir.whole_numbers import least_and_greatest, signed_word, width_of
 from samhw.lang.expr import Access, Add, Call, Expr, Literal, Mul, Neg, Sub
 
 __all__ = ["MARKED_WORD", "Bounds", "NumberSystem"]

@@ -1,6 +1,6 @@
 """A text in MLIR as operations, each with its place."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +42,28 @@ class Block:
     operations: "list[MlirOperation]" = field(default_factory=list)
 
     @property
+    def inner(self) -> "Iterator[MlirOperation]":
+        """Its operations, and those in their regions."""
+        for operation in self.operations:
+            yield operation
+            yield from operation.inner
+
+    @property
+    def yields(self) -> list[str]:
+        """The values that the operation at its end gives on."""
+        return self.operations[-1].operands if self.operations else []
+
+    def needed(self, names: Collection[str]) -> "list[MlirOperation]":
+        """The operations that some of its values depend on, in their order."""
+        wanted = set(names)
+        found = []
+        for op in reversed(self.operations):
+            if wanted.intersection(op.results):
+                found.append(op)
+                wanted.update(op.values)
+        return found[::-1]
+
+    @property
     def last(self) -> "MlirOperation | None":
         """The operation that ends it."""
         return self.operations[-1] if self.operations else None
@@ -49,16 +71,14 @@ class Block:
 
 @dataclass(eq=False)
 class MlirOperation:
-    """An operation.
+    """An operation, in one form however the text writes it.
 
     Attributes:
         at: the offset of its place in the text.
         results: the names of what it gives.
-        operands: the values that it takes, but for those in groups and lists.
-        groups: values by the word before their parentheses, as in ``ins(%a : f32)``.
-        lists: what stands in brackets, in order: numbers, values, or lists of them.
-        words: the words that stand by themselves, and numbers.
-        types: of the values that it takes and gives, as far as the text says them.
+        operands: all values that it takes, but those of its regions.
+        inputs, outputs: those in `ins` and `outs`, of an operation that has such.
+        types: of the operands, as far as the text says them.
         gives: the types of its results.
         regions: by the word before them; the plain ones have their number.
         problem: why it cannot be read, and where; None for one that can.
@@ -68,10 +88,8 @@ class MlirOperation:
     at: int
     results: list[str] = field(default_factory=list)
     operands: list[str] = field(default_factory=list)
-    groups: dict[str, list[str]] = field(default_factory=dict)
-    group_types: dict[str, list[MlirType]] = field(default_factory=dict)
-    lists: list[list[Any]] = field(default_factory=list)
-    words: list[str | int] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
     attributes: dict[str, Any] = field(default_factory=dict)
     types: list[MlirType] = field(default_factory=list)
     gives: list[MlirType] = field(default_factory=list)
@@ -79,33 +97,33 @@ class MlirOperation:
     problem: tuple[int, str] | None = None
 
     @property
-    def inputs(self) -> list[str]:
-        """What is in `ins`, or all operands where nothing is."""
-        return self.groups.get("ins", [])
-
-    @property
-    def outputs(self) -> list[str]:
-        """What is in `outs` or `init`."""
-        return self.groups.get("outs", self.groups.get("init", []))
-
-    @property
     def body(self) -> Block | None:
         """Its first plain region's first block."""
-        blocks = self.regions.get("0")
-        return blocks[0] if blocks else None
+        return self.region("0")
+
+    def region(self, name: str) -> Block | None:
+        """One of its regions' first block; None where that is empty."""
+        blocks = self.regions.get(name)
+        return blocks[0] if blocks and blocks[0].operations else None
+
+    @property
+    def inner(self) -> "Iterator[MlirOperation]":
+        """The operations in its regions, and in theirs."""
+        for blocks in self.regions.values():
+            for block in blocks:
+                yield from block.inner
 
     @property
     def values(self) -> Iterator[str]:
         """All values that it takes, those of its regions too."""
         yield from self.operands
-        for group in self.groups.values():
-            yield from group
-        for row in self.lists:
-            yield from (item for item in _flat(row) if isinstance(item, str) and item.startswith("%"))
-        for blocks in self.regions.values():
-            for block in blocks:
-                for operation in block.operations:
-                    yield from operation.values
+        for operation in self.inner:
+            yield from operation.operands
+
+    @property
+    def callee(self) -> str | None:
+        """The function that it names."""
+        return next((value.name for value in self.attributes.values() if isinstance(value, Symbol)), None)
 
 
 @dataclass(eq=False)
@@ -132,11 +150,3 @@ class MlirModule:
     file: MlirText
     functions: dict[str, MlirFunction] = field(default_factory=dict)
     resources: dict[str, str] = field(default_factory=dict)
-
-
-def _flat(row: Sequence[Any]) -> Iterator[Any]:
-    for item in row:
-        if isinstance(item, list):
-            yield from _flat(item)
-        else:
-            yield item

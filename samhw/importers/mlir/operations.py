@@ -1,29 +1,28 @@
 """One operation, as text.
 
 Operations have custom forms, hundreds of them. Those of the dialects that are imported are made of the same
-few parts: values, words, groups in parentheses behind a word, lists in brackets, attributes, regions and
+few parts: values, words, groups in parentheses after a word, lists in brackets, attributes, regions and
 types. An operation is read as a row of such parts, whatever its name. What cannot be read so is skipped, and
 is an error only if its result is needed.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import replace
 
 from samhw.importers.mlir.attributes import Attributes
 from samhw.importers.mlir.operation import Block, MlirOperation
+from samhw.importers.mlir.operation_forms import FULL_NAMES, WrittenParts, bring_to_one_form, types_given
 from samhw.importers.mlir.scanner import MlirScanner, SyntaxProblem
-from samhw.importers.mlir.types import MlirType, OtherType, TensorType
+from samhw.importers.mlir.types import MlirType, OtherType
 
 __all__ = ["OperationReader"]
 
 _START = re.compile(r"%[\w$.\-]+\s*(?::\s*\d+)?\s*(?:,\s*%[\w$.\-]+\s*(?::\s*\d+)?\s*)*=(?!=)")
+_ARGUMENT = re.compile(r"\(\s*%[\w$.\-]+\s*:(?!:)")
 _BARE = ("return", "call", "func")
 _DEEPEST = 32
 """Regions in regions."""
-_GIVES = {"tensor.dim": "index", "tensor.rank": "index", "sparse_tensor.lvl": "index"}
-"""What operations give whose text names only the type that they take."""
 _OPENING = ("{", "(", "[")
+_FLAGS = ("fastmath", "overflow")
 
 
 class OperationReader:
@@ -63,18 +62,16 @@ class OperationReader:
 
     def arguments(self) -> list[tuple[str, MlirType]]:
         """``(%a: f32, %b: index)``, each perhaps with attributes and a place."""
-        scan = self.scan
-        scan.expect("(")
-        found: list[tuple[str, MlirType]] = []
-        while not scan.taken(")"):
-            name = scan.expect_kind("value", "an argument")
-            scan.expect(":")
-            found.append((name, self.attributes.type()))
-            if scan.token == "{":
-                scan.skip_bracket()
-            self.location()
-            if scan.token != ")":
-                scan.expect(",")
+        self.scan.expect("(")
+        return self.scan.separated(")", self._argument)
+
+    def _argument(self) -> tuple[str, MlirType]:
+        name = self.scan.expect_kind("value", "an argument")
+        self.scan.expect(":")
+        found = (name, self.attributes.type())
+        if self.scan.token == "{":
+            self.scan.skip_bracket()
+        self.location()
         return found
 
     def location(self) -> None:
@@ -90,7 +87,8 @@ class OperationReader:
         """An operation; one that cannot be read has the problem with it."""
         scan = self.scan
         results = self._results()
-        found = MlirOperation(scan.token.strip('"'), scan.at, results)
+        name = scan.token.strip('"')
+        found = MlirOperation(FULL_NAMES.get(name, name), scan.at, results)
         if scan.kind not in ("word", "string"):
             raise scan.problem("an operation is expected")
         start, depth = scan.at, self.depth
@@ -99,10 +97,12 @@ class OperationReader:
             scan.next()
             if generic:
                 self._generic(found)
-            elif found.name == "arith.constant" or found.name == "constant":
+                bring_to_one_form(found, WrittenParts())
+            elif found.name == "arith.constant":
                 self._constant(found)
+                bring_to_one_form(found, WrittenParts())
             else:
-                self._parts(found)
+                self._custom(found)
             self.location()
         except SyntaxProblem as problem:
             scan.go_to(start)
@@ -164,138 +164,114 @@ class OperationReader:
     # The generic form
 
     def _generic(self, found: MlirOperation) -> None:
-        scan = self.scan
+        scan, attributes = self.scan, self.attributes
         scan.expect("(")
-        while not scan.taken(")"):
-            found.operands.append(scan.expect_kind("value", "an operand"))
-            scan.taken(",")
+        found.operands = scan.separated(")", self._operand)
         if scan.token == "[":
             scan.skip_bracket()
         if scan.taken("<"):
-            found.attributes.update(self.attributes.dictionary())
+            found.attributes.update(attributes.dictionary())
             scan.expect(">")
         if scan.taken("("):
-            while not scan.taken(")"):
-                found.regions[str(len(found.regions))] = self.region()
-                scan.taken(",")
+            regions = scan.separated(")", self.region)
+            found.regions = {str(n): region for n, region in enumerate(regions)}
         if scan.token == "{":
-            found.attributes.update(self.attributes.dictionary())
+            found.attributes.update(attributes.dictionary())
         scan.expect(":")
         scan.expect("(")
-        while not scan.taken(")"):
-            found.types.append(self.attributes.type())
-            scan.taken(",")
+        found.types = scan.separated(")", attributes.type)
         scan.expect("->")
-        found.gives = self.attributes.result_types()
-        self._grouped(found)
+        found.gives = attributes.result_types()
 
-    def _grouped(self, found: MlirOperation) -> None:
-        """Gives the groups of a generic form the names that they have in the custom one."""
-        sizes = found.attributes.get("operandSegmentSizes")
-        if found.name.startswith("linalg.") and isinstance(sizes, list) and len(sizes) == 2:
-            first = sizes[0]
-            found.groups = {"ins": found.operands[:first], "outs": found.operands[first:]}
-            found.group_types = {"ins": found.types[:first], "outs": found.types[first:]}
-            found.operands = []
+    def _operand(self) -> str:
+        return self.scan.expect_kind("value", "an operand")
 
-    # The parts of custom forms
+    # Custom forms
 
-    def _parts(self, found: MlirOperation) -> None:
-        part: Callable[[MlirOperation], None] | None
-        while (part := self._next_part(found)) is not None:
-            part(found)
-        if found.name == "scf.for" and found.body is not None:
-            kinds = [OtherType("index"), *found.gives]
-            found.body.arguments = list(zip(found.attributes.pop("arguments", []), kinds, strict=False))
+    def _custom(self, found: MlirOperation) -> None:
+        parts = WrittenParts()
+        while self._goes_on(found):
+            self._part(found, parts)
+        if not found.gives:
+            found.gives = types_given(found)
+        bring_to_one_form(found, parts)
 
-    def _next_part(self, found: MlirOperation) -> Callable[[MlirOperation], None] | None:
-        """How the next token is read; None behind the end of the operation."""
+    def _goes_on(self, found: MlirOperation) -> bool:
+        """Whether the next token is of the operation, and not after its end."""
         scan = self.scan
         if scan.kind == "end" or scan.token == "}":
-            return None
+            return False
         on_new_line = "\n" in scan.text[found.at : scan.at]
-        if (on_new_line or found.gives) and self._begins():
-            return None
-        parts: dict[str, Callable[[MlirOperation], None]] = {
-            "{": self._braces,
-            "(": self._parentheses,
-            "[": self._brackets,
-            "<": self._angle,
-            ":": self._types,
-            "->": self._result_types,
-            ",": self._comma,
-        }
-        by_kind: dict[str, Callable[[MlirOperation], None]] = {
-            "value": self._value,
-            "symbol": self._attribute,
-            "alias": self._attribute,
-            "int": self._attribute,
-            "float": self._attribute,
-            "string": self._attribute,
-            "word": self._word,
-        }
-        if scan.token in parts:
-            return parts[scan.token]
-        if scan.kind == "mark" and scan.token == "-":
-            return self._attribute
-        if scan.kind in by_kind:
-            return by_kind[scan.kind]
-        raise scan.problem("the operation cannot be read from here on")
+        return not ((on_new_line or found.types or found.gives) and self._begins())
 
-    def _comma(self, found: MlirOperation) -> None:
-        self.scan.next()
+    def _part(self, found: MlirOperation, parts: WrittenParts) -> None:
+        """One part of a custom form."""
+        scan, attributes = self.scan, self.attributes
+        match scan.token, scan.kind:
+            case "{", _:
+                self._braces(found)
+            case "(", _:
+                self._parentheses(found)
+            case "[", _:
+                parts.lists.append(attributes.row())
+            case "<", _:
+                scan.skip_bracket()
+            case ":", _:
+                self._types(found)
+            case "->", _:
+                scan.next()
+                found.gives = attributes.result_types()
+            case ",", _:
+                scan.next()
+            case _, "value":
+                name = scan.next()
+                is_argument = found.name == "scf.for" and scan.taken("=")
+                (parts.arguments if is_argument else found.operands).append(name)
+            case _, "word":
+                self._word(found, parts)
+            case ("-", _) | (_, "symbol" | "alias" | "int" | "float" | "string"):
+                self._attribute(found, parts)
+            case _:
+                raise scan.problem("the operation cannot be read from here on")
 
-    def _value(self, found: MlirOperation) -> None:
-        name = self.scan.next()
-        if found.name == "scf.for" and self.scan.taken("="):
-            found.attributes.setdefault("arguments", []).append(name)
-        else:
-            found.operands.append(name)
-
-    def _attribute(self, found: MlirOperation) -> None:
+    def _attribute(self, found: MlirOperation, parts: WrittenParts) -> None:
         value = self.attributes.value()
         if isinstance(value, dict):
             found.attributes.update(value)
         elif isinstance(value, str | int):
-            found.words.append(value)
+            parts.words.append(value)
         else:
             found.attributes[f"symbol{len(found.attributes)}"] = value
 
-    def _brackets(self, found: MlirOperation) -> None:
-        found.lists.append(self.attributes.row())
-
-    def _angle(self, found: MlirOperation) -> None:
-        self.scan.skip_bracket()
-
-    def _word(self, found: MlirOperation) -> None:
+    def _word(self, found: MlirOperation, parts: WrittenParts) -> None:
         """A word: by itself, or before `= value`, `= {region}`, `(group)`, `[list]`."""
-        scan = self.scan
+        scan, attributes = self.scan, self.attributes
         word = scan.next()
         if word in ("to", "into") and scan.kind != "value":
-            found.gives = self.attributes.result_types()
+            found.gives = attributes.result_types()
         elif word == "loc" and scan.token == "(":
             scan.skip_bracket()
         elif scan.taken("="):
             if scan.token == "{" and word == "attrs":
-                found.attributes.update(self.attributes.dictionary())
+                found.attributes.update(attributes.dictionary())
             elif scan.token == "{":
                 found.regions[word] = self.region()
-            elif scan.token in ("identity",):
-                found.words.append(f"{word}={scan.next()}")
+            elif scan.taken("identity"):
+                found.attributes[f"{word}_identity"] = True
             else:
-                found.attributes[word] = self.attributes.value()
+                found.attributes[word] = attributes.value()
         elif scan.token == "(":
-            self._group(found, word)
+            self._group(found, parts, word)
         elif scan.token == "[":
-            found.attributes[word] = self.attributes.row()
-        elif scan.token == "<" and word in ("fastmath", "overflow"):
+            found.attributes[word] = attributes.row()
+        elif scan.token == "<" and word in _FLAGS:
             scan.skip_bracket()
         elif word == "attributes" and scan.token == "{":
-            found.attributes.update(self.attributes.dictionary())
+            found.attributes.update(attributes.dictionary())
         else:
-            found.words.append(word)
+            parts.words.append(word)
 
-    def _group(self, found: MlirOperation, word: str) -> None:
+    def _group(self, found: MlirOperation, parts: WrittenParts, word: str) -> None:
         """``ins(%a, %b : f32, f32)``, or ``dim(0)``."""
         scan = self.scan
         scan.expect("(")
@@ -304,8 +280,8 @@ class OperationReader:
         while scan.token not in (")", ":"):
             if scan.kind == "value":
                 values.append(scan.next())
-                if scan.taken("="):  # An argument of a loop.
-                    found.attributes.setdefault("arguments", []).append(values.pop())
+                if scan.taken("="):
+                    parts.arguments.append(values.pop())
                     values.append(scan.expect_kind("value", "a value"))
             else:
                 numbers.append(self.attributes.value())
@@ -315,81 +291,48 @@ class OperationReader:
         if numbers:
             found.attributes[word] = numbers[0]
         else:
-            found.groups[word], found.group_types[word] = values, types
+            parts.groups[word] = values, types
 
     def _parentheses(self, found: MlirOperation) -> None:
-        """Operands, or the arguments of the region behind them."""
-        scan = self.scan
-        at = scan.at
-        scan.next()
-        if scan.kind == "value":
-            scan.next()
-            is_region = scan.token == ":"
-            scan.go_to(at)
-            if is_region:
-                arguments = self.arguments()
-                blocks = self.region()
-                blocks[0].arguments = arguments
-                found.regions[str(len(found.regions))] = blocks
-                return
-            scan.expect("(")
-        while not scan.taken(")"):
-            found.operands.append(scan.expect_kind("value", "an operand"))
-            scan.taken(",")
+        """Operands, or the arguments of the region after them."""
+        if _ARGUMENT.match(self.scan.text, self.scan.at):
+            arguments, blocks = self.arguments(), self.region()
+            blocks[0].arguments = arguments
+            found.regions[str(len(found.regions))] = blocks
+        else:
+            self.scan.next()
+            found.operands += self.scan.separated(")", self._operand)
 
     def _braces(self, found: MlirOperation) -> None:
         """Attributes, a region, or the operation that a reduction or a map makes."""
         scan = self.scan
         at = scan.at
         scan.next()
-        if scan.kind == "word" and "." in scan.token:
-            word = scan.next()
-            if scan.token in ("}", "{", "fastmath", "overflow"):
-                scan.go_to(at)
-                found.attributes["payload"] = word
-                scan.skip_bracket()
-                return
-            is_attribute = scan.token in ("=", ",")
-        else:
-            first, kind = scan.token, scan.kind
-            if first not in ("}", "") and kind in ("word", "string"):
-                scan.next()
-            is_attribute = kind in ("word", "string") and scan.token in ("=", ",", "}") and first not in _BARE
+        first, kind = scan.token, scan.kind
+        if kind in ("word", "string"):
+            scan.next()
+        follows = scan.token
         scan.go_to(at)
-        if is_attribute:
+        if kind == "word" and "." in first and follows in ("}", "{", *_FLAGS):
+            found.attributes["payload"] = first
+            scan.skip_bracket()
+        elif kind in ("word", "string") and first not in _BARE and follows in ("=", ",", "}"):
             found.attributes.update(self.attributes.dictionary())
         else:
             found.regions[str(len(found.regions))] = self.region()
 
     def _types(self, found: MlirOperation) -> None:
         """``: f32``, ``: (f32) -> f32``, ``: f32, f32``."""
-        scan = self.scan
+        scan, attributes = self.scan, self.attributes
         scan.expect(":")
         if scan.token == "(":
             at = scan.at
             scan.skip_bracket()
-            function = scan.token == "->"
+            is_function = scan.token == "->"
             scan.go_to(at)
-            if function:
-                found.types += self.attributes.result_types()
+            if is_function:
+                found.types += attributes.result_types()
                 scan.expect("->")
-                found.gives = self.attributes.result_types()
+                found.gives = attributes.result_types()
                 return
-        found.types += self.attributes.types()
-        if found.name in _GIVES:
-            found.gives = [OtherType(_GIVES[found.name])]
-        elif found.name == "tensor.extract" and isinstance(found.types[0], TensorType):
-            found.gives = [OtherType(found.types[0].element)]
-        elif found.name in ("arith.cmpf", "arith.cmpi"):
-            found.gives = [_conditions(found.types[0])]
-        else:
-            found.gives = found.types[-1:] if len(found.results) < 2 else list(found.types)
-
-    def _result_types(self, found: MlirOperation) -> None:
-        self.scan.expect("->")
-        found.gives = self.attributes.result_types()
-
-
-def _conditions(kind: MlirType) -> MlirType:
-    """What comparing elements of a type gives."""
-    return replace(kind, element="i1") if isinstance(kind, TensorType) else OtherType("i1")
+        found.types += attributes.types()

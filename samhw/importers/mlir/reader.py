@@ -92,7 +92,7 @@ class _Reader:
     def other(self) -> None:
         """Anything else that may stand in a module, such as a global."""
         found = self.operations.operation()
-        if found.name in ("builtin.module", "module") and found.regions:
+        if found.name == "builtin.module" and found.regions:
             for block in found.regions["0"]:
                 for operation in block.operations:
                     self.generic_function(operation)

@@ -1,13 +1,20 @@
 """Which reduction the body of an operation makes, and what of it may follow a sum."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 
 from samhw.importers.core import Value
 from samhw.importers.mlir.idioms import call, difference, number_of, product, sum_of
+from samhw.importers.mlir.lowered_functions import (
+    NUMBERS_ONLY,
+    UNSIGNED,
+    flipped,
+    numbers_only,
+    or_infinite,
+    unsigned_extreme,
+)
 from samhw.importers.mlir.number_system import MARKED_WORD
-from samhw.importers.mlir.numbers_only import NUMBERS_ONLY, numbers_only, or_infinite
-from samhw.importers.mlir.unsigned_order import UNSIGNED, flipped, unsigned_extreme
 from samhw.lang.expr import Access, Add, Call, Div, Expr, Literal, Mul, Neg, Sub
 from samhw.lang.traverse import accesses, factors_of, free_indices, rewritten
 
@@ -41,19 +48,18 @@ class BodyReduction:
     combine: Combine | None = None
 
 
-_KEPT: Mapping[str, Combine] = {
-    "max": lambda total, first: Call("select", (call("lt", first, total), total, first)),
-    "min": lambda total, first: Call("select", (call("lt", total, first), total, first)),
-}
-"""What replaces what is there where a comparison says so, which is 0 for NaN."""
-_OF_WORDS: Mapping[str, Combine] = {
-    "max": lambda total, first: unsigned_extreme(Call(UNSIGNED["max"], (total, first, Literal(0)))),
-    "min": lambda total, first: unsigned_extreme(Call(UNSIGNED["min"], (total, first, Literal(0)))),
-}
-_OF_NUMBERS: Mapping[str, Combine] = {
-    "max": lambda total, first: numbers_only(Call(NUMBERS_ONLY["max"], (total, first))),
-    "min": lambda total, first: numbers_only(Call(NUMBERS_ONLY["min"], (total, first))),
-}
+def _kept(kind: str, total: Expr, first: Expr) -> Expr:
+    """What replaces what is there where a comparison says so, which is 0 for NaN."""
+    less = (first, total) if kind == "max" else (total, first)
+    return Call("select", (call("lt", *less), total, first))
+
+
+def _of_words(kind: str, total: Expr, first: Expr) -> Expr:
+    return unsigned_extreme(Call(UNSIGNED[kind], (total, first, Literal(0))))
+
+
+def _of_numbers(kind: str, total: Expr, first: Expr) -> Expr:
+    return numbers_only(Call(NUMBERS_ONLY[kind], (total, first)))
 
 
 def is_condition(expr: Expr) -> bool:
@@ -90,53 +96,54 @@ def reduction_of(expr: Expr, out: str) -> BodyReduction | None:
         case Call("select", (Call("lt" | "le", (less, more)), yes, no)) if is_out(no) and not has(yes):
             # NaN does not replace what is there; where that begins as a number, it stays one.
             kind = "max" if (less, more) == (no, yes) else "min" if (less, more) == (yes, no) else None
-            return BodyReduction(kind, or_infinite(kind, yes), combine=_KEPT[kind]) if kind else None
+            return BodyReduction(kind, or_infinite(kind, yes), combine=partial(_kept, kind)) if kind else None
         case Call("select", (condition, yes, no)) if is_out(no) and not has(condition):
             # What is there stays where the condition does not hold.
             inner = reduction_of(yes, out)
-            if inner is not None and inner.kind == "sum":
-                return BodyReduction("sum", call("select", condition, inner.term, Literal(0)))
-            return None
-    if isinstance(expr, Add | Sub):
-        signed = list(_signed_terms(expr))
-        mine = [sign for sign, part in signed if is_out(part)]
-        others = [(sign, part) for sign, part in signed if not is_out(part)]
-        if mine != [1] or any(has(part) for _, part in others) or not others:
-            return None
-        first_sign, total = others[0]
-        total = total if first_sign > 0 else difference(Literal(0), total)
-        for sign, part in others[1:]:
-            total = sum_of(total, part) if sign > 0 else difference(total, part)
-        return BodyReduction("sum", total)
-    if isinstance(expr, Mul):
-        factors = list(factors_of(expr))
-        rest = [factor for factor in factors if not is_out(factor)]
-        if len(rest) != len(factors) - 1 or not rest or any(map(has, rest)):
-            return None
-        term = rest[0]
-        for factor in rest[1:]:
-            term = product(term, factor)
-        return BodyReduction("prod", term)
-    for kind, function in UNSIGNED.items():
-        if isinstance(expr, Call) and expr.function == function:
-            *pair, bits_of_words = expr.arguments
-            bits = int(number_of(bits_of_words) or 0)
-            for one, other in (pair, pair[::-1]):
-                if is_out(one) and not has(other):
-                    return BodyReduction(kind, flipped(other, bits), 0, bits, _OF_WORDS[kind])
-    for kind, function in NUMBERS_ONLY.items():
-        if isinstance(expr, Call) and expr.function == function:
-            for one, other in (expr.arguments, expr.arguments[::-1]):
-                if is_out(one) and not has(other):
-                    return BodyReduction(kind, or_infinite(kind, other), combine=_OF_NUMBERS[kind])
-    if isinstance(expr, Call) and expr.function in ("max", "min"):
-        a, b = expr.arguments
-        for one, other in ((a, b), (b, a)):
-            if is_out(one) and not has(other):
-                return BodyReduction(expr.function, other)
-            inner = reduction_of(one, out)
-            if inner is not None and inner.kind == expr.function and not has(other):
-                return BodyReduction(expr.function, call(expr.function, inner.term, other))
+            if inner is None or inner.kind != "sum":
+                return None
+            return BodyReduction("sum", call("select", condition, inner.term, Literal(0)))
+        case Add() | Sub():
+            signed = list(_signed_terms(expr))
+            others = [(sign, part) for sign, part in signed if not is_out(part)]
+            if [sign for sign, part in signed if is_out(part)] != [1] or not others:
+                return None
+            if any(has(part) for _, part in others):
+                return None
+            (sign, total), *rest = others
+            total = total if sign > 0 else difference(Literal(0), total)
+            for sign, part in rest:
+                total = sum_of(total, part) if sign > 0 else difference(total, part)
+            return BodyReduction("sum", total)
+        case Mul():
+            factors = list(factors_of(expr))
+            left = [factor for factor in factors if not is_out(factor)]
+            if len(left) != len(factors) - 1 or not left or any(map(has, left)):
+                return None
+            return BodyReduction("prod", reduce(product, left))
+        case Call(function, (a, b, *bits)):
+            for one, other in ((a, b), (b, a)):
+                if not has(other) and (found := _extreme_of(function, one, other, bits, out)):
+                    return found
+    return None
+
+
+def _extreme_of(
+    function: str, one: Expr, other: Expr, bits: Sequence[Expr], out: str
+) -> BodyReduction | None:
+    """The reduction by a greatest or least of something in which what is there is, and of something else."""
+    is_out = isinstance(one, Access) and one.tensor == out
+    for kind in ("max", "min"):
+        if function == kind:
+            inner = BodyReduction(kind, other) if is_out else reduction_of(one, out)
+            if is_out or inner is None or inner.kind != kind:
+                return inner if is_out else None
+            return BodyReduction(kind, call(kind, inner.term, other))
+        if is_out and function == UNSIGNED[kind]:
+            width = int(number_of(bits[0]) or 0)
+            return BodyReduction(kind, flipped(other, width), 0, width, partial(_of_words, kind))
+        if is_out and function == NUMBERS_ONLY[kind]:
+            return BodyReduction(kind, or_infinite(kind, other), combine=partial(_of_numbers, kind))
     return None
 
 

@@ -2,13 +2,16 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from functools import cached_property
+from typing import TypeVar
 
 from samhw.errors import InputError
 from samhw.lang.source import Source, Span
 
 __all__ = ["MlirScanner", "MlirText", "SyntaxProblem"]
 
+_T = TypeVar("_T")
 _SPACE = re.compile(r"(?:\s+|//[^\n]*)*")
 _TOKEN = re.compile(
     r"""(?P<string>"(?:[^"\\\n]|\\.)*")
@@ -104,6 +107,15 @@ class MlirScanner:
         if self.kind != kind:
             raise self.problem(f"{what} is expected")
         return self.next()
+
+    def separated(self, close: str, item: Callable[[], _T]) -> list[_T]:
+        """Takes items with commas between them, and what closes them."""
+        found: list[_T] = []
+        while not self.taken(close):
+            found.append(item())
+            if self.token != close:
+                self.expect(",")
+        return found
 
     def matched(self, pattern: re.Pattern[str]) -> str | None:
         """Takes what a pattern matches here."""

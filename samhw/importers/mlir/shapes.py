@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 
 from samhw.errors import InputError
-from samhw.importers.mlir.attributes import is_float
-from samhw.importers.mlir.operation import Elements, MlirFunction, MlirModule, MlirOperation, Symbol
+from samhw.importers.mlir.operation import Elements, MlirFunction, MlirModule, MlirOperation
 from samhw.importers.mlir.scalars import is_elementwise
 from samhw.importers.mlir.structured import structured
 from samhw.importers.mlir.types import MlirType, TensorType, element_type
+from samhw.importers.mlir.whole_numbers import is_float
 
 __all__ = ["FunctionInputs", "Mode", "inputs_of"]
 
@@ -42,13 +42,13 @@ class FunctionInputs:
 
 def inputs_of(module: MlirModule, function: MlirFunction) -> FunctionInputs:
     """What a function takes data for."""
-    found = FunctionInputs()
-    classes = _Classes(module)
+    found, classes = FunctionInputs(), _Classes(module)
     classes.function(function)
+    used = {name for op in function.body.operations for name in op.values}
     for name, kind in function.arguments:
         if isinstance(kind, TensorType):
             found.types[name[1:]] = kind
-        elif classes.is_used(function, name) and not str(kind).startswith(("!", "memref", "vector")):
+        elif name in used and not str(kind).startswith(("!", "memref", "vector")):
             found.types[name[1:]] = TensorType((), str(kind))
     if any(is_float(element_type(kind)) for kind in function.results):
         found.counts = [name[1:] for name, kind in function.arguments if not is_float(element_type(kind))]
@@ -60,10 +60,10 @@ def inputs_of(module: MlirModule, function: MlirFunction) -> FunctionInputs:
         if root not in classes.extents:
             classes.windowed(root)  # So that its loops get extents, which others may have too.
     for name, kind in found.types.items():
+        scope = classes.elided[name][0] if name in classes.elided else function.name
         for dim in range(len(kind.shape)):
-            owner = classes.elided[name][0] if name in classes.elided else (function.name, f"%{name}")
-            root = classes.find((*owner, dim))
-            label = f"d{list(classes.order).index(root)}" if root in classes.order else "d"
+            root = classes.find((scope, f"%{name}", dim))
+            label = f"d{list(classes.order).index(root)}"
             found.groups[name, dim] = label
             size = classes.extents.get(root, kind.shape[dim])
             if size is not None:
@@ -75,26 +75,36 @@ def inputs_of(module: MlirModule, function: MlirFunction) -> FunctionInputs:
 
 def _places(module: MlirModule) -> int:
     """The least extent of what elements are taken from, or put into; at most 2 where the types say none."""
-    sizes = []
-    left = [op for function in module.functions.values() for op in function.body.operations]
-    while left:
-        op = left.pop()
-        left += [inner for blocks in op.regions.values() for block in blocks for inner in block.operations]
-        if op.name in ("tensor.extract", "tm_tensor.scatter"):
-            kinds = op.types[:1] if op.name == "tensor.extract" else op.gives
-            sizes += [size for kind in kinds if isinstance(kind, TensorType) for size in kind.shape]
+    sizes: list[int | None] = []
+    for function in module.functions.values():
+        for op in function.body.inner:
+            if op.name in ("tensor.extract", "tm_tensor.scatter"):
+                kinds = op.types[:1] if op.name == "tensor.extract" else op.gives
+                sizes += [size for kind in kinds if isinstance(kind, TensorType) for size in kind.shape]
     return min((size for size in sizes if size is not None), default=2)
 
 
+def _shape(kind: MlirType | None) -> tuple[int | None, ...]:
+    return kind.shape if isinstance(kind, TensorType) else ()
+
+
 class _Classes:
-    """Sets of dimensions that have one extent."""
+    """Sets of dimensions that have one extent.
+
+    Attributes:
+        order: the first ones of all sets, as they have been found.
+        extents: by the first one of a set.
+        elided: the constants that the text leaves out, with their function and type.
+        windows: by a dimension that windows are taken of, the loops that go through it, with their factors
+            and kinds.
+    """
 
     def __init__(self, module: MlirModule) -> None:
         self.module = module
         self.parent: dict[Mode, Mode] = {}
         self.order: dict[Mode, None] = {}
         self.extents: dict[Mode, int] = {}
-        self.elided: dict[str, tuple[tuple[str, str], TensorType]] = {}
+        self.elided: dict[str, tuple[str, TensorType]] = {}
         self.windows: dict[Mode, list[tuple[Mode, int, str]]] = {}
         self.seen: set[str] = set()
 
@@ -117,125 +127,115 @@ class _Classes:
             if b in self.windows:
                 self.windows.setdefault(a, self.windows[b])
 
-    def is_used(self, function: MlirFunction, name: str) -> bool:
-        return any(name in op.values for op in function.body.operations)
-
     def windowed(self, root: Mode) -> int:
         """How much a window needs, if the loops have small extents."""
         size = 1
         for mode, factor, kind in self.windows[root]:
-            extent = self.extents.setdefault(self.find(mode), _SMALL[kind])
-            size += abs(factor) * (extent - 1)
+            size += abs(factor) * (self.extents.setdefault(self.find(mode), _SMALL[kind]) - 1)
         return size
-
-    # Functions
 
     def function(self, function: MlirFunction) -> None:
         """Ties what the operations of a function tie."""
-        if function.name in self.seen:
-            return
-        self.seen.add(function.name)
-        kinds = dict(function.arguments)
+        if function.name not in self.seen:
+            self.seen.add(function.name)
+            _Ties(self, function)
+
+
+class _Ties:
+    """Ties the extents in one function."""
+
+    def __init__(self, classes: _Classes, function: MlirFunction) -> None:
+        self.classes = classes
+        self.scope = function.name
+        self.kinds: dict[str, MlirType] = {}
+        self.constants: dict[str, int] = {}
         for name, kind in function.arguments:
-            self.typed(function, name, kind)
-        constants: dict[str, int] = {}
+            self.typed(name, kind)
         for op in function.body.operations:
-            kinds.update(zip(op.results, op.gives, strict=False))
             for name, kind in zip(op.results, op.gives, strict=False):
-                self.typed(function, name, kind)
+                self.typed(name, kind)
             value = op.attributes.get("value")
             if op.name == "arith.constant" and isinstance(value, int) and op.results:
-                constants[op.results[0]] = value
+                self.constants[op.results[0]] = value
             try:
-                self.operation(function, op, kinds, constants)
+                self.operation(op)
             except (InputError, LookupError, ValueError):
                 continue  # It is refused where it is imported.
 
-    def typed(self, function: MlirFunction, name: str, kind: MlirType) -> None:
-        if isinstance(kind, TensorType):
-            for dim, size in enumerate(kind.shape):
-                root = self.find((function.name, name, dim))
-                if size is not None:
-                    self.extents.setdefault(root, size)
+    def mode(self, name: str, dim: int) -> Mode:
+        return (self.scope, name, dim)
 
-    def operation(
-        self, function: MlirFunction, op: MlirOperation, kinds: dict[str, MlirType], constants: dict[str, int]
-    ) -> None:
-        def mode(name: str, dim: int) -> Mode:
-            return (function.name, name, dim)
+    def typed(self, name: str, kind: MlirType) -> None:
+        self.kinds[name] = kind
+        for dim, size in enumerate(_shape(kind)):
+            root = self.classes.find(self.mode(name, dim))
+            if size is not None:
+                self.classes.extents.setdefault(root, size)
 
-        def rank(name: str) -> int:
-            kind = kinds.get(name)
-            return len(kind.shape) if isinstance(kind, TensorType) else 0
+    def same(self, one: str, other: str) -> None:
+        """All dimensions that both have."""
+        for dim in range(min(len(_shape(self.kinds.get(name))) for name in (one, other))):
+            self.classes.tie(self.mode(one, dim), self.mode(other, dim))
 
-        def same(one: str, other: str) -> None:
-            for dim in range(min(rank(one), rank(other))):
-                self.tie(mode(one, dim), mode(other, dim))
-
+    def operation(self, op: MlirOperation) -> None:
         value = op.attributes.get("value")
         if isinstance(value, Elements):
-            if value.values is None and value.name not in self.module.resources:
-                self.elided.setdefault(op.results[0][1:], ((function.name, op.results[0]), value.type))
-        elif op.name == "tensor.dim" and op.operands[1] in constants:
-            self.tie(mode(op.operands[0], constants[op.operands[1]]), mode(op.results[0], -1))
-        elif op.name in ("tensor.empty", "bufferization.alloc_tensor") and op.results:
-            kind = kinds[op.results[0]]
-            opened = (
-                [d for d, size in enumerate(kind.shape) if size is None]
-                if isinstance(kind, TensorType)
-                else []
-            )
-            for dim, operand in zip(opened, op.operands, strict=False):
-                if operand in constants:
-                    self.extents.setdefault(self.find(mode(op.results[0], dim)), constants[operand])
-                else:
-                    self.tie(mode(operand, -1), mode(op.results[0], dim))
-        elif op.name in ("call", "func.call"):
-            self.called(function, op, kinds)
+            if value.values is None and value.name not in self.classes.module.resources:
+                self.classes.elided.setdefault(op.results[0][1:], (self.scope, value.type))
+        elif op.name == "tensor.dim":
+            source = self.mode(op.operands[0], self.constants[op.operands[1]])
+            self.classes.tie(source, self.mode(op.results[0], -1))
+        elif op.name in ("tensor.empty", "bufferization.alloc_tensor"):
+            self.empty(op)
+        elif op.name == "func.call":
+            self.called(op)
         elif op.name == "linalg.fill":
-            same((op.outputs or op.operands[1:])[0], op.results[0])
+            self.same(op.outputs[0], op.results[0])
         elif op.name.startswith("linalg."):
-            self.loops(function, op, [rank(name) for name in (*op.inputs, *op.outputs)])
+            self.loops(op)
         elif is_elementwise(op.name) or op.name.endswith((".convert", ".cast", ".load")):
             for name in op.operands:
-                same(name, op.results[0])
+                self.same(name, op.results[0])
 
-    def called(self, function: MlirFunction, op: MlirOperation, kinds: dict[str, MlirType]) -> None:
-        symbols = [value.name for value in op.attributes.values() if isinstance(value, Symbol)]
-        callee = self.module.functions.get(symbols[0]) if symbols else None
-        if callee is None:
-            return
-        self.function(callee)
-        last = callee.body.last
+    def empty(self, op: MlirOperation) -> None:
+        """The operands are its open extents."""
+        (name,) = op.results
+        opened = [dim for dim, size in enumerate(_shape(self.kinds[name])) if size is None]
+        for dim, operand in zip(opened, op.operands, strict=False):
+            if operand in self.constants:
+                root = self.classes.find(self.mode(name, dim))
+                self.classes.extents.setdefault(root, self.constants[operand])
+            else:
+                self.classes.tie(self.mode(operand, -1), self.mode(name, dim))
+
+    def called(self, op: MlirOperation) -> None:
+        callee = self.classes.module.functions[op.callee or ""]
+        self.classes.function(callee)
         pairs = [
             *zip(op.operands, (name for name, _ in callee.arguments), strict=False),
-            *zip(op.results, last.operands if last else [], strict=False),
+            *zip(op.results, callee.body.yields, strict=False),
         ]
         for mine, theirs in pairs:
-            kind = kinds.get(mine)
-            for dim in range(len(kind.shape)) if isinstance(kind, TensorType) else ():
-                self.tie((function.name, mine, dim), (callee.name, theirs, dim))
+            for dim in range(len(_shape(self.kinds.get(mine)))):
+                self.classes.tie(self.mode(mine, dim), (callee.name, theirs, dim))
 
-    def loops(self, function: MlirFunction, op: MlirOperation, ranks: list[int]) -> None:
-        loops = structured(op, ranks)
-        names = [*op.inputs, *op.outputs]
+    def loops(self, op: MlirOperation) -> None:
+        """Dimensions along one loop, and those of an output and its result."""
+        found = structured(op, [len(_shape(self.kinds.get(name))) for name in op.operands])
         own = f"loops {op.at}"
-        for name, amap in zip(names, loops.maps, strict=False):
-            for dim, result in enumerate(amap.results):
-                if result.loop is not None:
-                    self.tie((function.name, name, dim), (function.name, own, result.loop))
-        for name, amap in zip(names, loops.maps, strict=False):
-            for dim, result in enumerate(amap.results):
-                if len(result.factors) > 1:
-                    root = self.find((function.name, name, dim))
-                    self.windows[root] = [
-                        (
-                            (function.name, own, loop),
-                            factor,
-                            "parallel" if loops.parallel[loop] else "reduction",
-                        )
-                        for loop, factor in result.factors
-                    ]
-        for out, result_name in zip(op.outputs, op.results, strict=False):
-            for dim in range(ranks[len(op.inputs)]):
-                self.tie((function.name, out, dim), (function.name, result_name, dim))
+        dims = [
+            (self.mode(name, dim), result)
+            for name, amap in zip(op.operands, found.maps, strict=False)
+            for dim, result in enumerate(amap.results)
+        ]
+        for mode, result in dims:
+            if result.loop is not None:
+                self.classes.tie(mode, self.mode(own, result.loop))
+        for mode, result in dims:
+            if len(result.factors) > 1:
+                self.classes.windows[self.classes.find(mode)] = [
+                    (self.mode(own, loop), factor, "parallel" if found.parallel[loop] else "reduction")
+                    for loop, factor in result.factors
+                ]
+        for out, name in zip(op.outputs, op.results, strict=False):
+            self.same(out, name)

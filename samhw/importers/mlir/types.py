@@ -21,21 +21,38 @@ class Affine:
     mod: int = 0
 
     @property
+    def divides(self) -> bool:
+        """Whether it is a quotient or a remainder."""
+        return bool(self.floordiv or self.mod)
+
+    @property
     def loop(self) -> int | None:
         """The loop that it is, if it is nothing else."""
         plain = len(self.factors) == 1 and self.factors[0][1] == 1 and not self.offset
-        return self.factors[0][0] if plain and not self.floordiv and not self.mod else None
+        return self.factors[0][0] if plain and not self.divides else None
 
     @property
     def is_constant(self) -> bool:
         """Whether it is one number."""
-        return not self.factors and not self.floordiv and not self.mod
+        return not self.factors and not self.divides
+
+    def times(self, factor: int) -> "Affine":
+        """The product with a number."""
+        return Affine(tuple((loop, own * factor) for loop, own in self.factors), self.offset * factor)
+
+    def plus(self, other: "Affine") -> "Affine":
+        """The sum with another one."""
+        factors = dict(self.factors)
+        for loop, own in other.factors:
+            factors[loop] = factors.get(loop, 0) + own
+        left = tuple((loop, own) for loop, own in sorted(factors.items()) if own)
+        return Affine(left, self.offset + other.offset)
 
     def __str__(self) -> str:
         parts = [f"{factor} * d{loop}" if factor != 1 else f"d{loop}" for loop, factor in self.factors]
         parts += [str(self.offset)] if self.offset or not parts else []
         text = " + ".join(parts)
-        if self.floordiv or self.mod:
+        if self.divides:
             return f"({text}) {'floordiv' if self.floordiv else 'mod'} {self.floordiv or self.mod}"
         return text
 

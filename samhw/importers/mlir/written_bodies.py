@@ -8,7 +8,7 @@ from samhw.lang.expr import Access, Add, Binary, Call, Div, Expr, Literal, Mul, 
 __all__ = ["WrittenBody", "number_text"]
 
 _BINARY: Mapping[type[Binary], str] = {Add: "add", Sub: "sub", Mul: "mul", Div: "div"}
-_MATH = ("exp", "log", "sqrt", "rsqrt", "tanh", "sin", "cos")
+_MATH = {name: name for name in ("exp", "log", "sqrt", "rsqrt", "tanh", "sin", "cos")} | {"rint": "roundeven"}
 _COMPARED = {"lt": ("olt", "slt"), "le": ("ole", "sle"), "eq": ("oeq", "eq")}
 
 
@@ -89,39 +89,36 @@ class WrittenBody:
             return self.arithmetic("sub", self.number(0), x)
         return self.add(f"arith.negf {x}")
 
-    def condition(self, x: str) -> str:
-        """Whether it is not zero, as i1."""
-        compare = "arith.cmpi ne" if self.is_integer else "arith.cmpf une"
-        return self.add(f"{compare}, {x}, {self.number(0)}")
+    def compared(self, predicates: tuple[str, str], a: str, b: str) -> str:
+        """A comparison, of floating point or of integers, as i1."""
+        kind = "i" if self.is_integer else "f"
+        return self.add(f"arith.cmp{kind} {predicates[self.is_integer]}, {a}, {b}")
 
     def call(self, function: str, given: list[str]) -> str:
         """A function of values."""
-        if function in ("max", "min"):
-            return self.greatest(function, *given)
-        if function in _COMPARED:
-            predicate = _COMPARED[function][self.is_integer]
-            compare = f"arith.cmp{'i' if self.is_integer else 'f'} {predicate}"
-            held = self.add(f"{compare}, {', '.join(given)}")
-            widen = "arith.extui" if self.is_integer else "arith.uitofp"
-            return self.add(f"{widen} {held}", f"i1 to {self.element}")
-        if function == "select":
-            condition, yes, no = given
-            return self.add(f"arith.select {self.condition(condition)}, {yes}, {no}")
-        if function == "abs":
-            return self.add(f"math.abs{'i' if self.is_integer else 'f'} {given[0]}")
-        if function == "relu":
-            return self.greatest("max", given[0], self.number(0))
-        if function == "leaky_relu":
-            x, slope = given
-            small = self.arithmetic("mul", x, slope)
-            positive = self.add(f"arith.cmp{'i sgt' if self.is_integer else 'f ogt'}, {x}, {self.number(0)}")
-            return self.add(f"arith.select {positive}, {x}, {small}")
+        match function, given:
+            case "max" | "min", _:
+                return self.greatest(function, *given)
+            case "lt" | "le" | "eq", [a, b]:
+                widen = "arith.extui" if self.is_integer else "arith.uitofp"
+                return self.add(
+                    f"{widen} {self.compared(_COMPARED[function], a, b)}", f"i1 to {self.element}"
+                )
+            case "select", [condition, yes, no]:
+                holds = self.compared(("une", "ne"), condition, self.number(0))
+                return self.add(f"arith.select {holds}, {yes}, {no}")
+            case "abs", [x]:
+                return self.add(f"math.abs{'i' if self.is_integer else 'f'} {x}")
+            case "relu", [x]:
+                return self.greatest("max", x, self.number(0))
+            case "leaky_relu", [x, slope]:
+                small = self.arithmetic("mul", x, slope)
+                positive = self.compared(("ogt", "sgt"), x, self.number(0))
+                return self.add(f"arith.select {positive}, {x}, {small}")
         if self.is_integer:
             raise InputError(f"'{function}' is no function of integers; choose f32 or bf16 by --value.")
         if function in _MATH:
-            return self.add(f"math.{function} {given[0]}")
-        if function == "rint":
-            return self.add(f"math.roundeven {given[0]}")
+            return self.add(f"math.{_MATH[function]} {given[0]}")
         if function not in _FUNCTIONS:
             raise InputError(
                 f"'{function}' is not written as MLIR; leave it out, or write the program as text."

@@ -279,6 +279,33 @@ func.func @f(%a: tensor<4x3xi8>, %b: tensor<3x5xi8>, %c: tensor<4x5xi32>) -> ten
     assert_runs(text)
 
 
+WINDOWS = {
+    "conv_2d_nhwc_hwcf": ("1x7x6x2", "3x2x2x3", "1x3x3x3", "abicxy,xycf->abif"),
+    "conv_2d_nhwc_fhwc": ("1x7x6x2", "3x3x2x2", "1x3x3x3", "abicxy,fxyc->abif"),
+    "depthwise_conv_2d_nhwc_hwc": ("1x7x6x2", "3x2x2", "1x3x3x2", "abicxy,xyc->abic"),
+    "depthwise_conv_2d_nhwc_hwcm": ("1x7x6x2", "3x2x2x3", "1x3x3x2x3", "abicxy,xycm->abicm"),
+}
+"""Of images of 7 by 6, and kernels of 3 by 2 that go on by 2: the shapes, and what NumPy makes of windows."""
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_a_convolution_by_strides(name: str) -> None:
+    image, kernel, given, equation = WINDOWS[name]
+    text = f"""
+func.func @f(%x: tensor<{image}xf32>, %w: tensor<{kernel}xf32>, %y: tensor<{given}xf32>)
+    -> tensor<{given}xf32> {{
+  %r = linalg.{name} {{dilations = dense<1> : vector<2xi64>, strides = dense<2> : vector<2xi64>}}
+      ins(%x, %w : tensor<{image}xf32>, tensor<{kernel}xf32>) outs(%y : tensor<{given}xf32>)
+      -> tensor<{given}xf32>
+  return %r : tensor<{given}xf32>
+}}"""
+    x, w, y = (RNG.normal(size=[int(n) for n in shape.split("x")]) for shape in (image, kernel, given))
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 2), axis=(1, 2))[:, ::2, ::2]
+    (found,) = outputs(text, {"x": x, "w": w, "y": y})
+    wanted = np.einsum(equation, windows, w) + y
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
 def test_calls_between_functions_and_several_results() -> None:
     text = """
 func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -310,3 +337,21 @@ def test_the_generic_form() -> None:
     a = RNG.normal(size=4)
     (found,) = outputs(text, {"a": a})
     np.testing.assert_allclose(found, 2 * a, rtol=1e-6)
+
+
+def test_a_padding_in_the_generic_form_whose_width_is_an_operand() -> None:
+    text = """
+func.func @f(%a: tensor<4xf32>) -> tensor<?xf32> {
+  %n = arith.constant 2 : index
+  %z = arith.constant 3.0 : f32
+  %r = "tensor.pad"(%a, %n) <{operandSegmentSizes = array<i32: 1, 1, 0>, static_high = array<i64: 1>,
+      static_low = array<i64: -9223372036854775808>}> ({
+  ^bb0(%i: index):
+    "tensor.yield"(%z) : (f32) -> ()
+  }) : (tensor<4xf32>, index) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}"""
+    a = RNG.normal(size=4)
+    (found,) = outputs(text, {"a": a})
+    np.testing.assert_allclose(found, np.pad(a, (2, 1), constant_values=3), rtol=1e-6)
+    assert_runs(text)

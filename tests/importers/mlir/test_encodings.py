@@ -54,6 +54,10 @@ def test_blocks() -> None:
     ("encoding", "said"),
     [
         (
+            "map = (i, j) -> (i floordiv 2 : dense, j : dense, i mod 4 : compressed)",
+            "neither a permutation of the dimensions nor one into blocks",
+        ),
+        (
             "map = (i, j) -> (i + j : dense, j : compressed)",
             "neither a permutation of the dimensions nor one into blocks",
         ),
@@ -147,6 +151,42 @@ func.func @f(%a: tensor<6xf32, #V>, %b: tensor<6xf32, #V>) -> tensor<6xf32, #V> 
     a, b = np.array([0, 1, 2, 0, 3, 4.0]), np.array([5, 0, 1, 0, 2, 7.0])
     (found,) = outputs(text, {"a": a, "b": b})
     np.testing.assert_allclose(found, [-5, 1, 2, 0, 6, 28])
+    assert_runs(text, data=("random:density=0.5",))
+
+
+def test_binary_and_unary_in_the_generic_form() -> None:
+    text = f"""
+{SPARSE}
+#same = affine_map<(i) -> (i)>
+func.func @f(%a: tensor<6xf32, #V>, %b: tensor<6xf32, #V>) -> tensor<6xf32> {{
+  %e = tensor.empty() : tensor<6xf32>
+  %r = linalg.generic {{indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]}}
+      ins(%a, %b : tensor<6xf32, #V>, tensor<6xf32, #V>) outs(%e : tensor<6xf32>) {{
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %u = "sparse_tensor.binary"(%p, %q) <{{left_identity}}> ({{
+    ^bb0(%l: f32, %m: f32):
+      %n = "arith.mulf"(%l, %m) : (f32, f32) -> f32
+      "sparse_tensor.yield"(%n) : (f32) -> ()
+    }}, {{
+    }}, {{
+    ^bb0(%l: f32):
+      %n = "arith.negf"(%l) : (f32) -> f32
+      "sparse_tensor.yield"(%n) : (f32) -> ()
+    }}) : (f32, f32) -> f32
+    %v = "sparse_tensor.unary"(%u) ({{
+    ^bb0(%l: f32):
+      "sparse_tensor.yield"(%l) : (f32) -> ()
+    }}, {{
+      %nine = arith.constant 9.0 : f32
+      "sparse_tensor.yield"(%nine) : (f32) -> ()
+    }}) : (f32) -> f32
+    linalg.yield %v : f32
+  }} -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}}"""
+    a, b = np.array([0, 1, 2, 0, 3, 4.0]), np.array([5, 0, 1, 0, 2, 7.0])
+    (found,) = outputs(text, {"a": a, "b": b})
+    np.testing.assert_allclose(found, [-5, 1, 2, 9, 6, 28])
     assert_runs(text, data=("random:density=0.5",))
 
 

@@ -45,6 +45,34 @@ def test_an_integer_division_is_refused() -> None:
         workload_of(module, choose_function(module, None), ("random:size=4",))
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("indexing_maps = [#one], iterator_types", "has not one map for each operand; mend its maps"),
+        ("indexing_maps = [#one, #two], iterator_types", "has not one map for each operand; mend its maps"),
+        ("indexing_maps = [#one, #none], iterator_types", "has a map of 0 dimensions for an operand of 1"),
+    ],
+)
+def test_maps_that_do_not_fit_what_is_known_before_the_run(line: str, said: str) -> None:
+    text = f"""
+#one = affine_map<(i) -> (i)>
+#two = affine_map<(i, j) -> (i)>
+#none = affine_map<(i) -> ()>
+func.func @f(%a: tensor<4xi32>) -> tensor<4xi32> {{
+  %e = tensor.empty() : tensor<4xi32>
+  %c = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+  %r = linalg.generic {{{line} = ["parallel"]}} ins(%c : tensor<4xi32>) outs(%e : tensor<4xi32>) {{
+  ^bb0(%in: i32, %out: i32):
+    linalg.yield %in : i32
+  }} -> tensor<4xi32>
+  %y = arith.addi %a, %r : tensor<4xi32>
+  return %y : tensor<4xi32>
+}}"""
+    module = read_module(text, "t.mlir")
+    with pytest.raises(InputError, match=said):
+        workload_of(module, choose_function(module, None), ("random:size=4",))
+
+
 def test_a_text_that_is_no_mlir() -> None:
     with pytest.raises(InputError, match=r"t\.mlir:2:1: .*; mend the file"):
         read_module("func.func @f(%a: f32) -> f32 {\n", "t.mlir")

@@ -269,3 +269,27 @@ def test_whole_numbers_that_floating_point_may_lose_are_said() -> None:
     arrays = {"va": np.ones(3)}
     assert note in imported(body_text(lossy, ["i32"], "f32", 3), arrays).notes
     assert imported(body_text(exact, ["i8"], "f32", 3), arrays).notes == ()
+
+
+def test_the_absolute_value_of_the_least_word_is_that_word(tmp_path: Path) -> None:
+    text = """func.func @f(%a: tensor<4xi8>) -> tensor<4xi8> {
+  %e = tensor.empty() : tensor<4xi8>
+  %r = linalg.abs ins(%a : tensor<4xi8>) outs(%e : tensor<4xi8>) -> tensor<4xi8>
+  return %r : tensor<4xi8>
+}"""
+    given = np.array([-128, -127, 0, 5], np.int8)
+    found, meant = results(text, [given], tmp_path)
+    np.testing.assert_array_equal(found, np.abs(given))  # In NumPy too, it stays.
+    np.testing.assert_array_equal(meant, np.abs(given))
+
+
+def test_a_quantized_product_of_conditions_is_refused() -> None:
+    text = """func.func @f(%a: tensor<2x3xi1>, %b: tensor<3x2xi1>, %y: tensor<2x2xi1>) -> tensor<2x2xi1> {
+  %z = arith.constant true
+  %r = linalg.quantized_matmul ins(%a, %b, %z, %z : tensor<2x3xi1>, tensor<3x2xi1>, i1, i1)
+      outs(%y : tensor<2x2xi1>) -> tensor<2x2xi1>
+  return %r : tensor<2x2xi1>
+}"""
+    arrays = {"a": np.ones((2, 3)), "b": np.ones((3, 2)), "y": np.zeros((2, 2))}
+    with pytest.raises(InputError, match="multiplies conditions less others; use integers of eight bits"):
+        imported(text, arrays)

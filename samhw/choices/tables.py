@@ -9,7 +9,7 @@ from samhw.choices.choice import Choice
 from samhw.errors import InputError, shown
 from samhw.lang.splits import rule_file
 
-__all__ = ["Counts", "Numbers", "Rules", "Texts", "counts_text"]
+__all__ = ["CountsByName", "Numbers", "Rules", "Texts", "counts_text"]
 
 
 class Texts(Choice[dict[str, str]]):
@@ -73,7 +73,7 @@ def _absolute(rule: str) -> str:
     return rule if file is None else f"{Path(file).absolute()}{rule[len(file) :]}"
 
 
-class Counts(Choice[dict[str, int]]):
+class CountsByName(Choice[dict[str, int]]):
     """A number for each of some names, such as lanes for each of some indices."""
 
     of = "index"

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from samhw.choices.tables import Counts
+from samhw.choices.tables import CountsByName
 from samhw.errors import InputError
 from samhw.lang import Program, check_program
 
 __all__ = ["CHOICE"]
 
 
-class BlockSizes(Counts):
+class BlockSizes(CountsByName):
     """a table: by index, the size of the dense blocks in which all tensors that have it are stored along
     it ([formats.md](formats.md#blocks))"""
 

@@ -1,11 +1,11 @@
 """Lanes: copies of what lies inside of an index."""
 
-from samhw.choices.tables import Counts
+from samhw.choices.tables import CountsByName
 
 __all__ = ["CHOICE"]
 
 
-class Lanes(Counts):
+class LaneCounts(CountsByName):
     """a table: by index, how many copies of what lies inside of it share its coordinates
     ([compiler.md](compiler.md#lanes))"""
 
@@ -20,4 +20,4 @@ class Lanes(Counts):
     grows_in_area = True
 
 
-CHOICE = Lanes()
+CHOICE = LaneCounts()

@@ -10,7 +10,7 @@ from samhw.lang import Program
 __all__ = ["CHOICE"]
 
 
-class OffChip(Choice[tuple[str, ...] | None]):
+class TensorsOffChip(Choice[tuple[str, ...] | None]):
     """the tensors that lie in the memory that `--memory` names ([memory.md](memory.md)); the simulator's
     alone, so hardware refuses it"""
 
@@ -41,4 +41,4 @@ class OffChip(Choice[tuple[str, ...] | None]):
         return program
 
 
-CHOICE = OffChip()
+CHOICE = TensorsOffChip()

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from samhw.choices.tables import Counts
+from samhw.choices.tables import CountsByName
 from samhw.lang import Program, Region
 
 __all__ = ["CHOICE"]
 
 
-class Queues(Counts):
+class Queues(CountsByName):
     """a table: by intermediate, how many further rows of it may wait between what computes it and what
     reads it in the same region, so that neither waits for long rows of the other
     ([compiler.md](compiler.md#queues))"""

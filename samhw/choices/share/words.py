@@ -16,7 +16,7 @@ WAYS = ("buffer", "store", "recompute")
 """What may be asked for one intermediate."""
 
 
-class Sharing(Choice[Share | dict[str, str]]):
+class SharedUses(Choice[Share | dict[str, str]]):
     """what uses of an intermediate share: `"auto"`, `"all"`, `"none"`, or a table: by intermediate,
     `"buffer"`, `"store"` or `"recompute"` (below)"""
 
@@ -67,4 +67,4 @@ class Sharing(Choice[Share | dict[str, str]]):
         return any(len(region.statements) > 1 for region in regions)
 
 
-CHOICE = Sharing()
+CHOICE = SharedUses()

@@ -41,26 +41,22 @@ def _sign(x: Tensor) -> Tensor:
     return torch.where(x < 0, -1.0, 1.0)
 
 
-@decomposition("asin")
-def asin(x: Tensor) -> Any:
+@decomposition("asin", of_complex=False)
+def asin(x: Tensor) -> Tensor:
     """Beyond 1/2 it is pi/2 less twice that of sqrt((1 - x) / 2)."""
-    if x.dtype.is_complex:
-        return NotImplemented
     size = x.abs()
     part = _odd(ARCSINE, torch.where(size > 0.5, ((1 - size) * 0.5).sqrt(), size))
     return _sign(x) * torch.where(size > 0.5, math.pi / 2 - part * 2, part)
 
 
-@decomposition("acos")
-def acos(x: Tensor) -> Any:
-    return NotImplemented if x.dtype.is_complex else math.pi / 2 - asin(x)
+@decomposition("acos", of_complex=False)
+def acos(x: Tensor) -> Tensor:
+    return math.pi / 2 - asin(x)
 
 
-@decomposition("atan")
-def atan(x: Tensor) -> Any:
+@decomposition("atan", of_complex=False)
+def atan(x: Tensor) -> Tensor:
     """Beyond 1 it is pi/2 less that of the reciprocal."""
-    if x.dtype.is_complex:
-        return NotImplemented
     size = x.abs()
     part = _odd(ARCTANGENT, torch.minimum(size, size.clamp_min(1).reciprocal()))
     return _sign(x) * torch.where(size > 1, math.pi / 2 - part, part)
@@ -166,14 +162,8 @@ def _parts(x: Any) -> tuple[Any, Any]:
     return (x.real, x.imag) if isinstance(x, complex) else (x, None)
 
 
-def _are_real(*given: object) -> bool:
-    return not any(x.dtype.is_complex if isinstance(x, Tensor) else isinstance(x, complex) for x in given)
-
-
 def _multiplied(multiply: Callable[[Any, Any], Tensor], a: Any, b: Any) -> Any:
     """Four real products, or two with what is real."""
-    if _are_real(a, b):
-        return NotImplemented
     (p, q), (r, s) = _parts(a), _parts(b)
     if s is None:
         return torch.complex(multiply(p, r), multiply(q, r))
@@ -183,13 +173,11 @@ def _multiplied(multiply: Callable[[Any, Any], Tensor], a: Any, b: Any) -> Any:
 
 
 for _name in ("mul", "matmul", "mm", "bmm", "mv", "dot", "outer"):
-    decomposition(_name)(partial(_multiplied, getattr(torch, _name)))
+    decomposition(_name, of_complex=True)(partial(_multiplied, getattr(torch, _name)))
 
 
-@decomposition("einsum")
+@decomposition("einsum", of_complex=True)
 def einsum(equation: str, operands: Sequence[Tensor], **_: Any) -> Any:
-    if _are_real(*operands):
-        return NotImplemented
     if len(operands) > 2:
         raise UnsupportedError("is an einsum of more than two complex tensors", "write several of two")
     if len(operands) == 1:
@@ -197,10 +185,8 @@ def einsum(equation: str, operands: Sequence[Tensor], **_: Any) -> Any:
     return _multiplied(lambda a, b: torch.einsum(equation, a, b), *operands)
 
 
-@decomposition("div")
+@decomposition("div", of_complex=True)
 def div(a: Any, b: Any, **_: Any) -> Any:
-    if _are_real(a, b):
-        return NotImplemented
     (p, q), (r, s) = _parts(a), _parts(b)
     if s is None:
         return torch.complex(p / r, q / r)
@@ -213,22 +199,22 @@ def polar(size: Tensor, angle: Tensor) -> Tensor:
     return torch.complex(size * angle.cos(), size * angle.sin())
 
 
-@decomposition("abs")
-def complex_abs(x: Tensor) -> Any:
+@decomposition("abs", of_complex=True)
+def complex_abs(x: Tensor) -> Tensor:
     real, imag = _parts(x)
-    return NotImplemented if imag is None else (real * real + imag * imag).sqrt()
+    return (real * real + imag * imag).sqrt()
 
 
 @decomposition("angle")
-def angle(x: Tensor) -> Any:
+def angle(x: Tensor) -> Tensor:
     real, imag = _parts(x)
-    return NotImplemented if imag is None else torch.atan2(imag, real)
+    return torch.where(real < 0, math.pi, 0.0) if imag is None else torch.atan2(imag, real)
 
 
-@decomposition("exp")
-def complex_exp(x: Tensor) -> Any:
+@decomposition("exp", of_complex=True)
+def complex_exp(x: Tensor) -> Tensor:
     real, imag = _parts(x)
-    return NotImplemented if imag is None else torch.complex(real.exp() * imag.cos(), real.exp() * imag.sin())
+    return torch.complex(real.exp() * imag.cos(), real.exp() * imag.sin())
 
 
 # Fourier transforms of small extents, as products with matrices of cosines and sines

@@ -10,7 +10,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
-from functools import cache, partial
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,9 +22,9 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.nn.utils.rnn import PackedSequence
 
 from samhw.errors import InputError
-from samhw.importers.core import Arguments, UnsupportedError
+from samhw.importers.core import Arguments
 from samhw.importers.torch.followed import Followed, FollowedModule
-from samhw.importers.torch.registry import DECOMPOSED, handler_of
+from samhw.importers.torch.registry import is_known
 from samhw.importers.torch.state import restored
 
 __all__ = [
@@ -117,26 +117,9 @@ def _is_asserted(error: Exception) -> bool:
 
 @cache
 def _table() -> dict[Any, Callable[..., Any]]:
-    """How operators are written with those that the importer knows: as this package says, or else PyTorch."""
+    """How PyTorch itself writes operators with others, but for those that this package knows."""
     default = torch.export.default_decompositions().materialize()
-    found = {op: function for op, function in default.items() if handler_of(op) is None}
-    for name, function in DECOMPOSED.items():
-        packet = getattr(torch.ops.aten, name.removeprefix("aten."))
-        for overload in map(partial(getattr, packet), packet.overloads()):
-            if "out" not in overload._overloadname:
-                found[overload] = partial(_written, function, found.get(overload))
-    return found
-
-
-def _written(
-    function: Callable[..., Any], other: Callable[..., Any] | None, *args: Any, **kwargs: Any
-) -> Any:
-    """What an operator is written as; an operator that is refused stays, and is refused where it stands."""
-    try:
-        found = function(*args, **kwargs)
-    except UnsupportedError:
-        return NotImplemented
-    return other(*args, **kwargs) if found is NotImplemented and other is not None else found
+    return {op: function for op, function in default.items() if not is_known(op)}
 
 
 def _is_same(one: Tensor, other: Tensor) -> bool:

@@ -8,6 +8,7 @@ from samhw.importers.torch.value import Known
 
 __all__ = [
     "COMPLEX",
+    "COMPLEX_DECOMPOSED",
     "DECOMPOSED",
     "OPERATORS",
     "VIEWS",
@@ -16,6 +17,7 @@ __all__ = [
     "Results",
     "decomposition",
     "handler_of",
+    "is_known",
     "mapping",
     "operator",
 ]
@@ -37,8 +39,11 @@ COMPLEX: dict[str, Callable[..., Any]] = {}
 """By the operator's name: what it does to complex tensors, or makes complex ones of real ones."""
 
 DECOMPOSED: dict[str, Callable[..., Any]] = {}
-"""By the operator's name: a function of tensors of PyTorch that is what the operator is. It gives
-`NotImplemented` for arguments for which it is not meant."""
+"""By the operator's name: a function of tensors of PyTorch that is what the operator is. It gives None for a
+result that hardware has nothing for."""
+
+COMPLEX_DECOMPOSED: dict[str, Callable[..., Any]] = {}
+"""The same where arguments or results are complex."""
 
 MASKED: set[str] = set()
 """Operators that know what to do with values that count as -inf."""
@@ -71,11 +76,16 @@ def operator(
     return register
 
 
-def decomposition(*names: str) -> Callable[[H], H]:
-    """Registers how operators of `torch.ops.aten` are written with others."""
+def decomposition(*names: str, of_complex: bool | None = None) -> Callable[[H], H]:
+    """Registers how operators of `torch.ops.aten` are written with others: by default of whatever tensors,
+    else of complex ones alone, or of real ones."""
+    tables = [
+        table for table, kind in ((DECOMPOSED, False), (COMPLEX_DECOMPOSED, True)) if of_complex in (None, kind)
+    ]
 
     def register(function: H) -> H:
-        DECOMPOSED.update({f"aten.{name}": function for name in names})
+        for table in tables:
+            table.update({f"aten.{name}": function for name in names})
         return function
 
     return register
@@ -101,3 +111,9 @@ def operator_name(target: object) -> str:
 def handler_of(target: object) -> Handler | None:
     """What imports an operator, if anything does."""
     return OPERATORS.get(operator_name(target))
+
+
+def is_known(target: object) -> bool:
+    """Whether an operator of real tensors, or of complex ones, stays whole."""
+    name = operator_name(target)
+    return any(name in table for table in (OPERATORS, DECOMPOSED, COMPLEX_DECOMPOSED))

@@ -19,6 +19,7 @@ from samhw.importers.torch.complex_pair import Complex, as_real_numbers
 from samhw.importers.torch.export import own_name, user_outputs
 from samhw.importers.torch.given import annotation_of
 from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.inlined import written_with_others
 from samhw.importers.torch.loops import UnrolledLoop
 from samhw.importers.torch.node import (
     empty_of,
@@ -31,11 +32,10 @@ from samhw.importers.torch.node import (
     name_of,
     of_shape,
     scope_of,
-    written_as,
 )
 from samhw.importers.torch.operators.complex_numbers import TAKES_PAIRS, of_complex
 from samhw.importers.torch.registry import (
-    COMPLEX,
+    COMPLEX_DECOMPOSED,
     DECOMPOSED,
     MASKED,
     PLACES,
@@ -155,31 +155,47 @@ class GraphWalk:
         return argument
 
     def call(self, node: Node) -> object:
+        """What an operator of the module gives, whose name its results have."""
         name = operator_name(node.target)
-        steps = self.parts_with_steps(name, node)
-        arguments = [] if steps else [self.mapped(argument) for argument in node.args]
+        if node.target is not python_operator.getitem:
+            self.build.scope = scope_of(node)
+            self.build.result_name = name_of(self.build.scope, name)
+        try:
+            return self.applied(node, name)
+        except InputError as error:
+            raise located(node, name, error) from None
+
+    def applied(self, node: Node, name: str) -> object:
+        """What an operator gives, be it one of the module or one that another is written with."""
+        if name.startswith(_CHECKS):
+            return None
+        self.importer.operator, self.importer.memory = name, memory_of(node)
+        if (steps := self.parts_with_steps(name, node)) is not None:
+            return self.kept(node, self.importer.call("cat", *steps))
+        arguments = [self.mapped(argument) for argument in node.args]
         named = {key: self.mapped(argument) for key, argument in node.kwargs.items()}
         if node.target is python_operator.getitem:
             results, place = arguments
             assert isinstance(results, list | tuple)
             assert isinstance(place, int)
             return self.kept(node, results[place])
-        if name.startswith(_CHECKS):
-            return None
-        self.importer.operator, self.importer.memory = name, memory_of(node)
-        self.build.scope = scope_of(node)
-        self.build.result_name = name_of(self.build.scope, self.label(node, name))
-        try:
-            if steps is not None:
-                return self.kept(node, self.importer.call("cat", *steps))
-            return self.kept(node, self.made(node, name, self.without_pairs(name, arguments), named))
-        except InputError as error:
-            raise located(node, name, error) from None
+        return self.kept(node, self.made(node, name, self.without_pairs(name, arguments), named))
 
-    def label(self, node: Node, name: str) -> str:
-        """The operator that results are named by."""
-        written = written_as(node)
-        return written if written in DECOMPOSED else name
+    def written(self, node: Node, function: Callable[..., Any], given: Sequence[object]) -> Any:
+        """What an operator gives that is written with others in PyTorch."""
+        graph = written_with_others(node, function)
+        leaves = zip(_flat([node.args, list(node.kwargs.values())]), _flat(given), strict=True)
+        held = {source: found for source, found in leaves if isinstance(source, Node)}
+        found: object = None
+        placeholders = iter(node.all_input_nodes)
+        for part in graph.nodes:
+            if part.op == "placeholder":
+                self.env[part] = held[next(placeholders)]
+            elif part.op == "call_function":
+                self.env[part] = self.applied(part, operator_name(part.target))
+            elif part.op == "output":
+                found = self.mapped(part.args[0])
+        return found
 
     def parts_with_steps(self, name: str, node: Node) -> tuple[list[object], int] | None:
         """The parts of what puts steps of scans one behind the other, and its dimension; None for others."""
@@ -235,9 +251,10 @@ class GraphWalk:
                 return self.on_host(node, arguments, named)
         if name in _MADE_OF_SHAPES:
             return Known(of_shape(node, name, arguments), self.build.result_name)
-        if name in DECOMPOSED and handler is None and name not in COMPLEX:
-            _refuse(node, name)
-        if is_complex(node) or any(isinstance(item, Complex) for item in held):
+        of_pairs = is_complex(node) or any(isinstance(item, Complex) for item in held)
+        if (function := (COMPLEX_DECOMPOSED if of_pairs else DECOMPOSED).get(name)) is not None:
+            return self.written(node, function, [arguments, list(named.values())])
+        if of_pairs:
             return of_complex(self.importer, name, [_as_number(item) for item in arguments], named)
         if handler is None:
             raise UnsupportedError(
@@ -390,12 +407,6 @@ _WHOLE = frozenset(
     )
 )
 """What gives whole numbers of whole numbers, in hardware's one type of values too."""
-
-
-def _refuse(node: Node, name: str) -> None:
-    """Raises what the decomposition of an operator says that has been left as it is."""
-    args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda item: item.meta["val"])
-    DECOMPOSED[name](*args, **kwargs)
 
 
 def _as_number(item: object) -> object:

@@ -1,30 +1,34 @@
 """Operators that are written with others in PyTorch: the graph of these, for the tensors at hand."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.fx import Graph, Node
+from torch.fx import Graph
 from torch.fx.experimental.proxy_tensor import make_fx
 
 __all__ = ["written_with_others"]
 
 
-def written_with_others(node: Node, function: Callable[..., Any]) -> Graph:
-    """What a function does to tensors like those that a node takes, which are its placeholders in the order of
-    `node.all_input_nodes`. What it does to constants alone stands in the graph too."""
-    sources = node.all_input_nodes
+def written_with_others(
+    function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any]
+) -> Graph:
+    """What a function does to tensors like these, whose values nobody asks for: they are placeholders, in their
+    order. What it does to constants alone stands in the graph too."""
+    leaves, structure = torch.utils._pytree.tree_flatten((tuple(arguments), named))
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 
-    def applied(*tensors: Tensor) -> Any:
-        held = dict(zip(sources, tensors, strict=True))
-        args, kwargs = torch.fx.map_arg((node.args, node.kwargs), held.__getitem__)
+    def applied(*given: Tensor) -> Any:
+        left = iter(given)
+        held = [next(left) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        args, kwargs = torch.utils._pytree.tree_unflatten(held, structure)
         return function(*args, **kwargs)
 
-    metas = [source.meta["val"] for source in sources]
-    mode: AbstractContextManager[Any] = getattr(metas[0], "fake_mode", nullcontext())
+    fakes = [tensor.fake_mode for tensor in tensors if hasattr(tensor, "fake_mode")]
+    mode: AbstractContextManager[Any] = fakes[0] if fakes else nullcontext()
     with mode, torch.no_grad():
-        graph = make_fx(applied)(*metas).graph
+        graph: Graph = make_fx(applied, tracing_mode="real" if fakes else "fake")(*tensors).graph
     graph.eliminate_dead_code()
     return graph

@@ -48,16 +48,32 @@ COMPLEX_DECOMPOSED: dict[str, Callable[..., Any]] = {}
 MASKED: set[str] = set()
 """Operators that know what to do with values that count as -inf."""
 
+MOVES: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(("aten.cat", "aten.flip", "aten.roll", "aten.diagonal"), (0,)),
+    **dict.fromkeys(("aten.index", "aten.index_select", "aten.gather"), (0,)),
+    **dict.fromkeys(("aten.slice_scatter", "aten.select_scatter", "aten.copy"), (0, 1)),
+}
+"""Operators that move elements, and are views of them but for that: the places of the arguments that have
+these."""
+
 VIEWS: set[str] = set()
 """Operators that give the elements that they are given, and no others."""
 
+
+HOSTED: set[str] = set()
+"""Operators that say themselves what becomes of constants, and of what the host works out."""
 
 PLACES: set[str] = set()
 """Operators that give places of elements, and say themselves what is in the way."""
 
 
 def operator(
-    *names: str, masked: bool = False, view: bool = False, places: bool = False, library: str = "aten"
+    *names: str,
+    masked: bool = False,
+    view: bool = False,
+    places: bool = False,
+    hosted: bool = False,
+    library: str = "aten",
 ) -> Callable[[H], H]:
     """Registers an importer of PyTorch's own operators, by their names in `torch.ops.aten`, or of another
     library's."""
@@ -71,21 +87,25 @@ def operator(
                 VIEWS.add(name)
             if places:
                 PLACES.add(name)
+            if hosted:
+                HOSTED.add(name)
         return handler
 
     return register
 
 
-def decomposition(*names: str, of_complex: bool | None = None) -> Callable[[H], H]:
-    """Registers how operators of `torch.ops.aten` are written with others: by default of whatever tensors,
-    else of complex ones alone, or of real ones."""
+def decomposition(*names: str, of_complex: bool | None = None, library: str = "aten") -> Callable[[H], H]:
+    """Registers how operators of `torch.ops.aten` or of another library are written with others: by default of
+    whatever tensors, else of complex ones alone, or of real ones."""
     tables = [
-        table for table, kind in ((DECOMPOSED, False), (COMPLEX_DECOMPOSED, True)) if of_complex in (None, kind)
+        table
+        for table, kind in ((DECOMPOSED, False), (COMPLEX_DECOMPOSED, True))
+        if of_complex in (None, kind)
     ]
 
     def register(function: H) -> H:
         for table in tables:
-            table.update({f"aten.{name}": function for name in names})
+            table.update({f"{library}.{name}": function for name in names})
         return function
 
     return register

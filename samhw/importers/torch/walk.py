@@ -37,7 +37,9 @@ from samhw.importers.torch.operators.complex_numbers import TAKES_PAIRS, of_comp
 from samhw.importers.torch.registry import (
     COMPLEX_DECOMPOSED,
     DECOMPOSED,
+    HOSTED,
     MASKED,
+    MOVES,
     PLACES,
     VIEWS,
     Handler,
@@ -71,7 +73,7 @@ class GraphWalk:
         self.arguments = arguments
         self.fixed = fixed
         self.build = Build()
-        self.importer = Importer(self.build, sparsify)
+        self.importer = Importer(self.build, sparsify, self.inlined)
         self.env: dict[Node, object] = {}
         self.loops = {loop.first: loop for loop in loops}
         self.in_loops = {node for loop in loops for node in loop.nodes}
@@ -178,24 +180,31 @@ class GraphWalk:
             results, place = arguments
             assert isinstance(results, list | tuple)
             assert isinstance(place, int)
-            return self.kept(node, results[place])
+            found = results[place]
+            return self.kept(
+                node,
+                self.importer.missing("a further result", "use the first one") if found is None else found,
+            )
         return self.kept(node, self.made(node, name, self.without_pairs(name, arguments), named))
 
-    def written(self, node: Node, function: Callable[..., Any], given: Sequence[object]) -> Any:
-        """What an operator gives that is written with others in PyTorch."""
-        graph = written_with_others(node, function)
-        leaves = zip(_flat([node.args, list(node.kwargs.values())]), _flat(given), strict=True)
-        held = {source: found for source, found in leaves if isinstance(source, Node)}
-        found: object = None
-        placeholders = iter(node.all_input_nodes)
+    def inlined(self, function: Callable[..., Any], like: tuple[Any, Any], given: tuple[Any, Any]) -> Any:
+        """What a function in PyTorch makes of arguments and named ones.
+
+        Args:
+            like: tensors of their shapes in their places.
+        """
+        graph = written_with_others(function, *like)
+        flatten = torch.utils._pytree.tree_leaves
+        pairs = zip(flatten(like), flatten(given), strict=True)
+        left = iter([found for meta, found in pairs if isinstance(meta, Tensor)])
         for part in graph.nodes:
             if part.op == "placeholder":
-                self.env[part] = held[next(placeholders)]
+                self.env[part] = self.kept(part, next(left))
             elif part.op == "call_function":
                 self.env[part] = self.applied(part, operator_name(part.target))
             elif part.op == "output":
-                found = self.mapped(part.args[0])
-        return found
+                return self.mapped(part.args[0])
+        return None
 
     def parts_with_steps(self, name: str, node: Node) -> tuple[list[object], int] | None:
         """The parts of what puts steps of scans one behind the other, and its dimension; None for others."""
@@ -244,16 +253,19 @@ class GraphWalk:
             return self.scan(*arguments)
         if (empty := empty_of(node)) is not None:
             return Known(empty, self.build.result_name)
-        if not any(isinstance(item, Value | Complex) for item in held):
+        if name not in HOSTED and not any(isinstance(item, Value | Complex) for item in held):
             if all(isinstance(item, Known) for item in held):
                 return self.folded(node, name, arguments, named, handler)
             if _is_of_indices(node, name, held):
                 return self.on_host(node, arguments, named)
         if name in _MADE_OF_SHAPES:
             return Known(of_shape(node, name, arguments), self.build.result_name)
+        if name in MOVES and any(isinstance(item, Value) and item.mask is not None for item in held):
+            return self.under_masks(node, name, arguments, named)
         of_pairs = is_complex(node) or any(isinstance(item, Complex) for item in held)
         if (function := (COMPLEX_DECOMPOSED if of_pairs else DECOMPOSED).get(name)) is not None:
-            return self.written(node, function, [arguments, list(named.values())])
+            like = torch.fx.map_arg((node.args, node.kwargs), lambda source: source.meta["val"])
+            return self.inlined(function, like, (tuple(arguments), named))
         if of_pairs:
             return of_complex(self.importer, name, [_as_number(item) for item in arguments], named)
         if handler is None:
@@ -263,7 +275,11 @@ class GraphWalk:
             )
         if name not in MASKED:
             check_unmasked(*held)
-        if makes_integers(node) and not makes_conditions(node) and name not in _WHOLE | PLACES | VIEWS:
+        if (
+            makes_integers(node)
+            and not makes_conditions(node)
+            and name not in _WHOLE | PLACES | VIEWS | HOSTED
+        ):
             raise UnsupportedError(
                 "computes whole numbers", "hardware has one type of values; give indices as inputs"
             )
@@ -276,6 +292,22 @@ class GraphWalk:
         return (
             replace(found, condition=True) if isinstance(found, Value) and makes_conditions(node) else found
         )
+
+    def under_masks(self, node: Node, name: str, arguments: list[object], named: dict[str, object]) -> Value:
+        """What moves elements of which some are -inf: what is hidden of a part is hidden of the whole."""
+        masks, operands = self.importer.masks, Value | Known | Host
+
+        def part(number: int) -> Value:
+            def pick(x: Any) -> Any:
+                return masks.apart(x)[number] if isinstance(x, operands) else x
+
+            given = [
+                torch.utils._pytree.tree_map(pick, argument) if place in MOVES[name] else argument
+                for place, argument in enumerate(arguments)
+            ]
+            return self.importer.value(self.made(node, name, given, named))  # type: ignore[arg-type]
+
+        return masks.masked(part(0), replace(part(1), condition=True))
 
     def without_pairs(self, name: str, arguments: list[object]) -> list[object]:
         """Arguments in which the pairs that a complex tensor is viewed as are a tensor of real numbers, but
@@ -378,6 +410,7 @@ class GraphWalk:
         return found
 
 
+MISSING = UnsupportedError("gives a result for which there is no hardware yet", "use its first result")
 _RANDOM = frozenset(
     f"aten.{name}"
     for name in ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "bernoulli")
@@ -405,7 +438,7 @@ _WHOLE = frozenset(
         *("div", "floor_divide", "remainder", "fmod", "round", "floor", "ceil", "trunc", "sign"),
         *("gather", "index", "index_select", "embedding", "index_add", "index_put", "scatter", "scatter_add"),
     )
-)
+) | {"samhw.contract"}
 """What gives whole numbers of whole numbers, in hardware's one type of values too."""
 
 

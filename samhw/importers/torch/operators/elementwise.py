@@ -10,7 +10,6 @@ from samhw.importers.torch import host
 from samhw.importers.torch.complex_pair import is_zero
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
-from samhw.importers.torch.operators.rounding import quotient
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
 from samhw.lang.expr import Expr
@@ -28,6 +27,7 @@ from samhw.lang.functions import (
     lt,
     reciprocal,
     relu,
+    rint,
     rsqrt,
     select,
     sigmoid,
@@ -259,10 +259,11 @@ def import_mul(importer: Importer, a: Operand, b: Operand) -> Value:
 
 @operator("div", "true_divide", masked=True)
 def import_div(importer: Importer, a: Operand, b: Operand, *, rounding_mode: str | None = None) -> Value:
-    if rounding_mode is not None:
-        check_unmasked(a, b)
-        return quotient(importer, a, b, rounding_mode)
     check_unmasked(b)
+    if rounding_mode is not None:
+        check_unmasked(a)
+        found: Value = importer.call(rounding_mode, importer.elementwise(lambda x, y: x / y, a, b))
+        return found
     if isinstance(b, int | float) and b:
         return importer.elementwise(lambda x: x * (1 / b), a)
     return importer.elementwise(lambda x, y: x / y, a, b)
@@ -344,12 +345,7 @@ def import_masked_fill(importer: Importer, x: Operand, condition: Operand, numbe
     return importer.elementwise(lambda c, e, n: select(c, n, e), condition, x, number)
 
 
-@operator("fill")
-def import_fill(importer: Importer, x: Operand, number: Operand) -> Value:
-    expanded = importer.views.expand(importer.value(number), importer.shape(importer.value(x)))
-    return importer.elementwise(lambda n: n, expanded)
-
-
-@operator("threshold")
-def import_threshold(importer: Importer, x: Operand, threshold: float, number: float) -> Value:
-    return importer.elementwise(lambda e: select(le(e, threshold), number, e), importer.materialized(x))
+@operator("round")
+def import_round(importer: Importer, x: Operand, *, decimals: int = 0) -> Value:
+    scale = 10.0**decimals
+    return importer.elementwise(lambda e: rint(e * scale) / scale if decimals else rint(e), x)

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 from samhw.importers.core import UnsupportedError, Value, check_unmasked
 from samhw.importers.torch.importer import Importer
@@ -10,8 +9,7 @@ from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import Results, operator
 from samhw.lang import COORDINATES
 from samhw.lang.expr import Literal, RunningReduction, free_indices
-from samhw.lang.functions import abs as abs_
-from samhw.lang.functions import eq, exp, log, sqrt
+from samhw.lang.functions import eq, exp
 
 __all__ = ["RowAlong", "coordinates", "reduced", "row_along", "total"]
 
@@ -69,35 +67,6 @@ def import_mean(
 ) -> Value:
     x = importer.value(x)
     return total(importer, x, dim, keepdim, 1 / count(importer, x, dim))
-
-
-def variance(
-    importer: Importer, x: Value, dim: Ints | None, correction: float, keepdim: bool
-) -> tuple[Value, Value]:
-    """The differences from the mean, and the mean of their squares."""
-    x = importer.materialized(x)
-    number = count(importer, x, dim)
-    mean = total(importer, x, dim, True, 1 / number)
-    apart = importer.materialized(importer.elementwise(lambda e, m: e - m, x, mean))
-    squares = importer.elementwise(lambda d: d * d, apart)
-    return apart, total(importer, squares, dim, keepdim, 1 / max(number - correction, 1e-300))
-
-
-@operator("var", "std")
-def import_var(importer: Importer, x: Operand, *arguments: Any, **named: Any) -> Value:
-    dim, correction, keepdim = _variance_arguments(*arguments, **named)
-    _, found = variance(importer, importer.value(x), dim, correction, keepdim)
-    return importer.elementwise(sqrt, found) if importer.operator == "aten.std" else found
-
-
-@operator("var_mean", "std_mean")
-def import_var_mean(importer: Importer, x: Operand, *arguments: Any, **named: Any) -> tuple[Value, Value]:
-    dim, correction, keepdim = _variance_arguments(*arguments, **named)
-    made = importer.materialized(x)
-    _, found = variance(importer, made, dim, correction, keepdim)
-    if importer.operator == "aten.std_mean":
-        found = importer.elementwise(sqrt, found)
-    return found, total(importer, made, dim, keepdim, 1 / count(importer, made, dim))
 
 
 @operator("amax", masked=True)
@@ -211,33 +180,6 @@ def import_prod(
     return reduced(importer, importer.tensors.expanded(importer.materialized(x)), dim, keepdim, "prod")
 
 
-@operator("linalg_vector_norm", "norm")
-def import_norm(
-    importer: Importer,
-    x: Operand,
-    ord: float | None = 2,
-    dim: Ints | None = None,
-    keepdim: bool = False,
-    **_: object,
-) -> Value:
-    x = importer.materialized(x)
-    if ord in (2, None):
-        squares = importer.elementwise(lambda e: e * e, x)
-        return importer.elementwise(sqrt, reduced(importer, squares, dim, keepdim))
-    magnitude = importer.materialized(importer.elementwise(abs_, x))
-    if ord in (1, math.inf, -math.inf):
-        kind = {1: "sum", math.inf: "max"}.get(ord, "min")
-        return reduced(importer, magnitude, dim, keepdim, kind)
-    if ord == 0:
-        present = importer.elementwise(lambda e: 1 - eq(e, 0), magnitude)
-        return reduced(importer, present, dim, keepdim)
-    if ord < 0:
-        raise UnsupportedError(f"is a norm of order {ord}", "use -inf, or one that is not negative")
-    powers = importer.call("pow", magnitude, ord)
-    found: Value = importer.call("pow", reduced(importer, powers, dim, keepdim), 1 / ord)
-    return found
-
-
 @operator("any", "all")
 def import_any(importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False) -> Value:
     """The greatest or the least of conditions, or of what is not 0."""
@@ -260,47 +202,6 @@ def softmax(importer: Importer, x: Value, dim: int) -> Value:
     return importer.materialized(found)
 
 
-@operator("log_softmax", "_log_softmax", masked=True)
-def import_log_softmax(importer: Importer, x: Operand, dim: int, *_: object, **__: object) -> Value:
-    if (masked := importer.value(x)).mask is not None:
-        masked = importer.materialized(masked)
-        most, sums = _exponentials(importer, masked, dim)[1:]
-        return importer.elementwise(lambda e, m, s: e - m - log(s), masked, most, sums)
-    x = importer.tensors.expanded(importer.materialized(x), [dim])
-    x = importer.materialized(x)
-    most = reduced(importer, x, dim, True, "max")
-    apart = importer.materialized(importer.elementwise(lambda e, m: e - m, x, most))
-    sums = reduced(importer, importer.materialized(importer.elementwise(exp, apart)), dim, True)
-    return importer.elementwise(lambda d, s: d - log(s), apart, sums)
-
-
-@operator("logsumexp", masked=True)
-def import_logsumexp(importer: Importer, x: Operand, dim: Ints | None, keepdim: bool = False) -> Value:
-    """Under a mask along one dimension."""
-    x = importer.materialized(x)
-    if x.mask is not None:
-        (place,) = _only(dim, len(x.modes))
-        _, most, sums = _exponentials(importer, x, place)
-        found = importer.elementwise(lambda s, m: log(s) + m, sums, most)
-        gone = place % len(x.modes)
-        return found if keepdim else replace(found, modes=(*found.modes[:gone], *found.modes[gone + 1 :]))
-    most = importer.materialized(reduced(importer, x, dim, True, "max"))
-    apart = importer.elementwise(lambda e, m: exp(e - m), x, most)
-    sums = reduced(importer, importer.materialized(apart), dim, keepdim)
-    last = reduced(importer, x, dim, keepdim, "max") if not keepdim else most
-    return importer.elementwise(lambda s, m: log(s) + m, sums, last)
-
-
-def _only(dim: Ints | None, rank: int) -> list[int]:
-    """The one dimension that is asked for."""
-    dims = list(range(rank)) if dim is None or dim == [] else [dim] if isinstance(dim, int) else list(dim)
-    if len(dims) != 1:
-        raise UnsupportedError(
-            "takes several dimensions of a value that is -inf at places", "take one after the other"
-        )
-    return dims
-
-
 def _exponentials(importer: Importer, x: Value, dim: int) -> tuple[Value, Value, Value]:
     """exp(x - max x), max x, and the sums along a mode; where there is a mask, over its points only."""
     build = importer.build
@@ -320,17 +221,6 @@ def _exponentials(importer: Importer, x: Value, dim: int) -> tuple[Value, Value,
     modes = tuple(() if n == dim else mode for n, mode in enumerate(x.modes))
     build.hint_order(access, [*lhs, *(i for i in access.names if i in removed)])
     return Value(x.modes, above), Value(modes, most), Value(modes, sums)
-
-
-def _variance_arguments(*arguments: Any, **named: Any) -> tuple[Ints | None, float, bool]:
-    """Dimensions, correction, and whether they stay."""
-    values = list(arguments)
-    dim = None if not values or isinstance(values[0], bool) else values.pop(0)
-    correction = float(values.pop(0)) if values else 1.0
-    keepdim = bool(values.pop(0)) if values else False
-    chosen = named.get("correction", named.get("unbiased", correction))
-    dim = named.get("dim", dim)
-    return dim, float(1.0 if chosen is None else chosen), bool(named.get("keepdim", keepdim))
 
 
 # Of all elements along a dimension up to each

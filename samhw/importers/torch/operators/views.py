@@ -9,7 +9,6 @@ from samhw.importers.core import MOST_JOINED, Hints, UnsupportedError, Value, ch
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.operators.elementwise import clamp
-from samhw.importers.torch.operators.rounding import trunc
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
 from samhw.lang.expr import Expr
@@ -47,7 +46,8 @@ def import_same(importer: Importer, x: Operand, *_: object, **named: object) -> 
         return importer.elementwise(_EIGHT_BITS[dtype], x)
     if dtype is not None and dtype != torch.bool and not (dtype.is_floating_point or dtype.is_complex):
         check_unmasked(x)
-        return trunc(importer, x)
+        found: Value = importer.call("trunc", x)
+        return found
     return importer.value(x)
 
 
@@ -183,19 +183,13 @@ def _empty(importer: Importer, x: Value, dim: int) -> Known:
     return Known(torch.empty(shape), "empty")
 
 
-@operator("cat", masked=True)
+@operator("cat")
 def import_cat(importer: Importer, tensors: Sequence[Operand], dim: int = 0) -> Value:
     shapes = [importer.shape(tensor) for tensor in tensors]
     held = [importer.value(t) for t, shape in zip(tensors, shapes, strict=True) if 0 not in shape]
     dim %= len(held[0].modes)
     if len(held) == 1:
         return held[0]
-    if any(each.mask is not None for each in held):
-        # What is hidden of a part is hidden of the whole, as of scores beside a sink of attention.
-        parts = [importer.masks.apart(each) for each in held]
-        scores = import_cat(importer, [part for part, _ in parts], dim)
-        shown = import_cat(importer, [condition for _, condition in parts], dim)
-        return importer.masks.masked(scores, replace(shown, condition=True))
     if importer.build.block is not None:
         return _side_by_side(importer, held, dim)
     return importer.tensors.concatenated(held, dim)
@@ -248,25 +242,3 @@ def _unit(importer: Importer, size: int, place: int) -> Value:
     held = torch.zeros(size)
     held[place] = 1
     return importer.constant(held, f"unit_{place}", Hints("csf"))
-
-
-@operator("flip")
-def import_flip(importer: Importer, x: Operand, dims: Sequence[int]) -> Value:
-    x = importer.value(x)
-    for dim in dims:
-        size = importer.build.shape(x)[dim]
-        x = importer.views.index_select(x, dim, list(range(size))[::-1])
-    return x
-
-
-@operator("roll")
-def import_roll(importer: Importer, x: Operand, shifts: Ints, dims: Ints = ()) -> Value:
-    x = importer.value(x)
-    for shift, dim in zip(_list(shifts), _list(dims), strict=True):
-        size = importer.build.shape(x)[dim]
-        x = importer.views.index_select(x, dim, [(n - shift) % size for n in range(size)])
-    return x
-
-
-def _list(item: Ints) -> list[int]:
-    return [item] if isinstance(item, int) else list(item)

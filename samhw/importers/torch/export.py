@@ -8,12 +8,11 @@ import sys
 import sysconfig
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
-from functools import cache
 from io import StringIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -24,7 +23,7 @@ from torch.nn.utils.rnn import PackedSequence
 from samhw.errors import InputError
 from samhw.importers.core import Arguments
 from samhw.importers.torch.followed import Followed, FollowedModule
-from samhw.importers.torch.registry import is_known
+from samhw.importers.torch.inlined import of_pytorch
 from samhw.importers.torch.state import restored
 
 __all__ = [
@@ -64,7 +63,7 @@ def exported(
             _make_dense(module)
             _watch_for_packed_sequences(module)
             program, follower = _traced(module, arguments, stand_ins, sparse)
-            program = program.run_decompositions(dict(_table()))
+            program = program.run_decompositions(dict(of_pytorch()))
     except InputError:
         raise
     except Exception as error:
@@ -113,13 +112,6 @@ def _is_asserted(error: Exception) -> bool:
         return False
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
     return any(node.lineno <= (frame.lineno or 0) <= (node.end_lineno or 0) for node in found)
-
-
-@cache
-def _table() -> dict[Any, Callable[..., Any]]:
-    """How PyTorch itself writes operators with others, but for those that this package knows."""
-    default = torch.export.default_decompositions().materialize()
-    return {op: function for op, function in default.items() if not is_known(op)}
 
 
 def _is_same(one: Tensor, other: Tensor) -> bool:

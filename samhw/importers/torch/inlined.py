@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
 import torch
@@ -9,7 +10,16 @@ from torch import Tensor
 from torch.fx import Graph
 from torch.fx.experimental.proxy_tensor import make_fx
 
-__all__ = ["written_with_others"]
+from samhw.importers.torch.registry import is_known
+
+__all__ = ["of_pytorch", "written_with_others"]
+
+
+@cache
+def of_pytorch() -> dict[Any, Callable[..., Any]]:
+    """How PyTorch itself writes operators with others, but for those that this package knows."""
+    default = torch.export.default_decompositions().materialize()
+    return {op: function for op, function in default.items() if not is_known(op)}
 
 
 def written_with_others(
@@ -29,6 +39,6 @@ def written_with_others(
     fakes = [tensor.fake_mode for tensor in tensors if hasattr(tensor, "fake_mode")]
     mode: AbstractContextManager[Any] = fakes[0] if fakes else nullcontext()
     with mode, torch.no_grad():
-        graph: Graph = make_fx(applied, tracing_mode="real" if fakes else "fake")(*tensors).graph
+        graph: Graph = make_fx(applied, of_pytorch(), "real" if fakes else "fake")(*tensors).graph
     graph.eliminate_dead_code()
     return graph

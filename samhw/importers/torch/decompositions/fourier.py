@@ -34,7 +34,7 @@ def _multiplied(multiply: Callable[[Any, Any], Tensor], a: Any, b: Any) -> Any:
     return torch.complex(multiply(p, r) - multiply(q, s), multiply(p, s) + multiply(q, r))
 
 
-for _name in ("mul", "matmul", "mm", "bmm", "mv", "dot", "outer"):
+for _name in ("mul", "matmul", "mm", "bmm", "mv"):
     decomposition(_name, of_complex=True)(partial(_multiplied, getattr(torch, _name)))
 
 

@@ -3,6 +3,7 @@ far."""
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -85,15 +86,10 @@ def ceil(x: Tensor) -> Tensor:
     return nearest + (nearest < x).to(x.dtype)
 
 
-@decomposition("trunc", "fix")
+@decomposition("trunc")
 def trunc(x: Tensor) -> Tensor:
     size = floor(x.abs())
     return torch.where(x < 0, -size, size)
-
-
-@decomposition("floor_divide")
-def floor_divide(a: Tensor, b: Tensor | float) -> Tensor:
-    return floor(a / b)
 
 
 @decomposition("remainder")
@@ -109,19 +105,7 @@ def fmod(a: Tensor, b: Tensor | float) -> Tensor:
 
 
 @decomposition("rrelu")
-def rrelu(
-    x: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, *_: object
-) -> Tensor:
+def rrelu(x: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, *_: Any) -> Tensor:
     if training:
         raise UnsupportedError("draws random numbers", "call model.eval() before")
     return F.leaky_relu(x, (lower + upper) / 2)
-
-
-@decomposition("threshold")
-def threshold(x: Tensor, least: float, number: float) -> Tensor:
-    return torch.where(x <= least, number, x)
-
-
-@decomposition("fill")
-def fill(x: Tensor, number: Tensor | float) -> Tensor:
-    return number.expand(x.shape) if isinstance(number, Tensor) else torch.full(x.shape, number)

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samhw.importers.core import UnsupportedError
+from samhw.importers.torch.decompositions.windows import spread
 from samhw.importers.torch.own_operators import (
     NOTHING,
     contract,
@@ -269,16 +270,9 @@ def index_put(x: Tensor, indices: Sequence[Tensor | None], source: Tensor, accum
     return put(x, at_indices(x, indices), source, "sum" if accumulate else "last")
 
 
-@decomposition("index_copy", "index_fill")
-def index_copy(x: Tensor, dim: int, ids: Tensor, source: Tensor | float) -> Any:
-    """A slice of the source for each index, or a number."""
-    return put(x, at(x, dim, ids), _tensor(source), "last") if ids.numel() else x
-
-
-@decomposition("index_add")
-def index_add(x: Tensor, dim: int, ids: Tensor, source: Tensor, *, alpha: float = 1) -> Any:
-    scaled = source if alpha == 1 else source * alpha
-    return put(x, at(x, dim, ids), scaled, "sum") if source.numel() else x
+@decomposition("index_fill")
+def index_fill(x: Tensor, dim: int, ids: Tensor, number: Tensor | float) -> Any:
+    return put(x, at(x, dim, ids), _tensor(number), "last") if ids.numel() else x
 
 
 @decomposition("index_reduce")
@@ -326,9 +320,10 @@ def slice_scatter(
 
 
 @decomposition("select_scatter")
-def select_scatter(x: Tensor, source: Tensor, dim: int, place: int) -> Any:
-    place %= x.shape[dim]
-    return slice_scatter(x, source.unsqueeze(dim % x.dim()), dim, place, place + 1)
+def select_scatter(x: Tensor, source: Tensor, dim: int, place: int) -> Tensor:
+    dim %= x.dim()
+    is_there = torch.arange(x.shape[dim]) == place % x.shape[dim]
+    return torch.where(spread(is_there, x.dim() - 1 - dim), source.unsqueeze(dim), x)
 
 
 @decomposition("copy")

@@ -52,20 +52,9 @@ def var(x: Tensor, *given: Any, **named: Any) -> Tensor:
     return variance(x, *given, **named)[0]
 
 
-@decomposition("std")
-def std(x: Tensor, *given: Any, **named: Any) -> Tensor:
-    return variance(x, *given, **named)[0].sqrt()
-
-
 @decomposition("var_mean")
 def var_mean(x: Tensor, *given: Any, **named: Any) -> tuple[Tensor, Tensor]:
     return variance(x, *given, **named)[:2]
-
-
-@decomposition("std_mean")
-def std_mean(x: Tensor, *given: Any, **named: Any) -> tuple[Tensor, Tensor]:
-    found, mean, _ = variance(x, *given, **named)
-    return found.sqrt(), mean
 
 
 def affine(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -122,23 +111,6 @@ def group_norm(
 ) -> Tensor:
     split = x.unflatten(1, (groups, -1))
     return along_channels(normalised(split, range(2, split.dim()), eps).reshape(x.shape), weight, bias)
-
-
-@decomposition("instance_norm")
-def instance_norm(
-    x: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    mean: Tensor | None,
-    var: Tensor | None,
-    of_instances: bool,
-    momentum: float,
-    eps: float,
-    *_: object,
-) -> Tensor:
-    if not of_instances:
-        return batch_norm(x, weight, bias, mean, var, False, momentum, eps)
-    return along_channels(normalised(x, range(2, x.dim()), eps), weight, bias)
 
 
 @decomposition("batch_norm")
@@ -211,6 +183,16 @@ def vector_norm(
 def cdist(x: Tensor, y: Tensor, p: float = 2.0, *_: object) -> Tensor:
     """The norm of the difference of each row of one with each row of the other."""
     return vector_norm(x.unsqueeze(-2) - y.unsqueeze(-3), p, -1)
+
+
+@decomposition("dot")
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    return (a * b).sum()
+
+
+@decomposition("outer")
+def outer(a: Tensor, b: Tensor) -> Tensor:
+    return a.unsqueeze(1) * b
 
 
 @decomposition("addbmm")

@@ -25,15 +25,6 @@ def flip(x: Tensor, dims: Sequence[int]) -> Tensor:
     return x
 
 
-@decomposition("roll")
-def roll(x: Tensor, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tensor:
-    if not dims:
-        return roll(x.flatten(), shifts, [0]).reshape(x.shape)
-    for shift, dim in zip(shifts, dims, strict=True):
-        x = picked(x, dim, (torch.arange(x.shape[dim]) - shift) % x.shape[dim])
-    return x
-
-
 # Padding
 
 
@@ -59,22 +50,11 @@ def constant_pad(x: Tensor, padding: Sequence[int], number: float = 0) -> Tensor
     return torch.where(shown, x, number) if number <= -1e8 else x + torch.where(shown, 0.0, float(number))
 
 
-def repeating_pad(place: Callable[[Tensor, int], Tensor], x: Tensor, padding: Sequence[int]) -> Tensor:
-    """What stands at places outside of a size stands at others inside."""
+@decomposition("_pad_circular")
+def circular_pad(x: Tensor, padding: Sequence[int]) -> Tensor:
     for dim, before, behind in _pads(padding):
-        size = x.shape[dim]
-        x = picked(x, dim, place(torch.arange(-before, size + behind), size))
+        x = picked(x, dim, torch.arange(-before, x.shape[dim] + behind) % x.shape[dim])
     return x
-
-
-def reflected(place: Tensor, size: int) -> Tensor:
-    return size - 1 - (size - 1 - place.abs()).abs()
-
-
-for _count in (1, 2, 3):
-    decomposition(f"reflection_pad{_count}d")(partial(repeating_pad, reflected))
-    decomposition(f"replication_pad{_count}d")(partial(repeating_pad, lambda n, size: n.clamp(0, size - 1)))
-decomposition("_pad_circular")(partial(repeating_pad, torch.remainder))
 
 
 # Other sizes
@@ -149,7 +129,7 @@ for _name in ("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "upsample_bic
 # Diagonals: products with constants that have a one for each of their elements
 
 
-@decomposition("diagonal", "linalg_diagonal", "diagonal_copy")
+@decomposition("diagonal")
 def diagonal(x: Tensor, offset: int = 0, one: int = 0, other: int = 1) -> Any:
     """The diagonal of two dimensions stands in the last one."""
     one, other, own = one % x.dim(), other % x.dim(), letters(x.dim())
@@ -166,12 +146,6 @@ def diag_embed(x: Tensor, offset: int = 0, one: int = -2, other: int = -1) -> An
     names = {one % rank: "X", other % rank: "Y"}
     out = "".join(names.get(dim) or next(left) for dim in range(rank))
     return contract(f"ZXY,{letters(x.dim() - 1)}Z->{out}", _ones(size, size, offset), x)
-
-
-@decomposition("diag")
-def diag(x: Tensor, offset: int = 0) -> Any:
-    """Of a matrix its diagonal, of a vector the matrix that has it there."""
-    return (diag_embed if x.dim() == 1 else diagonal)(x, offset)
 
 
 def _ones(rows: int, columns: int, offset: int) -> Tensor:

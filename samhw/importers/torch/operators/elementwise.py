@@ -195,7 +195,6 @@ for _names, _function, _parameters in (
     ("clamp_min", lambda x, least: clamp(x, least), 1),
     ("clamp_max", lambda x, greatest: min_(x, greatest), 1),
     ("hardtanh", lambda x, min_val=-1.0, max_val=1.0: clamp(x, min_val, max_val), 2),
-    ("relu6", lambda x: clamp(x, 0, 6), 0),
     ("hardsigmoid", lambda x: clamp(x + 3.0, 0, 6) * (1 / 6), 0),
     ("hardswish", lambda x: x * clamp(x + 3.0, 0, 6) * (1 / 6), 0),
     ("elu", elu, 3),
@@ -205,7 +204,6 @@ for _names, _function, _parameters in (
     ("mish", lambda x: x * tanh(softplus(x)), 0),
     ("log_sigmoid", lambda x: -softplus(-x), 0),
     ("softsign", lambda x: x / (1 + abs_(x)), 0),
-    ("square", lambda x: x * x, 0),
     ("sign sgn", lambda x: lt(0, x) - lt(x, 0), 0),
     ("tan", lambda x: sin(x) / cos(x), 0),
     ("sinc", sinc, 0),
@@ -246,18 +244,13 @@ def import_sub(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) 
     return importer.elementwise(lambda x, y: x - (y if alpha == 1 else y * alpha), a, b)
 
 
-@operator("rsub")
-def import_rsub(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
-    return importer.elementwise(lambda x, y: y - (x if alpha == 1 else x * alpha), a, b)
-
-
 @operator("mul", masked=True)
 def import_mul(importer: Importer, a: Operand, b: Operand) -> Value:
     both = importer.masks.is_condition(a) and importer.masks.is_condition(b)
     return importer.elementwise(lambda x, y: x * y, a, b, condition=both)
 
 
-@operator("div", "true_divide", masked=True)
+@operator("div", masked=True)
 def import_div(importer: Importer, a: Operand, b: Operand, *, rounding_mode: str | None = None) -> Value:
     check_unmasked(b)
     if rounding_mode is not None:
@@ -304,19 +297,19 @@ def import_pow(importer: Importer, x: Operand, power: Operand) -> Value:
     return importer.elementwise(powered, x)
 
 
-@operator("logical_and", "bitwise_and", "__and__")
+@operator("logical_and", "bitwise_and")
 def import_and(importer: Importer, a: Operand, b: Operand) -> Value:
     a, b = importer.masks.condition(a), importer.masks.condition(b)
     return importer.elementwise(lambda x, y: x * y, a, b, condition=True)
 
 
-@operator("logical_or", "bitwise_or", "__or__")
+@operator("logical_or", "bitwise_or")
 def import_or(importer: Importer, a: Operand, b: Operand) -> Value:
     a, b = importer.masks.condition(a), importer.masks.condition(b)
     return importer.elementwise(max_, a, b, condition=True)
 
 
-@operator("logical_xor", "bitwise_xor", "__xor__")
+@operator("logical_xor", "bitwise_xor")
 def import_xor(importer: Importer, a: Operand, b: Operand) -> Value:
     a, b = importer.masks.condition(a), importer.masks.condition(b)
     return importer.elementwise(lambda x, y: 1 - eq(x, y), a, b, condition=True)
@@ -335,14 +328,6 @@ def import_where(importer: Importer, condition: Operand, a: Operand, b: Operand)
         return importer.masks.masked(b, importer.masks.negated(condition))
     check_unmasked(a, b)
     return importer.elementwise(select, condition, a, b)
-
-
-@operator("masked_fill", masked=True)
-def import_masked_fill(importer: Importer, x: Operand, condition: Operand, number: Operand) -> Value:
-    if importer.masks.is_minus_infinity(number):
-        return importer.masks.masked(x, importer.masks.negated(condition))
-    check_unmasked(x)
-    return importer.elementwise(lambda c, e, n: select(c, n, e), condition, x, number)
 
 
 @operator("round")

@@ -18,7 +18,7 @@ def import_linear(importer: Importer, x: Operand, weight: Operand, bias: Operand
     return made if bias is None else importer.add_to_sum(made, bias)
 
 
-@operator("matmul", "mm", "bmm", "_sparse_mm", "mv", "dot", "vdot")
+@operator("matmul", "mm", "bmm", "_sparse_mm", "mv")
 def import_matmul(importer: Importer, a: Operand, b: Operand, *_: object) -> Value:
     a, b = importer.value(a), importer.value(b)
     ranks = len(a.modes), len(b.modes)
@@ -61,11 +61,6 @@ def _without_diagonals(importer: Importer, part: str, value: Value) -> tuple[str
         diagonal = importer.call("diagonal", value, 0, one, other)
         part, value = f"{part[:one]}{part[one + 1 : other]}{part[other + 1 :]}{letter}", diagonal
     return part, value
-
-
-@operator("outer", "ger")
-def import_outer(importer: Importer, a: Operand, b: Operand) -> Value:
-    return contract(importer.tensors, "i,j->ij", importer.value(a), importer.value(b))
 
 
 @operator("bilinear")

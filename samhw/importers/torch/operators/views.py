@@ -14,15 +14,7 @@ from samhw.importers.torch.value import Known
 from samhw.lang.expr import Expr
 from samhw.lang.functions import eq, f8e4m3, f8e5m2
 
-__all__ = ["transposed"]
-
-
-def transposed(importer: Importer, x: Value, one: int, other: int) -> Value:
-    """With two modes changed for each other."""
-    modes = list(x.modes)
-    if modes:
-        modes[one], modes[other] = modes[other], modes[one]
-    return replace(x, modes=tuple(modes))
+__all__: list[str] = []
 
 
 _EIGHT_BITS: Mapping[torch.dtype, Callable[[Expr], Expr]] = {
@@ -58,7 +50,7 @@ def import_dropout(importer: Importer, x: Operand, p: float, train: bool) -> Val
     return importer.value(x)
 
 
-@operator("view", "reshape", "_unsafe_view", view=True)
+@operator("view", "reshape", view=True)
 def import_view(importer: Importer, x: Operand, shape: Sequence[int], *_: object) -> Value:
     return importer.views.view(importer.value(x), list(shape))
 
@@ -67,17 +59,6 @@ def import_view(importer: Importer, x: Operand, shape: Sequence[int], *_: object
 def import_permute(importer: Importer, x: Operand, dims: Sequence[int]) -> Value:
     x = importer.value(x)
     return replace(x, modes=tuple(x.modes[dim] for dim in dims))
-
-
-@operator("transpose", view=True)
-def import_transpose(importer: Importer, x: Operand, one: int, other: int) -> Value:
-    return transposed(importer, importer.value(x), one, other)
-
-
-@operator("t", view=True)
-def import_t(importer: Importer, x: Operand) -> Value:
-    x = importer.value(x)
-    return transposed(importer, x, -2, -1) if len(x.modes) > 1 else x
 
 
 @operator("unsqueeze", view=True)

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.fx import Graph
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from samhw.importers.torch.normal_form import bring_to_normal_form
 from samhw.importers.torch.registry import is_known
 
 __all__ = ["of_pytorch", "written_with_others"]
@@ -40,5 +41,6 @@ def written_with_others(
     mode: AbstractContextManager[Any] = fakes[0] if fakes else nullcontext()
     with mode, torch.no_grad():
         graph: Graph = make_fx(applied, of_pytorch(), "real" if fakes else "fake")(*tensors).graph
+    bring_to_normal_form(graph)
     graph.eliminate_dead_code()
     return graph

@@ -63,6 +63,9 @@ VIEWS: set[str] = set()
 HOSTED: set[str] = set()
 """Operators that say themselves what becomes of constants, and of what the host works out."""
 
+UNDONE = frozenset(f"aten.{name}" for name in ("unbind", "split", "split_with_sizes", "chunk"))
+"""Operators that the normal form of a graph does without."""
+
 PLACES: set[str] = set()
 """Operators that give places of elements, and say themselves what is in the way."""
 
@@ -136,4 +139,4 @@ def handler_of(target: object) -> Handler | None:
 def is_known(target: object) -> bool:
     """Whether an operator of real tensors, or of complex ones, stays whole."""
     name = operator_name(target)
-    return any(name in table for table in (OPERATORS, DECOMPOSED, COMPLEX_DECOMPOSED))
+    return any(name in table for table in (OPERATORS, DECOMPOSED, COMPLEX_DECOMPOSED, UNDONE))

@@ -33,6 +33,7 @@ from samhw.importers.torch.node import (
     of_shape,
     scope_of,
 )
+from samhw.importers.torch.normal_form import bring_to_normal_form
 from samhw.importers.torch.operators.complex_numbers import TAKES_PAIRS, of_complex
 from samhw.importers.torch.registry import (
     COMPLEX_DECOMPOSED,
@@ -89,7 +90,7 @@ class GraphWalk:
             if node.op == "placeholder":
                 self.env[node] = self.placeholder(node, specs[node.name])
             elif node in self.loops:
-                Rolled(self.importer, self.loops[node], self.env, self.call, self.embedding).add()
+                Rolled(self.importer, self.loops[node], self.env, self.call).add()
             elif node in self.in_loops:
                 continue
             elif node.op == "get_attr":
@@ -219,6 +220,7 @@ class GraphWalk:
 
     def scan(self, body: Any, states: Any, inputs: Any, others: Any = ()) -> list[Value]:
         """What PyTorch's own scan gives: the last states, then what its steps give."""
+        bring_to_normal_form(body.graph)
         placeholders = [node for node in body.graph.nodes if node.op == "placeholder"]
 
         def step(before: Sequence[Value], now: Sequence[Value]) -> tuple[list[Value], list[Value]]:
@@ -234,13 +236,6 @@ class GraphWalk:
         start, given = ([self.importer.value(item) for item in items] for items in (states, inputs))
         last, every, _ = self.importer.scans.scan(step, start, given, self.importer.shape(given[0])[0])
         return [*last, *every]
-
-    def embedding(self, node: Node, indices: Node) -> object:
-        """What an embedding gives for other indices."""
-        arguments = [self.mapped(node.args[0]), self.mapped(indices), *map(self.mapped, node.args[2:])]
-        self.build.scope = scope_of(node)
-        self.build.result_name = name_of(self.build.scope, "aten.embedding")
-        return self.made(node, "aten.embedding", arguments, {})
 
     def made(self, node: Node, name: str, arguments: list[object], named: dict[str, object]) -> object:
         held = [

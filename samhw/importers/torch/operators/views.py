@@ -10,7 +10,6 @@ from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.operators.elementwise import clamp
 from samhw.importers.torch.registry import operator
-from samhw.importers.torch.value import Known
 from samhw.lang.expr import Expr
 from samhw.lang.functions import eq, f8e4m3, f8e5m2
 
@@ -138,30 +137,6 @@ def _sliced(importer: Importer, x: Value, dim: int, start: int, length: int, ste
     held, shown = (importer.value(each) for each in importer.masks.apart(x))
     parts = [importer.views.slice(each, dim, start, length, step) for each in (held, shown)]
     return importer.masks.masked(parts[0], replace(parts[1], condition=True))
-
-
-@operator("unbind", view=True)
-def import_unbind(importer: Importer, x: Operand, dim: int = 0) -> list[Value]:
-    return [import_select(importer, x, dim, place) for place in range(importer.shape(x)[dim])]
-
-
-@operator("split", "split_with_sizes", view=True)
-def import_split(importer: Importer, x: Operand, how: Ints, dim: int = 0) -> list[Value | Known]:
-    x = importer.value(x)
-    size = importer.build.shape(x)[dim]
-    sizes = [min(how, size - n) for n in range(0, size, how)] if isinstance(how, int) else list(how)
-    starts = [sum(sizes[:n]) for n in range(len(sizes))]
-    return [
-        importer.views.slice(x, dim, start, length) if length else _empty(importer, x, dim)
-        for start, length in zip(starts, sizes, strict=True)
-    ]
-
-
-def _empty(importer: Importer, x: Value, dim: int) -> Known:
-    """None of a dimension."""
-    shape = list(importer.build.shape(x))
-    shape[dim] = 0
-    return Known(torch.empty(shape), "empty")
 
 
 @operator("cat")

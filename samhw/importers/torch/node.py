@@ -19,7 +19,6 @@ __all__ = [
     "keeps_integers",
     "located",
     "makes_conditions",
-    "makes_integers",
     "memory_of",
     "name_of",
     "of_shape",
@@ -108,12 +107,6 @@ def empty_of(node: Node) -> Tensor | None:
 def depends_on_data(size: object) -> bool:
     """Whether an extent is known only as the module runs."""
     return isinstance(size, torch.SymInt) and size.node.maybe_as_int() is None
-
-
-def makes_integers(node: Node) -> bool:
-    """Whether it gives a tensor of whole numbers, or of conditions."""
-    meta = node.meta.get("val")
-    return isinstance(meta, Tensor) and not meta.is_floating_point()
 
 
 def keeps_integers(node: Node) -> bool:

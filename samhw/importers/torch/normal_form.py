@@ -24,9 +24,8 @@ def bring_to_normal_form(graph: Graph) -> None:
     for node in list(graph.nodes):
         if node.target is python_operator.getitem and operator_name(node.args[0].target) in UNDONE:
             _swap(node, *_part(*node.args), like=node.args[0])
-        elif node.target is aten.copy.default and isinstance(source := node.args[1], Node):
-            if source.meta["val"].dtype == node.meta["val"].dtype:
-                _swap(node, aten.expand.default, source, list(node.meta["val"].shape))
+        elif node.target is aten.copy.default and _type(node.args[1]) == _type(node):
+            _swap(node, aten.expand.default, node.args[1], list(node.meta["val"].shape))
     for node in graph.find_nodes(op="call_function", target=aten.select_scatter.default):
         _stack_written(node)
     embeddings: dict[Any, list[Any]] = {}
@@ -57,6 +56,10 @@ def _swap(node: Node, target: Any, *args: Any, like: Node | None = None) -> None
     """Puts another operator in the place of one."""
     node.replace_all_uses_with(_new(node, node.meta["val"], target, *args, like=like))
     node.graph.erase_node(node)
+
+
+def _type(node: Any) -> torch.dtype | None:
+    return node.meta["val"].dtype if isinstance(node, Node) else None
 
 
 def _part(parts: Any, number: int) -> tuple[Any, ...]:
@@ -101,11 +104,11 @@ def _goes_on(before: Any, after: Any) -> bool:
 
 def _embedding(graph: Graph, weight: Node, source: Node, rest: list[Any], like: Node) -> Node:
     """The embedding of all indices, as soon as there are these."""
-    seen: set[Node] = set()
-    nodes = iter(graph.nodes)
-    while not {weight, source} <= seen or at.op == "placeholder":
-        seen.add(at := next(nodes))
-    at = at if at not in (weight, source) else at.next
+    left = {weight, source}
+    for at in list(graph.nodes):
+        if not left and at.op != "placeholder":
+            break
+        left.discard(at)
     meta = weight.meta["val"]
     value = meta.new_empty((*source.meta["val"].shape, meta.shape[1]))
     return _new(at, value, aten.embedding.default, weight, source, *rest, like=like)

@@ -15,6 +15,7 @@ __all__ = [
     "counts",
     "elsewhere",
     "hot",
+    "joined",
     "letters",
     "line",
     "picked",
@@ -31,6 +32,7 @@ _OWN.define("hot(Tensor[] ids, int[] sizes, int[] order, int over, bool once) ->
 _OWN.define("counts(Tensor[] ids, int[] sizes, int[] order, int over) -> Tensor")
 _OWN.define("elsewhere(Tensor made, Tensor x, Tensor counts) -> Tensor")
 _OWN.define("alone(Tensor x) -> Tensor")
+_OWN.define("joined(Tensor one, Tensor other) -> Tensor")
 _OWN.define("line(Tensor ids, int dim) -> Tensor")
 
 
@@ -82,6 +84,11 @@ def elsewhere(made: Tensor, x: Tensor, counts: Tensor) -> Any:
     return torch.ops.samhw.elsewhere(made, x, counts)
 
 
+def joined(one: Tensor, other: Tensor) -> Any:
+    """The total of two sums, which have just been made, in one statement."""
+    return torch.ops.samhw.joined(one, other)
+
+
 def line(ids: Tensor, dim: int) -> Any:
     """The list of indices along a dimension, which an index tensor repeats along all others."""
     return torch.ops.samhw.line(ids, dim)
@@ -130,6 +137,11 @@ def _(made: Tensor, x: Tensor, counts: Tensor) -> Tensor:
 @torch.library.register_fake("samhw::alone")
 def _(x: Tensor) -> Tensor:
     return torch.empty_like(x)
+
+
+@torch.library.register_fake("samhw::joined")
+def _(one: Tensor, other: Tensor) -> Tensor:
+    return torch.empty_like(one)
 
 
 @torch.library.register_fake("samhw::line")

@@ -60,22 +60,18 @@ VIEWS: set[str] = set()
 """Operators that give the elements that they are given, and no others."""
 
 
-HOSTED: set[str] = set()
-"""Operators that say themselves what becomes of constants, and of what the host works out."""
+OWN = "samhw."
+"""How operators of this package begin, which say themselves what becomes of constants, and of what the host works
+out."""
 
 UNDONE = frozenset(f"aten.{name}" for name in ("unbind", "split", "split_with_sizes", "chunk"))
 """Operators that the normal form of a graph does without."""
-
-PLACES: set[str] = set()
-"""Operators that give places of elements, and say themselves what is in the way."""
 
 
 def operator(
     *names: str,
     masked: bool = False,
     view: bool = False,
-    places: bool = False,
-    hosted: bool = False,
     library: str = "aten",
 ) -> Callable[[H], H]:
     """Registers an importer of PyTorch's own operators, by their names in `torch.ops.aten`, or of another
@@ -88,10 +84,6 @@ def operator(
                 MASKED.add(name)
             if view:
                 VIEWS.add(name)
-            if places:
-                PLACES.add(name)
-            if hosted:
-                HOSTED.add(name)
         return handler
 
     return register

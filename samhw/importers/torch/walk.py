@@ -27,7 +27,6 @@ from samhw.importers.torch.node import (
     keeps_integers,
     located,
     makes_conditions,
-    makes_integers,
     memory_of,
     name_of,
     of_shape,
@@ -38,10 +37,9 @@ from samhw.importers.torch.operators.complex_numbers import TAKES_PAIRS, of_comp
 from samhw.importers.torch.registry import (
     COMPLEX_DECOMPOSED,
     DECOMPOSED,
-    HOSTED,
     MASKED,
     MOVES,
-    PLACES,
+    OWN,
     VIEWS,
     Handler,
     handler_of,
@@ -248,7 +246,7 @@ class GraphWalk:
             return self.scan(*arguments)
         if (empty := empty_of(node)) is not None:
             return Known(empty, self.build.result_name)
-        if name not in HOSTED and not any(isinstance(item, Value | Complex) for item in held):
+        if not name.startswith(OWN) and not any(isinstance(item, Value | Complex) for item in held):
             if all(isinstance(item, Known) for item in held):
                 return self.folded(node, name, arguments, named, handler)
             if _is_of_indices(node, name, held):
@@ -270,14 +268,6 @@ class GraphWalk:
             )
         if name not in MASKED:
             check_unmasked(*held)
-        if (
-            makes_integers(node)
-            and not makes_conditions(node)
-            and name not in _WHOLE | PLACES | VIEWS | HOSTED
-        ):
-            raise UnsupportedError(
-                "computes whole numbers", "hardware has one type of values; give indices as inputs"
-            )
         if keeps_integers(node):
             # Of whatever width: they are numbers of the value type.
             named.pop("dtype", None)
@@ -425,16 +415,6 @@ _MADE_OF_SHAPES = frozenset(
         "new_empty",
     )
 )
-_WHOLE = frozenset(
-    f"aten.{name}"
-    for name in (
-        *("add", "sub", "rsub", "mul", "neg", "abs", "sum", "cumsum", "amax", "amin", "maximum", "minimum"),
-        *("clamp", "clamp_min", "clamp_max", "where", "masked_fill"),
-        *("div", "floor_divide", "remainder", "fmod", "round", "floor", "ceil", "trunc", "sign"),
-        *("gather", "index", "index_select", "embedding", "index_add", "index_put", "scatter", "scatter_add"),
-    )
-) | {"samhw.contract"}
-"""What gives whole numbers of whole numbers, in hardware's one type of values too."""
 
 
 def _as_number(item: object) -> object:

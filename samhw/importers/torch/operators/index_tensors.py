@@ -33,16 +33,16 @@ def import_contract(importer: Importer, equation: str, operands: Sequence[Operan
 
 
 @operator("alone", library="samhw")
-def import_alone(importer: Importer, x: Operand) -> Value:
-    return importer.materialized(x)
+def import_alone(importer: Importer, x: Operand) -> Operand:
+    return importer.materialized(x) if isinstance(x, Value) else x
 
 
-@operator("stored", library="samhw", hosted=True)
+@operator("stored", library="samhw")
 def import_stored(importer: Importer, x: Operand, format: str) -> Operand:
     return replace(x, annotation=format) if isinstance(x, Known | Host) else x
 
 
-@operator("hot", library="samhw", hosted=True)
+@operator("hot", library="samhw")
 def hot(
     importer: Importer,
     ids: Sequence[Operand],
@@ -73,7 +73,7 @@ def hot(
     return importer.operands.input(key, name, found.example, found.fetch, hints)
 
 
-@operator("counts", library="samhw", hosted=True)
+@operator("counts", library="samhw")
 def import_counts(
     importer: Importer, ids: Sequence[Operand], sizes: Sequence[int], order: Sequence[int], over: int
 ) -> Value:
@@ -91,7 +91,7 @@ def import_counts(
     return importer.operands.input(key, f"{given[0].name}_counts", found.example, found.fetch)
 
 
-@operator("line", library="samhw", hosted=True)
+@operator("line", library="samhw")
 def import_line(importer: Importer, ids: Operand, dim: int) -> Operand:
     if isinstance(ids, Value):
         held = importer.build.resolve(ids)
@@ -110,7 +110,7 @@ def import_line(importer: Importer, ids: Operand, dim: int) -> Operand:
     return host.mapped(ids, line)
 
 
-@operator("elsewhere", library="samhw", hosted=True)
+@operator("elsewhere", library="samhw")
 def import_elsewhere(importer: Importer, made: Operand, x: Operand, counts: Operand) -> Value:
     if is_zero(x) and isinstance(made, Value):
         return made

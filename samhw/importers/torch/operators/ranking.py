@@ -13,14 +13,14 @@ from samhw.lang.functions import lt, select
 __all__: list[str] = []
 
 
-@operator("topk", masked=True, places=True)
+@operator("topk", masked=True)
 def import_topk(
     importer: Importer, x: Operand, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> Results:
     return _in_order(importer, x, k, dim, largest)
 
 
-@operator("nanmedian", "mode", places=True)
+@operator("nanmedian", "mode")
 def refuse_order(*_: object, **__: object) -> UnsupportedError:
     raise UnsupportedError(
         "counts elements by their values, for which there is no hardware yet",

@@ -98,7 +98,7 @@ def import_max(importer: Importer, x: Operand, dim: Operand | None = None, keepd
     )
 
 
-@operator("argmax", "argmin", places=True)
+@operator("argmax", "argmin")
 def import_argmax(importer: Importer, x: Operand, dim: int | None = None, keepdim: bool = False) -> Value:
     """Along a dimension, or in the row of all elements."""
     held = importer.materialized(x)
@@ -236,7 +236,7 @@ def import_cumprod(importer: Importer, x: Operand, dim: int, **_: object) -> Val
     return _running(importer, x, dim, "prod")
 
 
-@operator("cummax", "cummin", places=True)
+@operator("cummax", "cummin")
 def import_cummax(importer: Importer, x: Operand, dim: int) -> tuple[Value, UnsupportedError]:
     """The values; nobody has asked for their places."""
     found = _running(importer, x, dim, importer.operator[-3:])

@@ -1,7 +1,7 @@
 """What importers of operators work with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -26,15 +26,7 @@ from samhw.importers.torch.registry import DECOMPOSED, OPERATORS
 from samhw.importers.torch.value import Host, Known
 from samhw.lang.expr import Expr
 
-__all__ = ["Importer", "MemoryLayout"]
-
-
-@dataclass(frozen=True)
-class MemoryLayout:
-    """How a tensor lies in memory: where it starts, and how far neighbours of each dimension are apart."""
-
-    start: int
-    strides: tuple[int, ...]
+__all__ = ["Importer"]
 
 
 class Importer:
@@ -51,7 +43,6 @@ class Importer:
         operands: tensors of PyTorch and numbers, as values.
         masks: conditions, and what they mask.
         operator: the name of the operator at hand: `aten.linear`.
-        memory: how its first argument lies in PyTorch's memory, where that is a tensor.
     """
 
     def __init__(
@@ -67,7 +58,6 @@ class Importer:
         self.masks = Masks(self.operands, self.tensors, self.operations)
         self.inlined = inlined
         self.operator = ""
-        self.memory: MemoryLayout | None = None
 
     def value(self, x: Operand) -> Value:
         """Any operand as a value."""

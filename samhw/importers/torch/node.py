@@ -9,7 +9,6 @@ from torch.fx import Node
 from samhw.errors import InputError
 from samhw.importers.core import UnsupportedError
 from samhw.importers.torch.export import in_users_file, own_name
-from samhw.importers.torch.importer import MemoryLayout
 from samhw.importers.torch.registry import OPERATORS
 
 __all__ = [
@@ -19,7 +18,6 @@ __all__ = [
     "keeps_integers",
     "located",
     "makes_conditions",
-    "memory_of",
     "name_of",
     "of_shape",
     "place_of",
@@ -115,15 +113,6 @@ def keeps_integers(node: Node) -> bool:
     kinds = [meta.dtype for meta in metas if isinstance(meta, Tensor)]
     plain = [k for k in kinds if not (k == torch.bool or k.is_floating_point or k.is_complex)]
     return len(plain) == 2
-
-
-def memory_of(node: Node) -> MemoryLayout | None:
-    """How its first argument lies in PyTorch's memory, where that is a tensor whose shape is known."""
-    first = node.args[0] if node.args else None
-    meta = first.meta.get("val") if isinstance(first, Node) else None
-    if not isinstance(meta, Tensor) or meta.layout != torch.strided or any(map(depends_on_data, meta.shape)):
-        return None
-    return MemoryLayout(int(meta.storage_offset()), tuple(int(stride) for stride in meta.stride()))
 
 
 def is_complex(node: Node) -> bool:

@@ -27,7 +27,6 @@ from samhw.importers.torch.node import (
     keeps_integers,
     located,
     makes_conditions,
-    memory_of,
     name_of,
     of_shape,
     scope_of,
@@ -170,7 +169,7 @@ class GraphWalk:
         """What an operator gives, be it one of the module or one that another is written with."""
         if name.startswith(_CHECKS):
             return None
-        self.importer.operator, self.importer.memory = name, memory_of(node)
+        self.importer.operator = name
         if (steps := self.parts_with_steps(name, node)) is not None:
             return self.kept(node, self.importer.call("cat", *steps))
         arguments = [self.mapped(argument) for argument in node.args]

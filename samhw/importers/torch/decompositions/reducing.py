@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -260,7 +261,20 @@ def attention(
     return contract(f"{batch}ij,{last}jk->{batch}ik", scores.softmax(-1), value)
 
 
-# In order, of which as many are kept as are asked for
+# Extremes, and elements in order
+
+
+def extreme(kind: str, x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Any:
+    """Of two tensors, of all elements, or along a dimension with the places."""
+    if isinstance(dim, Tensor):
+        return getattr(torch, f"{kind}imum")(x, dim)
+    if dim is None:
+        return getattr(torch, f"a{kind}")(x)
+    return getattr(torch, f"a{kind}")(x, dim, keepdim), getattr(torch, f"arg{kind}")(x, dim, keepdim)
+
+
+decomposition("max")(partial(extreme, "max"))
+decomposition("min")(partial(extreme, "min"))
 
 
 @decomposition("sort")

@@ -44,10 +44,12 @@ __all__: list[str] = []
 Maker = Callable[..., Expr]
 
 
-def register(names: str, make: Maker, *, condition: bool = False) -> None:
+def register(names: str, make: Maker, *, condition: bool = False, of_conditions: bool = False) -> None:
     """An operator that is one expression of its arguments, each of which stands in it once."""
 
     def handler(importer: Importer, *arguments: Operand, **_: object) -> Value:
+        if of_conditions:
+            arguments = tuple(map(importer.masks.condition, arguments))
         return importer.elementwise(make, *arguments, condition=condition)
 
     for name in names.split():
@@ -136,6 +138,15 @@ _CONDITIONS: dict[str, Maker] = {
 }
 for _names, _function in _CONDITIONS.items():
     register(_names, _function, condition=True)
+
+_OF_CONDITIONS: dict[str, Maker] = {
+    "logical_and bitwise_and": lambda a, b: a * b,
+    "logical_or bitwise_or": max_,
+    "logical_xor bitwise_xor": lambda a, b: 1 - eq(a, b),
+    "bitwise_not": lambda a: eq(a, 0),
+}
+for _names, _function in _OF_CONDITIONS.items():
+    register(_names, _function, condition=True, of_conditions=True)
 
 
 _SOFT_END = 20.0
@@ -227,7 +238,7 @@ def import_leaky_relu(importer: Importer, x: Operand, slope: float = 0.01) -> Va
 @operator("add", masked=True)
 def import_add(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
     if importer.masks.is_condition(a) and importer.masks.is_condition(b):
-        return import_or(importer, a, b)
+        return importer.elementwise(max_, a, b, condition=True)
     a, b = importer.masks.unmasked_sum(a, b) if alpha == 1 else (a, b)
     if is_zero(a) and importer.shape(a) == importer.shape(b) and alpha == 1:
         return importer.value(b)
@@ -295,29 +306,6 @@ def import_pow(importer: Importer, x: Operand, power: Operand) -> Value:
         return made if power > 0 else reciprocal(made)
 
     return importer.elementwise(powered, x)
-
-
-@operator("logical_and", "bitwise_and")
-def import_and(importer: Importer, a: Operand, b: Operand) -> Value:
-    a, b = importer.masks.condition(a), importer.masks.condition(b)
-    return importer.elementwise(lambda x, y: x * y, a, b, condition=True)
-
-
-@operator("logical_or", "bitwise_or")
-def import_or(importer: Importer, a: Operand, b: Operand) -> Value:
-    a, b = importer.masks.condition(a), importer.masks.condition(b)
-    return importer.elementwise(max_, a, b, condition=True)
-
-
-@operator("logical_xor", "bitwise_xor")
-def import_xor(importer: Importer, a: Operand, b: Operand) -> Value:
-    a, b = importer.masks.condition(a), importer.masks.condition(b)
-    return importer.elementwise(lambda x, y: 1 - eq(x, y), a, b, condition=True)
-
-
-@operator("bitwise_not")
-def import_not(importer: Importer, a: Operand) -> Value:
-    return importer.elementwise(lambda x: eq(x, 0), importer.masks.condition(a), condition=True)
 
 
 @operator("where", masked=True)

@@ -26,8 +26,8 @@ def of_pytorch() -> dict[Any, Callable[..., Any]]:
 def written_with_others(
     function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any]
 ) -> Graph:
-    """What a function does to tensors like these, whose values nobody asks for: they are placeholders, in their
-    order. What it does to constants alone stands in the graph too."""
+    """What a function does to tensors like these, whose values nobody asks for: they are placeholders, in
+    their order. What it does to constants alone stands in the graph too."""
     leaves, structure = torch.utils._pytree.tree_flatten((tuple(arguments), named))
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 

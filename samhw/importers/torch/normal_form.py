@@ -95,8 +95,8 @@ def _stack_written(last: Any) -> None:
 
 
 def _goes_on(before: Any, after: Any) -> bool:
-    """Whether what is written to a place goes to where the same dimension is written to, and nobody else looks
-    at it."""
+    """Whether what is written to a place goes to where the same dimension is written to, and nobody else
+    looks at it."""
     writes = before.target is after.target is aten.select_scatter.default
     others = [user for user in before.users if user is not after and user.users]
     return writes and before.args[2] == after.args[2] and after.args[0] is before and not others

@@ -61,8 +61,8 @@ VIEWS: set[str] = set()
 
 
 OWN = "samhw."
-"""How operators of this package begin, which say themselves what becomes of constants, and of what the host works
-out."""
+"""How operators of this package begin, which say themselves what becomes of constants, and of what the host
+works out."""
 
 UNDONE = frozenset(f"aten.{name}" for name in ("unbind", "split", "split_with_sizes", "chunk"))
 """Operators that the normal form of a graph does without."""
@@ -90,8 +90,8 @@ def operator(
 
 
 def decomposition(*names: str, of_complex: bool | None = None, library: str = "aten") -> Callable[[H], H]:
-    """Registers how operators of `torch.ops.aten` or of another library are written with others: by default of
-    whatever tensors, else of complex ones alone, or of real ones."""
+    """Registers how operators of `torch.ops.aten` or of another library are written with others: by default
+    of whatever tensors, else of complex ones alone, or of real ones."""
     tables = [
         table
         for table, kind in ((DECOMPOSED, False), (COMPLEX_DECOMPOSED, True))

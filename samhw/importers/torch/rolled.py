@@ -80,7 +80,8 @@ class Rolled:
                 self.env[body[place]] = found
         states = [self.value(start) for start in loop.states.values()]
         wanted = [loop.bodies[1][place] for place in loop.escapes() if place not in loop.same]
-        picked = {key: self.picked(pick) for key, pick in (*loop.picks.items(), *loop.outer.items())}
+        picks: list[tuple[int | Node, StepPick]] = [*loop.picks.items(), *loop.outer.items()]
+        picked = {key: self.picked(pick) for key, pick in picks}
 
         build = importer.build
         build.scope, build.result_name = scope_of(loop.first), "state"

@@ -1,4 +1,4 @@
-"""One step of recurrent layers: input and state times their weights of each gate, and what becomes of that."""
+"""A step of recurrent layers: input and state times their weights of each gate, and what becomes of that."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -44,28 +44,28 @@ def lstm(
     bias: Tensor | None = None,
     more: Tensor | None = None,
     projection: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Any, Any]:
     """c = sigmoid(f) c' + sigmoid(i) tanh(g), h = sigmoid(o) tanh(c)"""
     before, cell = states
     i, f, g, o = (total(x, before, (of_input, of_state, bias, more), gate, 4) for gate in range(4))
-    cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
-    state = o.sigmoid() * cell.tanh()
-    return state if projection is None else F.linear(alone(state), projection), cell
+    cell = alone(f.sigmoid() * cell + i.sigmoid() * g.tanh())
+    state = alone(o.sigmoid() * cell.tanh())
+    return state if projection is None else alone(F.linear(state, projection)), cell
 
 
 @decomposition("gru_cell")
-def gru(x: Tensor, state: Tensor, *weights: Tensor | None) -> Tensor:
+def gru(x: Tensor, state: Tensor, *weights: Tensor | None) -> Any:
     """n = tanh(Wx + b + sigmoid(r) (Uh' + c)), h = n + sigmoid(z) (h' - n)"""
     held: Any = (*weights, None, None)[:4]
     r, z = (total(x, state, held, gate, 3) for gate in range(2))
     of_input, of_state = sums(x, state, held, 2, 3)
     new = torch.tanh(of_input + r.sigmoid() * of_state)
-    return new + z.sigmoid() * (state - new)
+    return alone(new + z.sigmoid() * (state - new))
 
 
-def simple(function: Callable[[Tensor], Tensor], x: Tensor, state: Tensor, *weights: Tensor | None) -> Tensor:
+def simple(function: Callable[[Tensor], Tensor], x: Tensor, state: Tensor, *weights: Tensor | None) -> Any:
     held: Any = (*weights, None, None)[:4]
-    return function(total(x, state, held, 0, 1))
+    return alone(function(total(x, state, held, 0, 1)))
 
 
 decomposition("rnn_tanh_cell")(partial(simple, torch.tanh))

@@ -1,5 +1,5 @@
-"""Functions of numbers: inverse ones, and whole numbers of others, all by the nearest one and what that is too
-far."""
+"""Functions of numbers: inverse ones, and whole numbers of others, all by the nearest one and what that is
+too far."""
 
 import math
 from collections.abc import Sequence

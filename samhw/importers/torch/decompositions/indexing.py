@@ -1,10 +1,11 @@
-"""What index tensors name: elements that are taken from there or put there, as products with matrices that have
-a one for each index, and as the greatest or least under them."""
+"""What index tensors name: elements that are taken from there or put there, as products with matrices that
+have a one for each index, and as the greatest or least under them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -135,7 +136,7 @@ def grouped_mm(x: Tensor, weight: Tensor, offs: Tensor) -> Any:
 
 
 @dataclass(frozen=True)
-class Places:
+class Goals:
     """Places in a tensor.
 
     Attributes:
@@ -152,12 +153,12 @@ def _under(equation: str, ones: Tensor, source: Tensor, kind: str) -> Any:
     return contract(equation, ones, source, reduction=kind if kind in ("max", "min") else "sum")
 
 
-def at_indices(x: Tensor, indices: Sequence[Tensor | None]) -> Places:
+def at_indices(x: Tensor, indices: Sequence[Tensor | None]) -> Goals:
     """Those that index tensors of the first dimensions name together, for all that stands along the others;
     None is for a dimension that is taken as a whole."""
     dims = [dim for dim, named in enumerate(indices) if named is not None]
     ids = [named for named in indices if named is not None]
-    sizes, shape = [x.shape[dim] for dim in dims], torch.broadcast_shapes(*(each.shape for each in ids))
+    sizes, shape = [x.shape[dim] for dim in dims], np.broadcast_shapes(*(each.shape for each in ids))
     first, count = len(shape), len(dims)
     order = [*range(first, first + count), *range(first)]
     own, inside = letters(x.dim()), letters(first, "A")
@@ -175,17 +176,17 @@ def at_indices(x: Tensor, indices: Sequence[Tensor | None]) -> Places:
         found = counts(*ids, sizes=sizes, order=order, over=first)
         return found.reshape([size if dim in dims else 1 for dim, size in enumerate(x.shape)])
 
-    return Places(placed, number)
+    return Goals(placed, number)
 
 
-def at(x: Tensor, dim: int, ids: Tensor) -> Places:
+def at(x: Tensor, dim: int, ids: Tensor) -> Goals:
     """Those along a dimension that a list of indices names."""
     if not x.dim():
         raise UnsupportedError("takes a tensor without dimensions", "give it one of shape (1,)")
     return at_indices(x, [*[None] * (dim % x.dim()), ids])
 
 
-def at_each(x: Tensor, dim: int, ids: Tensor) -> Places:
+def at_each(x: Tensor, dim: int, ids: Tensor) -> Goals:
     """Those along a dimension that an index tensor of the same number of dimensions names: a list of them
     where it repeats one along all others."""
     dim %= max(1, x.dim())
@@ -205,10 +206,10 @@ def at_each(x: Tensor, dim: int, ids: Tensor) -> Places:
         ones = hot(ids, sizes=[size], order=order, over=1, once=kind == "last")
         return grown(_under(f"{out}{own[dim]},{own}->{out}", ones, source, kind))
 
-    return Places(placed, lambda: grown(counts(ids, sizes=[size], order=order, over=1)))
+    return Goals(placed, lambda: grown(counts(ids, sizes=[size], order=order, over=1)))
 
 
-def at_slice(x: Tensor, dim: int, places: range) -> Places:
+def at_slice(x: Tensor, dim: int, places: range) -> Goals:
     """Those along a dimension that a slice names."""
     number, size = torch.arange(x.shape[dim]), x.shape[dim]
     behind = x.dim() - 1 - dim
@@ -224,10 +225,10 @@ def at_slice(x: Tensor, dim: int, places: range) -> Places:
         )
         return found.float().reshape(-1, *[1] * behind)
 
-    return Places(placed, named)
+    return Goals(placed, named)
 
 
-def put(x: Tensor, places: Places, source: Tensor, kind: str, *, include_self: bool = True) -> Any:
+def put(x: Tensor, places: Goals, source: Tensor, kind: str, *, include_self: bool = True) -> Any:
     """`x` with other elements at some places.
 
     Args:

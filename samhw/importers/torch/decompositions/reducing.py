@@ -10,7 +10,7 @@ from torch import Tensor
 
 from samhw.importers.core import UnsupportedError
 from samhw.importers.torch.decompositions.windows import spread
-from samhw.importers.torch.own_operators import alone, contract, letters
+from samhw.importers.torch.own_operators import alone, contract, letters, taken_apart
 from samhw.importers.torch.registry import decomposition
 
 __all__: list[str] = []
@@ -69,7 +69,7 @@ def along_channels(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Ten
     return affine(x, *(None if held is None else spread(held, behind) for held in (weight, bias)))
 
 
-def normalised(x: Tensor, dims: Sequence[int], eps: float) -> Tensor:
+def normalised(x: Tensor, dims: Sequence[int], eps: float) -> Any:
     """(x - mean) / sqrt(variance + eps) along some dimensions."""
     found, _, apart = variance(x, dims, 0, True)
     return apart * alone(torch.rsqrt(found + eps))
@@ -110,7 +110,7 @@ def group_norm(
     eps: float = 1e-5,
     *_: Any,
 ) -> Tensor:
-    split = x.unflatten(1, (groups, -1))
+    split = taken_apart(x, 1, (groups, -1))
     return along_channels(normalised(split, range(2, split.dim()), eps).reshape(x.shape), weight, bias)
 
 

@@ -148,7 +148,7 @@ def diag_embed(x: Tensor, offset: int = 0, one: int = -2, other: int = -1) -> An
     return contract(f"ZXY,{letters(x.dim() - 1)}Z->{out}", _ones(size, size, offset), x)
 
 
-def _ones(rows: int, columns: int, offset: int) -> Tensor:
+def _ones(rows: int, columns: int, offset: int) -> Any:
     """A one at row and column of each element of the diagonal."""
     first, second = max(-offset, 0), max(offset, 0)
     places = torch.arange(min(rows - first, columns - second))
@@ -162,8 +162,8 @@ def _ones(rows: int, columns: int, offset: int) -> Tensor:
 def as_strided(x: Tensor, sizes: Sequence[int], strides: Sequence[int], start: int | None = None) -> Tensor:
     """Windows of what lies in memory. Dimensions stand by their strides, those of the data and those of the
     result; the outermost and innermost ones that are the same in both stay as they are."""
-    have = sorted((dim for dim, size in enumerate(x.shape) if size > 1), key=lambda dim: -x.stride(dim))
-    kept = [x.shape[dim] for dim in have]
+    have = sorted((dim for dim, size in enumerate(x.shape) if size > 1), key=lambda dim: -x.stride()[dim])
+    kept: list[int] = [x.shape[dim] for dim in have]
     if [x.stride(dim) for dim in have] != [math.prod(kept[n + 1 :]) for n in range(len(kept))]:
         raise UnsupportedError("reads memory that its tensor does not fill", "call contiguous() first")
     want = sorted((dim for dim, size in enumerate(sizes) if size > 1), key=lambda dim: -strides[dim])

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from samhw.importers.core import UnsupportedError
-from samhw.importers.torch.own_operators import NOTHING, contract, hot, letters, picked, stored
+from samhw.importers.torch.own_operators import NOTHING, contract, hot, letters, picked, stored, taken_apart
 from samhw.importers.torch.registry import decomposition
 
 __all__: list[str] = []
@@ -74,22 +74,27 @@ class Windows:
         return sum(0 <= first + n < self.size for first in starts for n in reach) / (self.count * self.kernel)
 
     def places(self, otherwise: Tensor | int = NOTHING) -> Tensor:
-        """Of shape (windows, kernel): where their elements lie, with something else for what is outside of the
-        data."""
+        """Of shape (windows, kernel): where their elements lie, with something else for what is outside of
+        the data."""
         starts = torch.arange(self.count) * self.stride - self.padding[0]
         found = starts[:, None] + torch.arange(self.kernel) * self.dilation
         return torch.where((found >= 0) & (found < self.size), found, otherwise)
 
-    def matrix(self, *, sparse: bool) -> Tensor:
+    def matrix(self, *, sparse: bool) -> Any:
         """Of shape (windows, kernel, size): a one where a window's element lies."""
         if sparse:
             return stored((self.places()[..., None] == torch.arange(self.size)).float(), SPARSE)
         return hot(self.places(), sizes=[self.size])
 
-    def of(self, x: Tensor, dim: int) -> Tensor:
+    def spreading(self) -> Any:
+        """The same the other way round: of shape (size, kernel, windows)."""
+        hits = torch.arange(self.size)[:, None, None] == self.places().T
+        return stored(hits.float(), SPARSE)
+
+    def of(self, x: Tensor, dim: int) -> Any:
         """A dimension as windows and what is in them: a view if that can be."""
         if self.are_side_by_side:
-            return x.narrow(dim, 0, self.count * self.kernel).unflatten(dim, (self.count, self.kernel))
+            return taken_apart(x.narrow(dim, 0, self.count * self.kernel), dim, (self.count, self.kernel))
         return along(x, dim, self.matrix(sparse=are_mostly_outside([self])))
 
 
@@ -112,7 +117,7 @@ def windows_of(
 
 
 @decomposition("unfold")
-def unfold(x: Tensor, dim: int, size: int, step: int) -> Tensor:
+def unfold(x: Tensor, dim: int, size: int, step: int) -> Any:
     """Windows along a dimension; what is in them stands in the last one."""
     if not x.dim():
         return x.reshape(1)
@@ -121,7 +126,7 @@ def unfold(x: Tensor, dim: int, size: int, step: int) -> Tensor:
 
 
 @decomposition("im2col")
-def im2col(x: Tensor, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Tensor:
+def im2col(x: Tensor, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Any:
     """Windows of images (batch.., channels, rows, columns), as columns."""
     rows, columns = windows_of(x.shape[-2:], kernel, stride, padding, dilation)
     made = rows.of(x, x.dim() - 2)
@@ -130,12 +135,11 @@ def im2col(x: Tensor, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints)
 
 
 @decomposition("col2im")
-def col2im(
-    x: Tensor, size: Sequence[int], kernel: Ints, dilation: Ints, padding: Ints, stride: Ints
-) -> Tensor:
+def col2im(x: Tensor, size: Sequence[int], kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Any:
     """The sum of windows (batch.., channels and places in a window, windows) where they lie in images."""
     rows, columns = windows_of(size, kernel, stride, padding, dilation)
-    made = x.unflatten(-1, (rows.count, columns.count)).unflatten(-3, (-1, rows.kernel, columns.kernel))
+    made = taken_apart(x, -1, (rows.count, columns.count))
+    made = taken_apart(made, -3, (-1, rows.kernel, columns.kernel))
     own = letters(x.dim() - 1)
     made = contract(f"LKY,{own}KkLl->{own}Ykl", rows.matrix(sparse=False), made)
     return contract(f"lkX,{own}Ykl->{own}YX", columns.matrix(sparse=False), made)
@@ -144,99 +148,75 @@ def col2im(
 # Convolutions
 
 
-def convolution(
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Ints = 1,
-    padding: Ints | str = 0,
-    dilation: Ints = 1,
-    groups: int = 1,
-) -> Any:
-    """One statement, in which matrices pick the elements of windows that are no views."""
-    kernel = weight.shape[2:]
-    count = len(kernel)
-    if x.dim() == count + 1:
-        return convolution(x[None], weight, bias, stride, padding, dilation, groups)[0]
-    wide = [d * (size - 1) for size, d in zip(kernel, each_of(dilation, count), strict=True)]
-    same = [(number // 2, number - number // 2) for number in wide]
-    pads: Any = same if padding == "same" else 0 if padding == "valid" else padding
-    windows = windows_of(x.shape[2:], kernel, stride, pads, dilation)
-    sparse = are_mostly_outside(windows)
-    shown, matrices, sizes = "", [], []
-    for window, place, inside, outside in zip(windows, "pqr", "uvw", "yxz", strict=False):
-        shown += outside + inside if window.is_view else place
-        sizes += [window.count, window.kernel] if window.is_view else [window.size]
-        if not window.is_view:
-            matrices.append((f"{outside}{inside}{place}", window.matrix(sparse=sparse)))
-    made = contract(
-        ",".join([f"ngc{shown}", f"goc{'uvw'[:count]}", *(text for text, _ in matrices)])
-        + f"->ngo{'yxz'[:count]}",
-        x.reshape(x.shape[0], groups, -1, *sizes),
-        weight.unflatten(0, (groups, -1)),
-        *(matrix for _, matrix in matrices),
-    ).flatten(1, 2)
-    return made if bias is None else made + spread(bias, count)
-
-
-def spread_windows(
-    x: Tensor, weight: Tensor, numbers: Sequence[tuple[int, int, int, int]], groups: int
-) -> Any:
-    """A transposed convolution: each element spreads over a window of the result. Windows side by side are a
-    view of it.
-
-    Args:
-        numbers: of each dimension stride, padding, dilation and the padding of the output.
-    """
-    sizes, kernel = x.shape[2:], weight.shape[2:]
-    outside, counts, matrices = "", [], []
-    for n, (size, window, (stride, padding, dilation, more)) in enumerate(
-        zip(sizes, kernel, numbers, strict=True)
-    ):
-        place, inside, made = "pqr"[n], "uvw"[n], "yxz"[n]
-        counts.append((size - 1) * stride - 2 * padding + dilation * (window - 1) + more + 1)
-        if counts[-1] == size * window and stride == window and not padding:
-            outside += place + inside
-            continue
-        outside += made
-        goals = torch.arange(size) * stride - padding + torch.arange(window)[:, None] * dilation
-        hits = goals == torch.arange(counts[-1])[:, None, None]
-        matrices.append((f"{made}{inside}{place}", stored(hits.float(), SPARSE)))
-    count = len(sizes)
-    found = contract(
-        ",".join([f"ngc{'pqr'[:count]}", f"gco{'uvw'[:count]}", *(text for text, _ in matrices)])
-        + f"->ngo{outside}",
-        x.unflatten(1, (groups, -1)),
-        weight.unflatten(0, (groups, -1)),
-        *(matrix for _, matrix in matrices),
-    )
-    return found.reshape(x.shape[0], -1, *counts)
-
-
 @decomposition("convolution")
-def any_convolution(
+def convolution(
     x: Tensor,
     weight: Tensor,
     bias: Tensor | None,
     stride: Ints,
-    padding: Ints,
+    padding: Ints | Sequence[Pads],
     dilation: Ints,
     transposed: bool,
     more: Ints,
     groups: int,
 ) -> Any:
-    count = weight.dim() - 2
-    if not transposed:
-        return convolution(x, weight, bias, stride, padding, dilation, groups)
-    if x.dim() == count + 1:
-        rest = (stride, padding, dilation, transposed, more, groups)
-        return any_convolution(x[None], weight, bias, *rest)[0]
-    each = zip(*(each_of(numbers, count) for numbers in (stride, padding, dilation, more)), strict=True)
-    made = spread_windows(x, weight, list(each), groups)
+    """One statement, in which matrices pick the elements of windows that are no views: windows of the data,
+    or, of a transposed one, of the result, over which each element spreads.
+
+    Args:
+        more: the padding of a transposed one's result.
+    """
+    kernel, (batch, _, *sizes) = weight.shape[2:], x.shape
+    count = len(kernel)
+    windows = windows_of(sizes, kernel, stride, padding, dilation)
+    if transposed:
+        reach = [
+            1 - 2 * w.padding[0] + w.dilation * (w.kernel - 1) + n
+            for w, n in zip(windows, each_of(more, count), strict=True)
+        ]
+        sizes = [(w.size - 1) * w.stride + n for w, n in zip(windows, reach, strict=True)]
+        windows = windows_of(sizes, kernel, stride, padding, dilation)
+    sparse = are_mostly_outside(windows)
+    # The letters of what has windows, and of what has a place for each.
+    wide, shape, matrices = "", [], []
+    for window, place, inside, number in zip(windows, "pqr", "uvw", "yxz", strict=False):
+        wide += number + inside if window.is_view else place
+        shape += [window.count, window.kernel] if window.is_view else [window.size]
+        if not window.is_view:
+            held = window.spreading() if transposed else window.matrix(sparse=sparse)
+            matrices.append((f"{place}{inside}{number}" if transposed else f"{number}{inside}{place}", held))
+    inside, numbers = "uvw"[:count], "yxz"[:count]
+    data, out, channels = (numbers, wide, "co") if transposed else (wide, numbers, "oc")
+    made = contract(
+        ",".join([f"ngc{data}", f"g{channels}{inside}", *(row for row, _ in matrices)]) + f"->ngo{out}",
+        x.reshape(batch, groups, -1, *(x.shape[2:] if transposed else shape)),
+        taken_apart(weight, 0, (groups, -1)),
+        *(matrix for _, matrix in matrices),
+    )
+    made = made.reshape(batch, -1, *(sizes if transposed else [window.count for window in windows]))
     return made if bias is None else made + spread(bias, count)
 
 
-decomposition("conv1d", "conv2d", "conv3d")(convolution)
+def named_convolution(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Any = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+) -> Any:
+    """One that is not transposed, whose data may lack a batch, and whose padding may have a name."""
+    if x.dim() < weight.dim():
+        return named_convolution(x[None], weight, bias, stride, padding, dilation, groups)[0]
+    count = weight.dim() - 2
+    wide = [d * (size - 1) for size, d in zip(weight.shape[2:], each_of(dilation, count), strict=True)]
+    named = {"same": [(number // 2, number - number // 2) for number in wide], "valid": 0}
+    padding = named[padding] if isinstance(padding, str) else padding
+    return convolution(x, weight, bias, stride, padding, dilation, False, 0, groups)
+
+
+decomposition("conv1d", "conv2d", "conv3d")(named_convolution)
 
 
 # Pooling
@@ -335,7 +315,7 @@ def adaptive_max_pool(count: int, x: Tensor, size: Ints) -> tuple[Tensor, None]:
             raise UnsupportedError(
                 "pools windows of several sizes", "pool to a size that divides the image's"
             )
-        x = x.unflatten(n, (want, have // want)).amax(n + 1)
+        x = taken_apart(x, n, (want, have // want)).amax(n + 1)
     return x, None
 
 

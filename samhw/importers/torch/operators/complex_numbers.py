@@ -82,7 +82,7 @@ def import_contract(importer: Importer, equation: str, operands: Sequence[Any], 
         [pick(operand) if isinstance(operand, Complex) else operand for operand in operands]
         for pick in (attrgetter("real"), attrgetter("imag"))
     ]
-    contract = OPERATORS["samhw.contract"]
+    contract: Callable[..., Any] = OPERATORS["samhw.contract"]
     return Complex(*(contract(importer, equation, part, reduction) for part in parts))
 
 

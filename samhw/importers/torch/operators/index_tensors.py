@@ -1,5 +1,5 @@
-"""Index tensors as matrices with a one for each index: the host makes them of indices that it knows, and those
-that hardware computes are compared with all places."""
+"""Operators of this package's own. Index tensors are matrices with a one for each index: the host makes them
+of indices that it knows, and those that hardware computes are compared with all places."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -147,8 +147,8 @@ def _compared(
     over: int,
     once: bool,
 ) -> Value:
-    """Comparisons with all places. An index that is out of range names nothing; a negative one counts from the
-    end."""
+    """Comparisons with all places. An index that is out of range names nothing; a negative one counts from
+    the end."""
     found: Value | None = None
     for behind, (index, size) in enumerate(zip(reversed(ids), reversed(sizes), strict=True)):
         held = importer.materialized(index)

@@ -68,7 +68,7 @@ def _layers(
         sides = []
         for side in range(directions):
             place = layer * directions + side
-            weights = list(parameters[place * count : (place + 1) * count])
+            weights: list[Operand | None] = list(parameters[place * count : (place + 1) * count])
             weights[2:2] = [] if has_biases else [None, None]
             start = [importer.views.slice(importer.value(state), 0, place, 1) for state in states]
             start = [replace(state, modes=state.modes[1:]) for state in start]

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from samhw.importers.core import GREATEST_MASKED, UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
@@ -164,7 +165,8 @@ def import_topk(
         filled = importer.elementwise(
             lambda e, c: select(c, e, 2 * GREATEST_MASKED), *importer.masks.apart(held)
         )
-        values, places = import_topk(importer, filled, count, dim, largest)  # type: ignore[misc]
+        found: Any = import_topk(importer, filled, count, dim, largest)
+        values, places = found
         finite = importer.elementwise(lambda e: lt(GREATEST_MASKED, e), values, condition=True)
         return importer.masks.masked(values, finite), places
     row, dim = row_along(importer, held, dim)

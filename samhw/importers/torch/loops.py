@@ -138,12 +138,15 @@ def _repeats(nodes: Sequence[Node], least: int) -> list[tuple[int, int, int]]:
     numbers: dict[object, int] = {}
     looks = np.array([numbers.setdefault(_look(node), len(numbers)) for node in nodes], np.int64)
     found = []
+    seen: dict[tuple[int, int], list[int]] = {}
     for period in range(1, len(nodes) // least + 1):
         same = np.flatnonzero(np.diff(np.concatenate(([0], looks[:-period] == looks[period:], [0]))))
         for first, end in same.reshape(-1, 2).tolist():
             steps, rest = divmod(end - first + period, period)
-            if steps < least:
+            shorter = seen.setdefault((first, end + period), [])
+            if steps < least or any(period % other == 0 for other in shorter):
                 continue
+            shorter.append(period)
             for shift in range(min(rest, _MOST_SHIFTS) + 1):
                 # The first step may differ in what it starts from.
                 found += [

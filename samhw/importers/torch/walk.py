@@ -49,6 +49,8 @@ from samhw.importers.torch.value import Host, Known, TensorFetch
 
 __all__ = ["GraphWalk"]
 
+tree_leaves, tree_map = torch.utils._pytree.tree_leaves, torch.utils._pytree.tree_map
+
 
 class GraphWalk:
     """Goes through the operators of an exported program."""
@@ -178,11 +180,7 @@ class GraphWalk:
             results, place = arguments
             assert isinstance(results, list | tuple)
             assert isinstance(place, int)
-            found = results[place]
-            return self.kept(
-                node,
-                self.importer.missing("a further result", "use the first one") if found is None else found,
-            )
+            return self.kept(node, _MISSING if results[place] is None else results[place])
         return self.kept(node, self.made(node, name, self.without_pairs(name, arguments), named))
 
     def inlined(self, function: Callable[..., Any], like: tuple[Any, Any], given: tuple[Any, Any]) -> Any:
@@ -192,8 +190,7 @@ class GraphWalk:
             like: tensors of their shapes in their places.
         """
         graph = written_with_others(function, *like)
-        flatten = torch.utils._pytree.tree_leaves
-        pairs = zip(flatten(like), flatten(given), strict=True)
+        pairs = zip(tree_leaves(like), tree_leaves(given), strict=True)
         left = iter([found for meta, found in pairs if isinstance(meta, Tensor)])
         for part in graph.nodes:
             if part.op == "placeholder":
@@ -237,7 +234,7 @@ class GraphWalk:
     def made(self, node: Node, name: str, arguments: list[object], named: dict[str, object]) -> object:
         held = [
             item
-            for item in _flat([arguments, list(named.values())])
+            for item in tree_leaves((arguments, named))
             if isinstance(item, Value | Known | Host | Complex)
         ]
         handler = handler_of(node.target)
@@ -286,7 +283,7 @@ class GraphWalk:
                 return masks.apart(x)[number] if isinstance(x, operands) else x
 
             given = [
-                torch.utils._pytree.tree_map(pick, argument) if place in MOVES[name] else argument
+                tree_map(pick, argument) if place in MOVES[name] else argument
                 for place, argument in enumerate(arguments)
             ]
             return self.importer.value(self.made(node, name, given, named))  # type: ignore[arg-type]
@@ -333,7 +330,7 @@ class GraphWalk:
             if source.stored().is_floating_point():
                 base = self.replayed(source, name, handler, rest, named)
         label = source.name if isinstance(source, Known) and base else self.build.result_name
-        given = [item for item in _flat([arguments, list(named.values())]) if isinstance(item, Known)]
+        given = [item for item in tree_leaves((arguments, named)) if isinstance(item, Known)]
         of_numbers = all(item.of_numbers for item in given)
         if isinstance(found, list | tuple):
             return [Known(item, label, of_numbers=of_numbers) for item in found]
@@ -365,7 +362,7 @@ class GraphWalk:
     def on_host(self, node: Node, arguments: list[object], named: dict[str, object]) -> object:
         """What is computed of indices and conditions, as the data are loaded."""
         example = _called(node, arguments, named, lambda item: item.example)
-        names = [item.name for item in _flat(arguments) if isinstance(item, Host)]
+        names = [item.name for item in tree_leaves(arguments) if isinstance(item, Host)]
 
         def fetch(env: Arguments) -> Any:
             return _called(node, arguments, named, lambda item: item.fetch(env))
@@ -394,7 +391,7 @@ class GraphWalk:
         return found
 
 
-MISSING = UnsupportedError("gives a result for which there is no hardware yet", "use its first result")
+_MISSING = UnsupportedError("gives a result for which there is no hardware yet", "use its first result")
 _RANDOM = frozenset(
     f"aten.{name}"
     for name in ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "bernoulli")
@@ -444,17 +441,8 @@ def _called(
 ) -> Any:
     """What an operator of PyTorch gives for the tensors that are picked of its arguments."""
     assert callable(node.target)
-    keyword = {key: _picked(item, pick) for key, item in named.items() if key != "device"}
-    return node.target(*[_picked(item, pick) for item in arguments], **keyword)
-
-
-def _picked(item: object, pick: Callable[[Known | Host], Tensor]) -> object:
-    if isinstance(item, Known | Host):
-        return pick(item)
-    return [_picked(part, pick) for part in item] if isinstance(item, list) else item
-
-
-def _flat(items: object) -> list[object]:
-    if isinstance(items, list | tuple):
-        return [leaf for item in items for leaf in _flat(item)]
-    return [items]
+    keyword = {key: item for key, item in named.items() if key != "device"}
+    args, kwargs = tree_map(
+        lambda item: pick(item) if isinstance(item, Known | Host) else item, (arguments, keyword)
+    )
+    return node.target(*args, **kwargs)

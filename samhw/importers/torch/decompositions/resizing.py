@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from samhw.importers.core import UnsupportedError
+from samhw.importers.core import GREATEST_MASKED, UnsupportedError
 from samhw.importers.torch.decompositions.windows import along
 from samhw.importers.torch.own_operators import NOTHING, contract, hot, letters, picked, stored
 from samhw.importers.torch.registry import decomposition
@@ -47,7 +47,11 @@ def constant_pad(x: Tensor, padding: Sequence[int], number: float = 0) -> Tensor
     if not number:
         return x
     shown = F.pad(inside, grown).bool()
-    return torch.where(shown, x, number) if number <= -1e8 else x + torch.where(shown, 0.0, float(number))
+    return (
+        torch.where(shown, x, number)
+        if number <= GREATEST_MASKED
+        else x + torch.where(shown, 0.0, float(number))
+    )
 
 
 @decomposition("_pad_circular")

@@ -1,7 +1,6 @@
 """What importers of operators work with."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -97,20 +96,6 @@ class Importer:
     def add_to_sum(self, x: Value, term: Operand, factor: float = 1) -> Value:
         """A sum of products and another term, in the statement of the sum if nobody has read that."""
         return self.operations.fused_term(x, self.add(x, term, factor))
-
-    def affine(
-        self, x: Value, weight: Operand | None, bias: Operand | None, mode: int | None = None
-    ) -> Value:
-        """x * weight + bias, along the last modes or a mode."""
-
-        def spread(held: Operand) -> Value:
-            value = self.value(held)
-            trailing = 0 if mode is None else len(x.modes) - mode - 1
-            return replace(value, modes=(*value.modes, *[()] * trailing))
-
-        if weight is not None:
-            x = self.elementwise(lambda e, w: e * w, x, spread(weight))
-        return x if bias is None else self.elementwise(lambda e, b: e + b, x, spread(bias))
 
     def call(self, name: str, *operands: object) -> Any:
         """What another operator of PyTorch gives, by its name in `torch.ops.aten`.

@@ -122,13 +122,12 @@ class Views:
         """A value from a place of a longer mode on, and zeros elsewhere."""
         return self.index_select(x, dim, range(-start, size - start))
 
-    def product_along(self, x: Value, dim: int, matrix: Value, *, by_matrix: bool = False) -> Value:
-        """The sum along a mode under a matrix, whose other modes take its place; `by_matrix` as `by_first` of
-        `contract`."""
+    def product_along(self, x: Value, dim: int, matrix: Value) -> Value:
+        """The sum along a mode under a matrix, whose other modes take its place."""
         rank = len(x.modes)
         dim %= rank
         own = [chr(ord("a") + n) for n in range(rank)]
         places = "".join(chr(ord("A") + n) for n in range(len(matrix.modes) - 1))
         out = "".join(own[:dim]) + places + "".join(own[dim + 1 :])
         equation = f"{places}{own[dim]},{''.join(own)}->{out}"
-        return contract(self.tensors, equation, matrix, x, by_first=by_matrix)
+        return contract(self.tensors, equation, matrix, x)

@@ -8,12 +8,11 @@ import sys
 import sysconfig
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
-from functools import cache, partial
 from io import StringIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -22,9 +21,9 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.nn.utils.rnn import PackedSequence
 
 from samhw.errors import InputError
-from samhw.importers.core import Arguments, UnsupportedError
+from samhw.importers.core import Arguments
 from samhw.importers.torch.followed import Followed, FollowedModule
-from samhw.importers.torch.registry import DECOMPOSED, handler_of
+from samhw.importers.torch.inlined import of_pytorch
 from samhw.importers.torch.state import restored
 
 __all__ = [
@@ -64,7 +63,7 @@ def exported(
             _make_dense(module)
             _watch_for_packed_sequences(module)
             program, follower = _traced(module, arguments, stand_ins, sparse)
-            program = program.run_decompositions(dict(_table()))
+            program = program.run_decompositions(dict(of_pytorch()))
     except InputError:
         raise
     except Exception as error:
@@ -113,30 +112,6 @@ def _is_asserted(error: Exception) -> bool:
         return False
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
     return any(node.lineno <= (frame.lineno or 0) <= (node.end_lineno or 0) for node in found)
-
-
-@cache
-def _table() -> dict[Any, Callable[..., Any]]:
-    """How operators are written with those that the importer knows: as this package says, or else PyTorch."""
-    default = torch.export.default_decompositions().materialize()
-    found = {op: function for op, function in default.items() if handler_of(op) is None}
-    for name, function in DECOMPOSED.items():
-        packet = getattr(torch.ops.aten, name.removeprefix("aten."))
-        for overload in map(partial(getattr, packet), packet.overloads()):
-            if "out" not in overload._overloadname:
-                found[overload] = partial(_written, function, found.get(overload))
-    return found
-
-
-def _written(
-    function: Callable[..., Any], other: Callable[..., Any] | None, *args: Any, **kwargs: Any
-) -> Any:
-    """What an operator is written as; an operator that is refused stays, and is refused where it stands."""
-    try:
-        found = function(*args, **kwargs)
-    except UnsupportedError:
-        return NotImplemented
-    return other(*args, **kwargs) if found is NotImplemented and other is not None else found
 
 
 def _is_same(one: Tensor, other: Tensor) -> bool:

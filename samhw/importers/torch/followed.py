@@ -120,6 +120,12 @@ class Followed(TorchFunctionMode):
             self.asked += 1
             if self.asked in self._asserted:
                 return True
+        if name in places.BY_PLACES and "input" in kwargs:
+            args, kwargs = (kwargs["input"], *args), {n: x for n, x in kwargs.items() if n != "input"}
+        second = args[1] if len(args) > 1 else kwargs.get("mask", kwargs.get("repeats"))
+        if name in places.BY_PLACES and isinstance(second, Tensor) and self.value(second) is not None:
+            with self:
+                return places.BY_PLACES[name](*args, **kwargs)
         function, args, kwargs = places.without_conditions(self, function, args, kwargs)
         if places.changes_its_first(name) and isinstance(args[0], Tensor):
             self._forget(args[0])

@@ -11,26 +11,20 @@ from torch import Tensor
 
 from samhw.errors import InputError
 from samhw.importers.core import HostArray
+from samhw.importers.torch.own_operators import NOTHING
 from samhw.importers.torch.value import Host, Known
 from samhw.tensors import Format
 
 __all__ = [
     "array_of",
     "as_numbers",
-    "bagging",
-    "bags",
     "checked",
-    "counts",
-    "counts_of",
     "format_of",
+    "hot",
     "is_finite_number",
     "mapped",
     "of_data",
     "of_several",
-    "one_hot",
-    "one_hot_of",
-    "placing",
-    "placing_of",
     "rows_of",
     "uniform",
 ]
@@ -106,86 +100,24 @@ def rows_of(tensor: Tensor, compressed: int = 1) -> str:
     return f"({', '.join(kinds[::-1])})"
 
 
-def one_hot(ids: Known | Host, size: int, *, ignored: int | None = None) -> Host:
-    """For each index a row with a one at its place; with none for an index that is ignored."""
-
-    def hot(tensor: Tensor) -> Tensor:
-        flat = tensor.reshape(-1)
-        kept = torch.ones_like(flat, dtype=torch.bool) if ignored is None else flat != ignored
-        where = checked(flat[kept], size)
-        coords = torch.cat([_places(tensor.shape)[:, kept], where.reshape(1, -1)])
-        return torch.sparse_coo_tensor(coords, torch.ones(where.numel()), (*tensor.shape, size)).coalesce()
-
-    return of_data(ids, hot)
-
-
-def placing(ids: Known | Host, dim: int, size: int, *, once: bool = False) -> Host:
-    """For each place along a dimension a row with ones at the indices that name it: of the shape of the
-    indices, with so many places in that dimension, and the indices along it in the last one.
-
-    Args:
-        once: only at the last one of them.
-    """
-
-    def hot(tensor: Tensor) -> Tensor:
-        coords = _places(tensor.shape)
-        coords = torch.cat([coords, coords[dim : dim + 1]])
-        coords[dim] = checked(tensor, size).reshape(-1)
-        shape = (*tensor.shape[:dim], size, *tensor.shape[dim + 1 :], tensor.shape[dim])
-        coords = _last_of(coords, shape[:-1]) if once else coords
-        return torch.sparse_coo_tensor(coords, torch.ones(coords.shape[1]), shape).coalesce()
-
-    return of_data(ids, hot)
-
-
-def counts(ids: Known | Host, dim: int, size: int) -> Host:
-    """For each place along a dimension how many indices name it."""
-
-    def counted(tensor: Tensor) -> Tensor:
-        where = checked(tensor, size)
-        found = torch.zeros(*tensor.shape[:dim], size, *tensor.shape[dim + 1 :])
-        return found.scatter_add(dim, where, torch.ones(tensor.shape))
-
-    return of_data(ids, counted)
-
-
-def one_hot_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
-    """For each place a one at the coordinates that several index tensors name together."""
-
-    def hot(tensors: Sequence[Tensor]) -> Tensor:
-        held = _side_by_side(tensors, sizes)
-        coords = torch.cat([_places(held[0].shape), *(t.reshape(1, -1) for t in held)])
-        shape = (*held[0].shape, *sizes)
-        return torch.sparse_coo_tensor(coords, torch.ones(coords.shape[1]), shape).coalesce()
-
-    return of_several(ids, hot)
-
-
-def placing_of(ids: Sequence[Known | Host], sizes: Sequence[int], *, once: bool = False) -> Host:
-    """For the coordinates that several index tensors name together ones at the places that name them.
-
-    Args:
-        once: only at the last one of them.
-    """
-
-    def hot(tensors: Sequence[Tensor]) -> Tensor:
-        held = _side_by_side(tensors, sizes)
-        shape = (*sizes, *held[0].shape)
-        coords = torch.cat([*(t.reshape(1, -1) for t in held), _places(held[0].shape)])
-        coords = _last_of(coords, sizes) if once else coords
-        return torch.sparse_coo_tensor(coords, torch.ones(coords.shape[1]), shape).coalesce()
-
-    return of_several(ids, hot)
-
-
-def counts_of(ids: Sequence[Known | Host], sizes: Sequence[int]) -> Host:
-    """How many places name each of the coordinates."""
-
-    def counted(tensors: Sequence[Tensor]) -> Tensor:
-        held = tuple(_side_by_side(tensors, sizes))
-        return torch.zeros(tuple(sizes)).index_put(held, torch.tensor(1.0), accumulate=True)
-
-    return of_several(ids, counted)
+def hot(
+    tensors: Sequence[Tensor], sizes: Sequence[int], order: Sequence[int], over: int, once: bool
+) -> Tensor:
+    """As `own_operators.hot` says it: sparse, with an element of 0 where an index names nothing."""
+    shape = np.broadcast_shapes(*(tensor.shape for tensor in tensors))
+    rows = [tensor.expand(shape).reshape(-1) for tensor in tensors]
+    named = [checked(row, size) for row, size in zip(rows, sizes, strict=True)]
+    coords = torch.cat([_places(shape), torch.stack(named)])
+    values = torch.stack([row != NOTHING for row in rows]).all(0).float()
+    whole = (*shape, *sizes)
+    if order:
+        coords, whole = coords[list(order)], tuple(whole[dim] for dim in order)
+    if over:
+        coords, values = coords[:, values > 0], values[values > 0]
+    if once:
+        coords = _last_of(coords, whole[: len(whole) - over])
+        values = values[: coords.shape[1]]
+    return torch.sparse_coo_tensor(coords, values, whole, check_invariants=True).coalesce()
 
 
 def of_several(given: Sequence[Known | Host], change: Callable[[Sequence[Tensor]], Tensor]) -> Host:
@@ -195,48 +127,11 @@ def of_several(given: Sequence[Known | Host], change: Callable[[Sequence[Tensor]
     return Host(example, lambda env: change([fetch(env) for fetch in fetches]), given[0].name)
 
 
-def _side_by_side(tensors: Sequence[Tensor], sizes: Sequence[int]) -> list[Tensor]:
-    """Indices below sizes, broadcast."""
-    held = [checked(tensor, size) for tensor, size in zip(tensors, sizes, strict=True)]
-    shape = np.broadcast_shapes(*(tensor.shape for tensor in held))
-    return [tensor.expand(shape) for tensor in held]
-
-
 def _last_of(coords: Tensor, shape: Sequence[int]) -> Tensor:
     """Of the columns that begin with the same coordinates in a shape only the last one."""
     flat = np.ravel_multi_index(tuple(coords[: len(shape)].numpy()), tuple(shape))
     _, first = np.unique(flat[::-1], return_index=True)
     return coords[:, len(flat) - 1 - first]
-
-
-def bags(ids: Known | Host, offsets: Known | Host, size: int, *, mean: bool) -> Host:
-    """For each bag a row that counts its indices; with `mean`, their shares. Bags begin at the offsets."""
-
-    def hot(tensors: Sequence[Tensor]) -> Tensor:
-        tensor, starts = tensors
-        where = checked(tensor.reshape(-1), size)
-        bag, values = _bags(starts, len(where), mean)
-        return torch.sparse_coo_tensor(torch.stack([bag, where]), values, (len(starts), size)).coalesce()
-
-    return of_several([ids, offsets], hot)
-
-
-def bagging(offsets: Known | Host, count: int, *, mean: bool) -> Host:
-    """For each bag a row with ones, or shares, at those of so many elements that are in it."""
-
-    def hot(starts: Tensor) -> Tensor:
-        bag, values = _bags(starts, count, mean)
-        coords = torch.stack([bag, torch.arange(count)])
-        return torch.sparse_coo_tensor(coords, values, (len(starts), count)).coalesce()
-
-    return of_data(offsets, hot)
-
-
-def _bags(starts: Tensor, count: int, mean: bool) -> tuple[Tensor, Tensor]:
-    """Of each of so many elements its bag, and what it counts there."""
-    bag = torch.searchsorted(starts, torch.arange(count), right=True) - 1
-    counts = torch.bincount(bag, minlength=len(starts)).clamp(min=1)
-    return bag, 1 / counts[bag] if mean else torch.ones(count)
 
 
 def _places(shape: Sequence[int]) -> Tensor:
@@ -252,7 +147,9 @@ def checked(tensor: Tensor, size: int) -> Tensor:
     """Places below a size, as indices that may count from the end name them."""
     if tensor.is_floating_point():
         raise InputError("indices are whole numbers; give a tensor of integers")
+    tensor = tensor.long()
     where = torch.where(tensor < 0, tensor + size, tensor)
+    where = torch.where(tensor == NOTHING, 0, where)
     if bool(((where < 0) | (where >= size)).any()):
         raise InputError(f"an index lies outside of 0 to {size - 1}; fix the indices")
     return where

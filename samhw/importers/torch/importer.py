@@ -1,9 +1,9 @@
 """What importers of operators work with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from samhw.importers.core import (
@@ -18,24 +18,14 @@ from samhw.importers.core import (
     Views,
 )
 from samhw.importers.torch import host
-from samhw.importers.torch.computed_indices import ComputedIndices
 from samhw.importers.torch.host import is_finite_number
-from samhw.importers.torch.index_matrices import IndexMatrices
 from samhw.importers.torch.masks import Masks
 from samhw.importers.torch.operands import Operand, Operands
-from samhw.importers.torch.registry import OPERATORS
-from samhw.importers.torch.value import Known
+from samhw.importers.torch.registry import DECOMPOSED, OPERATORS
+from samhw.importers.torch.value import Host, Known
 from samhw.lang.expr import Expr
 
-__all__ = ["Importer", "MemoryLayout"]
-
-
-@dataclass(frozen=True)
-class MemoryLayout:
-    """How a tensor lies in memory: where it starts, and how far neighbours of each dimension are apart."""
-
-    start: int
-    strides: tuple[int, ...]
+__all__ = ["Importer"]
 
 
 class Importer:
@@ -51,12 +41,13 @@ class Importer:
         scans: loops over the steps of values.
         operands: tensors of PyTorch and numbers, as values.
         masks: conditions, and what they mask.
-        indices: index tensors as matrices.
         operator: the name of the operator at hand: `aten.linear`.
-        memory: how its first argument lies in PyTorch's memory, where that is a tensor.
     """
 
-    def __init__(self, build: Build, sparsify: float | None = None) -> None:
+    def __init__(
+        self, build: Build, sparsify: float | None = None, inlined: Callable[..., Any] | None = None
+    ) -> None:
+        """`inlined` makes what a function in PyTorch says of operands."""
         self.build = build
         self.tensors = Tensors(build)
         self.operations = Operations(build, self.tensors)
@@ -64,11 +55,8 @@ class Importer:
         self.scans = Scans(build, self.tensors)
         self.operands = Operands(build, sparsify)
         self.masks = Masks(self.operands, self.tensors, self.operations)
-        self.indices = IndexMatrices(
-            self.operands, ComputedIndices(self.operands, self.tensors, self.operations)
-        )
+        self.inlined = inlined
         self.operator = ""
-        self.memory: MemoryLayout | None = None
 
     def value(self, x: Operand) -> Value:
         """Any operand as a value."""
@@ -109,29 +97,24 @@ class Importer:
         """A sum of products and another term, in the statement of the sum if nobody has read that."""
         return self.operations.fused_term(x, self.add(x, term, factor))
 
-    def affine(
-        self, x: Value, weight: Operand | None, bias: Operand | None, mode: int | None = None
-    ) -> Value:
-        """x * weight + bias, along the last modes or a mode."""
-
-        def spread(held: Operand) -> Value:
-            value = self.value(held)
-            trailing = 0 if mode is None else len(x.modes) - mode - 1
-            return replace(value, modes=(*value.modes, *[()] * trailing))
-
-        if weight is not None:
-            x = self.elementwise(lambda e, w: e * w, x, spread(weight))
-        return x if bias is None else self.elementwise(lambda e, b: e + b, x, spread(bias))
-
     def call(self, name: str, *operands: object) -> Any:
         """What another operator of PyTorch gives, by its name in `torch.ops.aten`.
 
         Raises:
             UnsupportedError: for one that has no importer of its own.
         """
-        if (handler := OPERATORS.get(f"aten.{name}")) is None:
+        if (handler := OPERATORS.get(f"aten.{name}")) is not None:
+            return handler(self, *operands)
+        if (function := DECOMPOSED.get(f"aten.{name}")) is None or self.inlined is None:
             raise UnsupportedError(f"calls '{name}', which no importer knows as a whole", "call its parts")
-        return handler(self, *operands)
+        like = torch.utils._pytree.tree_map(self._like, operands)
+        return self.inlined(function, (like, {}), (operands, {}))
+
+    def _like(self, x: object) -> object:
+        """A tensor of its shape that takes no room, for a tensor."""
+        if isinstance(x, Known | Host):
+            return torch.zeros((), dtype=x.example.dtype).expand(x.example.shape)
+        return torch.zeros(()).expand(self.shape(x)) if isinstance(x, Value) else x
 
     @property
     def places_of_extremes(self) -> UnsupportedError:

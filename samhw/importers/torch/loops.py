@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.fx import Graph, Node
 
+from samhw.importers.torch.normal_form import bring_to_normal_form
+
 __all__ = ["UNROLL", "StepPick", "UnrolledLoop", "loops_in"]
 
 aten = torch.ops.aten
@@ -20,7 +22,6 @@ UNROLL = 2
 _INDEX = {
     aten.select.int: (2,),
     aten.slice.Tensor: (2, 3),
-    aten.select_scatter.default: (3,),
 }
 """The arguments that may count the steps."""
 
@@ -56,9 +57,6 @@ class UnrolledLoop:
         states: by the place of what a step gives to the next one, what the first step takes there.
         picks: what is read step by step, by place in a body.
         outer: what is read step by step outside of the bodies, by the node that the second step reads.
-        embedded: places of embeddings of picked indices, which are picked of the embedding of all.
-        written: places of what is written into a tensor, a slice at each step: what is written, and where.
-        targets: places of the slices that are written over, and of copies into these, with what is copied.
     """
 
     bodies: list[list[Node]]
@@ -66,9 +64,6 @@ class UnrolledLoop:
     states: dict[int, Node] = field(default_factory=dict)
     picks: dict[int, StepPick] = field(default_factory=dict)
     outer: dict[Node, StepPick] = field(default_factory=dict)
-    embedded: dict[int, StepPick] = field(default_factory=dict)
-    written: dict[int, tuple[Node, StepPick]] = field(default_factory=dict)
-    targets: dict[int, Node | None] = field(default_factory=dict)
 
     @property
     def first(self) -> Node:
@@ -88,12 +83,12 @@ class UnrolledLoop:
     @property
     def every_pick(self) -> list[StepPick]:
         """All of its picks, each once."""
-        return list(dict.fromkeys((*self.picks.values(), *self.outer.values(), *self.embedded.values())))
+        return list(dict.fromkeys((*self.picks.values(), *self.outer.values())))
 
     @property
     def down(self) -> bool:
         """Whether its steps read from the end on."""
-        picks = [*self.every_pick, *(pick for _, pick in self.written.values())]
+        picks = self.every_pick
         return bool(picks) and all(pick.stride < 0 for pick in picks)
 
     def escapes(self) -> dict[int, set[int]]:
@@ -111,6 +106,7 @@ def loops_in(graph: Graph, unroll: int) -> list[UnrolledLoop]:
     """The loops of more than `unroll` steps in a graph: those that have a state, and read their inputs step
     by step or are read at all steps. The graph gets what its last steps leave out, since nobody reads it."""
     found: list[UnrolledLoop] = []
+    bring_to_normal_form(graph)
     _complete(graph)
     nodes = [node for node in graph.nodes if node.op == "call_function"]
     taken = np.zeros(len(nodes), bool)
@@ -198,7 +194,7 @@ class _Check:
         ]
         if not all(self.takes(place, leaves) for place, leaves in enumerate(rows)):
             return False
-        return self.has_states() and self.is_read_right()
+        return self.has_states()
 
     def takes(self, place: int, leaves: list[list[object]]) -> bool:
         """Whether an operator has arguments of the kinds that a loop has."""
@@ -211,17 +207,7 @@ class _Check:
             return self.picks(place, node, parts)
         if all(part in ("static", "outside", "same") for part in parts):
             loop.same.add(place)
-        self.embeds(place)
         return True
-
-    def embeds(self, place: int) -> None:
-        """Notes an embedding of indices that are picked: the embedding of all is picked of in their place."""
-        loop, node = self.loop, self.loop.bodies[1][place]
-        if node.target is aten.embedding.default and isinstance(index := node.args[1], Node):
-            pick = loop.outer.get(index) or loop.picks.get(self.place.get(index, (0, -1))[1])
-            weight = node.args[0]
-            if pick is not None and weight not in self.place:
-                loop.embedded[place] = pick
 
     def part(self, place: int, column: tuple[object, ...]) -> object:
         """What an argument is: `static`, a range of numbers that counts the steps; `outside` of the loop, the
@@ -265,8 +251,6 @@ class _Check:
         loop, target = self.loop, node.target
         source, counted = node.args[0], next(part for part in parts if isinstance(part, range))
         assert isinstance(source, Node)
-        if target is aten.select_scatter.default:
-            return self.writes(place, node, parts, counted)
         if target not in _INDEX or not isinstance(source.meta.get("val"), Tensor):
             return False
         pick = _pick_of(node)
@@ -277,69 +261,16 @@ class _Check:
         if parts[0] in ("outside", "same"):
             loop.picks[place] = pick
             return True
-        if parts[0] == "state":
-            # Of what is written into, if that is all that is done with it.
-            loop.targets[place] = None
-            return True
         return False
 
-    def writes(self, place: int, node: Node, parts: list[object], counted: range) -> bool:
-        """Whether what is written goes to a tensor that has what the steps before have written."""
-        target, held, dim = node.args[:3]
-        last = self.place.get(self.loop.bodies[1][place].args[0])  # type: ignore[arg-type]
-        if parts[0] != "state" or last != (0, place) or not isinstance(target, Node):
-            return False
-        if not isinstance(held, Node) or parts[1] != "inner":
-            return False
-        rank = len(node.meta["val"].shape)
-        given = self.loop.bodies[1][place].args[1]
-        assert isinstance(given, Node)
-        assert isinstance(dim, int)
-        self.loop.written[place] = given, StepPick(target, dim % rank, counted.start, counted.step)
-        return True
-
     def has_states(self) -> bool:
-        """Whether there is a state that is more than written into, and all of them are numbers."""
+        """Whether there is a state, all states are numbers, and steps are read or collected."""
         loop = self.loop
-        real = [place for place in loop.states if place not in loop.written]
-        if loop.same & set(loop.states):
-            return False
-        metas = [loop.bodies[0][place].meta.get("val") for place in real]
+        metas = [loop.bodies[0][place].meta.get("val") for place in loop.states]
         plain = all(isinstance(meta, Tensor) and meta.is_floating_point() for meta in metas)
         collected = any(len(steps) > 1 for steps in loop.escapes().values())
-        return bool(real) and plain and bool(loop.every_pick or collected or loop.written)
-
-    def is_read_right(self) -> bool:
-        """Whether each step of a tensor that is written into is read as a place to copy to alone, and the
-        whole of it behind the last step alone."""
-        loop = self.loop
-        second = loop.bodies[1]
-        for place, (_, pick) in loop.written.items():
-            before = loop.bodies[0][place]
-            for user in before.users:
-                (step, at) = self.place.get(user, (-1, -1))
-                mine = step == 1 and (at == place or (at in loop.targets and _pick_of(user) is not None))
-                if not mine or (at != place and _pick_of(user).first != pick.first + pick.stride):  # type: ignore[union-attr]
-                    return False
-        escapes = loop.escapes()
-        if any(escapes.get(place, set()) - {loop.steps - 1} for place in loop.written):
-            return False
-        for place in [place for place, held in loop.targets.items() if held is None]:
-            source = second[place].args[0]
-            if not isinstance(source, Node) or self.place[source][1] not in loop.written:
-                return False
-            for user in second[place].users:
-                if (
-                    user.target is not aten.copy.default
-                    or user not in second
-                    or user.args[0] is not second[place]
-                ):
-                    return False
-                held = user.args[1]
-                if not isinstance(held, Node) or _shape(held) != _shape(user):
-                    return False
-                loop.targets[second.index(user)] = held
-        return not any(place in escapes for place in loop.targets)
+        is_new = not loop.same & set(loop.states)
+        return is_new and bool(metas) and plain and bool(loop.every_pick or collected)
 
 
 def _progression(numbers: Sequence[object]) -> range | None:
@@ -374,8 +305,6 @@ def _in_step(start: object, end: object, size: int) -> bool:
 def _pick_of(node: Node) -> StepPick | None:
     """What an operator picks of a tensor, as if it were the first step; None for another operator."""
     target = node.target
-    if target is python_operator.getitem:
-        return _part_of(node)
     source = node.args[0] if node.args else None
     if target not in (aten.select.int, aten.slice.Tensor) or not isinstance(source, Node):
         return None
@@ -393,26 +322,3 @@ def _pick_of(node: Node) -> StepPick | None:
     return StepPick(
         source, dim % meta.dim(), first + extent * (first < 0), 1, size, target is aten.slice.Tensor
     )
-
-
-def _part_of(node: Node) -> StepPick | None:
-    """What is picked of the parts into which a tensor is taken, all of one size."""
-    parts, number = node.args
-    if not isinstance(parts, Node) or not isinstance(number, int) or not parts.args:
-        return None
-    source = parts.args[0]
-    metas = parts.meta.get("val")
-    if not isinstance(source, Node) or not isinstance(metas, list | tuple):
-        return None
-    if parts.target is aten.unbind.int:
-        dim = parts.args[1] if len(parts.args) > 1 else 0
-        assert isinstance(dim, int)
-        return StepPick(source, dim % source.meta["val"].dim(), number, 1)
-    named = (aten.split.Tensor, aten.chunk.default)
-    if parts.target not in named or metas[number].shape != metas[0].shape:
-        return None
-    dim = parts.args[2] if len(parts.args) > 2 else 0
-    assert isinstance(dim, int)
-    dim %= source.meta["val"].dim()
-    size = int(metas[0].shape[dim])
-    return StepPick(source, dim, number * size, 1, size, keeps=True)

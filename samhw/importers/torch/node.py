@@ -9,7 +9,6 @@ from torch.fx import Node
 from samhw.errors import InputError
 from samhw.importers.core import UnsupportedError
 from samhw.importers.torch.export import in_users_file, own_name
-from samhw.importers.torch.importer import MemoryLayout
 from samhw.importers.torch.registry import OPERATORS
 
 __all__ = [
@@ -19,8 +18,6 @@ __all__ = [
     "keeps_integers",
     "located",
     "makes_conditions",
-    "makes_integers",
-    "memory_of",
     "name_of",
     "of_shape",
     "place_of",
@@ -110,27 +107,12 @@ def depends_on_data(size: object) -> bool:
     return isinstance(size, torch.SymInt) and size.node.maybe_as_int() is None
 
 
-def makes_integers(node: Node) -> bool:
-    """Whether it gives a tensor of whole numbers, or of conditions."""
-    meta = node.meta.get("val")
-    return isinstance(meta, Tensor) and not meta.is_floating_point()
-
-
 def keeps_integers(node: Node) -> bool:
     """Whether it gives whole numbers of whole numbers."""
     metas = [item.meta.get("val") for item in (node, *node.all_input_nodes[:1])]
     kinds = [meta.dtype for meta in metas if isinstance(meta, Tensor)]
     plain = [k for k in kinds if not (k == torch.bool or k.is_floating_point or k.is_complex)]
     return len(plain) == 2
-
-
-def memory_of(node: Node) -> MemoryLayout | None:
-    """How its first argument lies in PyTorch's memory, where that is a tensor whose shape is known."""
-    first = node.args[0] if node.args else None
-    meta = first.meta.get("val") if isinstance(first, Node) else None
-    if not isinstance(meta, Tensor) or meta.layout != torch.strided or any(map(depends_on_data, meta.shape)):
-        return None
-    return MemoryLayout(int(meta.storage_offset()), tuple(int(stride) for stride in meta.stride()))
 
 
 def is_complex(node: Node) -> bool:

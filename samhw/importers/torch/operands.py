@@ -37,7 +37,7 @@ class Operands:
                 return self._constant_value(x)
             case Host():
                 held = host.as_numbers(x)
-                return self.input(("host", x.key), x.name, held.example, held.fetch)
+                return self.input(("host", x.key), x.name, held.example, held.fetch, Hints(x.annotation))
             case int() | float():
                 return self.build.literal(float(x))
         if isinstance(x, UnsupportedError):

@@ -1,13 +1,14 @@
 """Elements that a known condition picks of what is not known: the same by their places."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["changes_its_first", "mapped", "tensors_of", "without_conditions"]
+__all__ = ["BY_PLACES", "changes_its_first", "mapped", "tensors_of", "without_conditions"]
 
 Function = Callable[..., Any]
 
@@ -33,14 +34,8 @@ def without_conditions(
     if name in ("index_put", "index_put_") and not kwargs:
         index = _index(decider, tuple(args[1]), keep_conditions=_is_one(args[2]))
         return function, (args[0], index, *args[2:]), kwargs
-    if name == "masked_select" and not kwargs:
-        return _masked_select(decider, function, args)
-    if name in ("masked_scatter", "masked_scatter_") and not kwargs:
-        return _masked_scatter(decider, function, args)
     if name == "where" and len(args) == 3 and args[0].dtype == torch.uint8:
         return function, (args[0].bool(), *args[1:]), kwargs
-    if name == "repeat_interleave":
-        return _repeated(decider, function, args, kwargs)
     return function, args, kwargs
 
 
@@ -110,43 +105,29 @@ def _number(decider: Decider, tensor: Tensor) -> Any:
     return decider.constant(decider.decided(value.item), [tensor])
 
 
-def _masked_select(
-    decider: Decider, function: Function, args: tuple[Any, ...]
-) -> tuple[Function, tuple[Any, ...], Mapping[str, Any]]:
+def masked_select(x: Tensor, mask: Tensor) -> Tensor:
     """Where a condition holds, when both are broadcast."""
-    x, mask = args
-    value = decider.value(mask)
-    if value is None:
-        return function, args, {}
     shape = np.broadcast_shapes(x.shape, mask.shape)
-    spread = decider.decided(lambda: value.expand(shape))
-    return Tensor.__getitem__, (x.expand(shape), tuple(_places(decider, mask, spread))), {}
+    return x.expand(shape)[mask.expand(shape)]
 
 
-def _masked_scatter(
-    decider: Decider, function: Function, args: tuple[Any, ...]
-) -> tuple[Function, tuple[Any, ...], Mapping[str, Any]]:
+def masked_scatter(x: Tensor, mask: Tensor, source: Tensor, *, put: Function = Tensor.index_put) -> Any:
     """The first elements of a tensor go to where a condition holds, one after another."""
-    x, mask, source = args
-    value = decider.value(mask)
-    if value is None:
-        return function, args, {}
-    spread = decider.decided(lambda: value.expand(x.shape))
-    found = _places(decider, mask, spread)
-    put = Tensor.index_put_ if function.__name__.endswith("_") else Tensor.index_put
-    return put, (x, tuple(found), source.reshape(-1)[: len(found[0])]), {}
+    found = mask.expand(x.shape).nonzero(as_tuple=True)
+    return put(x, found, source.reshape(-1)[: len(found[0])])
 
 
-def _repeated(
-    decider: Decider, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> tuple[Function, tuple[Any, ...], Mapping[str, Any]]:
+def repeat_interleave(x: Tensor, repeats: Tensor, dim: int | None = None, **_: Any) -> Tensor:
     """Rows that are repeated as often as integers say."""
-    given = dict(zip(("self", "repeats", "dim"), args, strict=False)) | dict(kwargs)
-    repeats = given.get("repeats")
-    if not isinstance(repeats, Tensor) or (value := decider.value(repeats)) is None:
-        return function, args, kwargs
-    x, dim = given["self"] if "self" in given else given["input"], given.get("dim")
     x, dim = (x.flatten(), 0) if dim is None else (x, dim)
     count = x.shape[dim]
-    rows = decider.decided(lambda: torch.arange(count).repeat_interleave(value.expand(count)))
-    return torch.index_select, (x, dim, decider.constant(rows, [repeats])), {}
+    return x.index_select(dim, torch.arange(count).repeat_interleave(repeats.expand(count)))
+
+
+BY_PLACES: dict[str, Function] = {
+    "masked_select": masked_select,
+    "masked_scatter": masked_scatter,
+    "masked_scatter_": partial(masked_scatter, put=Tensor.index_put_),
+    "repeat_interleave": repeat_interleave,
+}
+"""What functions do whose second argument is known, and decides their shapes."""

@@ -8,6 +8,7 @@ from samhw.importers.torch.value import Known
 
 __all__ = [
     "COMPLEX",
+    "COMPLEX_DECOMPOSED",
     "DECOMPOSED",
     "OPERATORS",
     "VIEWS",
@@ -16,6 +17,7 @@ __all__ = [
     "Results",
     "decomposition",
     "handler_of",
+    "is_known",
     "mapping",
     "operator",
 ]
@@ -37,22 +39,40 @@ COMPLEX: dict[str, Callable[..., Any]] = {}
 """By the operator's name: what it does to complex tensors, or makes complex ones of real ones."""
 
 DECOMPOSED: dict[str, Callable[..., Any]] = {}
-"""By the operator's name: a function of tensors of PyTorch that is what the operator is. It gives
-`NotImplemented` for arguments for which it is not meant."""
+"""By the operator's name: a function of tensors of PyTorch that is what the operator is. It gives None for a
+result that hardware has nothing for."""
+
+COMPLEX_DECOMPOSED: dict[str, Callable[..., Any]] = {}
+"""The same where arguments or results are complex."""
 
 MASKED: set[str] = set()
 """Operators that know what to do with values that count as -inf."""
+
+MOVES: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(("aten.cat", "aten.flip", "aten.roll", "aten.diagonal"), (0,)),
+    **dict.fromkeys(("aten.index", "aten.index_select", "aten.gather"), (0,)),
+    **dict.fromkeys(("aten.slice_scatter", "aten.select_scatter", "aten.copy"), (0, 1)),
+}
+"""Operators that move elements, and are views of them but for that: the places of the arguments that have
+these."""
 
 VIEWS: set[str] = set()
 """Operators that give the elements that they are given, and no others."""
 
 
-PLACES: set[str] = set()
-"""Operators that give places of elements, and say themselves what is in the way."""
+OWN = "samhw."
+"""How operators of this package begin, which say themselves what becomes of constants, and of what the host
+works out."""
+
+UNDONE = frozenset(f"aten.{name}" for name in ("unbind", "split", "split_with_sizes", "chunk"))
+"""Operators that the normal form of a graph does without."""
 
 
 def operator(
-    *names: str, masked: bool = False, view: bool = False, places: bool = False, library: str = "aten"
+    *names: str,
+    masked: bool = False,
+    view: bool = False,
+    library: str = "aten",
 ) -> Callable[[H], H]:
     """Registers an importer of PyTorch's own operators, by their names in `torch.ops.aten`, or of another
     library's."""
@@ -64,18 +84,23 @@ def operator(
                 MASKED.add(name)
             if view:
                 VIEWS.add(name)
-            if places:
-                PLACES.add(name)
         return handler
 
     return register
 
 
-def decomposition(*names: str) -> Callable[[H], H]:
-    """Registers how operators of `torch.ops.aten` are written with others."""
+def decomposition(*names: str, of_complex: bool | None = None, library: str = "aten") -> Callable[[H], H]:
+    """Registers how operators of `torch.ops.aten` or of another library are written with others: by default
+    of whatever tensors, else of complex ones alone, or of real ones."""
+    tables = [
+        table
+        for table, kind in ((DECOMPOSED, False), (COMPLEX_DECOMPOSED, True))
+        if of_complex in (None, kind)
+    ]
 
     def register(function: H) -> H:
-        DECOMPOSED.update({f"aten.{name}": function for name in names})
+        for table in tables:
+            table.update({f"{library}.{name}": function for name in names})
         return function
 
     return register
@@ -101,3 +126,9 @@ def operator_name(target: object) -> str:
 def handler_of(target: object) -> Handler | None:
     """What imports an operator, if anything does."""
     return OPERATORS.get(operator_name(target))
+
+
+def is_known(target: object) -> bool:
+    """Whether an operator of real tensors, or of complex ones, stays whole."""
+    name = operator_name(target)
+    return any(name in table for table in (OPERATORS, DECOMPOSED, COMPLEX_DECOMPOSED, UNDONE))

@@ -54,14 +54,12 @@ class Rolled:
     Attributes:
         env: what the importer has for each operator.
         call: imports an operator.
-        embed: imports an embedding of all indices in the place of some.
     """
 
     importer: Importer
     loop: UnrolledLoop
     env: dict[Node, object]
     call: Callable[[Node], object]
-    embed: Callable[[Node, Node], object]
 
     def add(self) -> None:
         """Imports the loop, and notes what it gives.
@@ -80,33 +78,26 @@ class Rolled:
             found = self.call(loop.bodies[0][place])
             for body in loop.bodies:
                 self.env[body[place]] = found
-        places = [place for place in loop.states if place not in loop.written]
-        states = [self.value(loop.states[place]) for place in places]
-        escapes = loop.escapes()
-        written = [loop.written[place][0] for place in loop.written if place in escapes]
-        wanted = [
-            loop.bodies[1][place] for place in escapes if place not in loop.written and place not in loop.same
-        ]
-        picked = {key: self.picked(key, pick) for key, pick in self.reads()}
+        states = [self.value(start) for start in loop.states.values()]
+        wanted = [loop.bodies[1][place] for place in loop.escapes() if place not in loop.same]
+        picks: list[tuple[int | Node, StepPick]] = [*loop.picks.items(), *loop.outer.items()]
+        picked = {key: self.picked(pick) for key, pick in picks}
 
         build = importer.build
         build.scope, build.result_name = scope_of(loop.first), "state"
 
         def one_step(before: Sequence[Value], now: Sequence[Value]) -> tuple[list[Value], list[Value]]:
-            self.step(dict(zip(places, before, strict=True)), dict(zip(picked, now, strict=True)))
+            self.step(dict(zip(loop.states, before, strict=True)), dict(zip(picked, now, strict=True)))
             second, build.result_name = loop.bodies[1], "step"
-            return [self.value(second[n]) for n in places], [self.value(n) for n in (*wanted, *written)]
+            return [self.value(second[n]) for n in loop.states], [self.value(n) for n in wanted]
 
         held = {node: self.env[node] for node in loop.outer}
         _, given, last = importer.scans.scan(
             one_step, states, list(picked.values()), loop.steps, down=loop.down
         )
         self.env.update(held)
-        for node, every, final in zip(wanted, given, last, strict=False):
+        for node, every, final in zip(wanted, given, last, strict=True):
             self.note(loop.bodies[1].index(node), every, final)
-        after = given[len(wanted) :]
-        for place, every in zip((n for n in loop.written if n in escapes), after, strict=True):
-            self.env[loop.bodies[-1][place]] = self.whole(loop.written[place][1], every)
 
     def value(self, node: Node) -> Value:
         """What the importer has for an operator, as a value."""
@@ -122,26 +113,10 @@ class Rolled:
             raise UnsupportedError("counts in a loop", "leave it unrolled")
         return replace(self.importer.value(found), condition=kind == torch.bool)
 
-    def reads(self) -> list[tuple[int | Node, StepPick]]:
-        """What steps read, by place in a body or by the node that the second step reads: but for indices that
-        are embedded alone."""
-        loop, second = self.loop, self.loop.bodies[1]
-        embedding = {second[place] for place in loop.embedded}
-        found: list[tuple[int | Node, StepPick]] = list(loop.embedded.items())
-        found += [(n, pick) for n, pick in loop.picks.items() if not set(second[n].users) <= embedding]
-        inside = set(second)
-        found += [
-            (n, pick) for n, pick in loop.outer.items() if not inside.intersection(n.users) <= embedding
-        ]
-        return found
-
-    def picked(self, key: int | Node, pick: StepPick) -> Value:
+    def picked(self, pick: StepPick) -> Value:
         """What is picked at all steps, along a first mode, in the order of the scan's coordinates."""
         loop, importer = self.loop, self.importer
-        if isinstance(key, int) and key in loop.embedded:
-            x = importer.value(self.embed(loop.bodies[1][key], pick.source))  # type: ignore[arg-type]
-        else:
-            x = self.value(pick.source)
+        x = self.value(pick.source)
         down = pick.stride < 0
         length, last = abs(pick.stride) * (loop.steps - 1), pick.first + pick.stride * (loop.steps - 1)
         first = last if down else pick.first
@@ -168,12 +143,8 @@ class Rolled:
         for key, value in now.items():
             self.env[second[key] if isinstance(key, int) else key] = value
         for place, node in enumerate(second):
-            if place in loop.same or place in now or place in loop.picks or place in loop.written:
-                continue
-            if place not in loop.targets:
+            if place not in loop.same and place not in now:
                 self.env[node] = self.call(node)
-            elif (copied := loop.targets[place]) is not None:
-                self.env[node] = self.env[copied]
 
     def note(self, place: int, every: Value, last: Value) -> None:
         """Notes what all steps give at a place of the body, and the last one."""
@@ -182,25 +153,6 @@ class Rolled:
             at = loop.steps - 1 - n if loop.down else n
             is_last = n == loop.steps - 1
             self.env[body[place]] = StepOf(every, at, loop.steps, last if is_last else None)
-
-    def whole(self, pick: StepPick, every: Value) -> Value:
-        """A tensor that all steps have written into, each a slice."""
-        loop, importer = self.loop, self.importer
-        if (pick.stride < 0) != loop.down:
-            every = importer.views.index_select(every, 0, list(range(loop.steps))[::-1])
-        first = min(pick.first, pick.first + pick.stride * (loop.steps - 1))
-        modes = list(every.modes)
-        modes.insert(pick.dim, modes.pop(0))
-        made = replace(every, modes=tuple(modes))
-        target = pick.source.meta["val"].shape
-        if abs(pick.stride) == 1 and int(target[pick.dim]) == loop.steps:
-            return made
-        end = first + abs(pick.stride) * (loop.steps - 1) + 1
-        found = importer.call(
-            "slice_scatter", self.env[pick.source], made, pick.dim, first, end, abs(pick.stride)
-        )
-        assert isinstance(found, Value)
-        return found
 
 
 def joined_steps(importer: Importer, parts: Sequence[object], dim: int, *, new: bool) -> list[object]:

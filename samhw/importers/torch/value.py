@@ -109,6 +109,7 @@ class Host:
     example: Tensor
     fetch: TensorFetch = field(compare=False)
     name: str = "index"
+    annotation: str | None = None
 
     @property
     def key(self) -> Same:

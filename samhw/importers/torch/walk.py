@@ -19,6 +19,7 @@ from samhw.importers.torch.complex_pair import Complex, as_real_numbers
 from samhw.importers.torch.export import own_name, user_outputs
 from samhw.importers.torch.given import annotation_of
 from samhw.importers.torch.importer import Importer
+from samhw.importers.torch.inlined import written_with_others
 from samhw.importers.torch.loops import UnrolledLoop
 from samhw.importers.torch.node import (
     empty_of,
@@ -26,19 +27,18 @@ from samhw.importers.torch.node import (
     keeps_integers,
     located,
     makes_conditions,
-    makes_integers,
-    memory_of,
     name_of,
     of_shape,
     scope_of,
-    written_as,
 )
+from samhw.importers.torch.normal_form import bring_to_normal_form
 from samhw.importers.torch.operators.complex_numbers import TAKES_PAIRS, of_complex
 from samhw.importers.torch.registry import (
-    COMPLEX,
+    COMPLEX_DECOMPOSED,
     DECOMPOSED,
     MASKED,
-    PLACES,
+    MOVES,
+    OWN,
     VIEWS,
     Handler,
     handler_of,
@@ -48,6 +48,8 @@ from samhw.importers.torch.rolled import Rolled, StepOf, joined_steps
 from samhw.importers.torch.value import Host, Known, TensorFetch
 
 __all__ = ["GraphWalk"]
+
+tree_leaves, tree_map = torch.utils._pytree.tree_leaves, torch.utils._pytree.tree_map
 
 
 class GraphWalk:
@@ -71,7 +73,7 @@ class GraphWalk:
         self.arguments = arguments
         self.fixed = fixed
         self.build = Build()
-        self.importer = Importer(self.build, sparsify)
+        self.importer = Importer(self.build, sparsify, self.inlined)
         self.env: dict[Node, object] = {}
         self.loops = {loop.first: loop for loop in loops}
         self.in_loops = {node for loop in loops for node in loop.nodes}
@@ -87,7 +89,7 @@ class GraphWalk:
             if node.op == "placeholder":
                 self.env[node] = self.placeholder(node, specs[node.name])
             elif node in self.loops:
-                Rolled(self.importer, self.loops[node], self.env, self.call, self.embedding).add()
+                Rolled(self.importer, self.loops[node], self.env, self.call).add()
             elif node in self.in_loops:
                 continue
             elif node.op == "get_attr":
@@ -155,31 +157,49 @@ class GraphWalk:
         return argument
 
     def call(self, node: Node) -> object:
+        """What an operator of the module gives, whose name its results have."""
         name = operator_name(node.target)
-        steps = self.parts_with_steps(name, node)
-        arguments = [] if steps else [self.mapped(argument) for argument in node.args]
+        if node.target is not python_operator.getitem:
+            self.build.scope = scope_of(node)
+            self.build.result_name = name_of(self.build.scope, name)
+        try:
+            return self.applied(node, name)
+        except InputError as error:
+            raise located(node, name, error) from None
+
+    def applied(self, node: Node, name: str) -> object:
+        """What an operator gives, be it one of the module or one that another is written with."""
+        if name.startswith(_CHECKS):
+            return None
+        self.importer.operator = name
+        if (steps := self.parts_with_steps(name, node)) is not None:
+            return self.kept(node, self.importer.call("cat", *steps))
+        arguments = [self.mapped(argument) for argument in node.args]
         named = {key: self.mapped(argument) for key, argument in node.kwargs.items()}
         if node.target is python_operator.getitem:
             results, place = arguments
             assert isinstance(results, list | tuple)
             assert isinstance(place, int)
-            return self.kept(node, results[place])
-        if name.startswith(_CHECKS):
-            return None
-        self.importer.operator, self.importer.memory = name, memory_of(node)
-        self.build.scope = scope_of(node)
-        self.build.result_name = name_of(self.build.scope, self.label(node, name))
-        try:
-            if steps is not None:
-                return self.kept(node, self.importer.call("cat", *steps))
-            return self.kept(node, self.made(node, name, self.without_pairs(name, arguments), named))
-        except InputError as error:
-            raise located(node, name, error) from None
+            return self.kept(node, _MISSING if results[place] is None else results[place])
+        return self.kept(node, self.made(node, name, self.without_pairs(name, arguments), named))
 
-    def label(self, node: Node, name: str) -> str:
-        """The operator that results are named by."""
-        written = written_as(node)
-        return written if written in DECOMPOSED else name
+    def inlined(self, function: Callable[..., Any], like: tuple[Any, Any], given: tuple[Any, Any]) -> Any:
+        """What a function in PyTorch makes of arguments and named ones.
+
+        Args:
+            like: tensors of their shapes in their places.
+        """
+        graph = written_with_others(function, *like)
+        pairs = zip(tree_leaves(like), tree_leaves(given), strict=True)
+        left = iter([found for meta, found in pairs if isinstance(meta, Tensor)])
+        for part in graph.nodes:
+            if part.op == "placeholder":
+                self.env[part] = self.kept(part, next(left))
+            elif part.op == "call_function":
+                self.env[part] = self.applied(part, operator_name(part.target))
+            elif part.op == "output":
+                return self.mapped(part.args[0])
+        return None
 
     def parts_with_steps(self, name: str, node: Node) -> tuple[list[object], int] | None:
         """The parts of what puts steps of scans one behind the other, and its dimension; None for others."""
@@ -194,6 +214,7 @@ class GraphWalk:
 
     def scan(self, body: Any, states: Any, inputs: Any, others: Any = ()) -> list[Value]:
         """What PyTorch's own scan gives: the last states, then what its steps give."""
+        bring_to_normal_form(body.graph)
         placeholders = [node for node in body.graph.nodes if node.op == "placeholder"]
 
         def step(before: Sequence[Value], now: Sequence[Value]) -> tuple[list[Value], list[Value]]:
@@ -210,17 +231,10 @@ class GraphWalk:
         last, every, _ = self.importer.scans.scan(step, start, given, self.importer.shape(given[0])[0])
         return [*last, *every]
 
-    def embedding(self, node: Node, indices: Node) -> object:
-        """What an embedding gives for other indices."""
-        arguments = [self.mapped(node.args[0]), self.mapped(indices), *map(self.mapped, node.args[2:])]
-        self.build.scope = scope_of(node)
-        self.build.result_name = name_of(self.build.scope, "aten.embedding")
-        return self.made(node, "aten.embedding", arguments, {})
-
     def made(self, node: Node, name: str, arguments: list[object], named: dict[str, object]) -> object:
         held = [
             item
-            for item in _flat([arguments, list(named.values())])
+            for item in tree_leaves((arguments, named))
             if isinstance(item, Value | Known | Host | Complex)
         ]
         handler = handler_of(node.target)
@@ -228,16 +242,20 @@ class GraphWalk:
             return self.scan(*arguments)
         if (empty := empty_of(node)) is not None:
             return Known(empty, self.build.result_name)
-        if not any(isinstance(item, Value | Complex) for item in held):
+        if not name.startswith(OWN) and not any(isinstance(item, Value | Complex) for item in held):
             if all(isinstance(item, Known) for item in held):
                 return self.folded(node, name, arguments, named, handler)
             if _is_of_indices(node, name, held):
                 return self.on_host(node, arguments, named)
         if name in _MADE_OF_SHAPES:
             return Known(of_shape(node, name, arguments), self.build.result_name)
-        if name in DECOMPOSED and handler is None and name not in COMPLEX:
-            _refuse(node, name)
-        if is_complex(node) or any(isinstance(item, Complex) for item in held):
+        if name in MOVES and any(isinstance(item, Value) and item.mask is not None for item in held):
+            return self.under_masks(node, name, arguments, named)
+        of_pairs = is_complex(node) or any(isinstance(item, Complex) for item in held)
+        if (function := (COMPLEX_DECOMPOSED if of_pairs else DECOMPOSED).get(name)) is not None:
+            like = torch.fx.map_arg((node.args, node.kwargs), lambda source: source.meta["val"])
+            return self.inlined(function, like, (tuple(arguments), named))
+        if of_pairs:
             return of_complex(self.importer, name, [_as_number(item) for item in arguments], named)
         if handler is None:
             raise UnsupportedError(
@@ -246,10 +264,6 @@ class GraphWalk:
             )
         if name not in MASKED:
             check_unmasked(*held)
-        if makes_integers(node) and not makes_conditions(node) and name not in _WHOLE | PLACES | VIEWS:
-            raise UnsupportedError(
-                "computes whole numbers", "hardware has one type of values; give indices as inputs"
-            )
         if keeps_integers(node):
             # Of whatever width: they are numbers of the value type.
             named.pop("dtype", None)
@@ -259,6 +273,22 @@ class GraphWalk:
         return (
             replace(found, condition=True) if isinstance(found, Value) and makes_conditions(node) else found
         )
+
+    def under_masks(self, node: Node, name: str, arguments: list[object], named: dict[str, object]) -> Value:
+        """What moves elements of which some are -inf: what is hidden of a part is hidden of the whole."""
+        masks, operands = self.importer.masks, Value | Known | Host
+
+        def part(number: int) -> Value:
+            def pick(x: Any) -> Any:
+                return masks.apart(x)[number] if isinstance(x, operands) else x
+
+            given = [
+                tree_map(pick, argument) if place in MOVES[name] else argument
+                for place, argument in enumerate(arguments)
+            ]
+            return self.importer.value(self.made(node, name, given, named))  # type: ignore[arg-type]
+
+        return masks.masked(part(0), replace(part(1), condition=True))
 
     def without_pairs(self, name: str, arguments: list[object]) -> list[object]:
         """Arguments in which the pairs that a complex tensor is viewed as are a tensor of real numbers, but
@@ -300,7 +330,7 @@ class GraphWalk:
             if source.stored().is_floating_point():
                 base = self.replayed(source, name, handler, rest, named)
         label = source.name if isinstance(source, Known) and base else self.build.result_name
-        given = [item for item in _flat([arguments, list(named.values())]) if isinstance(item, Known)]
+        given = [item for item in tree_leaves((arguments, named)) if isinstance(item, Known)]
         of_numbers = all(item.of_numbers for item in given)
         if isinstance(found, list | tuple):
             return [Known(item, label, of_numbers=of_numbers) for item in found]
@@ -332,7 +362,7 @@ class GraphWalk:
     def on_host(self, node: Node, arguments: list[object], named: dict[str, object]) -> object:
         """What is computed of indices and conditions, as the data are loaded."""
         example = _called(node, arguments, named, lambda item: item.example)
-        names = [item.name for item in _flat(arguments) if isinstance(item, Host)]
+        names = [item.name for item in tree_leaves(arguments) if isinstance(item, Host)]
 
         def fetch(env: Arguments) -> Any:
             return _called(node, arguments, named, lambda item: item.fetch(env))
@@ -361,6 +391,7 @@ class GraphWalk:
         return found
 
 
+_MISSING = UnsupportedError("gives a result for which there is no hardware yet", "use its first result")
 _RANDOM = frozenset(
     f"aten.{name}"
     for name in ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "bernoulli")
@@ -380,22 +411,6 @@ _MADE_OF_SHAPES = frozenset(
         "new_empty",
     )
 )
-_WHOLE = frozenset(
-    f"aten.{name}"
-    for name in (
-        *("add", "sub", "rsub", "mul", "neg", "abs", "sum", "cumsum", "amax", "amin", "maximum", "minimum"),
-        *("clamp", "clamp_min", "clamp_max", "where", "masked_fill"),
-        *("div", "floor_divide", "remainder", "fmod", "round", "floor", "ceil", "trunc", "sign"),
-        *("gather", "index", "index_select", "embedding", "index_add", "index_put", "scatter", "scatter_add"),
-    )
-)
-"""What gives whole numbers of whole numbers, in hardware's one type of values too."""
-
-
-def _refuse(node: Node, name: str) -> None:
-    """Raises what the decomposition of an operator says that has been left as it is."""
-    args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda item: item.meta["val"])
-    DECOMPOSED[name](*args, **kwargs)
 
 
 def _as_number(item: object) -> object:
@@ -426,17 +441,8 @@ def _called(
 ) -> Any:
     """What an operator of PyTorch gives for the tensors that are picked of its arguments."""
     assert callable(node.target)
-    keyword = {key: _picked(item, pick) for key, item in named.items() if key != "device"}
-    return node.target(*[_picked(item, pick) for item in arguments], **keyword)
-
-
-def _picked(item: object, pick: Callable[[Known | Host], Tensor]) -> object:
-    if isinstance(item, Known | Host):
-        return pick(item)
-    return [_picked(part, pick) for part in item] if isinstance(item, list) else item
-
-
-def _flat(items: object) -> list[object]:
-    if isinstance(items, list | tuple):
-        return [leaf for item in items for leaf in _flat(item)]
-    return [items]
+    keyword = {key: item for key, item in named.items() if key != "device"}
+    args, kwargs = tree_map(
+        lambda item: pick(item) if isinstance(item, Known | Host) else item, (arguments, keyword)
+    )
+    return node.target(*args, **kwargs)

@@ -6,8 +6,10 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
+from samhw.errors import InputError
+from samhw.importers.torch import import_module
 from tests.importers.torch.agree import agree
 
 
@@ -95,3 +97,50 @@ def test_an_instance_norm_by_running_statistics():
     norm = nn.InstanceNorm1d(3, affine=True, track_running_stats=True)
     norm(torch.randn(4, 3, 5) * 2 + 1)
     agree(norm, (torch.randn(2, 3, 5),))
+
+
+class Hidden(nn.Module):
+    """What is -inf stays so wherever it is moved."""
+
+    def forward(self, x: Tensor, shown: Tensor) -> list[Tensor]:
+        scores = torch.where(shown, x, -math.inf)
+        written = scores.clone()
+        written[1:3] = scores[:2]
+        moved = [scores.flip(0), scores.roll(1, 0), scores[[2, 0]], scores.slice_scatter(x[:2], 0, 1, 3)]
+        moved += [written, x.select_scatter(scores[0], 0, 1), torch.cat([scores, x])]
+        return [each.softmax(-1) for each in (*moved, F.pad(x, (1, 1), value=-math.inf))]
+
+
+def test_hidden_elements_that_are_moved() -> None:
+    shown = torch.tensor([[True, False, True], [True, True, False], [True] * 3, [True, False, False]])
+    agree(Hidden(), (torch.randn(4, 3, dtype=torch.float64), shown))
+
+
+class MovedPairs(nn.Module):
+    """Complex numbers that are moved and put elsewhere."""
+
+    def forward(self, x: Tensor, y: Tensor, ids: Tensor) -> list[Tensor]:
+        z = torch.complex(x, y)
+        into = torch.zeros(4, 3, dtype=z.dtype)
+        into[ids] = z[:2]
+        written = z.clone()
+        written[1], written[:, 1:] = z[0], z[:, :2]
+        moved = [z.roll(1, 0), z.flip(1), z[ids], z.gather(0, ids[:, None].expand(-1, 3)), F.pad(z, (1, 2))]
+        return [torch.view_as_real(each) for each in (*moved, z.diagonal(), into, written)]
+
+
+def test_complex_numbers_that_are_moved() -> None:
+    x, y = torch.randn(2, 4, 3, dtype=torch.float64)
+    agree(MovedPairs(), (x, y, torch.tensor([2, 0])))
+
+
+class Pooled(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return F.max_pool2d(x, 2, return_indices=True)[1]
+
+
+def test_places_of_a_pool_are_refused_where_they_are_asked_for() -> None:
+    with pytest.raises(
+        InputError, match="max_pool2d_with_indices' gives a result for which there is no hardw"
+    ):
+        import_module(Pooled(), (torch.randn(1, 1, 4, 4),))

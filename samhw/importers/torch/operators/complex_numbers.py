@@ -1,6 +1,7 @@
 """Operators of complex tensors, by those of their real and imaginary parts."""
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from samhw.importers.core import UnsupportedError
@@ -23,26 +24,9 @@ TAKES_PAIRS = frozenset(("aten.select", "aten.view_as_complex", "aten.view_as_co
 """Operators that know what to do with the pairs that a complex tensor is viewed as."""
 
 _LINEAR = {
-    "neg": (0,),
-    "sum": (0,),
-    "mean": (0,),
-    "roll": (0,),
-    "flip": (0,),
-    "index": (0,),
-    "index_select": (0,),
-    "gather": (0,),
-    "constant_pad_nd": (0,),
-    "cumsum": (0,),
-    "diagonal": (0,),
-    "cat": (0,),
-    "stack": (0,),
-    "add": (0, 1),
-    "sub": (0, 1),
-    "copy": (0, 1),
-    "slice_scatter": (0, 1),
-    "select_scatter": (0, 1),
-    "index_put": (0, 2),
-    "where": (1, 2),
+    **dict.fromkeys((f"aten.{name}" for name in ("neg", "sum", "mean", "cumsum", "cat", "stack")), (0,)),
+    **dict.fromkeys(("aten.add", "aten.sub", "samhw.elsewhere"), (0, 1)),
+    "aten.where": (1, 2),
 }
 """What goes through real and imaginary parts apart: the arguments that are complex. Views do so too."""
 
@@ -53,22 +37,20 @@ def of_complex(importer: Importer, name: str, args: Sequence[Any], named: dict[s
     Raises:
         UnsupportedError: for operators that are not known for complex tensors.
     """
-    short = name.removeprefix("aten.")
     if name in COMPLEX:
         return COMPLEX[name](importer, *args, **named)
-    if name in VIEWS or short.removesuffix("_") in _LINEAR:
-        places = _LINEAR.get(short.removesuffix("_"), (0,))
-        return _by_parts(importer, OPERATORS[name], places, args, named)
+    if name in VIEWS or name in _LINEAR:
+        return _by_parts(importer, OPERATORS[name], _LINEAR.get(name, (0,)), args, named)
     raise UnsupportedError(
         "takes or gives complex numbers", "compute with their real and imaginary parts (torch.view_as_real)"
     )
 
 
-def complex_operator(*names: str) -> Callable[[Handler], Handler]:
+def complex_operator(*names: str, library: str = "aten") -> Callable[[Handler], Handler]:
     """Registers what an operator does to complex tensors."""
 
     def register(handler: Handler) -> Handler:
-        COMPLEX.update({f"aten.{name}": handler for name in names})
+        COMPLEX.update({f"{library}.{name}": handler for name in names})
         return handler
 
     return register
@@ -91,6 +73,17 @@ def _picked(importer: Importer, item: Any, pick: Callable[[Complex], Operand]) -
     if isinstance(item, list | tuple):
         return [_picked(importer, each, pick) for each in item]
     return pick(as_complex(importer, item))
+
+
+@complex_operator("contract", library="samhw")
+def import_contract(importer: Importer, equation: str, operands: Sequence[Any], reduction: str) -> Complex:
+    """Linear in the one operand that is complex."""
+    parts = [
+        [pick(operand) if isinstance(operand, Complex) else operand for operand in operands]
+        for pick in (attrgetter("real"), attrgetter("imag"))
+    ]
+    contract: Callable[..., Any] = OPERATORS["samhw.contract"]
+    return Complex(*(contract(importer, equation, part, reduction) for part in parts))
 
 
 @complex_operator("real")

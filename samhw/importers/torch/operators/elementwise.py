@@ -10,7 +10,6 @@ from samhw.importers.torch import host
 from samhw.importers.torch.complex_pair import is_zero
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
-from samhw.importers.torch.operators.rounding import quotient
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
 from samhw.lang.expr import Expr
@@ -28,6 +27,7 @@ from samhw.lang.functions import (
     lt,
     reciprocal,
     relu,
+    rint,
     rsqrt,
     select,
     sigmoid,
@@ -44,10 +44,12 @@ __all__: list[str] = []
 Maker = Callable[..., Expr]
 
 
-def register(names: str, make: Maker, *, condition: bool = False) -> None:
+def register(names: str, make: Maker, *, condition: bool = False, of_conditions: bool = False) -> None:
     """An operator that is one expression of its arguments, each of which stands in it once."""
 
     def handler(importer: Importer, *arguments: Operand, **_: object) -> Value:
+        if of_conditions:
+            arguments = tuple(map(importer.masks.condition, arguments))
         return importer.elementwise(make, *arguments, condition=condition)
 
     for name in names.split():
@@ -137,6 +139,15 @@ _CONDITIONS: dict[str, Maker] = {
 for _names, _function in _CONDITIONS.items():
     register(_names, _function, condition=True)
 
+_OF_CONDITIONS: dict[str, Maker] = {
+    "logical_and bitwise_and": lambda a, b: a * b,
+    "logical_or bitwise_or": max_,
+    "logical_xor bitwise_xor": lambda a, b: 1 - eq(a, b),
+    "bitwise_not": lambda a: eq(a, 0),
+}
+for _names, _function in _OF_CONDITIONS.items():
+    register(_names, _function, condition=True, of_conditions=True)
+
 
 _SOFT_END = 20.0
 """From where on log(1 + exp(x)) is x, to less than f32 tells apart."""
@@ -195,7 +206,6 @@ for _names, _function, _parameters in (
     ("clamp_min", lambda x, least: clamp(x, least), 1),
     ("clamp_max", lambda x, greatest: min_(x, greatest), 1),
     ("hardtanh", lambda x, min_val=-1.0, max_val=1.0: clamp(x, min_val, max_val), 2),
-    ("relu6", lambda x: clamp(x, 0, 6), 0),
     ("hardsigmoid", lambda x: clamp(x + 3.0, 0, 6) * (1 / 6), 0),
     ("hardswish", lambda x: x * clamp(x + 3.0, 0, 6) * (1 / 6), 0),
     ("elu", elu, 3),
@@ -205,7 +215,6 @@ for _names, _function, _parameters in (
     ("mish", lambda x: x * tanh(softplus(x)), 0),
     ("log_sigmoid", lambda x: -softplus(-x), 0),
     ("softsign", lambda x: x / (1 + abs_(x)), 0),
-    ("square", lambda x: x * x, 0),
     ("sign sgn", lambda x: lt(0, x) - lt(x, 0), 0),
     ("tan", lambda x: sin(x) / cos(x), 0),
     ("sinc", sinc, 0),
@@ -229,7 +238,7 @@ def import_leaky_relu(importer: Importer, x: Operand, slope: float = 0.01) -> Va
 @operator("add", masked=True)
 def import_add(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
     if importer.masks.is_condition(a) and importer.masks.is_condition(b):
-        return import_or(importer, a, b)
+        return importer.elementwise(max_, a, b, condition=True)
     a, b = importer.masks.unmasked_sum(a, b) if alpha == 1 else (a, b)
     if is_zero(a) and importer.shape(a) == importer.shape(b) and alpha == 1:
         return importer.value(b)
@@ -246,23 +255,19 @@ def import_sub(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) 
     return importer.elementwise(lambda x, y: x - (y if alpha == 1 else y * alpha), a, b)
 
 
-@operator("rsub")
-def import_rsub(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
-    return importer.elementwise(lambda x, y: y - (x if alpha == 1 else x * alpha), a, b)
-
-
 @operator("mul", masked=True)
 def import_mul(importer: Importer, a: Operand, b: Operand) -> Value:
     both = importer.masks.is_condition(a) and importer.masks.is_condition(b)
     return importer.elementwise(lambda x, y: x * y, a, b, condition=both)
 
 
-@operator("div", "true_divide", masked=True)
+@operator("div", masked=True)
 def import_div(importer: Importer, a: Operand, b: Operand, *, rounding_mode: str | None = None) -> Value:
-    if rounding_mode is not None:
-        check_unmasked(a, b)
-        return quotient(importer, a, b, rounding_mode)
     check_unmasked(b)
+    if rounding_mode is not None:
+        check_unmasked(a)
+        found: Value = importer.call(rounding_mode, importer.elementwise(lambda x, y: x / y, a, b))
+        return found
     if isinstance(b, int | float) and b:
         return importer.elementwise(lambda x: x * (1 / b), a)
     return importer.elementwise(lambda x, y: x / y, a, b)
@@ -303,29 +308,6 @@ def import_pow(importer: Importer, x: Operand, power: Operand) -> Value:
     return importer.elementwise(powered, x)
 
 
-@operator("logical_and", "bitwise_and", "__and__")
-def import_and(importer: Importer, a: Operand, b: Operand) -> Value:
-    a, b = importer.masks.condition(a), importer.masks.condition(b)
-    return importer.elementwise(lambda x, y: x * y, a, b, condition=True)
-
-
-@operator("logical_or", "bitwise_or", "__or__")
-def import_or(importer: Importer, a: Operand, b: Operand) -> Value:
-    a, b = importer.masks.condition(a), importer.masks.condition(b)
-    return importer.elementwise(max_, a, b, condition=True)
-
-
-@operator("logical_xor", "bitwise_xor", "__xor__")
-def import_xor(importer: Importer, a: Operand, b: Operand) -> Value:
-    a, b = importer.masks.condition(a), importer.masks.condition(b)
-    return importer.elementwise(lambda x, y: 1 - eq(x, y), a, b, condition=True)
-
-
-@operator("bitwise_not")
-def import_not(importer: Importer, a: Operand) -> Value:
-    return importer.elementwise(lambda x: eq(x, 0), importer.masks.condition(a), condition=True)
-
-
 @operator("where", masked=True)
 def import_where(importer: Importer, condition: Operand, a: Operand, b: Operand) -> Value:
     if importer.masks.is_minus_infinity(b):
@@ -336,20 +318,7 @@ def import_where(importer: Importer, condition: Operand, a: Operand, b: Operand)
     return importer.elementwise(select, condition, a, b)
 
 
-@operator("masked_fill", masked=True)
-def import_masked_fill(importer: Importer, x: Operand, condition: Operand, number: Operand) -> Value:
-    if importer.masks.is_minus_infinity(number):
-        return importer.masks.masked(x, importer.masks.negated(condition))
-    check_unmasked(x)
-    return importer.elementwise(lambda c, e, n: select(c, n, e), condition, x, number)
-
-
-@operator("fill")
-def import_fill(importer: Importer, x: Operand, number: Operand) -> Value:
-    expanded = importer.views.expand(importer.value(number), importer.shape(importer.value(x)))
-    return importer.elementwise(lambda n: n, expanded)
-
-
-@operator("threshold")
-def import_threshold(importer: Importer, x: Operand, threshold: float, number: float) -> Value:
-    return importer.elementwise(lambda e: select(le(e, threshold), number, e), importer.materialized(x))
+@operator("round")
+def import_round(importer: Importer, x: Operand, *, decimals: int = 0) -> Value:
+    scale = 10.0**decimals
+    return importer.elementwise(lambda e: rint(e * scale) / scale if decimals else rint(e), x)

@@ -1,16 +1,11 @@
 """Products that are summed."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-
-import torch
 
 from samhw.importers.core import Value, contract
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
-from samhw.importers.torch.value import Known
-from samhw.lang.functions import le
 
 __all__ = ["import_matmul"]
 
@@ -23,7 +18,7 @@ def import_linear(importer: Importer, x: Operand, weight: Operand, bias: Operand
     return made if bias is None else importer.add_to_sum(made, bias)
 
 
-@operator("matmul", "mm", "bmm", "_sparse_mm", "mv", "dot", "vdot")
+@operator("matmul", "mm", "bmm", "_sparse_mm", "mv")
 def import_matmul(importer: Importer, a: Operand, b: Operand, *_: object) -> Value:
     a, b = importer.value(a), importer.value(b)
     ranks = len(a.modes), len(b.modes)
@@ -68,11 +63,6 @@ def _without_diagonals(importer: Importer, part: str, value: Value) -> tuple[str
     return part, value
 
 
-@operator("outer", "ger")
-def import_outer(importer: Importer, a: Operand, b: Operand) -> Value:
-    return contract(importer.tensors, "i,j->ij", importer.value(a), importer.value(b))
-
-
 @operator("bilinear")
 def import_bilinear(
     importer: Importer, a: Operand, b: Operand, weight: Operand, bias: Operand | None = None
@@ -103,19 +93,3 @@ def _explicit(importer: Importer, equation: str, values: list[Value]) -> str:
         letters = "".join(parts)
         output = dots + "".join(sorted(x for x in set(letters) if letters.count(x) == 1 and x not in dots))
     return f"{','.join(parts)}->{output}"
-
-
-@operator("grouped_mm_fallback", library="transformers")
-def import_grouped_mm(importer: Importer, x: Operand, weight: Operand, offs: Operand) -> Value:
-    """Rows in groups, each by a matrix of its own; a group ends in front of its place in `offs`. The experts
-    of transformers are that, behind a sort of the rows by their experts."""
-    rows, count = importer.shape(x)[0], importer.shape(offs)[0]
-    ends = importer.materialized(offs)
-    behind = importer.value(Known(torch.arange(rows).float(), f"places_{rows}"))
-    spread = replace(behind, modes=(*behind.modes, ()))
-    passed = importer.materialized(importer.elementwise(lambda end, row: le(end, row), ends, spread))
-    groups = importer.call("sum", passed, 1)
-    hot = importer.indices.one_hot(importer.materialized(groups), count)
-    return contract(
-        importer.tensors, "se,sk,ekn->sn", hot, importer.value(x), importer.value(weight), by_first=True
-    )

@@ -1,20 +1,20 @@
-"""Operators that reduce some modes."""
+"""Operators that reduce some modes, that go through a row of elements, or put some of these in order."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from samhw.importers.core import UnsupportedError, Value, check_unmasked
+from samhw.importers.core import GREATEST_MASKED, UnsupportedError, Value
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import Results, operator
-from samhw.lang import COORDINATES
+from samhw.lang import COORDINATES, MOST_RANKS
 from samhw.lang.expr import Literal, RunningReduction
-from samhw.lang.functions import abs as abs_
-from samhw.lang.functions import eq, exp, log, sqrt
 from samhw.lang.traverse import free_indices
+from samhw.lang.functions import eq, exp, lt, select
 
-__all__ = ["RowAlong", "coordinates", "reduced", "row_along", "total"]
+__all__: list[str] = []
 
 
 def reduced(
@@ -43,200 +43,30 @@ def reduced(
     return Value(modes, build.statement(lhs, expr, reduction=kind, mask=x.mask), left)
 
 
-def count(importer: Importer, x: Value, dims: Ints | None) -> int:
-    """How many elements a reduction goes through for each of its results."""
-    shape = importer.build.shape(x)
-    if dims is None or dims == []:
-        return math.prod(shape)
-    return math.prod(shape[dim] for dim in ([dims] if isinstance(dims, int) else dims))
-
-
-def total(importer: Importer, x: Value, dims: Ints | None, keepdim: bool, scale: float) -> Value:
-    """A sum times a number; one statement."""
-    scaled = importer.elementwise(lambda e: e * scale, importer.tensors.as_product(x))
-    return reduced(importer, scaled, dims, keepdim)
-
-
-@operator("sum")
-def import_sum(
-    importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False, **_: object
+def import_reduction(
+    kind: str, importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False, **_: object
 ) -> Value:
-    return reduced(importer, importer.value(x), dim, keepdim)
+    held = importer.value(x)
+    if kind == "prod":
+        # What is the same all along a dimension is a factor as often.
+        held = importer.tensors.expanded(importer.materialized(held))
+    return reduced(importer, held, dim, keepdim, kind)
+
+
+for _name, _kind in (("sum", "sum"), ("amax", "max"), ("amin", "min"), ("prod", "prod")):
+    operator(_name, masked=_name == "amax")(partial(import_reduction, _kind))
 
 
 @operator("mean")
 def import_mean(
     importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False, **_: object
 ) -> Value:
-    x = importer.value(x)
-    return total(importer, x, dim, keepdim, 1 / count(importer, x, dim))
-
-
-def variance(
-    importer: Importer, x: Value, dim: Ints | None, correction: float, keepdim: bool
-) -> tuple[Value, Value]:
-    """The differences from the mean, and the mean of their squares."""
-    x = importer.materialized(x)
-    number = count(importer, x, dim)
-    mean = total(importer, x, dim, True, 1 / number)
-    apart = importer.materialized(importer.elementwise(lambda e, m: e - m, x, mean))
-    squares = importer.elementwise(lambda d: d * d, apart)
-    return apart, total(importer, squares, dim, keepdim, 1 / max(number - correction, 1e-300))
-
-
-@operator("var", "std")
-def import_var(importer: Importer, x: Operand, *arguments: Any, **named: Any) -> Value:
-    dim, correction, keepdim = _variance_arguments(*arguments, **named)
-    _, found = variance(importer, importer.value(x), dim, correction, keepdim)
-    return importer.elementwise(sqrt, found) if importer.operator == "aten.std" else found
-
-
-@operator("var_mean", "std_mean")
-def import_var_mean(importer: Importer, x: Operand, *arguments: Any, **named: Any) -> tuple[Value, Value]:
-    dim, correction, keepdim = _variance_arguments(*arguments, **named)
-    made = importer.materialized(x)
-    _, found = variance(importer, made, dim, correction, keepdim)
-    if importer.operator == "aten.std_mean":
-        found = importer.elementwise(sqrt, found)
-    return found, total(importer, made, dim, keepdim, 1 / count(importer, made, dim))
-
-
-@operator("amax", masked=True)
-def import_amax(importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False) -> Value:
-    return reduced(importer, importer.value(x), dim, keepdim, "max")
-
-
-@operator("amin")
-def import_amin(importer: Importer, x: Operand, dim: Ints | None = None, keepdim: bool = False) -> Value:
-    return reduced(importer, importer.value(x), dim, keepdim, "min")
-
-
-@operator("max", "min", masked=True)
-def import_max(importer: Importer, x: Operand, dim: Operand | None = None, keepdim: bool = False) -> Results:
-    kind = importer.operator.removeprefix("aten.")
-    if kind == "min" or not isinstance(dim, int | None):
-        check_unmasked(x, dim)
-    if dim is not None and not isinstance(dim, int):
-        found: Results = importer.call("maximum" if kind == "max" else "minimum", x, dim)
-        return found
-    if dim is None:
-        return reduced(importer, importer.value(x), dim, keepdim, kind)
-    held = importer.value(x)
-    if held.mask is not None:
-        return reduced(importer, held, dim, keepdim, kind), importer.places_of_extremes
-    held = importer.materialized(held)
-    return reduced(importer, held, dim, keepdim, kind), coordinates(
-        importer, held, dim, keepdim, f"arg{kind}"
-    )
-
-
-@operator("argmax", "argmin", places=True)
-def import_argmax(importer: Importer, x: Operand, dim: int | None = None, keepdim: bool = False) -> Value:
-    """Along a dimension, or in the row of all elements."""
-    held = importer.materialized(x)
-    rank = len(held.modes)
-    if dim is None and rank:
-        row = importer.views.view(held, [-1])
-        held = row
-    kind = importer.operator.removeprefix("aten.")
-    found = coordinates(importer, held, 0 if dim is None else dim, keepdim, kind)
-    return replace(found, modes=((),) * rank) if dim is None and keepdim else found
-
-
-def coordinates(importer: Importer, x: Value, dim: int, keepdim: bool, kind: str) -> Value:
-    """The coordinates of the first greatest or least elements along a mode: `kind` is argmax or argmin."""
-    if not x.modes:
-        return Value((), Literal(0))
-    row = row_along(importer, x, dim)
-    found = row.reduced(kind)
-    modes = (*found.modes[: row.dim], (), *found.modes[row.dim :]) if keepdim else found.modes
-    return replace(found, modes=modes)
-
-
-@dataclass(frozen=True)
-class RowAlong:
-    """A tensor with a mode of one index, or of extent 1, along which it is gone through."""
-
-    importer: Importer
-    held: Value
-    dim: int
-
-    def reduced(self, kind: str, mask: Value | None = None) -> Value:
-        """What `kind` reduces the mode to, where a tensor over the same modes is not zero; without the
-        mode."""
-        build = self.importer.build
-        held = build.resolve(self.held)
-        kept = tuple(mode for n, mode in enumerate(held.modes) if n != self.dim)
-        if not held.modes[self.dim]:
-            zero = self.importer.elementwise(lambda e: e * 0, held)
-            return Value(kept, zero.expr if kind in COORDINATES else held.expr)
-        _, access = self.importer.tensors.as_tensor(held)
-        where = None
-        if mask is not None:
-            mask = build.resolve(mask)
-            mask = build.renamed(mask, dict(zip(mask.indices, held.indices, strict=True)))
-            _, where = self.importer.tensors.as_tensor(mask)
-        lhs = [index for mode in kept for index in mode]
-        return Value(kept, build.statement(lhs, access, reduction=kind, mask=where))
-
-    def ranked(self, kind: str, count: int) -> Value:
-        """As many of the best elements of the mode, or their coordinates, as `kind` says (`top` and its kin),
-        in order; at least two."""
-        build = self.importer.build
-        held = build.resolve(self.held)
-        _, access = self.importer.tensors.as_tensor(held)
-        rank = build.axes.index(count)
-        modes = tuple((rank,) if n == self.dim else mode for n, mode in enumerate(held.modes))
-        return Value(modes, build.statement([i for mode in modes for i in mode], access, reduction=kind))
-
-
-def row_along(importer: Importer, x: Value, dim: int) -> RowAlong:
-    """A tensor of its own, with one index along a mode that no view splits any more."""
-    build, tensors = importer.build, importer.tensors
-    held = build.resolve(tensors.expanded(importer.materialized(x)))
-    if not held.modes:
-        raise UnsupportedError("orders a single number", "leave it out")
-    dim %= len(held.modes)
-    if len(held.modes[dim]) > 1:
-        held = tensors.reshaped(held)
-    held, _ = tensors.as_tensor(held)
-    build.axes.fix(held.modes[dim])
-    return RowAlong(importer, held, dim)
-
-
-@operator("prod")
-def import_prod(
-    importer: Importer, x: Operand, dim: int | None = None, keepdim: bool = False, **_: object
-) -> Value:
-    # What is the same all along a dimension is a factor as often.
-    return reduced(importer, importer.tensors.expanded(importer.materialized(x)), dim, keepdim, "prod")
-
-
-@operator("linalg_vector_norm", "norm")
-def import_norm(
-    importer: Importer,
-    x: Operand,
-    ord: float | None = 2,
-    dim: Ints | None = None,
-    keepdim: bool = False,
-    **_: object,
-) -> Value:
-    x = importer.materialized(x)
-    if ord in (2, None):
-        squares = importer.elementwise(lambda e: e * e, x)
-        return importer.elementwise(sqrt, reduced(importer, squares, dim, keepdim))
-    magnitude = importer.materialized(importer.elementwise(abs_, x))
-    if ord in (1, math.inf, -math.inf):
-        kind = {1: "sum", math.inf: "max"}.get(ord, "min")
-        return reduced(importer, magnitude, dim, keepdim, kind)
-    if ord == 0:
-        present = importer.elementwise(lambda e: 1 - eq(e, 0), magnitude)
-        return reduced(importer, present, dim, keepdim)
-    if ord < 0:
-        raise UnsupportedError(f"is a norm of order {ord}", "use -inf, or one that is not negative")
-    powers = importer.call("pow", magnitude, ord)
-    found: Value = importer.call("pow", reduced(importer, powers, dim, keepdim), 1 / ord)
-    return found
+    """A sum times a number; one statement."""
+    held = importer.tensors.as_product(importer.value(x))
+    shape = importer.build.shape(held)
+    dims = range(len(shape)) if dim in (None, []) else [dim] if isinstance(dim, int) else dim
+    share = 1 / math.prod(shape[n] for n in dims or ())
+    return reduced(importer, importer.elementwise(lambda e: e * share, held), dim, keepdim)
 
 
 @operator("any", "all")
@@ -251,118 +81,127 @@ def import_any(importer: Importer, x: Operand, dim: Ints | None = None, keepdim:
 
 @operator("softmax", "_softmax", "_safe_softmax", masked=True)
 def import_softmax(importer: Importer, x: Operand, dim: int, *_: object, **__: object) -> Value:
-    return softmax(importer, importer.value(x), dim)
-
-
-def softmax(importer: Importer, x: Value, dim: int) -> Value:
-    """Over the points of a mask, where there is one."""
-    exponentials, _, sums = _exponentials(importer, x, dim)
-    found = importer.elementwise(lambda e, s: e / s, exponentials, sums)
+    """exp(x - max x) by its sum; where there is a mask, over its points only."""
+    build = importer.build
+    held = build.resolve(importer.tensors.expanded(importer.value(x), [dim]))
+    mask = held.mask
+    if mask is not None:
+        held = importer.tensors.expanded_over(held, mask.names)
+        scores = importer.tensors.materialized(Value(held.modes, held.expr), label="scores", mask=mask)
+        held, mask = build.resolve(scores), build.resolve_access(mask)
+    held, access = importer.tensors.as_tensor(held)
+    dim %= len(held.modes)
+    removed = held.modes[dim]
+    lhs, name = [i for i in access.names if i not in removed], build.result_name
+    most = build.statement(lhs, access, reduction="max", mask=mask, label=f"{name}_max")
+    above = build.statement(access.names, exp(access - most), mask=mask, label=f"{name}_exp")
+    sums = build.statement(lhs, above, label=f"{name}_sum")
+    build.hint_order(access, [*lhs, *(i for i in access.names if i in removed)])
+    modes = tuple(() if n == dim else mode for n, mode in enumerate(held.modes))
+    found = importer.elementwise(lambda e, s: e / s, Value(held.modes, above), Value(modes, sums))
     return importer.materialized(found)
 
 
-@operator("log_softmax", "_log_softmax", masked=True)
-def import_log_softmax(importer: Importer, x: Operand, dim: int, *_: object, **__: object) -> Value:
-    if (masked := importer.value(x)).mask is not None:
-        masked = importer.materialized(masked)
-        most, sums = _exponentials(importer, masked, dim)[1:]
-        return importer.elementwise(lambda e, m, s: e - m - log(s), masked, most, sums)
-    x = importer.tensors.expanded(importer.materialized(x), [dim])
-    x = importer.materialized(x)
-    most = reduced(importer, x, dim, True, "max")
-    apart = importer.materialized(importer.elementwise(lambda e, m: e - m, x, most))
-    sums = reduced(importer, importer.materialized(importer.elementwise(exp, apart)), dim, True)
-    return importer.elementwise(lambda d, s: d - log(s), apart, sums)
+# Along a row
 
 
-@operator("logsumexp", masked=True)
-def import_logsumexp(importer: Importer, x: Operand, dim: Ints | None, keepdim: bool = False) -> Value:
-    """Under a mask along one dimension."""
-    x = importer.materialized(x)
-    if x.mask is not None:
-        (place,) = _only(dim, len(x.modes))
-        _, most, sums = _exponentials(importer, x, place)
-        found = importer.elementwise(lambda s, m: log(s) + m, sums, most)
-        gone = place % len(x.modes)
-        return found if keepdim else replace(found, modes=(*found.modes[:gone], *found.modes[gone + 1 :]))
-    most = importer.materialized(reduced(importer, x, dim, True, "max"))
-    apart = importer.elementwise(lambda e, m: exp(e - m), x, most)
-    sums = reduced(importer, importer.materialized(apart), dim, keepdim)
-    last = reduced(importer, x, dim, keepdim, "max") if not keepdim else most
-    return importer.elementwise(lambda s, m: log(s) + m, sums, last)
+def row_along(importer: Importer, x: Operand, dim: int) -> tuple[Value, int]:
+    """A tensor of its own, with one index along a mode that no view splits any more, or with none."""
+    build, tensors = importer.build, importer.tensors
+    held = build.resolve(tensors.expanded(importer.materialized(x)))
+    if not held.modes:
+        return held, 0
+    dim %= len(held.modes)
+    if len(held.modes[dim]) > 1:
+        held = tensors.reshaped(held)
+    held, _ = tensors.as_tensor(held)
+    build.axes.fix(held.modes[dim])
+    return held, dim
 
 
-def _only(dim: Ints | None, rank: int) -> list[int]:
-    """The one dimension that is asked for."""
-    dims = list(range(rank)) if dim is None or dim == [] else [dim] if isinstance(dim, int) else list(dim)
-    if len(dims) != 1:
-        raise UnsupportedError(
-            "takes several dimensions of a value that is -inf at places", "take one after the other"
-        )
-    return dims
-
-
-def _exponentials(importer: Importer, x: Value, dim: int) -> tuple[Value, Value, Value]:
-    """exp(x - max x), max x, and the sums along a mode; where there is a mask, over its points only."""
+def in_row(importer: Importer, held: Value, dim: int, kind: str, count: int = 1) -> Value:
+    """What `kind` makes of such a mode, which stays: of one element, or of so many in order."""
     build = importer.build
-    x = build.resolve(importer.tensors.expanded(x, [dim]))
-    mask = x.mask
-    if mask is not None:
-        x = importer.tensors.expanded_over(x, mask.names)
-        x = build.resolve(importer.tensors.materialized(Value(x.modes, x.expr), label="scores", mask=mask))
-        mask = build.resolve_access(mask)
-    x, access = importer.tensors.as_tensor(x)
-    dim %= len(x.modes)
-    removed = x.modes[dim]
-    lhs = [i for i in access.names if i not in removed]
-    most = build.statement(lhs, access, reduction="max", mask=mask, label=f"{build.result_name}_max")
-    above = build.statement(access.names, exp(access - most), mask=mask, label=f"{build.result_name}_exp")
-    sums = build.statement(lhs, above, label=f"{build.result_name}_sum")
-    modes = tuple(() if n == dim else mode for n, mode in enumerate(x.modes))
-    build.hint_order(access, [*lhs, *(i for i in access.names if i in removed)])
-    return Value(x.modes, above), Value(modes, most), Value(modes, sums)
+    held = build.resolve(held)
+    if not held.modes[dim]:
+        return importer.elementwise(lambda e: e * 0, held) if kind in COORDINATES else held
+    held, access = importer.tensors.as_tensor(held)
+    rank = (build.axes.index(count),) if count > 1 else ()
+    modes = (*held.modes[:dim], rank, *held.modes[dim + 1 :])
+    return Value(modes, build.statement([i for mode in modes for i in mode], access, reduction=kind))
 
 
-def _variance_arguments(*arguments: Any, **named: Any) -> tuple[Ints | None, float, bool]:
-    """Dimensions, correction, and whether they stay."""
-    values = list(arguments)
-    dim = None if not values or isinstance(values[0], bool) else values.pop(0)
-    correction = float(values.pop(0)) if values else 1.0
-    keepdim = bool(values.pop(0)) if values else False
-    chosen = named.get("correction", named.get("unbiased", correction))
-    dim = named.get("dim", dim)
-    return dim, float(1.0 if chosen is None else chosen), bool(named.get("keepdim", keepdim))
+@operator("argmax", "argmin", masked=True)
+def import_argmax(
+    importer: Importer, x: Operand, dim: int | None = None, keepdim: bool = False
+) -> Value | UnsupportedError:
+    """The coordinates of the first ones, along a dimension, or in the row of all elements."""
+    held = importer.materialized(x)
+    if held.mask is not None:
+        return importer.places_of_extremes
+    rank = len(held.modes)
+    if not rank:
+        return Value((), Literal(0))
+    held = importer.views.view(held, [-1]) if dim is None else held
+    found = in_row(importer, *row_along(importer, held, dim or 0), importer.operator.removeprefix("aten."))
+    if keepdim:
+        return replace(found, modes=((),) * rank) if dim is None else found
+    dim = (dim or 0) % len(found.modes)
+    return replace(found, modes=(*found.modes[:dim], *found.modes[dim + 1 :]))
+
+
+@operator("topk", masked=True)
+def import_topk(
+    importer: Importer, x: Operand, count: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> Results:
+    """The best elements along a dimension and their places, the best one first, and of equal ones the
+    first. What is -inf is less than all others, and -inf again among the best."""
+    if count > MOST_RANKS:
+        raise UnsupportedError(
+            f"takes {count} elements of a row in order, and the hardware keeps {MOST_RANKS}",
+            f"take at most {MOST_RANKS}, or return the values and do this after the run",
+        )
+    held = importer.value(x)
+    if held.mask is not None:
+        filled = importer.elementwise(
+            lambda e, c: select(c, e, 2 * GREATEST_MASKED), *importer.masks.apart(held)
+        )
+        found: Any = import_topk(importer, filled, count, dim, largest)
+        values, places = found
+        finite = importer.elementwise(lambda e: lt(GREATEST_MASKED, e), values, condition=True)
+        return importer.masks.masked(values, finite), places
+    row, dim = row_along(importer, held, dim)
+    if not row.modes:
+        raise UnsupportedError("orders a single number", "leave it out")
+    kind = ("top" if largest else "bottom") if count > 1 else "max" if largest else "min"
+    return [in_row(importer, row, dim, each, count) for each in (kind, f"arg{kind}")]
+
+
+@operator("nanmedian", "mode")
+def refuse_order(*_: object, **__: object) -> UnsupportedError:
+    raise UnsupportedError(
+        "counts elements by their values, for which there is no hardware yet",
+        "return the values and do this after the run, or give the places as an argument",
+    )
 
 
 # Of all elements along a dimension up to each
 
 
-@operator("cumsum")
-def import_cumsum(importer: Importer, x: Operand, dim: int, **_: object) -> Value:
-    return _running(importer, x, dim, "sum")
-
-
-@operator("cumprod")
-def import_cumprod(importer: Importer, x: Operand, dim: int, **_: object) -> Value:
-    return _running(importer, x, dim, "prod")
-
-
-@operator("cummax", "cummin", places=True)
-def import_cummax(importer: Importer, x: Operand, dim: int) -> tuple[Value, UnsupportedError]:
-    """The values; nobody has asked for their places."""
-    found = _running(importer, x, dim, importer.operator[-3:])
-    return found, importer.places_of_extremes
-
-
-def _running(importer: Importer, x: Operand, dim: int, reduction: str) -> Value:
-    """A statement along an index that no view splits any more."""
-    build, tensors = importer.build, importer.tensors
-    held = build.resolve(tensors.expanded(importer.materialized(x)))
+def import_running(kind: str, importer: Importer, x: Operand, dim: int, **_: object) -> Value:
+    held, dim = row_along(importer, x, dim)
     if not held.modes or not held.modes[dim]:
         return held
-    if len(held.modes[dim]) > 1:
-        held = tensors.reshaped(held)
-    held, access = tensors.as_tensor(held)
+    held, access = importer.tensors.as_tensor(held)
     (index,) = held.modes[dim]
-    build.axes.fix([index])
-    return Value(held.modes, build.statement(access.names, RunningReduction(reduction, index, access)))
+    return Value(held.modes, importer.build.statement(access.names, RunningReduction(kind, index, access)))
+
+
+for _name, _kind in (("cumsum", "sum"), ("cumprod", "prod")):
+    operator(_name)(partial(import_running, _kind))
+
+
+@operator("cummax", "cummin")
+def import_cummax(importer: Importer, x: Operand, dim: int) -> tuple[Value, UnsupportedError]:
+    """The values; nobody has asked for their places."""
+    return import_running(importer.operator[-3:], importer, x, dim), importer.places_of_extremes

@@ -9,21 +9,11 @@ from samhw.importers.core import MOST_JOINED, Hints, UnsupportedError, Value, ch
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.operators.elementwise import clamp
-from samhw.importers.torch.operators.rounding import trunc
 from samhw.importers.torch.registry import operator
-from samhw.importers.torch.value import Known
 from samhw.lang.expr import Expr
 from samhw.lang.functions import eq, f8e4m3, f8e5m2
 
-__all__ = ["transposed"]
-
-
-def transposed(importer: Importer, x: Value, one: int, other: int) -> Value:
-    """With two modes changed for each other."""
-    modes = list(x.modes)
-    if modes:
-        modes[one], modes[other] = modes[other], modes[one]
-    return replace(x, modes=tuple(modes))
+__all__: list[str] = []
 
 
 _EIGHT_BITS: Mapping[torch.dtype, Callable[[Expr], Expr]] = {
@@ -47,7 +37,8 @@ def import_same(importer: Importer, x: Operand, *_: object, **named: object) -> 
         return importer.elementwise(_EIGHT_BITS[dtype], x)
     if dtype is not None and dtype != torch.bool and not (dtype.is_floating_point or dtype.is_complex):
         check_unmasked(x)
-        return trunc(importer, x)
+        found: Value = importer.call("trunc", x)
+        return found
     return importer.value(x)
 
 
@@ -58,7 +49,7 @@ def import_dropout(importer: Importer, x: Operand, p: float, train: bool) -> Val
     return importer.value(x)
 
 
-@operator("view", "reshape", "_unsafe_view", view=True)
+@operator("view", "reshape", view=True)
 def import_view(importer: Importer, x: Operand, shape: Sequence[int], *_: object) -> Value:
     return importer.views.view(importer.value(x), list(shape))
 
@@ -67,17 +58,6 @@ def import_view(importer: Importer, x: Operand, shape: Sequence[int], *_: object
 def import_permute(importer: Importer, x: Operand, dims: Sequence[int]) -> Value:
     x = importer.value(x)
     return replace(x, modes=tuple(x.modes[dim] for dim in dims))
-
-
-@operator("transpose", view=True)
-def import_transpose(importer: Importer, x: Operand, one: int, other: int) -> Value:
-    return transposed(importer, importer.value(x), one, other)
-
-
-@operator("t", view=True)
-def import_t(importer: Importer, x: Operand) -> Value:
-    x = importer.value(x)
-    return transposed(importer, x, -2, -1) if len(x.modes) > 1 else x
 
 
 @operator("unsqueeze", view=True)
@@ -159,43 +139,13 @@ def _sliced(importer: Importer, x: Value, dim: int, start: int, length: int, ste
     return importer.masks.masked(parts[0], replace(parts[1], condition=True))
 
 
-@operator("unbind", view=True)
-def import_unbind(importer: Importer, x: Operand, dim: int = 0) -> list[Value]:
-    return [import_select(importer, x, dim, place) for place in range(importer.shape(x)[dim])]
-
-
-@operator("split", "split_with_sizes", view=True)
-def import_split(importer: Importer, x: Operand, how: Ints, dim: int = 0) -> list[Value | Known]:
-    x = importer.value(x)
-    size = importer.build.shape(x)[dim]
-    sizes = [min(how, size - n) for n in range(0, size, how)] if isinstance(how, int) else list(how)
-    starts = [sum(sizes[:n]) for n in range(len(sizes))]
-    return [
-        importer.views.slice(x, dim, start, length) if length else _empty(importer, x, dim)
-        for start, length in zip(starts, sizes, strict=True)
-    ]
-
-
-def _empty(importer: Importer, x: Value, dim: int) -> Known:
-    """None of a dimension."""
-    shape = list(importer.build.shape(x))
-    shape[dim] = 0
-    return Known(torch.empty(shape), "empty")
-
-
-@operator("cat", masked=True)
+@operator("cat")
 def import_cat(importer: Importer, tensors: Sequence[Operand], dim: int = 0) -> Value:
     shapes = [importer.shape(tensor) for tensor in tensors]
     held = [importer.value(t) for t, shape in zip(tensors, shapes, strict=True) if 0 not in shape]
     dim %= len(held[0].modes)
     if len(held) == 1:
         return held[0]
-    if any(each.mask is not None for each in held):
-        # What is hidden of a part is hidden of the whole, as of scores beside a sink of attention.
-        parts = [importer.masks.apart(each) for each in held]
-        scores = import_cat(importer, [part for part, _ in parts], dim)
-        shown = import_cat(importer, [condition for _, condition in parts], dim)
-        return importer.masks.masked(scores, replace(shown, condition=True))
     if importer.build.block is not None:
         return _side_by_side(importer, held, dim)
     return importer.tensors.concatenated(held, dim)
@@ -248,25 +198,3 @@ def _unit(importer: Importer, size: int, place: int) -> Value:
     held = torch.zeros(size)
     held[place] = 1
     return importer.constant(held, f"unit_{place}", Hints("csf"))
-
-
-@operator("flip")
-def import_flip(importer: Importer, x: Operand, dims: Sequence[int]) -> Value:
-    x = importer.value(x)
-    for dim in dims:
-        size = importer.build.shape(x)[dim]
-        x = importer.views.index_select(x, dim, list(range(size))[::-1])
-    return x
-
-
-@operator("roll")
-def import_roll(importer: Importer, x: Operand, shifts: Ints, dims: Ints = ()) -> Value:
-    x = importer.value(x)
-    for shift, dim in zip(_list(shifts), _list(dims), strict=True):
-        size = importer.build.shape(x)[dim]
-        x = importer.views.index_select(x, dim, [(n - shift) % size for n in range(size)])
-    return x
-
-
-def _list(item: Ints) -> list[int]:
-    return [item] if isinstance(item, int) else list(item)

@@ -1,5 +1,5 @@
-"""Operators that are written with others, in PyTorch. Constants that they make are folded as a module is
-imported; double precision costs nothing."""
+"""Complex numbers by their parts, and Fourier transforms of small extents, as products with matrices of
+cosines and sines."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,148 +15,6 @@ from samhw.importers.torch.registry import decomposition
 
 __all__: list[str] = []
 
-# Inverse functions
-
-ARCSINE = (1.0, 0.1666665764, 0.07500571381, 0.04450870947, 0.0318571891, 0.01429525532, 0.03767713931)
-"""asin(t) / t by powers of t^2, for t up to 1/2: the polynomial that is equal at Chebyshev's nodes; it is off
-by 3e-10 of it."""
-
-ARCTANGENT = (
-    *(0.9999999972, -0.3333327629, 0.1999807528, -0.1426001609, 0.1093234151, -0.08349724997),
-    *(0.05708955633, -0.03035186511, 0.0104876494, -0.00170117009),
-)
-"""atan(t) / t by powers of t^2, for t up to 1, likewise; it is off by 3e-9 of it."""
-
-
-def _odd(coefficients: Sequence[float], t: Tensor) -> Tensor:
-    """t times a polynomial of its square, by Horner's rule."""
-    square = t * t
-    made = square * coefficients[-1]
-    for factor in coefficients[-2:0:-1]:
-        made = (made + factor) * square
-    return t * (made + coefficients[0])
-
-
-def _sign(x: Tensor) -> Tensor:
-    return torch.where(x < 0, -1.0, 1.0)
-
-
-@decomposition("asin")
-def asin(x: Tensor) -> Any:
-    """Beyond 1/2 it is pi/2 less twice that of sqrt((1 - x) / 2)."""
-    if x.dtype.is_complex:
-        return NotImplemented
-    size = x.abs()
-    part = _odd(ARCSINE, torch.where(size > 0.5, ((1 - size) * 0.5).sqrt(), size))
-    return _sign(x) * torch.where(size > 0.5, math.pi / 2 - part * 2, part)
-
-
-@decomposition("acos")
-def acos(x: Tensor) -> Any:
-    return NotImplemented if x.dtype.is_complex else math.pi / 2 - asin(x)
-
-
-@decomposition("atan")
-def atan(x: Tensor) -> Any:
-    """Beyond 1 it is pi/2 less that of the reciprocal."""
-    if x.dtype.is_complex:
-        return NotImplemented
-    size = x.abs()
-    part = _odd(ARCTANGENT, torch.minimum(size, size.clamp_min(1).reciprocal()))
-    return _sign(x) * torch.where(size > 1, math.pi / 2 - part, part)
-
-
-@decomposition("atan2")
-def atan2(y: Tensor, x: Tensor) -> Tensor:
-    """Of the lesser coordinate by the greater one, and then from octant to octant."""
-    across, up = x.abs(), y.abs()
-    most = torch.maximum(across, up)
-    part = _odd(ARCTANGENT, torch.minimum(across, up) / torch.where(most == 0, 1.0, most))
-    steep = torch.where(across < up, math.pi / 2 - part, part)
-    return _sign(y) * torch.where(x < 0, math.pi - steep, steep)
-
-
-# Norms and distances
-
-
-def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    """Along the second dimension."""
-    behind = [1] * (x.dim() - 2)
-    x = x if weight is None else x * weight.reshape(-1, *behind)
-    return x if bias is None else x + bias.reshape(-1, *behind)
-
-
-@decomposition("group_norm")
-def group_norm(
-    x: Tensor,
-    groups: int,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
-    *_: Any,
-) -> Tensor:
-    split = x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
-    return _affine(F.layer_norm(split, split.shape[2:], eps=eps).reshape(x.shape), weight, bias)
-
-
-@decomposition("instance_norm")
-def instance_norm(x: Tensor, weight: Tensor | None, bias: Tensor | None, *rest: Any) -> Tensor:
-    """`rest`: running statistics, whether those of the instances count, a momentum, epsilon, and a flag."""
-    mean, var, of_instances, momentum, eps, _ = rest
-    if not of_instances:
-        return F.batch_norm(x, mean, var, weight, bias, False, momentum, eps)
-    return _affine(F.layer_norm(x, x.shape[2:], eps=eps), weight, bias)
-
-
-@decomposition("_native_batch_norm_legit")
-def batch_statistics(
-    x: Tensor, weight: Tensor | None, bias: Tensor | None, *rest: Any
-) -> tuple[Tensor, Tensor, Tensor]:
-    """`rest`, where there are no running statistics: whether it trains, a momentum, and epsilon."""
-    if len(rest) != 3:
-        raise UnsupportedError("takes the statistics of the batch", "call model.eval() before")
-    rows = x.transpose(0, 1)
-    made = F.layer_norm(rows, rows.shape[1:], eps=rest[2]).transpose(0, 1)
-    var, mean = torch.var_mean(rows.flatten(1), 1, correction=0)
-    return _affine(made, weight, bias), mean, torch.rsqrt(var + rest[2])
-
-
-@decomposition("cdist", "_cdist_forward", "_euclidean_dist")
-def cdist(x: Tensor, y: Tensor, p: float = 2.0, *_: object) -> Tensor:
-    """The norm of the difference of each row of one with each row of the other."""
-    found: Tensor = torch.linalg.vector_norm(x.unsqueeze(-2) - y.unsqueeze(-3), p, -1)
-    return found
-
-
-@decomposition("rrelu")
-def rrelu(
-    x: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, *_: object
-) -> Tensor:
-    if training:
-        raise UnsupportedError("draws random numbers", "call model.eval() before")
-    return F.leaky_relu(x, (lower + upper) / 2)
-
-
-@decomposition("addbmm")
-def addbmm(c: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """The sum of a batch of products."""
-    return torch.einsum("nij,njk->ik", a, b) * alpha + c * beta
-
-
-@decomposition("logcumsumexp")
-def logcumsumexp(x: Tensor, dim: int) -> Tensor:
-    """A logsumexp for each place, over the row of a triangle: of the places up to it."""
-    if not x.dim():
-        return x.clone()
-    dim %= x.dim()
-    size = x.shape[dim]
-    triangle = torch.ones(size, size, dtype=torch.bool).tril()
-    triangle = triangle.reshape(size, size, *[1] * (x.dim() - 1 - dim))
-    return torch.where(triangle, x.unsqueeze(dim), -math.inf).logsumexp(dim + 1)
-
-
-# Complex numbers
-
 
 def _parts(x: Any) -> tuple[Any, Any]:
     """Real and imaginary part of a tensor or a number; no imaginary one of what is real."""
@@ -166,14 +24,8 @@ def _parts(x: Any) -> tuple[Any, Any]:
     return (x.real, x.imag) if isinstance(x, complex) else (x, None)
 
 
-def _are_real(*given: object) -> bool:
-    return not any(x.dtype.is_complex if isinstance(x, Tensor) else isinstance(x, complex) for x in given)
-
-
 def _multiplied(multiply: Callable[[Any, Any], Tensor], a: Any, b: Any) -> Any:
     """Four real products, or two with what is real."""
-    if _are_real(a, b):
-        return NotImplemented
     (p, q), (r, s) = _parts(a), _parts(b)
     if s is None:
         return torch.complex(multiply(p, r), multiply(q, r))
@@ -182,14 +34,12 @@ def _multiplied(multiply: Callable[[Any, Any], Tensor], a: Any, b: Any) -> Any:
     return torch.complex(multiply(p, r) - multiply(q, s), multiply(p, s) + multiply(q, r))
 
 
-for _name in ("mul", "matmul", "mm", "bmm", "mv", "dot", "outer"):
-    decomposition(_name)(partial(_multiplied, getattr(torch, _name)))
+for _name in ("mul", "matmul", "mm", "bmm", "mv"):
+    decomposition(_name, of_complex=True)(partial(_multiplied, getattr(torch, _name)))
 
 
-@decomposition("einsum")
+@decomposition("einsum", of_complex=True)
 def einsum(equation: str, operands: Sequence[Tensor], **_: Any) -> Any:
-    if _are_real(*operands):
-        return NotImplemented
     if len(operands) > 2:
         raise UnsupportedError("is an einsum of more than two complex tensors", "write several of two")
     if len(operands) == 1:
@@ -197,10 +47,8 @@ def einsum(equation: str, operands: Sequence[Tensor], **_: Any) -> Any:
     return _multiplied(lambda a, b: torch.einsum(equation, a, b), *operands)
 
 
-@decomposition("div")
+@decomposition("div", of_complex=True)
 def div(a: Any, b: Any, **_: Any) -> Any:
-    if _are_real(a, b):
-        return NotImplemented
     (p, q), (r, s) = _parts(a), _parts(b)
     if s is None:
         return torch.complex(p / r, q / r)
@@ -213,22 +61,22 @@ def polar(size: Tensor, angle: Tensor) -> Tensor:
     return torch.complex(size * angle.cos(), size * angle.sin())
 
 
-@decomposition("abs")
+@decomposition("abs", of_complex=True)
 def complex_abs(x: Tensor) -> Any:
     real, imag = _parts(x)
-    return NotImplemented if imag is None else (real * real + imag * imag).sqrt()
+    return (real * real + imag * imag).sqrt()
 
 
 @decomposition("angle")
-def angle(x: Tensor) -> Any:
+def angle(x: Tensor) -> Tensor:
     real, imag = _parts(x)
-    return NotImplemented if imag is None else torch.atan2(imag, real)
+    return torch.where(real < 0, math.pi, 0.0) if imag is None else torch.atan2(imag, real)
 
 
-@decomposition("exp")
-def complex_exp(x: Tensor) -> Any:
+@decomposition("exp", of_complex=True)
+def complex_exp(x: Tensor) -> Tensor:
     real, imag = _parts(x)
-    return NotImplemented if imag is None else torch.complex(real.exp() * imag.cos(), real.exp() * imag.sin())
+    return torch.complex(real.exp() * imag.cos(), real.exp() * imag.sin())
 
 
 # Fourier transforms of small extents, as products with matrices of cosines and sines

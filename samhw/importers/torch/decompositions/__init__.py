@@ -1,0 +1,14 @@
+"""Operators that are written with others in PyTorch, by group: importing this folder registers them.
+Constants that they make are folded as a module is imported; double precision costs nothing."""
+
+from samhw.importers.torch.decompositions import (
+    cells,
+    fourier,
+    functions,
+    indexing,
+    reducing,
+    resizing,
+    windows,
+)
+
+__all__ = ["cells", "fourier", "functions", "indexing", "reducing", "resizing", "windows"]

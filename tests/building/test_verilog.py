@@ -103,6 +103,18 @@ def test_what_is_made_alike_shares_a_module(tmp_path: Path) -> None:
         ) in fabric
 
 
+@pytest.mark.parametrize("program", ["spmm", "gat"])
+def test_no_simulator_waits_for_a_change_at_time_0(program: str, tmp_path: Path) -> None:
+    """SystemVerilog initialises variables without an event, so that a combinational block may never run. And
+    Icarus Verilog takes a function whose name begins with a dollar for one of the system."""
+    out = built(tmp_path, program, "--data", "random", "--value", "f32")
+    text = "".join(path.read_text() for path in (out / "rtl").iterdir())
+    assert set(re.findall(r"always @(?! *\(posedge clk\)).*", text)) == set()
+    assert set(re.findall(r"always_\w+", text)) == set()
+    functions = re.findall(r"^ *function (?:\[\d+:0\] )?(\S+)", text, re.MULTILINE)
+    assert functions and not any(name.lstrip("\\").startswith("$") for name in functions)
+
+
 @pytest.mark.parametrize("name", ["", "2nd", "a b", "a.b", "wire", "../x"])
 def test_names_that_are_none(name: str, tmp_path: Path) -> None:
     build = ["build", "spmv", "--data", "karate", "--target", "verilog"]

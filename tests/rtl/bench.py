@@ -153,7 +153,7 @@ def run(
     cycles: int = 200,
     **options: Any,
 ) -> Run:
-    """Simulates until every source is empty and a DONE has come out for each that went in, at most for
+    """Simulates, from the cycle on in which the component is not `busy`, until every source is empty and a DONE has come out for each that went in, at most for
     `cycles`.
 
     Args:
@@ -172,6 +172,8 @@ def run(
         for name, value in (controls or {}).items():
             ctx.set(getattr(harness, name), value)
         await ctx.tick()
+        while "busy" in harness.controls and ctx.get(harness.busy):
+            await ctx.tick()
         for cycle in range(cycles):
             for name, times in high.items():
                 ctx.set(getattr(harness, name), cycle in times)

@@ -19,6 +19,7 @@ __all__ = ["LINT_EXCEPTIONS", "convert", "split_modules", "verilog"]
 
 LINT_EXCEPTIONS = {
     "CASEOVERLAP": "the conditions of a choice exclude each other, which its patterns do not show",
+    "CMPCONST": "a comparison of a counter with a bound that is the end of its range in this design",
     "PROCASSINIT": "registers have a value at power-on, and a reset to it",
     "UNDRIVEN": "what nobody reads is not computed, and its name is left",
     "UNSIGNED": "a comparison of a counter with a bound that is 0 in this design",

@@ -133,14 +133,28 @@ def test_name_belongs_to_its_targets(tmp_path: Path) -> None:
     assert "--name belongs to '--target verilog'" in result.output
 
 
-@pytest.mark.parametrize("program", ["spmm", pytest.param("gat", marks=pytest.mark.slow), "DOT"])
-def test_lint_is_silent(program: str, tmp_path: Path) -> None:
-    """And not without the stated exceptions."""
+@pytest.mark.parametrize(
+    "words",
+    [
+        "spmm --data random --value f32",
+        "stacked_rnn",
+        "DOT --value f32",
+        pytest.param("gat --data random --value f32", marks=pytest.mark.slow),
+        pytest.param("spmm --data random --lanes i=2 --split A=hyb(1,2)", marks=pytest.mark.slow),
+        pytest.param("spmm --data random:size=16 --block A=4x4", marks=pytest.mark.slow),
+        pytest.param("spmspm_kij --data random", marks=pytest.mark.slow),
+        pytest.param("selective_scan", marks=pytest.mark.slow),
+    ],
+)
+def test_lint_is_silent(words: str, tmp_path: Path) -> None:
+    """Of the top, and of the wrapper, which the testbench builds. And not without the stated exceptions."""
+    program, *options = words.split()
     if program == "DOT":
         program = str(tmp_path / "dot.ein")
         Path(program).write_text(DOT)
-    out = built(tmp_path, program, *(() if "DOT" in program else ("--data", "random")), "--value", "f32")
+    out = built(tmp_path, program, *options)
     assert lint(out, "samhw_top", "samhw_top.vlt") == ""
+    assert lint(out, "samhw_top", "samhw_top.vlt", "samhw_top_axi.v", "--top-module", "samhw_top_axi") == ""
     said = lint(out, "samhw_top")
     found = set(re.findall(r"^%Warning-(\w+)", said, re.MULTILINE))
     assert found

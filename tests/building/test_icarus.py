@@ -16,15 +16,17 @@ from tests.support.power_on import without_initial_values
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus Verilog (apt-get install iverilog)"),
+    pytest.mark.skipif(
+        shutil.which("iverilog") is None, reason="needs Icarus Verilog (apt-get install iverilog)"
+    ),
 ]
 
 BUILDS: dict[str, Sequence[object]] = {
     "spmm": ["spmm", "--data", "random:size=10"],
     "sddmm": ["sddmm", "--data", "random:size=8"],
-    "gcn": ["gcn", "--data", "random:size=6", "--value", "f32"],
+    "gcn": ["gcn", "--data", "karate", "--value", "f32"],
     "lanes": ["spmm", "--data", "random:size=10", "--lanes", "i=2"],
-    "blocks": ["spmm", "--data", "random:size=8", "--block", "A=4x4"],
+    "blocks": ["spmm", "--data", "random:size=8", "--blocks", "i=4+k=4"],
     "split": ["spmm", "--data", "random:size=10", "--split", "A=hyb(1,2)"],
     "scan": ["stacked_rnn"],
 }
@@ -34,7 +36,7 @@ def bench(folder: Path, generation: str) -> str:
     """What the testbench prints; `run.py` leaves the language to cocotb, which asks for SystemVerilog."""
     runner = folder / "bench" / "run.py"
     text = runner.read_text()
-    asked = 'build_args=[str'
+    asked = "build_args=[str"
     assert asked in text
     runner.write_text(text.replace(asked, f'build_args=["{generation}"] if SIMULATOR == "icarus" else [str'))
     environment = {**os.environ, "SIM": "icarus"}

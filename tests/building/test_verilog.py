@@ -141,7 +141,7 @@ def test_name_belongs_to_its_targets(tmp_path: Path) -> None:
         "DOT --value f32",
         pytest.param("gat --data random --value f32", marks=pytest.mark.slow),
         pytest.param("spmm --data random --lanes i=2 --split A=hyb(1,2)", marks=pytest.mark.slow),
-        pytest.param("spmm --data random:size=16 --block A=4x4", marks=pytest.mark.slow),
+        pytest.param("spmm --data random:size=16 --blocks i=4+k=4", marks=pytest.mark.slow),
         pytest.param("spmspm_kij --data random", marks=pytest.mark.slow),
         pytest.param("selective_scan", marks=pytest.mark.slow),
     ],

@@ -21,10 +21,10 @@ BUILDS: Mapping[str, Sequence[object]] = {
     "sums over two levels": ["spmspm_kij", "--data", "random:size=12"],
 }
 SLOW: Mapping[str, Sequence[object]] = {
-    "several regions": ["gcn", "--data", "random:size=12", "--value", "f32"],
+    "several regions": ["gcn", "--data", "karate", "--value", "f32"],
     "a scan in a scan": ["stacked_rnn"],
     "lanes": ["spmm", "--data", "random:size=20", "--lanes", "i=2"],
-    "blocks": ["spmm", "--data", "random:size=16", "--block", "A=4x4"],
+    "blocks": ["spmm", "--data", "random:size=16", "--blocks", "i=4+k=4"],
     "a split": ["spmm", "--data", "random:size=20", "--split", "A=hyb(1,2)"],
     "a softmax": ["attention", "--data", "random:size=8", "--value", "f32"],
     "sums of two": ["plus3", "--data", "random:size=12"],
@@ -59,16 +59,15 @@ class Random(VerilatedDesign):
 
 @pytest.mark.verilator
 @pytest.mark.parametrize(
-    "build", [*BUILDS.values(), *(pytest.param(build, marks=pytest.mark.slow) for build in SLOW.values())],
+    "build",
+    [*BUILDS.values(), *(pytest.param(build, marks=pytest.mark.slow) for build in SLOW.values())],
     ids=[*BUILDS, *SLOW],
 )
 def test_words_and_cycles(build: Sequence[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good("build", *build, "--target", "verilog", "-o", tmp_path / "out")
     design = loads((tmp_path / "out" / "graph.json").read_text())
     arch = Arch()
-    monkeypatch.setattr(
-        verilator, "_VERILATE", (*verilator._VERILATE, "--x-initial", "unique")
-    )
+    monkeypatch.setattr(verilator, "_VERILATE", (*verilator._VERILATE, "--x-initial", "unique"))
     rtl = Random(design, arch, without_initial_values(verilog(design, arch)))
     run = json.loads((tmp_path / "out" / "bench" / "words.json").read_text())
     inputs = {name: np.array(words, dtype=np.uint32) for name, words in run["inputs"].items()}

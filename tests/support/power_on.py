@@ -5,7 +5,9 @@ import re
 __all__ = ["without_initial_values"]
 
 _REGISTER = re.compile(r"^(  +reg (?:signed )?(?:\[[^\]]*\] )?(?:\\\S+ |\w+)) *= [^;]*;$", re.MULTILINE)
-_MEMORY = re.compile(r"^  reg \[\d+:\d+\] (\\\S+ |\w+) ?\[\d+:\d+\];\n  initial begin\n(?:    .*\n)*  end\n", re.MULTILINE)
+_MEMORY = re.compile(
+    r"^  reg \[\d+:\d+\] (\\\S+ |\w+) ?\[\d+:\d+\];\n  initial begin\n(?:    .*\n)*  end\n", re.MULTILINE
+)
 _LOOP = re.compile(r"^  initial for .*\n", re.MULTILINE)
 _MODULE = re.compile(r"^module .*?^endmodule$", re.MULTILINE | re.DOTALL)
 

@@ -51,8 +51,8 @@ class FiringTable(Elaboratable):
         m: where the actor's logic goes; the table becomes a submodule.
         heads: every input that the conditions look at. All available and no row open is the `protocol` error.
         stall: no firing in this cycle.
-        actor: what docs/primitives.md calls it, if there are several in `m`. Its rows count in the order in which
-            they are opened: `<actor>_row0` holds while the row's condition does, `<actor>_fires0` as it fires.
+        actor: what docs/primitives.md calls it, if there are several in `m`. Its rows count in the order in
+            which they are opened: `<actor>_row0` is the row's condition, `<actor>_fires0` its firing.
 
     Attributes:
         fired: a firing happens in this cycle.

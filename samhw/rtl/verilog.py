@@ -51,8 +51,9 @@ attrmap -modattr {_UNWANTED}
 write_verilog -norename
 """
 """What Yosys does. Amaranth's own script leaves decisions in blocks of `always @*`. A simulator evaluates one
-when something that it reads changes, and at time 0 nothing may: under the rules of SystemVerilog a variable gets
-its initial value without an event. So decisions become assignments, and registers have an enable and a reset."""
+when something that it reads changes, and at time 0 nothing may: under the rules of SystemVerilog a variable
+gets its initial value without an event. So decisions become assignments, and registers have an enable and a
+reset."""
 
 _MODULE = re.compile(r"^module (\\\S+|\w+)", re.MULTILINE)
 _INSTANCE = re.compile(r"^  \w+ +\\?(\S+) +\($", re.MULTILINE)

@@ -1,6 +1,6 @@
-"""The shipped testbench in Icarus Verilog, by the rules of SystemVerilog and of Verilog 2005; skipped where there
-is none. Icarus has four states: what had no value before the reset is unknown, and stays so in what depends on
-it."""
+"""The shipped testbench in Icarus Verilog, by the rules of SystemVerilog and of Verilog 2005; skipped where
+there is none. Icarus has four states: what had no value before the reset is unknown, and stays so in what
+depends on it."""
 
 import os
 import shutil

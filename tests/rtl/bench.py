@@ -153,8 +153,8 @@ def run(
     cycles: int = 200,
     **options: Any,
 ) -> Run:
-    """Simulates, from the cycle on in which the component is not `busy`, until every source is empty and a DONE has come out for each that went in, at most for
-    `cycles`.
+    """Simulates until every source is empty and a DONE has come out for each that went in, at most for
+    `cycles`, which count from when the component is not `busy` any more.
 
     Args:
         offers: what the source of each input offers; a text or a list is offered as fast as it is taken.

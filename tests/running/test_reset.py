@@ -1,5 +1,5 @@
-"""After a reset nothing depends on what was before it: words and cycles are the simulator's whatever registers
-and memories hold at power-on."""
+"""After a reset nothing depends on what was before it: words and cycles are the simulator's, whatever
+registers and memories hold at power-on."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,6 @@ from samhw.targets.building import verilator
 from samhw.targets.running.driver import VerilatedDesign
 from tests.support.command import good
 from tests.support.power_on import without_initial_values
-
 
 BUILDS: Mapping[str, Sequence[object]] = {
     "a result with pos, rows of sums": ["spmm", "--data", "random:size=20"],
@@ -34,12 +33,15 @@ SLOW: Mapping[str, Sequence[object]] = {
 
 _CHOSEN = {
     "VerilatedContext context;": """
-        struct Any : VerilatedContext { Any() { static int seed = 0; randReset(2); randSeed(++seed); } } context;
+        struct Any : VerilatedContext {
+            Any() { static int seed = 0; randReset(2); randSeed(++seed); }
+        } context;
     """,
     "return std::make_unique<Design>();": """
         auto dut = std::make_unique<Design>();
         const Pins pins = dut->pins();
-        for (auto pin : {pins.aclk, pins.awvalid, pins.wvalid, pins.bready, pins.arvalid, pins.rready}) *pin = 0;
+        for (auto pin : {pins.aclk, pins.awvalid, pins.wvalid, pins.bready, pins.arvalid, pins.rready})
+            *pin = 0;
         return dut;
     """,
 }

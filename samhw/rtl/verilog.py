@@ -18,8 +18,10 @@ from samhw.rtl.verilog_platform import VerilogPlatform
 __all__ = ["LINT_EXCEPTIONS", "convert", "split_modules", "verilog"]
 
 LINT_EXCEPTIONS = {
-    "CASEINCOMPLETE": "a case without a match keeps what was assigned before it",
+    "CASEOVERLAP": "the conditions of a choice exclude each other, which its patterns do not show",
+    "CMPCONST": "a comparison of a counter with a bound that is the end of its range in this design",
     "PROCASSINIT": "registers have a value at power-on, and a reset to it",
+    "UNDRIVEN": "what nobody reads is not computed, and its name is left",
     "UNSIGNED": "a comparison of a counter with a bound that is 0 in this design",
     "UNUSEDSIGNAL": "fields of tokens that nobody reads, and names that are there for waveforms",
     "VARHIDDEN": "a signal is called as an instance around its module is",
@@ -28,9 +30,35 @@ LINT_EXCEPTIONS = {
 }
 """The warnings of `verilator --lint-only -Wall` that the Verilog gives, and why each is harmless."""
 
+_YOSYS = (0, 40)
+"""The oldest version that Amaranth takes."""
+_UNWANTED = " ".join(
+    f"-remove {name}"
+    for name in ("generator", "top", "src", "unused_bits", "amaranth.hierarchy", "amaranth.decoding")
+)
+_SCRIPT = f"""\
+read_rtlil <<rtlil
+{{rtlil}}
+rtlil
+proc -norom
+opt_clean
+opt_dff
+opt_clean
+hierarchy -top {{name}}
+memory_collect
+attrmap {_UNWANTED}
+attrmap -modattr {_UNWANTED}
+write_verilog -norename
+"""
+"""What Yosys does. Amaranth's own script leaves decisions in blocks of `always @*`. A simulator evaluates one
+when something that it reads changes, and at time 0 nothing may: under the rules of SystemVerilog a variable
+gets its initial value without an event. So decisions become assignments, and registers have an enable and a
+reset."""
+
 _MODULE = re.compile(r"^module (\\\S+|\w+)", re.MULTILINE)
 _INSTANCE = re.compile(r"^  \w+ +\\?(\S+) +\($", re.MULTILINE)
 _END = "endmodule\n"
+_FUNCTION = re.compile(r"\\\$procmux(\$\d+) ")
 _EMPTY = re.compile(r"^ *(?:\(\*.*\*\)\n *)*(?:wire|reg) \[-1:0\] \S+ ?;\n", re.MULTILINE)
 
 
@@ -57,7 +85,9 @@ def convert(
     """The Verilog of anything, as `amaranth.back.verilog.convert` gives it, but with one module for all
     components that are made alike. `ports`: by default those of its signature."""
     own: str = rtlil.convert(top, name=name, platform=platform, ports=ports, emit_src=False)
-    text: str = verilog_backend._convert_rtlil_text(own + platform.rtlil, strip_internal_attrs=True)
+    script = _SCRIPT.format(rtlil=own + platform.rtlil, name=name)
+    yosys = verilog_backend.find_yosys(lambda version: version >= _YOSYS)
+    text: str = yosys.run(["-q", "-"], script, ignore_warnings=True)
     return text + platform.text if platform.module in text else text
 
 
@@ -73,12 +103,12 @@ def split_modules(text: str) -> dict[str, str]:
 
 def _tidy(text: str) -> str:
     """Modules get plain names. Signals of no width, which in Verilog would have two bits, go: nothing refers
-    to them."""
+    to them. A function may not begin with a dollar, since Icarus Verilog looks for one of the system."""
     found = [name.removeprefix("\\") for name in _MODULE.findall(text)]
     plain = identifiers(found)
     escaped = re.compile(r"\\(" + "|".join(map(re.escape, sorted(plain, key=len, reverse=True))) + ") ")
     text = escaped.sub(lambda match: f"{plain[match[1]]} ", text)
-    return _EMPTY.sub("", text)
+    return _EMPTY.sub("", _FUNCTION.sub(r"\\select\1 ", text))
 
 
 def _with_notes(text: str, top: Top, name: str, platform: VerilogPlatform) -> str:

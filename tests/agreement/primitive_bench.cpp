@@ -177,6 +177,7 @@ int main() {
         top.rst = 1;
         idle(2);
         top.rst = 0;
+        idle(patience);
         for (Words head; read_words(head);) run(head);
         return 0;
     } catch (const std::exception& error) {

@@ -154,7 +154,7 @@ def run(
     **options: Any,
 ) -> Run:
     """Simulates until every source is empty and a DONE has come out for each that went in, at most for
-    `cycles`.
+    `cycles`, which count from when the component is not `busy` any more.
 
     Args:
         offers: what the source of each input offers; a text or a list is offered as fast as it is taken.
@@ -172,6 +172,8 @@ def run(
         for name, value in (controls or {}).items():
             ctx.set(getattr(harness, name), value)
         await ctx.tick()
+        while "busy" in harness.controls and ctx.get(harness.busy):
+            await ctx.tick()
         for cycle in range(cycles):
             for name, times in high.items():
                 ctx.set(getattr(harness, name), cycle in times)

@@ -25,7 +25,6 @@ class RowEmitter(wiring.Component):
         drain, drain_bank: reads and clears the value at an address of a bank.
         bank: a push for each bank that has been drained.
         fired, protocol: as in `FiringTable`.
-        done: fires on DONE in this cycle.
 
     Args:
         value_width: bits of a value.
@@ -41,7 +40,6 @@ class RowEmitter(wiring.Component):
     bank: wiring.PureInterface
     fired: Signal
     protocol: Signal
-    done: Signal
 
     def __init__(self, *, arch: Arch, value_width: int, bits: Sequence[int], addr_width: int, banks: int):
         self.banks = banks
@@ -59,7 +57,6 @@ class RowEmitter(wiring.Component):
                 "bank": Out(PushSignature(CONTROL)),
                 "fired": Out(1),
                 "protocol": Out(1),
-                "done": Out(1),
             }
         )
 
@@ -116,8 +113,7 @@ class RowEmitter(wiring.Component):
                         pass
             with m.Case(TokenKind.DONE):
                 done = {out.i: make_token(TokenKind.DONE) for _, out in outputs}
-                with table.row(takes=[self.i], pushes=done):
-                    m.d.comb += self.done.eq(1)
+                table.row(takes=[self.i], pushes=done)
         return m
 
     def _coordinates(self) -> list[Value]:

@@ -26,8 +26,8 @@ class VectorReducer(Primitive):
     """In `crd0` .. `crd<n-1>` and the value streams; out `crd0` .. `crd<n-1>` and `val`.
 
     The `BankFiller` fills one bank of the value memory and of the bitmaps, while a chain of `BitmapWalker`
-    and the `RowEmitter` drain the others. The drain leaves a bank as it was at power-on. A run that is cut
-    short does not, so that a reset in mid-run is followed by a sweep: one word of the value memory a cycle.
+    and the `RowEmitter` drain the others. The drain leaves a bank as it was. Since no reset reaches memories,
+    which may hold anything then, each reset is followed by a sweep: one word of the value memory a cycle.
 
     Members beside those of `Primitive`:
         busy (Out): the memories are being swept; no run may start.
@@ -109,7 +109,7 @@ class VectorReducer(Primitive):
         self._chain(m, fill, walkers, emit)
         self._bank(m, emit.bank, fill.free)
 
-        sweep, sweep_addr = self._sweep(m, used=fill.update, clean=emit.done)
+        sweep, sweep_addr = self._sweep(m)
         for walker in walkers:
             m.d.comb += [
                 walker.bank.eq(fill.bank),
@@ -180,19 +180,11 @@ class VectorReducer(Primitive):
         """The operands of the step by port, from what is at an address and the payloads of the value
         streams."""
 
-    def _sweep(self, m: Module, *, used: Value, clean: Value) -> tuple[Value, Value]:
-        """Whether to clear a word in this cycle, and its address.
-
-        A reset does not reach the memories, nor `dirty`, which tells after the reset that it came in mid-run.
-        """
-        dirty = Signal(reset_less=True)
-        live = Signal()
+    def _sweep(self, m: Module) -> tuple[Value, Value]:
+        """Whether to clear a word in this cycle, and its address: all of them, once after a reset."""
+        left = Signal(init=1)
         addr = Signal(self.addr_width)
-        m.d.comb += self.busy.eq(dirty & ~live)
-        with m.If(used):
-            m.d.sync += [dirty.eq(1), live.eq(1)]
-        with m.Elif(clean | (self.busy & addr.all())):
-            m.d.sync += dirty.eq(0)
-        with m.If(self.busy):
-            m.d.sync += addr.eq(addr + 1)
-        return self.busy, addr
+        m.d.comb += self.busy.eq(left)
+        with m.If(left):
+            m.d.sync += [addr.eq(addr + 1), left.eq(~addr.all())]
+        return left, addr

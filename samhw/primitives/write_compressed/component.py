@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from amaranth.hdl import Elaboratable, Module, Signal
+from amaranth.hdl import Elaboratable, Module, Mux, Signal
 from amaranth.lib.wiring import Out
 from amaranth.utils import ceil_log2
 
@@ -47,11 +47,12 @@ class WriteCompressed(Writer):
         coordinates = Signal(range(self.crd_capacity + 1))
         next_fiber = Signal(range(self.pos_capacity + 1), init=1)
         capacity = Signal()
+        ends = head.kind == TokenKind.DONE
         m.d.comb += [
             self.mem_crd.addr.eq(coordinates),
             self.mem_crd.data.eq(head.payload),
-            self.mem_pos.addr.eq(next_fiber),
-            self.mem_pos.data.eq(coordinates),
+            self.mem_pos.addr.eq(Mux(ends, 0, next_fiber)),
+            self.mem_pos.data.eq(Mux(ends, 0, coordinates)),
         ]
 
         table = self._table(m)
@@ -71,7 +72,7 @@ class WriteCompressed(Writer):
                     m.d.comb += self.mem_pos.en.eq(1)
                     m.d.sync += next_fiber.eq(next_fiber + 1)
             with m.Case(TokenKind.DONE), table.row(takes=[self.i.crd]):
-                m.d.comb += self.committed.eq(1)
+                m.d.comb += [self.committed.eq(1), self.mem_pos.en.eq(1)]
                 m.d.sync += [coordinates.eq(0), next_fiber.eq(1)]
         m.d.comb += [
             self.fired.eq(table.fired),

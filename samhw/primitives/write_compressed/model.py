@@ -10,7 +10,7 @@ __all__ = ["expand"]
 POS, CRD = 0, 1
 POSITIONS, COORDINATES = 1, 2
 START = (0, 1, 0)
-"""pos[0] is 0 and never written, so its word counts from the start."""
+"""Memories are zero here, so that pos[0] need not be written; its word counts from the start."""
 
 _PROTOCOL = fault(PROTOCOL, 1)
 

@@ -98,13 +98,18 @@ def _write_compressed(at: Bench) -> Reading:
     _restart(at, "crd", n, f)
     crd_fits, pos_fits = n < _PLACES, f + 1 < _PLACES
     stop = head.kind == TokenKind.STOP
-    crd, pos = "crd[n] := c", "pos[f+1] := n"
+    crd, pos, zero = "crd[n] := c", "pos[f+1] := n", "pos[0] := 0"
 
     def promises(happens: Mapping[str, Value]) -> list[ValueLike]:
         full = (happens[crd] & ~crd_fits) | (happens[pos] & ~pos_fits)
         return [
             _stores(at.component.mem_crd, happens[crd] & crd_fits, n, head.payload),
-            _stores(at.component.mem_pos, happens[pos] & pos_fits, f + 1, n),
+            _stores(
+                at.component.mem_pos,
+                (happens[pos] & pos_fits) | happens[zero],
+                Mux(happens[zero], 0, f + 1),
+                Mux(happens[zero], 0, n),
+            ),
             reports(at, Error.CAPACITY) == full,
             _commits(at, "crd"),
         ]
@@ -117,6 +122,7 @@ def _write_compressed(at: Bench) -> Reading:
             "take": take("crd"),
             crd: Does(),
             pos: Does(),
+            zero: Does(),
             "n := n+1": changes(n.eq(n + crd_fits)),
             "f := f+1": changes(f.eq(f + pos_fits)),
         },

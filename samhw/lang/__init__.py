@@ -28,7 +28,23 @@ from samhw.lang.caution import cautions
 from samhw.lang.check import check_program
 from samhw.lang.declaration import MAX_EXTENT, TensorDecl
 from samhw.lang.dimensions import Dimensions
-from samhw.lang.expr import Access, Add, Binary, Call, Concat, Div, Expr, Literal, Mul, Neg, Parens, Recurrence, Reshape, RunningReduction, Sub
+from samhw.lang.expr import (
+    Access,
+    Add,
+    Binary,
+    Call,
+    Concat,
+    Div,
+    Expr,
+    Literal,
+    Mul,
+    Neg,
+    Parens,
+    Recurrence,
+    Reshape,
+    RunningReduction,
+    Sub,
+)
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
 from samhw.lang.kernels import kernel_description, kernel_names, load_kernel
 from samhw.lang.models import load_model, model_data, model_description, model_names

@@ -8,7 +8,21 @@ from samhw.lang.check_moves import check_concat, check_reshape
 from samhw.lang.check_running import check_coordinate, check_ranking, check_recurrence, check_running
 from samhw.lang.check_scans import check_order_of_steps, check_scanned, check_scans
 from samhw.lang.declaration import MAX_EXTENT, TensorDecl
-from samhw.lang.expr import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Recurrence, Reshape, RunningReduction, Sub
+from samhw.lang.expr import (
+    Access,
+    Add,
+    Call,
+    Concat,
+    Div,
+    Expr,
+    Literal,
+    Mul,
+    Neg,
+    Recurrence,
+    Reshape,
+    RunningReduction,
+    Sub,
+)
 from samhw.lang.lexemes import LONGEST_NAME, is_name
 from samhw.lang.program import Program
 from samhw.lang.source import Span

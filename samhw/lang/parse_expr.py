@@ -4,7 +4,23 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn, TypeVar
 
 from samhw.lang.check import MAX_DEPTH, REDUCTIONS
-from samhw.lang.expr import Access, Add, Binary, Call, Concat, Div, Expr, Literal, Mul, Neg, Parens, Recurrence, Reshape, RunningReduction, Sub
+from samhw.lang.expr import (
+    Access,
+    Add,
+    Binary,
+    Call,
+    Concat,
+    Div,
+    Expr,
+    Literal,
+    Mul,
+    Neg,
+    Parens,
+    Recurrence,
+    Reshape,
+    RunningReduction,
+    Sub,
+)
 from samhw.lang.index import OUTSIDE, ComputedIndex, IndexExpr, Indirect, Name
 from samhw.lang.lexemes import Lexeme, LexemeKind, tokenize
 from samhw.lang.source import Source

@@ -14,7 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.lang import Program, Statement
-from samhw.lang.expr import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Recurrence, Reshape, RunningReduction, Sub
+from samhw.lang.expr import (
+    Access,
+    Add,
+    Call,
+    Concat,
+    Div,
+    Expr,
+    Literal,
+    Mul,
+    Neg,
+    Recurrence,
+    Reshape,
+    RunningReduction,
+    Sub,
+)
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
 from samhw.lang.traverse import free_indices
 from tests.seams.arithmetic import Arithmetic, Number, UnclearError, arithmetic

@@ -11,8 +11,8 @@ from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import Results, operator
 from samhw.lang import COORDINATES, MOST_RANKS
 from samhw.lang.expr import Literal, RunningReduction
-from samhw.lang.traverse import free_indices
 from samhw.lang.functions import eq, exp, lt, select
+from samhw.lang.traverse import free_indices
 
 __all__: list[str] = []
 

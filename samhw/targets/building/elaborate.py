@@ -47,7 +47,8 @@ def generator_digest(*more: str) -> str:
     Args:
         more: further packages of samhw.
 
-    Raises `InputError` if Amaranth is not installed.
+    Raises:
+        InputError: if Amaranth is not installed.
     """
     if importlib.util.find_spec("amaranth") is None:
         raise InputError("Amaranth was not found; install it with pip install 'samhw[rtl]'.")

@@ -30,7 +30,7 @@ class Top(wiring.Component):
         probes: adds outputs that show each token as it leaves its channel: for channel k `probe<k>_valid`,
             `probe<k>_kind` and `probe<k>_payload`.
         own_clock: it runs on its own inputs `aclk` and `aresetn` (low: reset, at the clock), as AXI has them,
-            in place of a clock domain `sync` around it.
+            instead of a clock domain `sync` around it.
 
     Members:
         s_axi_..: the AXI4-Lite slave.

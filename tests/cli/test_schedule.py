@@ -42,7 +42,7 @@ def test_every_command_that_takes_a_program_is_tried() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("fuze = 1", "A schedule has no field 'fuze'; its fields are fuse, iteration, permute,"),
+        ("fuze = 1", "A schedule has no field 'fuze'; its fields are brackets, fuse, iteration,"),
         ("fuse", "is no TOML"),
     ],
 )
@@ -195,7 +195,7 @@ def test_a_sweep_varies_the_orders_of_regions(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--set", "order.T=i,k", "--order", "i,k,j"), "--set order says what an option says too"),
+        (("--set", "order.T=i,k", "--order", "i,k,j"), "--set order.T says what an option says too"),
         (("--set", "order.T=i,k,j", "--set", "order=i,k,j"), "--set order is for programs of one region"),
         (("--set", "order.T"), "--set order.T: give a field"),
     ],

@@ -64,7 +64,7 @@ class ImportedModule:
         """What the module gives, in its own structure, of the arrays of the program's results.
 
         Args:
-            exact: leaves numbers in the arrays' type, in place of the module's.
+            exact: leaves numbers in the arrays' type, instead of the module's.
         """
         env = self._arguments(arguments)
         flat = [result.of(tensors, env) for result in self.results]

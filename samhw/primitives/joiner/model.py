@@ -42,7 +42,7 @@ def all_ends(kind: Words, data: Words, end: int) -> bool:
 
 
 def held_up(kind: Words, data: Words, end: int, vals: int, takes: int, needs: int, protocol: int) -> int:
-    """What a step gives in place of a firing that takes these pairs, of those below `end`: `needs` where a
+    """What a step gives instead of a firing that takes these pairs, of those below `end`: `needs` where a
     payload is not there yet, `protocol` where one is not in lockstep with its coordinate; else 0.
 
     Args:

@@ -71,7 +71,7 @@ def choose(
     nan: Value | int = 0,
 ) -> Value:
     """The result: that for ordinary operands, or NaN, or else infinity, or else zero, of the given sign.
-    Without infinities it is NaN in place of one."""
+    Without infinities it is NaN instead of one."""
     if not f.infinities:
         infinite, nan = 0, nan | infinite
     magnitude = Mux(zero, Const(0, f.width - 1), word[:-1])

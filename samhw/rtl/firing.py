@@ -51,25 +51,20 @@ class FiringTable(Elaboratable):
         m: where the actor's logic goes; the table becomes a submodule.
         heads: every input that the conditions look at. All available and no row open is the `protocol` error.
         stall: no firing in this cycle.
-        actor: what docs/primitives.md calls it, if there are several in `m`. Its rows count in the order in
-            which they are opened: `<actor>_row0` is the row's condition, `<actor>_fires0` its firing.
 
     Attributes:
         fired: a firing happens in this cycle.
         protocol: a combination of heads that no row covers, or that do not agree in the row that does.
     """
 
-    def __init__(
-        self, m: Module, heads: Iterable[PureInterface], *, stall: ValueLike = 0, actor: str = "actor"
-    ):
+    def __init__(self, m: Module, heads: Iterable[PureInterface], *, stall: ValueLike = 0):
         self.fired = Signal()
         self.protocol = Signal()
         self._m = m
         self._heads = tuple(heads)
         self._stall = Value.cast(stall)
         self._rows: list[_Row] = []
-        self._actor = actor
-        m.submodules[f"{actor}_firings"] = self
+        m.submodules += self
 
     def row(
         self,
@@ -94,9 +89,7 @@ class FiringTable(Elaboratable):
         """
         taken = dict.fromkeys(takes, Const(1)) | dict(takes_if)
         pushed = dict.fromkeys(pushes, Const(1)) | dict(pushes_if)
-        number = len(self._rows)
-        here, fires = (Signal(name=f"{self._actor}_{what}{number}") for what in ("row", "fires"))
-        row = _Row(here, agree, fires, tuple(needs), taken, pushed, pushes)
+        row = _Row(Signal(), agree, Signal(), tuple(needs), taken, pushed, pushes)
         self._rows.append(row)
         self._m.d.comb += row.here.eq(1)
         opened: AbstractContextManager[None] = self._m.If(row.go)

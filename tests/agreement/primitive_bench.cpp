@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
@@ -10,9 +11,9 @@ namespace {
 
 using Words = std::vector<uint32_t>;
 
-// Cycles in which nothing may come behind the end of a case, and after which a case has got stuck: the longest that a
-// primitive works by itself is the sweep of a memory.
-constexpr unsigned rest = 40, patience = 1000;
+// Cycles in which nothing may come after the end of a case, after which a case has got stuck, and in which the largest
+// memory has been swept, as it is after each reset.
+constexpr unsigned rest = 40, patience = 1000, sweep = 2100;
 
 VerilatedContext context;
 Vtop top{&context};
@@ -119,9 +120,13 @@ Words store_memory(const Words& request) {
     return words;
 }
 
+// An instance has a clock only while it is selected, so each sweeps when it is selected first.
+std::set<uint32_t> swept;
+
 void run(const Words& head) {
     top.selected = head[0] + 1;
     top.extent = head[1];
+    if (swept.insert(head[0]).second) idle(sweep);
     const Words ports = read_words();
     std::vector<Source> sources;
     std::vector<Sink> sinks;
@@ -166,7 +171,7 @@ void run(const Words& head) {
         top.rst = 1;
         idle(2);
         top.rst = 0;
-        idle(patience);
+        idle(sweep);
     }
 }
 
@@ -177,7 +182,6 @@ int main() {
         top.rst = 1;
         idle(2);
         top.rst = 0;
-        idle(patience);
         for (Words head; read_words(head);) run(head);
         return 0;
     } catch (const std::exception& error) {

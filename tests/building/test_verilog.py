@@ -144,7 +144,7 @@ def test_name_belongs_to_its_targets(tmp_path: Path) -> None:
         pytest.param("spmm --data random --lanes i=2 --split A=hyb(1,2)", marks=pytest.mark.slow),
         pytest.param("spmm --data random:size=16 --blocks i=4+k=4", marks=pytest.mark.slow),
         pytest.param("spmspm_kij --data random", marks=pytest.mark.slow),
-        pytest.param("selective_scan", marks=pytest.mark.slow),
+        pytest.param("selective_scan --data random", marks=pytest.mark.slow),
     ],
 )
 def test_lint_is_silent(words: str, tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ class BitmapWalker(wiring.Component):
             read.addr.eq(head.payload),
         ]
 
-        table = FiringTable(m, [self.i], actor="fetch")
+        table = FiringTable(m, [self.i])
 
         def row(word_kind: ValueLike) -> AbstractContextManager[None]:
             return table.row(
@@ -234,7 +234,7 @@ class BitmapWalker(wiring.Component):
         ]
 
         both = [addr, word]
-        table = FiringTable(m, both, actor="iterate")
+        table = FiringTable(m, both)
         with m.If((word.payload.kind == TokenKind.VAL) & left.any()):
             # A word of the top walker comes with a stop, which is pushed behind its bits. One of another
             # walker comes with an address, and leaves with its last bit.

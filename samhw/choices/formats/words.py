@@ -45,10 +45,10 @@ def with_formats(program: Program, formats: Mapping[str, str | Format]) -> Progr
     Raises:
         InputError: for a tensor that there is not, or a format that it cannot have.
     """
-    if not formats:
+    if not (texts := CHOICE.check(formats)):
         return program
     tensors = dict(program.tensors)
-    for name, text in CHOICE.check(formats).items():
+    for name, text in texts.items():
         if name not in tensors:
             raise InputError(
                 f"There is no tensor '{name}' to give a format; '{program.name}' has {', '.join(tensors)}."

@@ -8,7 +8,7 @@ import numpy as np
 
 from samhw.errors import InputError, shown
 
-__all__ = ["check_names", "check_one_of", "check_table", "check_whole", "is_list", "plain"]
+__all__ = ["check_names", "check_one_of", "check_table", "check_whole", "is_list", "plain", "read_entries"]
 
 
 def check_one_of(field: str, value: object, choices: Sequence[str]) -> None:
@@ -36,6 +36,21 @@ def check_table(what: str, table: object, example: str) -> dict[str, Any]:
     if not isinstance(table, Mapping) or not all(isinstance(name, str) for name in table):
         raise InputError(f"'{what}' is {shown(table)}; give a table with an entry for each name, {example}.")
     return dict(table)
+
+
+def read_entries(field: str, word: str, wanted: str) -> dict[str, str]:
+    """The entries of a table in one word, such as `A = rows(4); B = even(2)`.
+
+    Args:
+        wanted: what each entry is to be, for the error of other words.
+    """
+    table: dict[str, str] = {}
+    for item in filter(str.strip, word.split(";")):
+        name, equals, text = (part.strip() for part in item.partition("="))
+        if not equals or name in table:
+            raise InputError(f"{field} '{word}': give {wanted}, and a ; between them.")
+        table[name] = text
+    return table
 
 
 def is_list(value: object) -> bool:

@@ -5,8 +5,9 @@ from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
 
 from samhw.choices.checks import plain
+from samhw.errors import InputError
 from samhw.lang import Program, Region
-from samhw.rooms import folders, role
+from samhw.rooms import role
 
 __all__ = ["AUTO", "Choice", "choice"]
 
@@ -78,7 +79,7 @@ class Choice(Generic[T]):
         Raises:
             InputError: for a choice that has no entries.
         """
-        raise NotImplementedError
+        raise InputError(f"'{self.name}.{entry}' is no field: {self.name} has no entries; give it whole.")
 
     def columns(self, value: T) -> Mapping[str, Any]:
         """What a sweep's table says of it, by column."""
@@ -120,7 +121,7 @@ class Choice(Generic[T]):
 @cache
 def choice(name: str) -> Choice[Any]:
     """The choice of a name; raises `KeyError` for what is none."""
-    words = role("samhw.choices", name, "words") if name in folders("samhw.choices") else None
+    words = role("samhw.choices", name, "words")
     if words is None:
         raise KeyError(name)
     found: Choice[Any] = words.CHOICE

@@ -66,8 +66,12 @@ class Schedule:
             InputError: for a name that the program does not have, regions that it cannot have, or a format
                 that does not fit.
         """
+        is_open = self.adds_tensors(program)
         for one, value in self._values():
-            program = one.apply(program, value, is_open=self.adds_tensors(program))
+            applied = one.apply(program, value, is_open=is_open)
+            if applied.statements != program.statements:
+                is_open = self.adds_tensors(applied)
+            program = applied
         return program
 
     def adds_tensors(self, program: Program) -> bool:
@@ -238,7 +242,7 @@ def with_words(schedule: Schedule, words: Mapping[str, Any]) -> Schedule:
             continue
         if dot:
             before = chosen.get(field_name, getattr(schedule, field_name))
-            chosen[field_name] = one.with_entry(one.check(before), entry, word)
+            chosen[field_name] = one.with_entry(before, entry, word)
         else:
             chosen[field_name] = one.read(word) if isinstance(word, str) else word
     return replace(schedule, **chosen)

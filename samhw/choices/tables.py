@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from samhw.choices.checks import check_table, check_whole
+from samhw.choices.checks import check_table, check_whole, read_entries
 from samhw.choices.choice import Choice
 from samhw.errors import InputError, shown
 from samhw.lang.splits import rule_file
@@ -34,16 +34,7 @@ class Texts(Choice[dict[str, str]]):
 
     def read(self, word: str) -> dict[str, str]:
         """`A = rows(4)`, several with semicolons."""
-        table: dict[str, str] = {}
-        for item in filter(str.strip, word.split(";")):
-            name, equals, text = (part.strip() for part in item.partition("="))
-            if not equals or name in table:
-                raise InputError(
-                    f"{self.name} '{word}': give each {self.of} one {self.entry}, as in {self.such_as}, and "
-                    "a ; between them."
-                )
-            table[name] = text
-        return table
+        return read_entries(self.name, word, f"each {self.of} one {self.entry}, as in {self.such_as}")
 
     def word(self, value: Mapping[str, str]) -> str:
         return "; ".join(f"{name} = {text}" for name, text in value.items())

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from samhw.choices.checks import check_names, check_table, is_list
+from samhw.choices.checks import check_names, check_table, is_list, read_entries
 from samhw.choices.choice import Choice
 from samhw.errors import InputError
 from samhw.lang import Program, Region
@@ -36,16 +36,8 @@ class Order(Choice[Indices | dict[str, Indices]]):
     def read(self, word: str) -> Indices | dict[str, Indices]:
         if "=" not in word:
             return _indices(word) if word else {}
-        orders: dict[str, Indices] = {}
-        for item in filter(str.strip, word.split(";")):
-            result, equals, indices = (part.strip() for part in item.partition("="))
-            if not equals or result in orders:
-                raise InputError(
-                    f"order '{word}': give each region's last result one order, as in T=i,k,j, and a ; "
-                    "between them."
-                )
-            orders[result] = _indices(indices)
-        return orders
+        orders = read_entries("order", word, "each region's last result one order, as in T=i,k,j")
+        return {result: _indices(indices) for result, indices in orders.items()}
 
     def word(self, value: Indices | Mapping[str, Indices]) -> str:
         if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Two products of matrices, one behind the other: (A @ B) @ C, where a block of A @ B is used as it comes.
+"""Two products of matrices, one after the other: (A @ B) @ C, where a block of A @ B is used as it comes.
 
 `python examples/nested/b2b_gemm.py` prints how the two nests become one.
 """

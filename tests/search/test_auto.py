@@ -109,7 +109,7 @@ def test_orders_that_are_given_stay() -> None:
 
 def test_a_bracket_differs_from_what_is_written() -> None:
     program = parse("tensor X[i=4, j=5] : csr\nm[i] = X[i, j] / 3")
-    assert not bracket_choices(program, Sizes({"X": 0.5}, {"i": 4, "j": 5}), worth=1e9)
+    assert not bracket_choices(program, Sizes({"X": 0.5}, {"X": (4, 5)}), worth=1e9)
 
 
 def bound(program: Program, **extents: int) -> tuple[Program, dict[str, samhw.tensors.Tensor]]:
@@ -296,3 +296,23 @@ U[l, i, k] = Q[l, i, k] where Y[p[k], i]"""
     result = design.run(A=np.ones((5, 4)), Q=q, Y=y, p=p)
     result.check()
     np.testing.assert_array_equal(result["U"], np.where(y[p].T, q, 0))
+
+
+def test_brackets_part_a_dimension() -> None:
+    """`D0` shares its rows with `H0` in a sum of both, but not once each is multiplied by itself."""
+    program = parse(
+        "index i=3\ntensor A0[i, l] : (dense, ragged)\ntensor H0[l=3, i=3] : dense\n"
+        "tensor C0[i, l] : dense\ntensor D0[i, l] : dcsr\ntensor F0[i, k] : dense\n"
+        "scan l down {\n  H0[l, i] = H0[l + 1, i] + A0[i, l] * A0[i, wrap(-i + 2)]\n}\n"
+        "T0[i, l] = H0[i, l] * C0[i, l] - D0[i, l]\nT1 = T0[k, l] * F0[i, l]"
+    )
+    a0 = np.array([[0, 0, 0], [0, -3, 0], [-2, 1, 0]], float)
+    c0 = np.array([[0, 3, 3], [-3, 0, 3], [-2, -1, 1]], float)
+    d0 = np.array([[0, 2, 2], [0, 0, 1], [-3, -1, 2]], float)
+    f0 = np.array([[-3, 0, 0], [0, 0, -3], [-1, 0, 0]], float)
+    mirrored = a0.T * a0[np.arange(3), [2, 1, 0]]
+    states = np.cumsum(mirrored[::-1], axis=0)[::-1]
+    expected = np.einsum("kl,il->", states * c0 - d0, f0)
+    data = {"A0": a0, "C0": c0, "D0": d0, "F0": f0}
+    result = samhw.compile(program, schedule="auto", value="f32").run(data)
+    assert result.tensors["T1"].to_dense() == expected

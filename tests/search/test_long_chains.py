@@ -21,8 +21,8 @@ def chain(length: int) -> Program:
 
 
 def sizes(program: Program, densities: list[float]) -> Sizes:
-    extents = dict.fromkeys(program.dimensions.extents, 1000)
-    return Sizes({f"A{n}": density for n, density in enumerate(densities)}, extents)
+    by_name = {f"A{n}": density for n, density in enumerate(densities)}
+    return Sizes(by_name, dict.fromkeys(by_name, (1000, 1000)))
 
 
 def test_a_chain_is_planned_from_its_empty_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +49,7 @@ def test_long_chains_are_planned_as_chains_of_matrices_are(seed: int) -> None:
     extents = rng.integers(20, 60, 8).tolist()
     program = chain(7)
     densities = {f"A{n}": 1.0 for n in range(7)}
-    given = Sizes(densities, {f"i{n}": extent for n, extent in enumerate(extents)})
+    given = Sizes(densities, {f"A{n}": shape for n, shape in enumerate(pairwise(extents))})
     best: dict[tuple[int, int], float] = {(n, n + 1): 0.0 for n in range(7)}
     for length in range(2, 8):
         for start in range(8 - length):

@@ -179,9 +179,9 @@ class _Chain:
 
     def extents_of(self, products: Sequence[Product]) -> dict[str, float]:
         """The extent of each index of the products."""
-        dimensions = self.program.dimensions
+        dimensions, extents = self.program.dimensions, self.sizes.extents(self.program)
         return {
-            index: float(self.sizes.extents[dimensions.of_index(access, index)])
+            index: float(extents[dimensions.of_index(access, index)])
             for product in products
             for factor in product.factors
             for access in accesses(factor.expr)

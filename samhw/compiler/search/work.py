@@ -14,14 +14,13 @@ from samhw.lang import (
     Expr,
     Mul,
     Program,
-    Statement,
     free_indices,
     greatest_extents,
     terms,
 )
 from samhw.lang.traverse import factors_of
 
-__all__ = ["ProgramWork", "Sizes", "extents_of", "joined", "kept_density", "work_of"]
+__all__ = ["ProgramWork", "Sizes", "joined", "kept_density", "work_of"]
 
 
 @dataclass(frozen=True)
@@ -29,12 +28,13 @@ class Sizes:
     """How much a program's tensors hold.
 
     Attributes:
-        densities: by tensor, the share of its points that it stores.
-        extents: by dimension of the program.
+        densities: by input, the share of its points that it stores.
+        shapes: by tensor, the extent of each mode. Another form of the program, such as one with brackets,
+            has the same tensors, but may divide their modes into other dimensions.
     """
 
     densities: Mapping[str, float]
-    extents: Mapping[str, int]
+    shapes: Mapping[str, tuple[int, ...]]
 
     @classmethod
     def of_entries(cls, program: Program, capacity: Capacity, entries: Mapping[str, int]) -> "Sizes":
@@ -45,7 +45,15 @@ class Sizes:
             places = prod(program.dimensions.shape(decl.name, extents))
             stored = entries.get(decl.name, capacity.entries_of(decl.name))
             densities[decl.name] = 1.0 if decl.format.is_all_dense else min(1.0, stored / max(1, places))
-        return cls(densities, extents)
+        return cls(densities, {name: program.dimensions.shape(name, extents) for name in program.tensors})
+
+    def extents(self, program: Program) -> dict[str, int]:
+        """The extent of each dimension of the program, in whatever form."""
+        dimensions = program.dimensions
+        extents = {name: extent for name, extent in dimensions.extents.items() if extent is not None}
+        for tensor in program.tensors.keys() & self.shapes.keys():
+            extents |= zip(dimensions.of_tensor(tensor), self.shapes[tensor], strict=True)
+        return extents
 
 
 @dataclass(frozen=True)
@@ -62,9 +70,11 @@ def work_of(program: Program, sizes: Sizes) -> ProgramWork:
     densities = dict.fromkeys((s.lhs.tensor for s in program.statements if s.lhs.step is not None), 1.0)
     densities |= sizes.densities
     points: dict[str, float] = {}
+    of_dimensions = sizes.extents(program)
     for statement in program.statements:
         result = statement.lhs.tensor
-        extents = extents_of(program, statement, sizes)
+        dimension = program.dimensions.of_statement(statement)
+        extents = {index: float(of_dimensions[dimension[index]]) for index in statement.indices}
         places = prod(extents[index] for index in statement.lhs.variables)
         mask = 1.0 if statement.mask is None else densities[statement.mask.tensor]
         masked = () if statement.mask is None else statement.mask.variables
@@ -78,12 +88,6 @@ def work_of(program: Program, sizes: Sizes) -> ProgramWork:
         densities[result] = 1.0 if decl.format.is_all_dense else kept_density(found, places)
         points[result] = max(least, places * densities[result])
     return ProgramWork(points, densities)
-
-
-def extents_of(program: Program, statement: Statement, sizes: Sizes) -> dict[str, float]:
-    """The extent of each index of a statement."""
-    dimension = program.dimensions.of_statement(statement)
-    return {index: float(sizes.extents[dimension[index]]) for index in statement.indices}
 
 
 def joined(indices: Collection[str], densities: Sequence[float], extents: Mapping[str, float]) -> float:

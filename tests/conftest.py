@@ -7,12 +7,16 @@ import os
 import signal
 import time
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import settings
 from xdist.scheduler import WorkStealingScheduling
+
+from tests.smoke.choose import CHOSEN
+from tests.support.thorough import THOROUGH
 
 settings.register_profile("samhw", deadline=None, derandomize=True)
 settings.register_profile("anew", deadline=None, derandomize=False)
@@ -24,6 +28,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # The workers share the processors; threads of NumPy's and PyTorch's, which wait for each other in loops, take
 # of them and give nothing.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+SMOKE = frozenset(CHOSEN.read_text(encoding="utf-8").splitlines())
+"""The tests of the round of a minute."""
 
 EVERY = 30.0
 """Seconds between two lines."""
@@ -91,9 +98,27 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return config.option.arch and f"arch: {config.option.arch}"
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The round of a minute opens no file that has none of its tests."""
+    if config.option.markexpr != "smoke" or collection_path.suffix != ".py":
+        return None
+    return str(collection_path.relative_to(config.rootpath)) not in {
+        test.partition("::")[0] for test in SMOKE
+    }
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what only the default latencies give. The slow tests come first, so that no worker is left
-    with a long one at the end."""
+    """Leaves out what is for the nightly, and what only the default latencies give. The slow tests come
+    first, so that no worker is left with a long one at the end."""
+    for item in items:
+        if item.nodeid in SMOKE:
+            item.add_marker(pytest.mark.smoke)
+    if not THOROUGH and config.option.markexpr != "nightly":
+        late = [item for item in items if item.get_closest_marker("nightly")]
+        if late:
+            config.hook.pytest_deselected(items=late)
+            items[:] = [item for item in items if not item.get_closest_marker("nightly")]
     if config.option.arch:
         for item in items:
             if item.get_closest_marker("default_arch"):
@@ -102,12 +127,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """What is there before the first test, PyTorch and all tests among it, stays to the end: the collector
     need not walk through it, and rarely through the rest. That is a tenth of the tests' time in Python."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    whole = session.config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if session.config.option.markexpr == "smoke" and whole:
+        gone = SMOKE - {item.nodeid for item in session.items}
+        if gone:
+            raise pytest.UsageError(f"{CHOSEN.name} lists tests that are gone: {', '.join(sorted(gone))}")
 
 
 @pytest.hookimpl(trylast=True)  # Behind the plugin that reports.

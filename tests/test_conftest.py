@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.smoke.choose import CHOSEN
+
 CONFTEST = Path(__file__).with_name("conftest.py")
+FINDS_TESTS = os.environ | {"PYTHONPATH": str(CONFTEST.parents[1])}
 
 
 @pytest.mark.slow
@@ -19,7 +22,7 @@ def test_lines_between_the_dots(options: list[str], tmp_path: Path) -> None:
         "import pytest\n\n\n@pytest.mark.parametrize('n', [0, 1, 2])\ndef test_it(n):\n    assert n\n"
     )
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
-    output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+    output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=FINDS_TESTS).stdout
     assert "1 failed, 2 passed" in output
     assert (" 3 of 3 tests, 1 failed, " in output) == (options != ["-q"]), output
 
@@ -43,10 +46,45 @@ def test_default():
 @pytest.mark.slow
 def test_other_latencies(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST.read_text())
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = default_arch\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n default_arch\n nightly\n smoke\n")
     (tmp_path / "test_it.py").write_text(PROBE)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--arch", "ecp5-100"]
-    env = os.environ | {"PYTHONPATH": str(CONFTEST.parents[1])}
-    output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=env).stdout
+    output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=FINDS_TESTS).stdout
     assert "arch: ecp5-100" in output
     assert "1 passed, 1 skipped" in output
+
+
+DEEP = """
+import pytest
+
+
+def test_always():
+    pass
+
+
+@pytest.mark.nightly
+def test_deep():
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("thorough", "words", "told"),
+    [("0", [], "1 passed, 1 deselected"), ("0", ["-m", "nightly"], "1 passed"), ("1", [], "2 passed")],
+)
+def test_depth_is_for_the_nightly(thorough: str, words: list[str], told: str, tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(CONFTEST.read_text())
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = nightly\n")
+    (tmp_path / "test_it.py").write_text(DEEP)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words]
+    env = FINDS_TESTS | {"SAMHW_THOROUGH": thorough}
+    assert told in subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=env).stdout
+
+
+def test_the_round_of_a_minute_lists_tests_that_there_are() -> None:
+    root = CONFTEST.parents[1]
+    for name in CHOSEN.read_text(encoding="utf-8").splitlines():
+        file, _, test = name.partition("::")
+        assert f"def {test.partition('[')[0].rpartition('::')[2]}(" in (root / file).read_text(
+            encoding="utf-8"
+        ), name

@@ -238,7 +238,7 @@ class FiringContract(wiring.Component):
         for name, when in pushes.items():
             self._arrives(m, name, any_of(when), disagreed)
         if self.inputs:
-            examined = [getattr(self, f"i_{name}").valid for name in self._examined(reading)]
+            examined = [getattr(self, f"i_{name}").valid for name in sorted(self._examined(reading))]
             m.d.comb += Assert(self._protocol() == (all_of(examined) & ~any_of(covered)))
 
     def _go(

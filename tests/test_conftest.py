@@ -65,12 +65,18 @@ def test_always():
 @pytest.mark.nightly
 def test_deep():
     pass
+
+
+@pytest.mark.nightly(but=2)
+@pytest.mark.parametrize("case", range(5))
+def test_many(case):
+    pass
 """
 
 
 @pytest.mark.parametrize(
     ("thorough", "words", "told"),
-    [("0", [], "1 passed, 1 deselected"), ("0", ["-m", "nightly"], "1 passed"), ("1", [], "2 passed")],
+    [("0", [], "3 passed, 4 deselected"), ("0", ["-m", "nightly"], "6 passed"), ("1", [], "7 passed")],
 )
 def test_depth_is_for_the_nightly(thorough: str, words: list[str], told: str, tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST.read_text())

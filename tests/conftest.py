@@ -110,7 +110,7 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
-@pytest.hookimpl(trylast=True)  # Behind the plugin that reports.
+@pytest.hookimpl(trylast=True)  # After the plugin that reports.
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.arch:
         set_arch(config.option.arch)

@@ -71,7 +71,7 @@ DEPTHS = (2, 3, 5, 17, 32, 65, 257, 513, 1025, 4097)
 
 
 AT_ROOTS = ("array", "repeat", "scan_compressed", "scan_dense")
-"""The kinds that are measured behind a root, too."""
+"""The kinds that are measured after a root, too."""
 
 
 class Case(NamedTuple):

@@ -2,7 +2,7 @@
 fusion (FuseFlow figures 12 and 14).
 
 All models on their default data, the GCN also on a scale-free graph. The levels are those of `--fuse`, where
-full fusion ends regions behind what it would compute again and again; "one region" does not end them, and
+full fusion ends regions after what it would compute again and again; "one region" does not end them, and
 "by .." are the programs of benchmarks/programs, which fuse more than "partial" does and compute hardly
 anything twice. A level that is impossible has no row. Every result is checked against NumPy.
 

@@ -39,7 +39,7 @@ BOARD = "ulx3s"
 XILINX = "arty_a7"
 
 _CELL = re.compile(r"_(TRELLIS|LUT4|CCU2C|PFUMX|L6MUX21|DP16KD|MULT18X18D|DPR16X4|ALU54)\w*.*$")
-"""What synthesis puts behind the name of a signal where it names a cell after it."""
+"""What synthesis puts after the name of a signal where it names a cell after it."""
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ class InterruptedWorkError(RunError):
 class ScheduleError(InputError):
     """A program that streams cannot compute in this order, in these regions or with these formats.
 
-    The message is the cause, and behind a semicolon the ways out.
+    The message is the cause, and after a semicolon the ways out.
 
     Args:
         cause: a sentence without its full stop.

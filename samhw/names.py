@@ -21,14 +21,14 @@ class Names:
         self._taken: set[str] = set()
 
     def own(self, name: str) -> str:
-        """For what bears a given name: that name for the first, with a number behind it for the others."""
+        """For what bears a given name: that name for the first, with a number after it for the others."""
         if name not in self._taken:
             self._taken.add(name)
             return name
         return self.fresh(name)
 
     def fresh(self, wish: str) -> str:
-        """For what samhw has thought of: the wish, with a number behind it if anything has, or may get, that
+        """For what samhw has thought of: the wish, with a number after it if anything has, or may get, that
         name."""
         name, number = wish, 1
         while name in self._taken or name in self._given:

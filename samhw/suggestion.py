@@ -11,7 +11,7 @@ _ALIKE = 0.7
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """What stands behind a word that nobody knows, such as ` (did you mean 'spmm' or 'spmv'?)`; nothing if no
+    """What stands after a word that nobody knows, such as ` (did you mean 'spmm' or 'spmv'?)`; nothing if no
     known word is like it."""
     found = get_close_matches(word.lower(), known, n=2, cutoff=_ALIKE)
     found = [name for name in found if name == word.lower()] or found

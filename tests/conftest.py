@@ -154,7 +154,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             raise pytest.UsageError(f"{CHOSEN.name} lists tests that are gone: {', '.join(sorted(gone))}")
 
 
-@pytest.hookimpl(trylast=True)  # Behind the plugin that reports.
+@pytest.hookimpl(trylast=True)  # After the plugin that reports.
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.arch:
         set_arch(config.option.arch)

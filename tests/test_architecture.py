@@ -405,7 +405,7 @@ def test_hardware_is_built_without_models(tmp_path: Path) -> None:
 READERS_OF_TYPES = {
     *("compiler/value.py", "lang/build.py", "lang/parse.py", "graph/json_form.py", "graph/spec/params.py"),
 }
-"""Where the name of a value type becomes the type: behind these, nothing else knows it by its name."""
+"""Where the name of a value type becomes the type: after these, nothing else knows it by its name."""
 
 
 def test_value_types_are_read_where_text_comes_in() -> None:

@@ -21,7 +21,7 @@ RAM = 1.2
 
 SELECT, MULTIPLEXER, SHIFT, LAST_STAGE = 0.243, 0.387, 1.54, 2.78
 """A choice by one bit; a choice among what branches give; a shift by a variable; the last stage of a
-floating-point unit, which has no register behind it."""
+floating-point unit, which has no register after it."""
 
 _WIRES = {"zext", "sext", "trunc", "bitcast", "freeze", "getelementptr", "ptrtoint", "extractvalue"}
 _WIRES |= {"llvm.fabs", "hls_part", "llvm.bswap", "fneg"}

@@ -16,7 +16,7 @@ _MARKS = ("hls_pipeline", "hls_dependence")
 @dataclass(frozen=True)
 class Dependence:
     """`sink` starts when `source` has ended `distance` iterations before; if `registered`, only in the cycle
-    behind that in which the source starts."""
+    after that in which the source starts."""
 
     source: str
     sink: str
@@ -146,7 +146,7 @@ class Dependences:
                 return Timing(0, MULTIPLEXER)
             return Timing(1, RAM) if i.opcode == "load" else Timing(0, RAM)
         if i.opcode == "or" and " disjoint " in i.text and self.bits(i.name) > 1:
-            return Timing()  # One behind the other, such as the kind and the payload of a token.
+            return Timing()  # One after the other, such as the kind and the payload of a token.
         operation = re.sub(r"(\.v?[ifp]\d+)+$", "", i.callee) or i.opcode
         constant = any(i.constants)
         if i.opcode == "icmp":

@@ -33,7 +33,7 @@ class Interval:
 
 
 def interval(graph: Dependences, clock: Clock | None = None) -> Interval:
-    """The least interval with which every operation has a cycle, and a place within it, behind all that it
+    """The least interval with which every operation has a cycle, and a place within it, after all that it
     waits for, and with which no stream and no memory has more accesses in a cycle than it takes.
 
     The bounds are those of modulo scheduling (Rau, Iterative Modulo Scheduling, 1994). The one by recurrences

@@ -33,7 +33,7 @@ def gcn():
 
 
 class GraphSAGE(nn.Module):
-    """Hamilton et al., 2017: the mean of the neighbours behind a node's own features."""
+    """Hamilton et al., 2017: the mean of the neighbours after a node's own features."""
 
     def __init__(self) -> None:
         super().__init__()

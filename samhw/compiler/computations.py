@@ -134,7 +134,7 @@ def computations(
 
 def own_cycles(found: Sequence[Computation], graph: Graph, expected: Expected) -> dict[str, float]:
     """The cycles that each intermediate takes at the least, as often as it is computed, by its tensor: those
-    of its busiest node, of all behind the intermediates that it reads."""
+    of its busiest node, of all after the intermediates that it reads."""
     sources = {place.source for computation in found for place in computation.places}
     busiest: dict[str, float] = {}
     for node in graph.nodes:

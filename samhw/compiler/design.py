@@ -86,7 +86,7 @@ def add_queues(compiled: Compiled, queues: Mapping[str, int]) -> Compiled:
 
 
 def assembled(scope: Scope, lowered: LoweredRegion, last: str | None = None) -> CompiledRegion | Refusal:
-    """A region behind the passes of graphs, with the lanes and the queues that its schedule asks for; `last`
+    """A region after the passes of graphs, with the lanes and the queues that its schedule asks for; `last`
     as for `lower_program`."""
     special = lowered.copy is not None or lowered.region.reshapes
     asked = scope.lowerable.schedule

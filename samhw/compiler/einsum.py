@@ -60,7 +60,7 @@ RECUR = "recur"
 @dataclass(frozen=True)
 class Part:
     """Where a tensor lies in a concatenation along `index`: the dimension of its own extent there, and those
-    of the parts before it, behind which its coordinates come."""
+    of the parts before it, after which its coordinates come."""
 
     index: str
     extent: str
@@ -295,7 +295,7 @@ class RunningReduce(_Unary):
 @dataclass(frozen=True, eq=False)
 class Segment(_Unary):
     """An intermediate as a part of a concatenation along `index`: its own index there, and the dimensions of
-    the parts before it, behind which its coordinates come."""
+    the parts before it, after which its coordinates come."""
 
     name: str
     operand: "Einsum"

@@ -140,7 +140,7 @@ class EinsumBuilder:
             elif restricted and self._in_blocks(statement.mask):
                 e = self._reduced_in_blocks(instance, e, reduced)
             else:
-                # Reduced first, the outermost index keeps those that have points; behind a scalar reducer of
+                # Reduced first, the outermost index keeps those that have points; after a scalar reducer of
                 # the innermost, one without any would count as zero.
                 e = self._sums.one_by_one(e, reduced, statement.reduction, outermost_first=restricted)
         if statement.mask is None or restricted:
@@ -235,7 +235,7 @@ class EinsumBuilder:
             else:
                 name, operand = self.columns.fresh(f"{access.tensor}_part"), self._intermediate(producer)
                 if any(isinstance(e, Apply) and e.op == CONCAT for e in reachable([operand])):
-                    # A union of unions, in which one fiber would come behind itself.
+                    # A union of unions, in which one fiber would come after itself.
                     raise StreamError(
                         f"'{instance.statement.lhs}' concatenates {access.tensor}, a concatenation that its "
                         "region computes as well",

@@ -68,7 +68,7 @@ class LoweredRegion:
         return served | {index: count for index, count in given.items() if index not in segmented}
 
     def queues(self, given: Mapping[str, int]) -> dict[Endpoint, int]:
-        """By output, the rows that may wait behind it, of those by intermediate."""
+        """By output, the rows that may wait after it, of those by intermediate."""
         return {
             place.source: given[computed.tensor]
             for computed in self.computations

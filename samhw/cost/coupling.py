@@ -1,6 +1,6 @@
-"""What rows of unequal length cost where two parts of a graph work on them, one behind the other.
+"""What rows of unequal length cost where two parts of a graph work on them, one after the other.
 
-The first stage may be ahead by the rows that a reducer's banks and the channels behind it hold. With few of
+The first stage may be ahead by the rows that a reducer's banks and the channels after it hold. With few of
 them each row takes about as long as the slower stage takes for it, and with many the slower stage sets the
 pace in all. Both are taken to be one server each, with a finite buffer between them.
 """
@@ -60,7 +60,7 @@ def coupled_cycles(
 
 
 def two_stages(first: NDArray[np.float64], second: NDArray[np.float64], ahead: int) -> float:
-    """When the second of two stages ends, which goes through rows behind the first one.
+    """When the second of two stages ends, which goes through rows after the first one.
 
     Args:
         first: how long that takes for each row.

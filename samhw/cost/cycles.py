@@ -27,14 +27,14 @@ class CycleEstimate:
     @cached_property
     def apart(self) -> float:
         """The cycles until the last writer ends, where no node waits for another one's rows: those of the
-        node for which what comes before it, its own tokens and what comes behind it take longest."""
+        node for which what comes before it, its own tokens and what comes after it take longest."""
         nodes = (node.name for node in self._graph.nodes)
         return max(self.start[name] + self.busy[name] + self.tail[name] for name in nodes)
 
     @cached_property
     def coupled(self) -> Mapping[str, float]:
         """For some reducers, the cycles of the graph as far as what comes before each waits for what comes
-        behind it, and the other way round, row by row; of those for which that takes longest of all."""
+        after it, and the other way round, row by row; of those for which that takes longest of all."""
         ways = ((node.name, self._coupled(node)) for node in self._graph.nodes)
         return {name: cycles for name, cycles in ways if cycles > self.apart}
 
@@ -72,7 +72,7 @@ class CycleEstimate:
         return best
 
     def _ahead(self, node: Node, reduction: Reduction, outer: Levels) -> int:
-        """The rows that a reducer may have finished before what comes behind it has: those in its banks, and
+        """The rows that a reducer may have finished before what comes after it has: those in its banks, and
         in the channels to what gives something itself."""
         rows = self._counts.level(self._counts.found[Endpoint(node.name, node.outputs[0].name)], len(outer))
         room = [

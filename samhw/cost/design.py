@@ -39,7 +39,7 @@ class RegionEstimate:
         bytes_read: from memories into the graph.
         bytes_written: from the graph into memories.
         nodes: by name.
-        coupled: the reducers at which what comes before and what comes behind wait for each other's rows,
+        coupled: the reducers at which what comes before and what comes after wait for each other's rows,
             and by how much longer the region takes for that.
     """
 
@@ -129,7 +129,7 @@ def estimate_graph(
     *,
     rows_wait: bool = True,
 ) -> tuple[RegionEstimate, Results]:
-    """The estimate for the graph of a region, and what it leaves for the regions behind it.
+    """The estimate for the graph of a region, and what it leaves for the regions after it.
 
     Costs follow the size of the graph, and for what has not been counted yet the stored coordinates.
 

@@ -1,7 +1,7 @@
 """About how long a graph runs, from the most that its memories hold: what choices between graphs go by.
 
 Fibers are taken to be of equal length, streams that meet to have as many coordinates in common as they can,
-and every node to take a token a cycle. So the busiest node counts, behind what it has to wait for: the
+and every node to take a token a cycle. So the busiest node counts, after what it has to wait for: the
 latencies on its way, and for each reducer a fiber. Costs follow the size of the graph, and not that of data.
 """
 

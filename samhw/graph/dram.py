@@ -63,7 +63,7 @@ class Dram:
     rrd_l: int
     """tRRD: ACT to ACT."""
     faw: int
-    """tFAW: ACT to the fourth ACT behind it."""
+    """tFAW: ACT to the fourth ACT after it."""
     wtr_s: int
     wtr_l: int
     """tWTR: end of the data of a WR to RD."""

@@ -127,7 +127,7 @@ class _Block:
         return iter(list(self._through(late=True)) or self._through(late=False))
 
     def _through(self, *, late: bool) -> Iterator[Circle]:
-        """The circles through nodes that are LATE, or through those that are not, but behind all the same."""
+        """The circles through nodes that are LATE, or through others that are behind all the same."""
         seen: set[str] = set()
         for start, by in self._behind:
             if (by is LATE) is not late or start.waits in seen:

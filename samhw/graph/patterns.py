@@ -36,7 +36,7 @@ def patterns(graph: Graph) -> Mapping[Endpoint, tuple[LevelPattern, ...]]:
     """For each output the patterns of its levels, outermost first: where those of two streams are equal down
     to a level, both have the same coordinates in it.
 
-    A stream that has been moved up behind the parts of a concatenation keeps the patterns that it had.
+    A stream that has been moved up after the parts of a concatenation keeps the patterns that it had.
 
     The graph has producers before those that read them.
     """
@@ -105,7 +105,7 @@ def contained(graph: Graph) -> Mapping[LevelPattern, frozenset[LevelPattern]]:
 
 @once_per_graph
 def offsets(graph: Graph) -> Mapping[Endpoint, tuple[str, ...]]:
-    """For each output the parts of a concatenation that its coordinates have been moved behind."""
+    """For each output the parts of a concatenation that its coordinates have been moved after."""
     found: dict[Endpoint, tuple[str, ...]] = {}
     for node in graph.nodes:
         for port in node.outputs:
@@ -121,7 +121,7 @@ def offsets(graph: Graph) -> Mapping[Endpoint, tuple[str, ...]]:
 
 
 def concatenates(graph: Graph, node: Node) -> bool:
-    """A node joins streams that have been moved behind different parts."""
+    """A node joins streams that have been moved after different parts."""
     known = offsets(graph)
     joins = node.spec.joins(node.params)
     return len({known[graph.fanin[Endpoint(node.name, join.crd)].source] for join in joins}) > 1

@@ -86,7 +86,7 @@ class GrammarChecker:
         self.name = name
         self.count = 0
         self._open: int | None = depth
-        """Highest level whose list is still empty: depth at the start, hi behind a stop, None behind a
+        """Highest level whose list is still empty: depth at the start, hi after a stop, None after a
         payload."""
         self._last: int | None = None
         self._closed = False

@@ -14,9 +14,9 @@ class Lag(Enum):
     """A lag that no pattern bounds."""
 
     LATE = "late"
-    """What the node waits for may lie anywhere behind what waits for it, up to the end of a fiber."""
+    """What the node waits for may lie anywhere after what waits for it, up to the end of a fiber."""
     AT_END = "at end"
-    """The end of a fiber comes behind that of the fiber inside of its last coordinate, but to a node at once
+    """The end of a fiber comes after that of the fiber inside of its last coordinate, but to a node at once
     with it."""
     NEVER = "never"
     """The node cannot be waited for like this while it waits like that."""
@@ -151,7 +151,7 @@ def _lag_of_change(
 def _lag_of_parts(
     graph: Graph, node: Node, came: Awaited, goes: Awaited, rise: Rise | None
 ) -> Rise | Lag | None:
-    """The same at a union along a concatenation, whose parts come one behind the other."""
+    """The same at a union along a concatenation, whose parts come one after the other."""
     if came.token or not goes.token:
         return LATE if came.token is goes.token else None
     known = offsets(graph)

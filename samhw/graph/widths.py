@@ -17,7 +17,7 @@ def index_bits(design: Design, arch: Arch) -> int:
     """The width of every coordinate, reference, extent and position of a build.
 
     It has room for what occurs in a run whose extents and memories fit the build, with the places of every
-    memory, and for a position two behind the last coordinate of a memory, to which scanners look ahead; and
+    memory, and for a position two after the last coordinate of a memory, to which scanners look ahead; and
     it is at most `arch.index_bits`.
     """
     return min(arch.index_bits, max(LEAST_INDEX_BITS, max(_occurring(design), default=0).bit_length()))

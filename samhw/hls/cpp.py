@@ -20,7 +20,7 @@ __all__ = [
 INDEX = "index_t"
 
 _LONGEST = 100
-"""Characters of a project's name, behind which its files have endings."""
+"""Characters of a project's name, after which its files have endings."""
 
 _ASCII = str.maketrans({"⟨": "<", "⟩": ">", "×": "*", "−": "-"})
 

@@ -122,7 +122,7 @@ class Sequencer:
 
     @property
     def stores(self) -> tuple[PointerArgument, ...]:
-        """The arrays that are emptied behind the last region."""
+        """The arrays that are emptied after the last region."""
         arrays = (array for array in self.arrays if array.name == array.first)
         return tuple(array for array in arrays if array.memory.role is MemoryRole.OUTPUT)
 

@@ -88,7 +88,7 @@ class RegionBuilder:
         return stream
 
     def output(self, node: Node, port: str) -> HlsStream:
-        """The stream that an output feeds. `spread` must follow, behind the process that writes it."""
+        """The stream that an output feeds. `spread` must follow, after the process that writes it."""
         channels = self.graph.fanout.get(Endpoint(node.name, port), ())
         type = payload_class(self.graph.given(node, port))
         name = self.base(node) if port == "out" else f"{self.base(node)}_{port}"

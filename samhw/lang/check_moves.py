@@ -18,7 +18,7 @@ def check_reshape(program: Program, statement: Statement, reshape: Reshape) -> N
             raise program.error(
                 reshape.operand.span,
                 f"index '{index}' is on both sides of the reshape '{statement}', and stays only in front "
-                "of or behind all that changes; use another name on the right",
+                "of or after all that changes; use another name on the right",
             )
     if statement.order is not None:
         raise program.error(
@@ -42,7 +42,7 @@ def _stays(index: str, left: Sequence[str], right: Sequence[str]) -> bool:
 
 
 def check_concat(program: Program, statement: Statement, concat: Concat) -> None:
-    """Raise InputError unless `statement` puts tensors of the same indices one behind the other."""
+    """Raise InputError unless `statement` puts tensors of the same indices one after the other."""
     _check_plain(program, statement)
     if len(concat.operands) < 2:
         raise program.error(

@@ -16,7 +16,7 @@ def check_scanned(program: Program, statement: Statement) -> None:
     if isinstance(statement.rhs, Reshape | Concat):
         raise program.error(
             statement.rhs.span,
-            f"'{statement.rhs}' moves a whole tensor in '{scan}'; write it before or behind the block",
+            f"'{statement.rhs}' moves a whole tensor in '{scan}'; write it before or after the block",
         )
     for access in statement.accesses:
         if scan.index in access.variables:
@@ -31,7 +31,7 @@ def check_scanned(program: Program, statement: Statement) -> None:
             raise program.error(
                 access.span,
                 f"'{access}' has an index in '{scan}' that is neither a name nor the step; scatter what the "
-                "steps give in a statement behind the block",
+                "steps give in a statement after the block",
             )
         if sum(isinstance(index, StepIndex) for index in access.indices) > 1:
             raise program.error(
@@ -59,7 +59,7 @@ def _check_result(program: Program, statement: Statement, scan: Scan) -> None:
         raise program.error(
             lhs.span,
             f"'{lhs.tensor}' is written step by step, which takes dense levels; store it dense, and copy it "
-            "behind the block",
+            "after the block",
         )
 
 

@@ -25,7 +25,7 @@ Mode = tuple[str, int]
 class Dimensions:
     """The dimension of every mode of a program's tensors, and with it of every index of its statements.
 
-    A dimension is named like the first index that runs over it, with a number behind it if that name is
+    A dimension is named like the first index that runs over it, with a number after it if that name is
     taken. `Program.dimensions` has those of a program.
 
     Attributes:
@@ -112,7 +112,7 @@ class Dimensions:
         return other
 
     def fresh(self, wish: str) -> str:
-        """A name for one more dimension: the wish, with a number behind it if an index or a dimension has
+        """A name for one more dimension: the wish, with a number after it if an index or a dimension has
         it."""
         return Names(self._names).fresh(wish)
 

@@ -337,7 +337,7 @@ class Reshape(Expr):
 
 @dataclass(frozen=True)
 class Concat(Expr):
-    """Tensors one behind the other along an index, which has another extent in each of them. It stands alone
+    """Tensors one after the other along an index, which has another extent in each of them. It stands alone
     on the right side: ``C[i, j] = concat(j, A[i, j], B[i, j])``."""
 
     index: str
@@ -382,7 +382,7 @@ class RunningReduction(Expr):
 class Recurrence(Expr):
     """The linear recurrence ``h = h * factor + operand`` along an index, which begins with the first operand.
     It stands alone on the right side: ``h[i, t] = recur(t, a[i, t], b[i, t])``. Where the index is missing on
-    the left, it is what h has become behind the last coordinate."""
+    the left, it is what h has become after the last coordinate."""
 
     index: str
     factor: Expr

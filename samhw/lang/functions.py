@@ -172,7 +172,7 @@ def reshape(tensor: Access) -> Reshape:
 
 
 def concat(index: Index, *tensors: Access) -> Concat:
-    """Tensors one behind the other along `index`; the other indices are those of the result."""
+    """Tensors one after the other along `index`; the other indices are those of the result."""
     return Concat(index.name, tensors)
 
 

@@ -52,7 +52,7 @@ def load_program(spec: str) -> Program:
 def load_named(spec: str) -> Program | Example | MlirFile:
     """The program that `spec` names: a built-in name, a `.ein` file, `file.py:object`, or a text
     itself, in which inputs need no declaration. Of a function in a Python file, the function; of a file in
-    MLIR, its name, and that of a function behind a colon.
+    MLIR, its name, and that of a function after a colon.
 
     Raises:
         InputError: when there is no such program, or it breaks a rule of the language.

@@ -97,7 +97,7 @@ class _Parser(ExpressionParser):
 
     def at_line(self, word: str) -> bool:
         """A line `value TYPE` or `index NAME=..`. No keywords: a tensor may have the name, and what assigns
-        to it goes on with a bracket, or with "=" before or behind a reduction."""
+        to it goes on with a bracket, or with "=" before or after a reduction."""
         if self.token.kind is not LexemeKind.NAME or self.token.text != word:
             return False
         first, second = (self.tokens[min(self.position + n, len(self.tokens) - 1)] for n in (1, 2))

@@ -199,7 +199,7 @@ class _Walk:
         return _pattern(_joint(streams or [0])).over(indices)
 
     def concatenation(self, concat: Concat) -> Pattern:
-        """The parts, each behind those before it."""
+        """The parts, each after those before it."""
         parts = [self.access(access) for access in concat.operands]
         if any(concat.index in part.sparse for part in parts):
             extents = [self.extent(access, concat.index) for access in concat.operands]

@@ -71,7 +71,7 @@ def terms(expr: Expr) -> Iterator[Expr]:
 
 
 def signed_terms(expr: Expr) -> Iterator[tuple[int, Expr]]:
-    """The same, each behind the 1 or -1 that it is added with."""
+    """The same, each after the 1 or -1 that it is added with."""
     found: list[tuple[int, Expr]] = []
     while isinstance(expr, Add | Sub):
         found.append((1 if isinstance(expr, Add) else -1, expr.right))

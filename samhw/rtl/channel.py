@@ -20,9 +20,9 @@ _WITHOUT_CARRY = 4
 class PushSignature(wiring.Signature):
     """An output of an actor, whose operation may take L cycles.
 
-    * `push`: the actor fires in this cycle t and takes a slot of every channel behind the output. Only while
-    `ready`.
-    * `ready`: every channel behind the output has a free slot; comes from registers.
+    * `push`: the actor fires in this cycle t and takes a slot of every channel that the output feeds. Only
+    while `ready`.
+    * `ready`: every channel that the output feeds has a free slot; comes from registers.
     * `strobe`, `token`: in cycle t + L - 1, the token that was pushed in cycle t. With L = 1 `strobe` is
     `push`.
     """
@@ -77,7 +77,7 @@ class Fifo(Shared):
         return m
 
     def _behind(self, m: Module, advance: Value) -> tuple[Value, Value]:
-        """Whether there is a token behind the front, and which: from a memory that every token passes.
+        """Whether there is a token after the front, and which: from a memory that every token passes.
 
         The front is a register of its own, so that a head costs the actor neither the memory's delay nor a
         multiplexer.

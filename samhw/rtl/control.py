@@ -54,14 +54,14 @@ class RunControl(wiring.Component):
         start: a bit for each region: its start is accepted. For the first one this is cycle 0.
         errors, fired: of each node, in order.
         committed: of each writer.
-        running: from the cycle after the request until `done` or `error`, a few cycles behind the last one.
+        running: from the cycle after the request until `done` or `error`, a few cycles after the last one.
         region: a bit for each region; while `running`, that of the one under way is set.
         spent: the cycles that each region has been under way in the last run, modulo 2^32. Cycle 0 does not
             count, so that their sum is that of the run.
         extents: of the steps of each repeat, 1 or more.
         steps: the step that each repeat is at; 0 while it is not under way.
         done: the last run has come to a good end.
-        cycle: the present cycle of the run, 0 in that of its start; behind its end, that of its last one.
+        cycle: the present cycle of the run, 0 in that of its start; after its end, that of its last one.
         error: the causes that nodes reported in the first cycle with an error, sticky until reset.
         error_node: the first of those nodes, or all ones.
     """
@@ -155,7 +155,7 @@ class RunControl(wiring.Component):
         return m
 
     def _follow(self, m: Module, ended: Signal, following: Signal, finish: Signal) -> None:
-        """What comes behind the region that has ended: another one, or the end of the run."""
+        """What comes after the region that has ended: another one, or the end of the run."""
         targets: list[list[Value]] = [[] for _ in range(self.regions)]
         ends: list[Value] = []
         is_last = [step + 1 == extent for step, extent in self._counters()]
@@ -180,7 +180,7 @@ class RunControl(wiring.Component):
         """All that may follow regions of some steps.
 
         Args:
-            around: the repeats around them, the outermost first, each with the steps that come behind it.
+            around: the repeats around them, the outermost first, each with the steps that come after it.
         """
         for place, step in enumerate(steps):
             behind = steps[place + 1 :]
@@ -192,7 +192,7 @@ class RunControl(wiring.Component):
     def _behind(
         self, region: int, behind: Steps, around: tuple[tuple[Repeat, Steps], ...]
     ) -> Iterator[_Turn]:
-        """What may follow a region, behind which its own list has some steps."""
+        """What may follow a region, after which its own list has some steps."""
         left: tuple[int, ...] = ()
         for repeat, further in reversed(around):
             if behind:

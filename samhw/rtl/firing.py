@@ -40,7 +40,7 @@ class FiringTable(Elaboratable):
         with m.Case(Kind.DONE), table.row(takes=[self.i.ref], pushes={crd.i: make_token(Kind.DONE)}):
             m.d.sync += open.eq(0)
 
-    A condition may look at heads that are not there yet, as long as the row, and every row behind it, names
+    A condition may look at heads that are not there yet, as long as the row, and every row after it, names
     them in `needs` or `takes`. Rows exclude each other, so that each handshake is one flat disjunction,
     whatever the nesting of conditions.
 

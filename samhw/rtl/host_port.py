@@ -54,7 +54,7 @@ class HostPort(wiring.Component):
     """Turns AXI4-Lite transfers into accesses to words.
 
     Address and data of a write may come in any order. A write of a part of a word or to an unaligned address
-    is refused with SLVERR, since the memories behind have no byte enables; one without any strobe writes
+    is refused with SLVERR, since the memories have no byte enables; one without any strobe writes
     nothing, as it should, and is good. `awprot` and `arprot` do not matter.
 
     Args:

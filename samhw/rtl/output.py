@@ -23,7 +23,7 @@ class Output(wiring.Component):
 
     Args:
         width: bits of the payload.
-        latency: L of the output. What the operation does not use is spent in registers behind it.
+        latency: L of the output. What the operation does not use is spent in registers after it.
         registers: cycles from the push until `result` is there; at most `latency - 1`.
 
     Members:

@@ -22,8 +22,8 @@ class ReduceStep(SharedPart):
         op: `sum`, `max`, `min` or `prod`.
 
     Attributes:
-        latency: L₊ of docs/primitives.md; the result comes `latency - 1` cycles behind its operands. What the
-            unit does not use of it is spent in registers behind the unit.
+        latency: L₊ of docs/primitives.md; the result comes `latency - 1` cycles after its operands. What the
+            unit does not use of it is spent in registers after the unit.
 
     Members:
         a, b (In): words of the value type.

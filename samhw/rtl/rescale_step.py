@@ -21,8 +21,8 @@ class RescaleStep(SharedPart):
         joins: it joins factors too.
 
     Attributes:
-        latency: L of docs/primitives.md; results come `latency - 1` cycles behind their operands. What the
-            units do not use of it is spent in registers behind them.
+        latency: L of docs/primitives.md; results come `latency - 1` cycles after their operands. What the
+            units do not use of it is spent in registers after them.
 
     Members:
         h, p, r, x (In): words of the value type.

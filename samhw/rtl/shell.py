@@ -65,7 +65,7 @@ class Shell(wiring.Component):
     def _memories(self, m: Module) -> dict[str, TensorMemory]:
         memories = {}
         # From registers, since they choose among all who share a port. A region's first access comes two
-        # cycles behind its start, when its root has fired, and the host waits a cycle behind the end.
+        # cycles after its start, when its root has fired, and the host waits a cycle after the end.
         region = self.run.region
         turn = delayed(m, Cat(region, ~region.any()))
         for name, member in memory_members(self.ports).items():

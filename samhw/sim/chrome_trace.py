@@ -88,7 +88,7 @@ def _pops(
 
 
 def _values(graph: Graph, channel: Channel, payloads: Sequence[int]) -> Sequence[str | None]:
-    """The numbers that payloads stand for, those of a block one behind the other; None for coordinates and
+    """The numbers that payloads stand for, those of a block one after the other; None for coordinates and
     references, which are such themselves."""
     given = graph.given(graph.node[channel.source.node], channel.source.port)
     kind = given.element

@@ -104,7 +104,7 @@ def request(memory: Words, cycle: int, line: int, write: int) -> int:
 def serve(
     memory: Words, at: int, arrival: int, group_number: int, bank_number: int, row: int, write: int
 ) -> int:
-    """The clock behind the last one in which the data of a request are on the bus of the channel at `at`.
+    """The clock after the last one in which the data of a request are on the bus of the channel at `at`.
 
     Requests come in their order, arrivals never going back.
     """

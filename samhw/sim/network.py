@@ -80,7 +80,7 @@ class Actor:
     spacing: Spacing | None = None
     widths: Mapping[str, int] = field(default_factory=dict)
     """The words of what passes through those of its inputs and outputs that carry blocks. `data` and
-    `out_data` of its step function have the first word of each port, and behind these the further words of
+    `out_data` of its step function have the first word of each port, and after these the further words of
     all of them, port by port."""
     operations: int = 1
     """How many operations on values a firing may make: those on the elements of a block."""

@@ -51,7 +51,7 @@ class MemorySystem:
         clear_counts(self.words)
 
     def end(self, cycles: int) -> None:
-        """A run has taken that many cycles; cycle 0 of the next is the one behind."""
+        """A run has taken that many cycles; cycle 0 of the next is the one after."""
         self.words[ORIGIN] += cycles + 1
 
     @property

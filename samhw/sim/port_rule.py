@@ -56,7 +56,7 @@ READS, USES, PORTS, FIRST_PORT = range(5, 9)
 """How many reads there are, uses and ports; where the first port begins."""
 USE = 9
 
-# A use: one of the actor's reads or, behind those, a memory that it writes.
+# A use: one of the actor's reads or, after those, a memory that it writes.
 PORT = 0
 """Where its port begins."""
 WORD = 1
@@ -66,7 +66,7 @@ DATA = 2
 asks for, or 0 if nothing is read."""
 USE_SIZE = 3
 
-# A port; behind it come RECENT, the buffer and the lines that it asks for.
+# A port; after it come RECENT, the buffer and the lines that it asks for.
 SIZE = 0
 """Its words."""
 WRITE = 1

@@ -124,7 +124,7 @@ def _traced_channels(design: Design, trace: bool | Collection[str]) -> list[bool
 
 
 def _left(cycle: int, start: int) -> int:
-    """A cycle of the run in those of a region, or 0 if the region starts behind it."""
+    """A cycle of the run in those of a region, or 0 if the region starts after it."""
     return cycle if cycle == UNLIMITED else max(cycle - start, 0)
 
 

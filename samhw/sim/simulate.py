@@ -89,7 +89,7 @@ def simulate(
         memories: words of each INPUT memory, as bit patterns; at most as many as it has.
         extents: the run's extent of each index of the graph.
         trace: the channels whose tokens to record, or True for all.
-        window: the first cycle whose pops are recorded, and the cycle behind the last one.
+        window: the first cycle whose pops are recorded, and the cycle after the last one.
         check: check every stream against the grammar, and the order of coordinates where a node relies on it.
         stalls: for some roots and writers a pattern: the node must not fire in cycle t if pattern[t % len].
         limit: last cycle in which a firing may happen.

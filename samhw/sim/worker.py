@@ -102,7 +102,7 @@ class Queue:
     """Number of the consumer's input."""
 
     more: slice
-    """Where the words of its head behind the first lie in the consumer's `data`,"""
+    """Where the words of its head after the first lie in the consumer's `data`,"""
     source: slice
     """and those of a token that is pushed in the producer's `out_data`."""
 

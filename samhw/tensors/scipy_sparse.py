@@ -47,7 +47,7 @@ def sparse_to_coo(matrix: Any) -> _Coo:
 
 def _compressed_to_coo(matrix: Any) -> _Coo:
     """From a position for each row (of a `csc`, column; of a `bsr`, row of blocks) and one more, an index for
-    each entry or block, and its values. Behind the last position there may be more of both."""
+    each entry or block, and its values. After the last position there may be more of both."""
     pos, crd, vals = matrix.indptr, matrix.indices, matrix.data
     block = matrix.blocksize if matrix.format == "bsr" else (1, 1)
     blocks = tuple(size // by for size, by in zip((1, *matrix.shape)[-2:], block, strict=True))

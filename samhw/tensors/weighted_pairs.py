@@ -70,7 +70,7 @@ def pairs_one_by_one(
 def _nodes(rng: np.random.Generator, ends: npt.NDArray[np.float64], draws: int) -> IntArray:
     """Nodes in proportion to their weights.
 
-    Each is the first whose end lies behind a random number. For many numbers a guide table says for each of
+    Each is the first whose end lies after a random number. For many numbers a guide table says for each of
     equally wide cells where to begin (Chen and Asau, 1974).
     """
     last = len(ends) - 1

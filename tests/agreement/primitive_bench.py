@@ -102,7 +102,7 @@ class Bench:
         self.program = build_program(text.read_text(), glue, harness=None, top="bench")
 
     def run(self, cases: Iterable[tuple[int, Case]]) -> list[Outcome]:
-        """Runs cases, each given with the number of its instance, one behind the other."""
+        """Runs cases, each given with the number of its instance, one after the other."""
         cases = list(cases)
         work = b"".join(_pack(number, self.instances[number], case) for number, case in cases)
         done = subprocess.run([self.program.path], input=work, capture_output=True, check=True)
@@ -115,7 +115,7 @@ def _words(values: Sequence[int]) -> bytes:
 
 
 def _pack(number: int, instance: Instance, case: Case) -> bytes:
-    """The case as primitive_bench.cpp reads it: words, each list behind its length."""
+    """The case as primitive_bench.cpp reads it: words, each list after its length."""
     node, memories = instance.node, instance.graph.memories
     parts = [_words([number, case.extent])]
     parts.append(_words([len(node.inputs), len(node.outputs)]))

@@ -67,7 +67,7 @@ def test_random_programs_in_regions(value: str) -> None:
 
 
 def cause_of(error: RunError) -> str:
-    """The first word of an error, behind the name of the region."""
+    """The first word of an error, after the name of the region."""
     return re.sub(r"^Region \S+: ", "", str(error)).partition(" ")[0]
 
 

@@ -203,7 +203,7 @@ def test_entries_of_an_input_whose_data_say_how_it_is_stored():
     design = samhw.compile("y[i] = A[i, j]", entries={"A": 200})
     with pytest.raises(InputError, match="'A' is dense"):
         design.run(A=a.toarray())
-    # What was refused has left no format behind.
+    # What was refused has left no format.
     assert_array_equal(design.run(A=a)["y"], a.sum(1))
     assert a.nnz < 64 < design.compiled.design.memory["A.crd1"].capacity
 

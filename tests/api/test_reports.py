@@ -67,7 +67,7 @@ def test_a_trace_has_the_tokens_of_the_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("window", [(8, 4), (-1, 3), 7, (1, 2, 3), ("a", "b")])
 def test_no_window(window: Any, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="give two cycles, the later one behind"):
+    with pytest.raises(InputError, match="give two cycles, the later one last"):
         result().trace(tmp_path / "run.json", window)
 
 

@@ -51,7 +51,7 @@ def test_a_mapped_netlist_takes_the_simulators_cycles(own_registers: bool) -> No
 
 
 def registered(netlist: dict[str, Any]) -> list[tuple[str, bool]]:
-    """The block memories and multipliers behind which there is a register, which all are but those of the
+    """The block memories and multipliers after which there is a register, which all are but those of the
     sums under way, and whether they use their own."""
     return [
         (cell["type"], bool({"OUTREG", "CLK0"} & set(cell["parameters"].values())))

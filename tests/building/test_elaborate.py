@@ -52,7 +52,7 @@ def test_generated_once(spmv: Compiled, tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.slow
 @pytest.mark.verilator
 def test_from_tensors_to_tensors(spmv: Compiled) -> None:
-    """Several inputs one behind the other, an overflow between them: results and cycles, token for token."""
+    """Several inputs one after the other, an overflow between them: results and cycles, token for token."""
     (graph,) = spmv.design.regions
     arch = spmv.arch
     design = VerilatedDesign.build(spmv.design, arch, probes=True, stall_ports=True)

@@ -96,7 +96,7 @@ def masked(scores: np.ndarray) -> tuple[Program, Arrays, Arrays]:
 
 
 def spread(scores: np.ndarray) -> tuple[Program, Arrays, Arrays]:
-    """The variance about a softmax's mean: of finite rank behind a rescaled sum."""
+    """The variance about a softmax's mean: of finite rank after a rescaled sum."""
     values = np.random.default_rng(6).normal(size=(1, LENGTH))
     weights = shares(scores)[None]
     mean = (weights * values).sum()

@@ -17,7 +17,7 @@ def test_types_on_draws(tmp_path: Path) -> None:
     assert [(row["value"], row["input"][-1]) for row in rows] == [
         *(("bf16", "0"), ("bf16", "1"), ("fixed<16,4>", "0"), ("fixed<16,4>", "1"))
     ]
-    # Drawn are multiples of 1/16, which both types hold; products need 8 bits behind the point.
+    # Drawn are multiples of 1/16, which both types hold; products need 8 bits after the point.
     assert [row["relative_error"] > 0 for row in rows] == [False, False, True, True]
     assert rows[0]["cycles"] != rows[1]["cycles"] or rows[2]["rms_error"] != rows[3]["rms_error"]
 

@@ -23,7 +23,7 @@ def test_a_trace_of_a_window(tmp_path: Path) -> None:
 
 
 def test_a_trace_of_a_model_has_all_regions(tmp_path: Path) -> None:
-    """The design is the one that runs without a trace, and each region starts behind the one before it."""
+    """The design is the one that runs without a trace, and each region starts after the one before it."""
     model = ("run", "mlp", "--value", "f32", "--data", "random", "--json", "-")
     path = tmp_path / "run.json"
     report = json.loads(good(*model, "--trace", path).stdout)

@@ -98,7 +98,7 @@ def load_job() -> Job:
 
 @cocotb.test()
 async def agrees_with_the_model(dut: Any) -> None:
-    """Two runs behind each other: tokens and cycles of every channel, results, cycles of the run."""
+    """Two runs after each other: tokens and cycles of every channel, results, cycles of the run."""
     job = load_job()
     graph, map = job.design.regions[0], AddressMap(job.design, job.arch)
     host = Host(dut)

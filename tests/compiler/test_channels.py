@@ -1,4 +1,4 @@
-"""Depths of channels: paths that part and meet again behind a reduction hold what the extents allow, and no
+"""Depths of channels: paths that part and meet again after a reduction hold what the extents allow, and no
 less would do."""
 
 import numpy as np
@@ -125,7 +125,7 @@ def nested_product(order: str, use: str = "A[i,k] * T[k,l]") -> Graph:
 
 FIRST = np.eye(3, 24)[[0, 0, 0]]
 """Rows that end with their first coordinate. Their scanner says so when it sees the next l, which the reducer
-gives behind its fiber over k."""
+gives after its fiber over k."""
 
 
 @pytest.mark.parametrize("order", ["ijlk", "jilk"])
@@ -140,7 +140,7 @@ def test_a_fiber_of_a_reducer_waits_for_a_scanner_below_its_outer_coordinates(or
 
 
 def test_what_waits_for_a_late_end_is_waited_for_in_turn() -> None:
-    # A union holds the reducer's fiber until the scanner ends its own; the intersection behind it waits too.
+    # A union holds the reducer's fiber until the scanner ends its own; the intersection after it waits too.
     graph = nested_product("ijlk", "T[k,l] / A[i,k]")
     assert runs(graph, A=FIRST)
     past = [c for c in graph.channels if c.source.node == "reduce_vector_t0" and "inter" in c.sink.node]

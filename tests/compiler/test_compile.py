@@ -46,7 +46,7 @@ def test_channels_run_at_full_rate_and_have_the_slack_of_their_path() -> None:
     assert all(c.depth >= c.latency + 1 + arch.slack for c in graph.channels)
     into_mul = {c.sink.port: c for c in graph.channels if c.sink.node == "mul"}
     longer = next(c for c in graph.channels if c.sink.node == "array_c")
-    # c is read at the coordinates, behind a locator, so B's values wait for it.
+    # c is read at the coordinates, after a locator, so B's values wait for it.
     assert longer.source.node.startswith("locate")
     assert into_mul["a"].depth == into_mul["b"].depth + arch.memory + arch.locate - arch.step
 

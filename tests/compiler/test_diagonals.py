@@ -51,7 +51,7 @@ def test_of_any_format(text: str, wanted: Any, storage: str) -> None:
 
 @pytest.mark.parametrize("matrix", [B, B.T], ids=["wide", "tall"])
 def test_of_a_matrix_that_is_not_square(matrix: Any) -> None:
-    """As long as the rows are many; behind the last column there are zeros."""
+    """As long as the rows are many; after the last column there are zeros."""
     found = samhw.compile("y[i] = A[i, i]", formats={"A": "csr"}).run(A=matrix)
     assert found.check().verdict == "right"
     wanted = np.zeros(len(matrix), int)

@@ -346,7 +346,7 @@ def test_extents_that_nothing_fixes() -> None:
 
 
 def test_a_concatenation_of_concatenations_ends_its_region() -> None:
-    """Of one fiber behind itself a union could not be made without room for all of it."""
+    """Of one fiber after itself a union could not be made without room for all of it."""
     program = parse("""
     tensor a[i=3] : dense
     tensor b[j=2] : csf

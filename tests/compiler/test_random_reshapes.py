@@ -1,4 +1,4 @@
-"""Random reshapes: of tensors in every format and from every kind of data, alone, one behind the other, fused
+"""Random reshapes: of tensors in every format and from every kind of data, alone, one after the other, fused
 with unrelated statements and with concatenations. The results are NumPy's at every level of fusion, through
 `samhw.compile` and through files as the command line takes them.
 

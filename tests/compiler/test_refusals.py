@@ -182,7 +182,7 @@ def test_a_region_ends_where_streams_cannot_follow() -> None:
     assert [[s.lhs.tensor for s in r.region.statements] for r in found.regions] == [["T"], ["Y", "Z"]]
     assert found.schedule.fuse == (("T",), ("Y", "Z"))
     assert found.regions[0].note == (
-        "ends behind T: streams cannot follow what comes behind in the same region (A takes part in two "
+        "ends after T: streams cannot follow what comes after in the same region (A takes part in two "
         "terms of 'Y[i] = ..' that have different coordinates i)"
     )
     # T is 2, 0, 4, 6.

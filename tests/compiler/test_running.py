@@ -30,7 +30,7 @@ def test_along_an_outer_index() -> None:
 
 
 def test_an_order_that_cannot_be() -> None:
-    with pytest.raises(InputError, match="choose one in which j comes behind i"):
+    with pytest.raises(InputError, match="choose one in which j comes after i"):
         run("C[i, j] = cumsum(j, A[i, j])", {"order": {"C": ["j", "i"]}}, A=DENSE)
 
 

@@ -91,7 +91,7 @@ def test_a_use_in_another_nest_ends_the_region() -> None:
     found = compiled(NESTED)
     assert [[s.lhs.tensor for s in r.region.statements] for r in found.regions] == [["R", "N"], ["U"]]
     note = found.regions[0].note
-    assert "ends behind N: fused with what follows" in note
+    assert "ends after N: fused with what follows" in note
     assert "would be computed about 8.0 times (it is read inside of f" in note
     assert found.schedule.fuse == (("R", "N"), ("U",))
 

@@ -91,7 +91,7 @@ def indices(terms: list[list[str]]) -> list[str]:
 
 
 def refusal(case: Sum, text: str) -> tuple[str, ...]:
-    """The index of the sum that is refused, and the one behind which it should come; none if all is right."""
+    """The index of the sum that is refused, and the one after which it should come; none if all is right."""
     try:
         case.result(text)
     except InputError as error:

@@ -182,7 +182,7 @@ CASES = {
     ),
     "nothing twice, in a region with an order": (
         Way(NESTED, {"share": "all", "order": ROWS}),
-        "choose another order, end the fused region behind it, or take 'auto'",
+        "choose another order, end the fused region after it, or take 'auto'",
         [
             Way(NESTED, {"share": "all", "fuse": [["R", "N"], ["U"]]}),
             Way(NESTED, {"share": "auto", "order": ROWS}),

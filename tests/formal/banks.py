@@ -1,4 +1,4 @@
-"""The memory behind a vector reducer's *accumulate*: what is at an address is what the updates of it have
+"""The memory of a vector reducer's *accumulate*: what is at an address is what the updates of it have
 made, and an update waits for the result that it needs."""
 
 from amaranth.hdl import Assert, Assume, Elaboratable, Module, Signal, Value

@@ -65,7 +65,7 @@ def _held(inner: str, output: str, kinds: Sequence[ValueLike]) -> Invariant:
 
 
 def _thinned(inputs: Readers, outputs: Readers, state: Mapping[str, Signal]) -> Value:
-    """The outputs stand at the stop where the inputs do, and behind the last coordinate or before it."""
+    """The outputs stand at the stop where the inputs do, and after the last coordinate or before it."""
     crd = outputs["crd"]
     return all_of(
         (out.over == head.over) & (out.reach >= head.reach)
@@ -79,7 +79,7 @@ def _thinned(inputs: Readers, outputs: Readers, state: Mapping[str, Signal]) -> 
 
 
 def _stands_with(inputs: Readers, outputs: Readers, state: Mapping[str, Signal]) -> Value:
-    """Each output stands at the stop where the input does, and may lack payloads behind it."""
+    """Each output stands at the stop where the input does, and may lack payloads after it."""
     return all_of(
         (out.over == head.over) & (out.reach >= head.reach)
         for out in outputs.values()

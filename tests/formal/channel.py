@@ -1,7 +1,7 @@
 """The contract of a channel: what docs/timing.md says of latency, depth and slots, and that tokens survive.
 
 The ideal model has no memory. It counts slots and tokens, and follows one token, which the solver chooses: if
-that one comes out behind those that were pushed before it, unchanged and at the right time, all do.
+that one comes out after those that were pushed before it, unchanged and at the right time, all do.
 """
 
 from amaranth.hdl import Assert, Assume, Cat, Const, Cover, Elaboratable, Fragment, Module, Mux, Signal, Value
@@ -17,7 +17,7 @@ __all__ = ["ChannelContract"]
 
 
 class ChannelContract(wiring.Component):
-    """An output of latency L and the channel of depth D behind it, beside the ideal model.
+    """An output of latency L and the channel of depth D after it, beside the ideal model.
 
     Source and sink may stall in any cycle; the source pushes only while there is a slot.
 

@@ -222,7 +222,7 @@ class FiringContract(wiring.Component):
                     pushes[name].append(go & Value.cast(when))
                     m.d.comb += getattr(self, f"o_{name}").as_value().eq(token)
                 m.d.sync += [change for each in does for change in each.changes]
-        # Heads that do not agree may leave with the error, and nothing is promised behind it.
+        # Heads that do not agree may leave with the error, and nothing is promised after it.
         disagreed, astray = self._protocol(), Signal()
         m.d.sync += astray.eq(astray | disagreed)
         m.d.comb += [

@@ -56,7 +56,7 @@ class Mode(StrEnum):
     BOUNDED = "bmc"
     """No run of that many cycles breaks an assertion."""
     INDUCTION = "prove"
-    """No run breaks an assertion: neither its first cycles, nor a cycle behind that many good ones."""
+    """No run breaks an assertion: neither its first cycles, nor a cycle after that many good ones."""
     REACHED = "cover"
     """Some run of that many cycles reaches each `Cover`."""
 

@@ -18,7 +18,7 @@ from tests.formal.inside import registers
 __all__ = ["Case", "Invariant", "StreamContract"]
 
 _NOTICED = 2
-"""Cycles behind a token that is wrong in which its error may still come. A run ends later (`RunControl`)."""
+"""Cycles after a token that is wrong in which its error may still come. A run ends later (`RunControl`)."""
 
 Invariant = Callable[[Mapping[str, Reader], Mapping[str, Reader], Mapping[str, Signal]], Value]
 """From the readers of inputs and outputs, by port, and the registers inside: what an induction needs beside

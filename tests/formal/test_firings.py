@@ -21,7 +21,7 @@ def test_every_row_of_the_page(file: str) -> None:
     actors = BY_FILE[file]
     for latency in {actor.latency for actor in actors}:
         contracts = {a.name: a.contract() for a in actors if a.latency == latency}
-        # What is noticed behind a push comes a cycle later than its token.
+        # What is noticed after a push comes a cycle later than its token.
         broken = check_all(contracts, Mode.INDUCTION, latency + 1)
         assert not broken, "\n".join(f"{name}: {outcome}" for name, outcome in broken.items())
 
@@ -158,7 +158,7 @@ MUTANTS = {
         ),
     ],
     "pick": [
-        Mutant("the reference behind it", "pick", "unit.a.eq(late_base)", "unit.a.eq(base.payload)"),
+        Mutant("the reference after it", "pick", "unit.a.eq(late_base)", "unit.a.eq(base.payload)"),
         Mutant(
             "a coordinate that is not looked at", "pick", "table.fired & reads", "table.fired & reads & finds"
         ),
@@ -198,7 +198,7 @@ MUTANTS = {
             "over.bit_select(turn, 1).eq(1), turn.eq(behind)",
             "turn.eq(behind)",
         ),
-        Mutant("it does not wait for the lane behind", "gather", " & known.bit_select(behind, 1)", ""),
+        Mutant("it does not wait for the next lane", "gather", " & known.bit_select(behind, 1)", ""),
     ],
     "arg, min of f8e4m3": [
         Mutant("a number beats NaN", "arg", "number.result.any() & ~order", "~order"),

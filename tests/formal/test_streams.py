@@ -92,9 +92,7 @@ MUTANTS = {
         )
     ],
     "drop_crd": [
-        Mutant(
-            "a stop stays behind", "drop_crd", "with m.If(pending), table", "with m.If(pending & 0), table"
-        )
+        Mutant("a stop stays", "drop_crd", "with m.If(pending), table", "with m.If(pending & 0), table")
     ],
     "reduce_scalar": [
         Mutant(

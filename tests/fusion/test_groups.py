@@ -155,7 +155,7 @@ def drawn_flow(rng: random.Random) -> Flow:
 
 
 def paths(flow: Flow) -> "nx.DiGraph[int]":
-    """The graph, with an end behind all that leaves."""
+    """The graph, with an end after all that leaves."""
     graph: nx.DiGraph[int] = nx.DiGraph()
     size = len(flow.kinds)
     graph.add_nodes_from(range(size + 1))

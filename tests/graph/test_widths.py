@@ -28,7 +28,7 @@ DENSE = "tensor a[i] : dense\ntensor b[j] : dense\ntensor c[k] : dense\n"
 
 def test_a_build_is_as_wide_as_its_data() -> None:
     compiled = compile_workload(bind_program("spmm", ["karate"]))
-    # T has up to 1024 coordinates, and a position behind them.
+    # T has up to 1024 coordinates, and a position after them.
     assert index_bits(compiled.design, compiled.arch) == 11
     assert index_bits(compiled.design, Arch(index_bits=9)) == 9
 

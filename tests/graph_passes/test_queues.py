@@ -69,7 +69,7 @@ def channels(design: samhw.RunnableDesign) -> Mapping[str, Channel]:
 
 
 def test_room_is_for_so_many_rows() -> None:
-    """Behind T's reducer, and on the ways that lead past it: one coordinate for each row."""
+    """After T's reducer, and on the ways that lead past it: one coordinate for each row."""
     data = layer_data()
     plain, queued = layer(), layer(5)
     plain.run(data)
@@ -84,7 +84,7 @@ def test_room_is_for_so_many_rows() -> None:
         "scan_dense_A_i.crd->scan_dense_Y_l.ref": 5,
     }
     (region,) = queued.compiled.regions
-    assert "queue behind reduce_vector_t0.val" in region.reasons["reduce_vector_t0.val->repeat_T_l.ref"]
+    assert "queue after reduce_vector_t0.val" in region.reasons["reduce_vector_t0.val->repeat_T_l.ref"]
 
 
 def test_each_side_takes_its_own_time() -> None:
@@ -161,7 +161,7 @@ def test_channels_may_be_limited() -> None:
     design = samhw.compile(
         LAYER, value="i32", schedule={"fuse": "full", "queues": {"T": 50}}, arch={"deepest": 400}
     )
-    with pytest.raises(InputError, match="with the queue behind reduce_vector_t0"):
+    with pytest.raises(InputError, match="with the queue after reduce_vector_t0"):
         design.run(layer_data())
 
 

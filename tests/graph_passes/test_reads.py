@@ -57,7 +57,7 @@ def test_latents_are_read_once(lanes: dict[str, int], times: int) -> None:
 @pytest.mark.parametrize(("cascade", "once"), [("off", 2), ("rescaled", 1)])
 def test_it_costs_no_cycles(cascade: str, once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits has the room that it had when it was read for itself. As it is written, an attention waits
-    for two reductions, one behind the other, and reads twice."""
+    for two reductions, one after the other, and reads twice."""
     found = {}
     for name in ("once", "twice"):
         design = samhw.compile(load_cascade("mla"), value="f32", schedule={"cascade": cascade})
@@ -94,7 +94,7 @@ fuse {
 
 
 def test_a_layer_norm_reads_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its rows wait for a mean and for a variance behind it; one that is ahead would wait with them."""
+    """Its rows wait for a mean and for a variance after it; one that is ahead would wait with them."""
     cycles = []
     for _ in range(2):
         design = samhw.compile(LAYER_NORM)

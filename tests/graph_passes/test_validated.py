@@ -1,4 +1,4 @@
-"""The validator runs behind each graph pass, and names the one that left a wrong graph."""
+"""The validator runs after each graph pass, and names the one that left a wrong graph."""
 
 import importlib
 from dataclasses import replace

@@ -58,7 +58,7 @@ class Loop(NamedTuple):
 LOOPS = {
     "passes_on": Loop(1, "out.write(t);", after=""),
     "counts": Loop(1, "n += t.payload;", "ap_uint<32> n = 0;", "t.payload = n; out.write(t);"),
-    # What the adder gives behind its last stage goes into its first one in the same cycle, of 10 ns.
+    # What the adder gives after its last stage goes into its first one in the same cycle, of 10 ns.
     "adds_floats": Loop(
         FADD, "s = s + float(t.payload.to_uint());", "float s = 0;", "t.payload = s < 1; out.write(t);"
     ),

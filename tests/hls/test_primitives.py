@@ -221,7 +221,7 @@ def assert_tokens(bench: Bench) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("error", [0, 0x123 << 4 | 1])
 def test_an_early_end_is_an_error(error: int) -> None:
-    """Each output ends with it, and no stream is read behind its DONE."""
+    """Each output ends with it, and no stream is read after its DONE."""
     cases = (
         next(case for case in draw_cases(kind) if all(len(tokens) > 1 for tokens in case.streams().values()))
         for kind in ENDING

@@ -12,7 +12,7 @@ MOST = 511
 
 
 class ModelBoard(Transport):
-    """A board with some words of memory behind its port, and the line to it.
+    """A board with some words of memory at its port, and the line to it.
 
     Attributes:
         words: by address; others are refused.

@@ -54,7 +54,7 @@ def test_a_damaged_frame_is_dropped_and_the_next_one_is_found(content: bytes, da
             line.insert(at, data.draw(st.integers(0, 255)))
     found = Decoder().feed(bytes(line) + encode(b"next"))
     assert found[-1] == b"next"
-    # A flag that was put before or behind the content leaves it whole.
+    # A flag that was put before or after the content leaves it whole.
     assert found[:-1] in ([], [content])
 
 

@@ -95,7 +95,7 @@ def made(extents: list[int], distances: list[tuple[int, ...]]) -> Wavefront | No
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_random_distances(data: Any) -> None:
-    """Every cell once, in a round behind all that it needs; the transformation has determinant 1 or -1; and
+    """Every cell once, in a round after all that it needs; the transformation has determinant 1 or -1; and
     no rounds fewer than the longest path are possible."""
     rank = data.draw(st.integers(1, 3))
     extents = data.draw(st.lists(st.integers(1, 5), min_size=rank, max_size=rank))

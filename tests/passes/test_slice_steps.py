@@ -178,7 +178,7 @@ def test_a_scan_may_start_from_what_another_one_ends_with(way: str, fuse: str | 
 
 
 def test_a_schedule_is_chosen_for_scans_one_behind_the_other() -> None:
-    """Statements read what earlier steps give, which stands behind them in the text."""
+    """Statements read what earlier steps give, which stands after them in the text."""
     text = (
         "tensor X[t, h=2]\ntensor Y[s, h]\nscan t {\n  V[h] = X[t, h] + H[t-1, h]\n  H[t, h] = V[h]\n}\n"
         "R[h] = V[h] * 3\nscan s {\n  W[h] = S[s-1, h] + Y[s, h] + R[h]\n  S[s, h] = W[h]\n}\nS[-1, h] = V[h]"

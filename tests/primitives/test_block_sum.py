@@ -37,7 +37,7 @@ def fiber(*values: float) -> list[Token]:
     [
         # A fiber of up to a block: its last element brings it to chain in n + 2 + 3A; seen A + 1 later.
         *((0, 8, 35), (1, 8, 36), (2, 8, 37), (7, 8, 42), (8, 8, 43), (8, 1, 15), (8, 3, 23)),
-        # The ninth element is a block of its own, right behind the first.
+        # The ninth element is a block of its own, right after the first.
         *((9, 8, 44), (9, 1, 16)),
         # The second block is at chain in 18 + 3A; what follows it must wait for the loop: 18 + 4A.
         *((17, 8, 59), (17, 6, 49), (17, 1, 24), (17, 2, 29)),
@@ -52,7 +52,7 @@ def test_cycles(length: int, cycles: int, expected: int) -> None:
 
 
 def test_ends_of_lists() -> None:
-    """What comes behind each sum: nothing, a stop (a cycle more), or the stop of a list without fibers."""
+    """What comes after each sum: nothing, a stop (a cycle more), or the stop of a list without fibers."""
     one, two = fiber(1, 2)
     stream = [one, stop(0), stop(1), two, Token(EMPTY), stop(1), stop(1, 1), stop(2, 2), Token(DONE)]
     zero = Token(VAL, 0)

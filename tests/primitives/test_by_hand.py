@@ -367,7 +367,7 @@ CASES = {
         {"val": "S1:1@2 D@3"},
     ),
     "recur_vector": (
-        # five cycles behind the first element of its address, the third one fires in 6; flushed in 7, fetch
+        # five cycles after the first element of its address, the third one fires in 6; flushed in 7, fetch
         # in 13, emit in 16
         *("recur_vector", 2, {"bits": [3]}),
         {"crd0": "1 3 S0 1 S1 D", "factor": "2 7 S0 3 S1 D", "val": "10 20 S0 5 S1 D"},

@@ -1,5 +1,5 @@
-"""A bench for one component: sources at its inputs, a channel and a sink at each output, its memories behind
-it.
+"""A bench for one component: sources at its inputs, a channel and a sink at each output, and its
+memories.
 
 Cycles count from 0, the first cycle in which a source may offer a token. Tokens are written as text
 (tests/support/streams.py).
@@ -73,7 +73,7 @@ class Run:
 
 
 class Harness(wiring.Component):
-    """A component with a channel at each output and memories behind its memory ports. Inputs and outputs are
+    """A component with a channel at each output and memories at its memory ports. Inputs and outputs are
     streams.
 
     Args:

@@ -136,7 +136,7 @@ def test_a_deadlock_in_the_second_region():
 
 
 def test_a_repeat_runs_its_body_as_often_as_its_extent_says():
-    """Region 0 once, then 1 and 2 three times, then 3. Each ends four cycles behind its start."""
+    """Region 0 once, then 1 and 2 three times, then 3. Each ends four cycles after its start."""
     sequence = (Run(0), Repeat("t", "n", (Run(1), Run(2))), Run(3))
     unit = RunControl(nodes=3, writers=(0, 1, 2, 3), watchdog=100, sequence=sequence, index_bits=4)
     turns = [0, 1, 2, 1, 2, 1, 2, 3]

@@ -52,7 +52,7 @@ def test_looks_at_the_outer_head_only_when_it_must():
 
 
 def test_a_stop_that_is_held_back_needs_no_slot():
-    # inner's one slot: 5 pushed in 0, popped in 9. The S0 behind it is taken in 1, 6 is pushed behind S0.
+    # inner's one slot: 5 pushed in 0, popped in 9. The S0 after it is taken in 1, 6 is pushed after S0.
     result = drop("1 2 S0 D", "5 S0 6 S1 D", pops={"inner": [9]}, depths={"inner": 1})
     assert result.takes["inner"] == [0, 1, 10, 12, 16]
     assert result.pops["inner"] == timed("5@9 S0@11 6@13 S1@15 D@17")

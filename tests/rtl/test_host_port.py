@@ -7,7 +7,7 @@ from samhw.rtl.host_port import READ_LATENCY, HostPort, Response
 
 
 class Memory:
-    """Behind the port: words 0 to 15 can be read and written, and an access is written down."""
+    """At the port: words 0 to 15 can be read and written, and an access is written down."""
 
     def __init__(self, dut: HostPort):
         self.dut = dut

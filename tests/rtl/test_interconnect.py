@@ -1,4 +1,4 @@
-"""Designs behind an interconnect that passes whole addresses, each at a base of its own."""
+"""Designs at an interconnect that passes whole addresses, each at a base of its own."""
 
 from amaranth.hdl import ClockDomain, Elaboratable, Module, Signal
 from amaranth.lib import wiring

@@ -5,7 +5,7 @@ from samhw.cost.components import BASE, MEASURED
 from samhw.graph.numerics import value_type
 
 KINDS = {"scan_compressed", "repeat", "union", "array", "reduce_scalar", "write_val"}
-"""What reads, holds, joins, adds up and writes, each behind channels."""
+"""What reads, holds, joins, adds up and writes, each after channels."""
 
 
 def test_what_was_measured_is_what_there_is() -> None:

@@ -30,7 +30,7 @@ def test_a_fiber():
 
 def test_more_than_a_block():
     # The block is whole at spread3 in 30, at chain in 35, so that the seventeenth element has its carry in
-    # 40, and the end, behind the loop, is at add in 46.
+    # 40, and the end, after the loop, is at add in 46.
     fiber = "1 " * 17 + "S0 D"
     expected = " ".join(f"{k + 1}@{25 + k}" for k in range(16)) + " 17@45 S0@46 D@51"
     assert recur(fiber, fiber).pops["val"] == timed(expected)

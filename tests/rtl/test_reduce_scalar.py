@@ -108,7 +108,7 @@ def test_saturation():
 
 
 # Sums of floating point: a value that is taken in t is marked in t + 1 or with its fiber's end, and added in
-# the cycle behind that; three rounds and the chain take L₊ cycles each.
+# the cycle after that; three rounds and the chain take L₊ cycles each.
 
 
 def words(value: ValueType, text: str) -> list[Token]:
@@ -136,7 +136,7 @@ EMITTED = {
     2: (36, 28),
     7: (41, 33),
     8: (42, 34),
-    # The ninth one goes through pair2 in 26 (22), a cycle behind the first block: chain adds both.
+    # The ninth one goes through pair2 in 26 (22), a cycle after the first block: chain adds both.
     9: (43, 35),
     # Second blocks go through pair2 in 32 (28), 33 (29), and find the first one in chain.
     15: (49, 41),
@@ -149,7 +149,7 @@ EMITTED = {
     25: (66, 56),
 }
 """The cycle in which the sum of a fiber is popped that begins in 0, by its length: for f32, with L₊ = 8, and
-for bf16, with L₊ = 6. DONE is a cycle behind it."""
+for bf16, with L₊ = 6. DONE is a cycle after it."""
 
 
 @pytest.mark.parametrize(("value", "column"), [(F32, 0), (BF16, 1)], ids=["f32", "bf16"])

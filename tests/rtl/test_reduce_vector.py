@@ -165,10 +165,10 @@ def test_stops_do_not_wait():
 
 @pytest.mark.parametrize("latency", [1, 2, 8])
 def test_a_drain_finds_the_last_accumulation(latency: int):
-    # The stop is right behind the value, and the value right behind that of another fiber of the sum.
+    # The stop is right after the value, and the value right after that of another fiber of the sum.
     result = run(reducer([4], arch=sums_of(latency)), {"crd0": "2 S0 2 S1 2 S2 D", "val": "5 S0 6 S1 7 S2 D"})
     assert result.tokens("val") == tokens("11 S0 7 S1 D")
-    # The second value waits; the flush is pushed right behind it.
+    # The second value waits; the flush is pushed right after it.
     second = max(2, latency)
     assert result.takes["crd0"][:4] == [0, 1, second, second + 1]
     assert result.pops["val"][0][0] == second + 1 + latency + 1 + 2 + 1 + 2
@@ -179,7 +179,7 @@ def test_a_drain_finds_the_last_accumulation(latency: int):
     [(2, [1, 8, 15, 22, 29]), (3, [1, 3, 8, 10, 15]), (4, [1, 3, 5, 8, 10]), (5, [1, 3, 5, 7, 9])],
 )
 def test_so_many_fibers_are_under_way_as_there_are_further_banks(banks: int, flushes: list[int]):
-    # A bank comes back seven cycles behind its flush; with four more of them a fiber takes its two tokens.
+    # A bank comes back seven cycles after its flush; with four more of them a fiber takes its two tokens.
     streams = {"crd0": "1 S1 2 S1 3 S1 0 S1 2 S2 D", "val": "1 S1 2 S1 3 S1 4 S1 5 S2 D"}
     result = run(reducer([2], banks=banks), streams)
     assert result.takes["crd0"][1::2] == flushes
@@ -189,7 +189,7 @@ def test_so_many_fibers_are_under_way_as_there_are_further_banks(banks: int, flu
 
 @pytest.mark.parametrize("before", ["", "0 ", "0 1 ", "0 1 3 "])
 def test_the_banks_wait_for_nothing_but_their_own_addresses(before: str):
-    # Address 2 of the other bank is another place, right behind the flush and later.
+    # Address 2 of the other bank is another place, right after the flush and later.
     crd, val = f"2 S1 {before}2 S2 D", f"5 S1 {before}7 S2 D"
     for times in ([], [0, 1, 3, 4, 6, 7]):
         offers = {"crd0": Offer(tokens(crd), times), "val": val}

@@ -66,7 +66,7 @@ def test_exclusive_products_begin_with_one(value, start):
 
 def test_a_product_of_more_than_a_block():
     # Four cycles a multiplication: spread in 0, 4 and 8, add in 12. The block is whole at spread2 in 15, at
-    # chain in 19, so that the ninth element has its carry in 23, and the end, behind the loop, in 28.
+    # chain in 19, so that the ninth element has its carry in 23, and the end, after the loop, in 28.
     result = running("2 1 1 1 1 1 1 1 3 S0 D", op="prod")
     assert result.pops["val"] == timed("2@16 2@17 2@18 2@19 2@20 2@21 2@22 2@23 6@27 S0@28 D@32")
 

@@ -1,4 +1,4 @@
-"""Whole graphs behind the host port: results, cycles worked out by hand from docs/primitives.md, errors."""
+"""Whole graphs with the host port: results, cycles worked out by hand from docs/primitives.md, errors."""
 
 import re
 from dataclasses import replace
@@ -29,7 +29,7 @@ from .host import Host, simulate
 
 def test_copy_twice_with_other_data():
     """The root fires in 1 and 2, the fetch in 2 and 3, the walk in 4 .. 6 for three coordinates, in 7 and 8
-    for S0 and DONE; the array a cycle later, the writer of values two behind that: it commits in 11."""
+    for S0 and DONE; the array a cycle later, the writer of values two after that: it commits in 11."""
 
     async def host(host: Host) -> None:
         assert await host.read(Register.IDENTITY) == host.top.map.identity
@@ -88,8 +88,8 @@ PAIRS = {"A_pos1": [0, 3], "A_crd1": [1, 3, 4], "B_pos1": [0, 3], "B_crd1": [3, 
 
 def test_dot_product():
     """For 1 3 4 and 3 4 7 the intersecter fires in 6 (takes 1), 7 and 8 (pairs), 9 (takes 7), 10 (S0) and 11
-    (DONE); the arrays a cycle later, the multiplier two behind that, the reducer four behind that: the sum is
-    complete with the S0 in 17, emitted in 18 and written in 19, and DONE is a cycle behind it.
+    (DONE); the arrays a cycle later, the multiplier two after that, the reducer four after that: the sum is
+    complete with the S0 in 17, emitted in 18 and written in 19, and DONE is a cycle after it.
 
     For 0 and 5 6 it fires in 6, 7, 8 to take them, then 9 and 10: all is a cycle earlier."""
     dot = dot_product(
@@ -116,7 +116,7 @@ def test_dot_product():
 def test_dot_product_in_floating_point():
     """The multiplier takes five cycles, so that the reducer takes products in 15 and 16, S0 in 18 and DONE in
     19. They are added in 19, pass pair1 in 26, pair2 in 33 and chain in 40, and are emitted in 47. DONE is a
-    cycle behind, and written in 49."""
+    cycle after, and written in 49."""
     dot = dot_product(
         "f32",
         node("mul", "alu", "a:val1 b:val1", "val:val1", op="mul"),

@@ -1,4 +1,4 @@
-"""Graphs of several regions behind the host port: their order and cycles, and what they pass on."""
+"""Graphs of several regions with the host port: their order and cycles, and what they pass on."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -16,7 +16,7 @@ MEMORIES = VerilogMemories("our_memory")
 
 
 class SideBySide(Elaboratable):
-    """A memory of either form behind the same ports; the second read port is transparent."""
+    """A memory of either form with the same ports; the second read port is transparent."""
 
     def __init__(self) -> None:
         self.write_en = Signal()

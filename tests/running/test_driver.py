@@ -125,7 +125,7 @@ def test_design_that_does_not_start() -> None:
 @pytest.mark.parametrize(("address", "count", "first"), [(4092, 1, 4092), (4092, 2, 4096), (9000, 1, 9000)])
 @pytest.mark.parametrize("what", ["read", "write to"])
 def test_refused_address(session: VerilatedSession, what: str, address: int, count: int, first: int) -> None:
-    """Without a word behind it, or behind the range of the port, which would begin at 0 again."""
+    """Without a word after it, or beyond the range of the port, which would begin at 0 again."""
     port = session.port
     access = (
         partial(port.read, address, count) if what == "read" else partial(port.load, address, [1] * count)

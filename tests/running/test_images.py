@@ -118,7 +118,7 @@ def test_wrong_tensors() -> None:
 
 
 def test_unload() -> None:
-    """Words behind the end, such as those of a run before, do not count."""
+    """Words after the end, such as those of a run before, do not count."""
     words = {"C.pos1": [0, 2, 2, 3, 9], "C.crd1": [0, 1, 1, 3, 3, 3], "C.vals": [1, 255, 7, 8, 8, 8]}
     memories = {name: np.array(array) for name, array in words.items()}
     tensor = unload(_graph(), memories, {"i": 3, "j": 2, "k": 1})["C"]
@@ -142,7 +142,7 @@ def test_unload_of_nonsense(pos: list[int], crd: list[int], message: str) -> Non
 @pytest.mark.parametrize("format", ["dense", "csr", "csc", "dcsr", "coo", "csf @ (1, 0)", "bcsr(2)"])
 @pytest.mark.parametrize("shape", [(4, 6), (1, 1), (0, 3), (3, 5)])
 def test_round_trip(format: str, shape: tuple[int, int]) -> None:
-    """What `load` writes for an input, `unload` reads as an output, with junk behind every array."""
+    """What `load` writes for an input, `unload` reads as an output, with junk after every array."""
     rng = np.random.default_rng(7)
     array = rng.integers(-9, 9, shape) * (rng.random(shape) < 0.4)
     tensor = Tensor.from_dense(array, format)

@@ -121,7 +121,7 @@ def test_overflow_names_the_type_of_the_node() -> None:
 
 @pytest.mark.slow
 def test_deadlock_is_named_with_the_channels_of_the_waiting_cycle() -> None:
-    # B is empty: its scanner waits for the token behind the root's first, which the channel to the repeater
+    # B is empty: its scanner waits for the token after the root's first, which the channel to the repeater
     # of `a` holds back, and the repeater waits for a coordinate.
     program = parse("tensor B[i=4, j=4] : dcsr\ntensor X[i, j] : dcsr\ntensor a\nX[i,j] = a * B[i,j]")
     compiled = compile_job(Job(program))

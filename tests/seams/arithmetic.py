@@ -2,7 +2,7 @@
 operations does not matter.
 
 A number carries an error, which covers every order of factors and summands. It is zero where every order
-gives the same bits, and infinite where the order decides, as behind a sum that saturates on the way.
+gives the same bits, and infinite where the order decides, as after a sum that saturates on the way.
 """
 
 import math

@@ -184,7 +184,7 @@ def recurrence(draft: Draft) -> None:
 
 
 def concatenation(draft: Draft) -> None:
-    """Two tensors one behind the other."""
+    """Two tensors one after the other."""
     base = draft.base()
     place = draft.random.randrange(len(base.modes))
     along = draft.fresh("c")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from samhw.graph import Arch, Dram, Graph, OffChip
 
 IDLE = 100
-"""Cycles behind the last request in which actors may still come to fire."""
+"""Cycles after the last request in which actors may still come to fire."""
 
 
 @dataclass

@@ -88,7 +88,7 @@ def test_four_activations_in_a_window() -> None:
     """ACTs in 0, 2, 5, 7; the fifth not before 0 + tFAW = 15, though tRRD would allow 10."""
     dram = replace(SMALL, banks=4)
     requests = ((0, n % 2, n // 2, 1, False) for n in range(5))
-    # RDs 4 behind the ACTs, data 7 behind those.
+    # RDs 4 after the ACTs, data 7 after those.
     assert served(dram, *requests)[0] == [11, 13, 16, 18, 26]
 
 

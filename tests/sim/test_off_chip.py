@@ -170,7 +170,7 @@ def test_reading_ahead_by_hand() -> None:
         assert result.memory is not None
         done[prefetch] = [result.passages["scan.crd->w.crd"][n].popped for n in (0, 4, 8)]
         assert result.memory.ports["scan/walk:c"].ahead == 2 * prefetch
-    # Otherwise as they come, a cycle each, the ninth 2 + 7 cycles behind its line, or as early as it may.
+    # Otherwise as they come, a cycle each, the ninth 2 + 7 cycles after its line, or as early as it may.
     assert done == {0: [17, 21, 27], 1: [17, 21, 25]}
 
 
@@ -249,7 +249,7 @@ def test_a_vector_in_one_line_of_a_quick_memory_costs_a_cycle() -> None:
     ideal = simulate(graph, Arch(), memories, WIDE)
     quick = replace(SMALL, clock_ps=1, burst_bytes=1024, row_bytes=1024)
     result = simulate(graph, Arch(), memories, WIDE, memory=OffChip(quick, ("c",)))
-    # The line is there a cycle behind the firing that asks for it.
+    # The line is there a cycle after the firing that asks for it.
     assert result.cycles == ideal.cycles + 1
 
 

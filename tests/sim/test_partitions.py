@@ -63,7 +63,7 @@ def test_inner_lanes_stay_in_their_outer_one() -> None:
     ("spec", "lanes"), [("spmm", {"i": 4}), ("sddmm", {"j": 3}), ("gcn", {"i": 9}), ("gcn", {"i": 2, "f": 2})]
 )
 def test_channels_lead_forward(spec: str, lanes: dict[str, int]) -> None:
-    """What takes from lanes comes behind them; but for circles, which nodes have inside of them."""
+    """What takes from lanes comes after them; but for circles, which nodes have inside of them."""
     order = [worker for partition in partitions(spec, **lanes) for worker in partition]
     place = {worker: n for n, worker in enumerate(order)}
     queues = [queue for worker in order for queue in worker.inputs.values()]
@@ -104,7 +104,7 @@ def test_cut_anywhere(spec: str) -> None:
 
 
 def test_parts_do_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a wide graph that fits behind its scatters, nothing is left for all together."""
+    """Of a wide graph that fits after its scatters, nothing is left for all together."""
     arguments = run_arguments("spmm", i=4)
     done: dict[bool, int] = Counter()
 

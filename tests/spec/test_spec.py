@@ -131,7 +131,7 @@ def test_words_are_read_where_the_spec_says(kind: str) -> None:
 )
 def test_the_first_token_comes_when_the_spec_says(kind: str) -> None:
     """The vector reducers count no cycles inside: what passes by them waits for a whole fiber anyway. recur
-    counts those that an element behind its first block waits."""
+    counts those that an element after its first block waits."""
     node, example = node_of(kind), EXAMPLES[kind]
     inputs = {port: list(enumerate(tokens(text))) for port, text in example.inputs.items()}
     memories = {name: np.array(words) for name, words in example.memories.items()}

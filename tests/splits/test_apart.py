@@ -233,7 +233,7 @@ def test_padding_reaches_no_alu(rule: str) -> None:
 
 
 def test_a_result_is_checked_as_it_was_computed() -> None:
-    """T is in the region that computes Y, so that it is not apart, until the compiler ends the region behind
+    """T is in the region that computes Y, so that it is not apart, until the compiler ends the region after
     Y."""
     text = (
         "tensor A[i, k] : csr\ntensor X[k, j, l] : dense\ntensor Y[k, j] : dense\ntensor T[i, j] : csr\n"

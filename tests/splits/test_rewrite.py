@@ -49,7 +49,7 @@ def test_a_statement_over_parts(statement: str, wanted: str) -> None:
 
 
 def test_of_many_terms_partial_sums_are_stored() -> None:
-    """Nine parts and X can meet in one place, so twelve parts are two sums of six, behind which the rest of
+    """Nine parts and X can meet in one place, so twelve parts are two sums of six, after which the rest of
     the region stands."""
     text = (
         "tensor A[i, k] : csr\ntensor X[k, j] : dense\nfuse {\nY[k, j] = relu(X[k, j])\n"

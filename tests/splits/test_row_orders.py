@@ -126,7 +126,7 @@ def test_an_order_is_drawn_anew_for_each_runs_data() -> None:
 
 
 def test_lanes_are_even_where_rows_are_dealt_evenly() -> None:
-    """One long row and many short ones behind each other in the lanes: and cycles come down."""
+    """One long row and many short ones after each other in the lanes: and cycles come down."""
     array = np.zeros((32, 64), np.int64)
     array[::4, :24] = 1
     array[:, 0] = 1

@@ -139,7 +139,7 @@ class _Maker:
         return self.done(statement, [left[m] for m in modes], result.transpose(modes))
 
     def done(self, statement: str, indices: list[str], result: np.ndarray) -> ComputedProgram:
-        """With a statement behind it, now and then, in one region."""
+        """With a statement after it, now and then, in one region."""
         statements = [statement]
         if self.random.random() < 0.3:
             names = ", ".join(indices)

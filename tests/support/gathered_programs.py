@@ -125,7 +125,7 @@ class _Maker:
         return self.done([f"Y[{left}] = {text}"], result)
 
     def done(self, statements: list[str], result: np.ndarray) -> GatheredProgram:
-        """With a statement behind it, now and then, in one region."""
+        """With a statement after it, now and then, in one region."""
         if self.random.random() < 0.3:
             indices = self.lines[-1].split("[")[1].split("]")[0]
             names = ", ".join(part.split("=")[0] for part in indices.split(", "))

@@ -100,7 +100,7 @@ def gustavson(b: np.ndarray, c: np.ndarray, arch: Arch | None = None) -> Program
 
 
 def row_minus_sum(matrix: np.ndarray, arch: Arch | None = None) -> Program:
-    """Y[i,j] = X[i,j] - sum_j X[i,j] of a dense matrix: a fork that meets again behind a reduction."""
+    """Y[i,j] = X[i,j] - sum_j X[i,j] of a dense matrix: a fork that meets again after a reduction."""
     g = Builder(arch)
     g.add("root", "root", 0)
     g.add("scan_dense", "i", 0, "root.out", extent="i")

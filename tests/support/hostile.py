@@ -31,7 +31,7 @@ _TAILS = _TAIL_TEXT.split()
 
 
 def names(rng: np.random.Generator, count: int) -> list[str]:
-    """Distinct names, of which many differ only in what samhw itself puts behind names, or in case."""
+    """Distinct names, of which many differ only in what samhw itself puts after names, or in case."""
     found: dict[str, None] = {}
     base = str(rng.choice(WORDS[:-2]))
     while len(found) < count:

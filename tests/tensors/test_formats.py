@@ -89,7 +89,7 @@ def test_errors_name_the_line_of_a_compressed_file(tmp_path: Path) -> None:
         "1 1 5\n2 3 6\n",
         "1 1 5\r\n2 3 6\r\n",
         "\t1  1 5 \n\n2 3 6",
-        "1 1 5\n2 3 6 # behind\n",
+        "1 1 5\n2 3 6 # after\n",
         "1 1 +5\n2 3 06\n",
         "1 1 5.\n2 3 .6e1\n",
         "1 1 5\n" * 7 + "2 3 0.6e+1\n",

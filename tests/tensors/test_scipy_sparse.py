@@ -88,7 +88,7 @@ def test_what_is_no_matrix_any_more_is_refused(kind: str, change: Any, sentence:
 
 
 def test_what_is_unusual_is_taken() -> None:
-    """Unsorted indices, duplicates, room behind the end, unsigned indices, and rows without any."""
+    """Unsorted indices, duplicates, room after the end, unsigned indices, and rows without any."""
     matrix = sp.csr_array(MATRIX)
     matrix.indices = np.array([3, 1, 0, 2, 3, 99, 1], np.uint32)
     matrix.data = np.array([2, 1, 3, 4, 5, 7, 7])

@@ -79,7 +79,7 @@ static std::vector<W> words_of(xrt::bo &buffer) {
     return words;
 }
 
-/// Counts the words that differ from the golden ones, and those behind them that were touched.
+/// Counts the words that differ from the golden ones, and those after them that were touched.
 template <typename W>
 static unsigned differences(const std::string &name, xrt::bo &buffer, std::size_t count, const std::string &path) {
     const std::vector<std::uint32_t> golden = numbers(path);

@@ -96,7 +96,7 @@ static std::vector<W> memory(const std::string &path, unsigned words) {
     return std::vector<W>(content.begin(), content.end());
 }
 
-/// Counts the words that differ from the golden ones, and those behind them that were touched.
+/// Counts the words that differ from the golden ones, and those after them that were touched.
 template <typename W>
 static unsigned differences(const std::string &name, const std::vector<W> &words, const std::string &path) {
     const std::vector<std::uint32_t> golden = numbers(path);

@@ -77,8 +77,8 @@ def path_of(what: str, given: Path | str) -> Path:
 
 
 def window_of(given: tuple[int, int]) -> tuple[int, int]:
-    """Cycles: the first, and the one behind the last."""
+    """Cycles: the first, and the one after the last."""
     match given:
         case (int() as first, int() as end) if 0 <= first < end:
             return first, end
-    raise InputError(f"A window cannot be {shown(given)}; give two cycles, the later one behind.")
+    raise InputError(f"A window cannot be {shown(given)}; give two cycles, the later one last.")

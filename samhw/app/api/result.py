@@ -127,7 +127,7 @@ class DesignResult:
         as waves. The simulator, which takes the same cycles, runs once more to record them; returns the path.
 
         Args:
-            window: the first cycle, and the one behind the last; by default all.
+            window: the first cycle, and the one after the last; by default all.
 
         Raises:
             InputError: for a path with another suffix, one that cannot be written, or an empty window.

@@ -85,7 +85,7 @@ class AsWritten:
 
     def is_other(self, name: str, error: float) -> bool:
         """Whether what was lowered computes another tensor than the program as it is written: integers have
-        to be equal, and of other types the real numbers behind them."""
+        to be equal, and of other types the real numbers that they stand for."""
         return name in self._others if self.is_bounded else error > 0
 
     @cached_property

@@ -23,7 +23,7 @@ from samhw.suggestion import did_you_mean
 __all__ = ["COMMANDS", "TYPED", "main"]
 
 TYPED = "samhw.typed"
-"""In the context of a command, the words that were typed behind `samhw`."""
+"""In the context of a command, the words that were typed after `samhw`."""
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -31,7 +31,7 @@ class Line:
         self._progress = progress
 
     def show(self, done: float, total: float | None, note: str = "") -> None:
-        """Shows what is done, of how much (None if nobody knows), and a note behind it."""
+        """Shows what is done, of how much (None if nobody knows), and a note after it."""
         if not self._progress.tasks:
             self._progress.add_task(self._name, total=total, note=note)
         self._progress.update(self._progress.task_ids[0], completed=done, total=total, note=note)

@@ -21,5 +21,5 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
         return {"trace": True}
     found = re.fullmatch(r"([0-9]{1,18}):([0-9]{1,18})", window)
     if not found or int(found[1]) >= int(found[2]):
-        raise InputError(f"--window {window}: give two cycles, the later one behind, such as 100:200.")
+        raise InputError(f"--window {window}: give two cycles, the later one last, such as 100:200.")
     return {"trace": True, "window": (int(found[1]), int(found[2]))}

@@ -59,7 +59,7 @@ def _cycles(axes: Axes, comparison: Comparison) -> None:
 
 
 def _traffic(axes: Axes, rows: tuple[Compared, ...]) -> None:
-    """Bytes read and written, one behind the other."""
+    """Bytes read and written, one after the other."""
     measured = [(place, row.measure) for place, row in enumerate(rows) if row.measure]
     places = [place for place, _ in measured]
     read = [m.bytes_read for _, m in measured]

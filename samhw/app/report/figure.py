@@ -56,7 +56,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def count_axis(axes: Axes, which: str) -> None:
-    """Numbers along an axis, x or y, as 2k and 1.5M, and faint lines behind the data; after its scale is
+    """Numbers along an axis, x or y, as 2k and 1.5M, and faint lines beneath the data; after its scale is
     set."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     if axis.get_scale() == "log":

@@ -42,7 +42,7 @@ class Layout:
 
 @dataclass
 class _Layers:
-    """Nodes, and behind them the places where trunks pass a layer, by number; neighbours above and below."""
+    """Nodes, and after them the places where trunks pass a layer, by number; neighbours above and below."""
 
     widths: list[float]
     rank: list[int]

@@ -37,7 +37,7 @@ class Stat:
 
 @dataclass(frozen=True)
 class Bar:
-    """What stands for a row: a number for each series, one behind the other."""
+    """What stands for a row: a number for each series, one after the other."""
 
     row: int
     name: str
@@ -113,7 +113,7 @@ class Results:
 
     title: str
     about: str
-    """Behind the title, in smaller letters."""
+    """After the title, in smaller letters."""
     verdict: str
     """In a word or two, with `good`; empty where there is nothing to judge."""
     good: bool

@@ -157,7 +157,7 @@ def run_report(
 
     Args:
         backend: that was asked for.
-        runs: the simulator's, and behind it that of the backend, if it is another one.
+        runs: the simulator's, and after it that of the backend, if it is another one.
         checks: of each of the runs; none if they are not to be compared with NumPy.
         asked: the schedule that the user has given.
         period: of the clock, in ns, if the backend has none of its own.

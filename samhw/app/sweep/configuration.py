@@ -180,7 +180,7 @@ def _set(data: dict[str, Any], name: str, value: Setting) -> None:
 # Files
 
 _Parts = tuple[str, str, str]
-"""A file's path with what stands before it and behind it."""
+"""A file's path with what stands before it and after it."""
 
 
 def _program_parts(spec: str) -> _Parts | None:

@@ -17,7 +17,7 @@ def cost_of(objective: Objective, most: int | None = None) -> Callable[[float, f
     """What is to become small, of cycles and LUTs: the cycles, or the product of both.
 
     Args:
-        most: how many LUTs there may be; what has more comes behind all else, the smallest first.
+        most: how many LUTs there may be; what has more comes after all else, the smallest first.
     """
 
     def cost(cycles: float, luts: float) -> float:

@@ -52,7 +52,7 @@ def make_workload(
 
     Args:
         data: `karate`; `random` or `random:size=20,density=0.1,seed=1`; a file (a matrix, or a data set's
-            `.npz` or folder), with `:pattern` behind it to keep only its pattern and draw the values;
+            `.npz` or folder), with `:pattern` after it to keep only its pattern and draw the values;
             `NAME=FILE` for single tensors; or `synthetic:cora`, random data of that data set's sizes. `auto`,
             by itself, is `karate` where the program takes it, else `random`.
         value: the value type, for which random values are drawn: small integers, or multiples of 1/16 between

@@ -98,7 +98,7 @@ class _Blocker:
         return self.inserted(node, source, order)
 
     def inserted(self, node: Node, source: Endpoint, axes: Axes) -> Endpoint:
-        """A further node behind a source of blocks, whose output has these axes."""
+        """A further node after a source of blocks, whose output has these axes."""
         self.made[node.name] = node
         self.ends.append((source, Endpoint(node.name, node.inputs[0].name)))
         given = Endpoint(node.name, node.outputs[0].name)

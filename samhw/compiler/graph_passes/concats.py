@@ -2,7 +2,7 @@
 
 The union along a concatenation takes one part after the other. Its later parts stand still meanwhile, and
 everything that makes them with them. That harms nobody, unless an earlier part, or what meets the
-concatenation behind the union, hangs on the same streams: then the earlier part would wait for the later one.
+concatenation after the union, hangs on the same streams: then the earlier part would wait for the later one.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -37,7 +37,7 @@ def waiting_parts(graph: Graph, levels: Mapping[Endpoint, tuple[str, ...]]) -> d
 
 
 class _Part(NamedTuple):
-    """What comes into a union: the parts that it comes behind, and its channels, that of the coordinates
+    """What comes into a union: the parts that it comes after, and its channels, that of the coordinates
     first."""
 
     behind: int
@@ -45,7 +45,7 @@ class _Part(NamedTuple):
 
 
 def _behind(graph: Graph) -> dict[Endpoint, int]:
-    """How many parts of a concatenation the coordinates of an output come behind; none, where they have been
+    """How many parts of a concatenation the coordinates of an output come after; none, where they have been
     joined."""
     result: dict[Endpoint, int] = {}
     for node in graph.nodes:
@@ -74,7 +74,7 @@ def _shares(
     outer: int,
     after: Collection[str],
 ) -> bool:
-    """Streams lead from what makes a part to what makes one of the parts before it, or to what comes behind
+    """Streams lead from what makes a part to what makes one of the parts before it, or to what comes after
     the union, by any way inside of its outer coordinates: a node that waits for one of its inputs soon fills
     the others, and what makes these stands still as well."""
     union = part.channels[0].sink.node

@@ -5,7 +5,7 @@ differ in two ways. A path may be longer by some cycles: its partner gets as man
 path may lead through a reducer, which gives nothing until the fibers below some coordinates are complete: its
 partner must hold all tokens of one such fiber, however many the extents allow. So must what an intersection
 takes slowly beside what it takes fast. So must a reducer's own tokens that meet a scanner below its outer
-coordinates: the scanner ends a fiber when it sees the next of these, which the reducer gives behind the
+coordinates: the scanner ends a fiber when it sees the next of these, which the reducer gives after the
 tokens that wait.
 
 Where several reductions follow each other, as many fibers are under way as begin while one passes them all.
@@ -35,7 +35,7 @@ class _Stream:
     """What is known of an output.
 
     `levels` are the indices of its fibers, outermost first. `waits` tells for a number n of outer indices how
-    many reductions, one behind the other, the stream has waited for, each until a fiber below n coordinates
+    many reductions, one after the other, the stream has waited for, each until a fiber below n coordinates
     was complete.
 
     `origins` are, level by level, what has made its coordinates, and `delayed` counts for an origin how often
@@ -72,7 +72,7 @@ def depths(assembly: Assembly) -> Assembly:
     graph, arch, extent = assembly.graph, assembly.arch, assembly.extent
     arrival: dict[str, int] = {}
     folded: dict[str, int] = {}
-    """The same, with the time that reducers take behind the end of a fiber."""
+    """The same, with the time that reducers take after the end of a fiber."""
     indices = levels(graph)
     streams: dict[Endpoint, _Stream] = {}
     for node in graph.nodes:
@@ -135,7 +135,7 @@ def depths(assembly: Assembly) -> Assembly:
 
 def reductions_awaited(graph: Graph, nodes: Collection[str]) -> dict[str, int]:
     """For each channel to one of some nodes, among which are all that are before one of them, by its name how
-    many reductions, one behind the other, its tokens wait for."""
+    many reductions, one after the other, its tokens wait for."""
     indices = levels(graph)
     streams: dict[Endpoint, _Stream] = {}
     found: dict[str, int] = {}
@@ -219,7 +219,7 @@ class _Pace:
 
     Attributes:
         awaited: by output and number n of outer indices, how long the reductions below n coordinates that it
-            has waited for take, one behind the other.
+            has waited for take, one after the other.
         between: by the outer indices, how much later each of their coordinates is gone through than the one
             before it.
     """
@@ -233,7 +233,7 @@ class _Pace:
     ) -> "_Pace":
         awaited: dict[Endpoint, dict[int, int]] = {}
         since: dict[Endpoint, dict[int, int]] = {}
-        """The same, of what lies behind the last of these reductions."""
+        """The same, of what lies after the last of these reductions."""
         between: dict[tuple[str, ...], int] = {}
         for node in graph.nodes:
             heads = [graph.fanin[Endpoint(node.name, port.name)].source for port in node.inputs]
@@ -333,7 +333,7 @@ def _lane_room(
 ) -> tuple[int, str] | None:
     """The tokens that lanes need room for beyond those of one lane, and why.
 
-    Behind a scatter and before a gather it only lets a lane be ahead of the others. What passes lanes by must
+    After a scatter and before a gather it only lets a lane be ahead of the others. What passes lanes by must
     have room for the coordinates that are in them: a lane ends a row when it sees its next coordinate, which
     comes a whole round later.
     """

@@ -40,7 +40,7 @@ Ends = tuple[Endpoint, Endpoint]
 
 
 ADD = "add"
-"""The operation of reducers whose results can meet behind their lanes: the 0 of a union adds nothing."""
+"""The operation of reducers whose results can meet after their lanes: the 0 of a union adds nothing."""
 
 QUICK = 8
 """More lanes make a gather slow (docs/results.md, Area and clock), so they are a tree if they can be one."""
@@ -243,7 +243,7 @@ class _Copier:
             if reduction and (reduction.operation != ADD or len(reduction.coordinates) != 1):
                 raise ScheduleError(
                     f"'{self.index}' cannot have lanes: {name} reduces it, and only sums that keep one index "
-                    "can meet behind their lanes",
+                    "can meet after their lanes",
                     f"give lanes to an index outside of '{self.index}'",
                 )
 

@@ -1,9 +1,9 @@
 """Queues: room for further rows of an intermediate between what computes it and what reads it.
 
 Where rows take unequal times on either side, such as those of A X by their neighbours and those of the
-product behind it all the same, each row would take as long as the slower side. With room for many rows each
+product after it all the same, each row would take as long as the slower side. With room for many rows each
 side takes its own time, and the region that of the slower one in all. That room is needed on every way from
-what must be ahead, which is the intermediate's reducer and all before it, to what is behind: also on those
+what must be ahead, which is the intermediate's reducer and all before it, to what follows: also on those
 that lead past the reducer.
 """
 
@@ -20,7 +20,7 @@ __all__ = ["queues", "with_room"]
 
 
 def queues(assembly: Assembly) -> Assembly:
-    """The graph with further room behind what has a queue.
+    """The graph with further room after what has a queue.
 
     Raises:
         InputError: as `with_room` does.
@@ -48,7 +48,7 @@ def with_room(
         reasons: why the channels are as deep as they are without queues.
 
     Raises:
-        InputError: for a queue behind what no reducer gives, and for a channel that would have to hold too
+        InputError: for a queue after what no reducer gives, and for a channel that would have to hold too
             much.
     """
     room: dict[str, int] = {}
@@ -61,12 +61,12 @@ def with_room(
     for name, depth in depths.items():
         if depth > arch.deepest:
             raise InputError(
-                f"Channel {name} would have to hold {depth:,} tokens, with the queue behind {behind[name]}; "
+                f"Channel {name} would have to hold {depth:,} tokens, with the queue after {behind[name]}; "
                 f'give it fewer rows, or permit more than {arch.deepest:,} in the file of --arch ("deepest").'
             )
     found = dict(reasons)
     for name, tokens in room.items():
-        own = f"{tokens} tokens of the queue behind {behind[name]}"
+        own = f"{tokens} tokens of the queue after {behind[name]}"
         found[name] = "; ".join(filter(None, (found.get(name), own)))
     return graph.with_depths(depths), found
 
@@ -92,7 +92,7 @@ def _outer(node: Node, around: Mapping[Endpoint, Levels]) -> Levels | None:
 
 
 def _across(graph: Graph, sources: Sequence[str]) -> Iterator[Channel]:
-    """The channels from some nodes, and all that they need, to what waits for them: to all behind them, and
+    """The channels from some nodes, and all that they need, to what waits for them: to all after them, and
     what these need besides. Writers wait for nobody."""
     ahead = graph.before(sources)
     waiting = graph.before(graph.behind(sources)) - ahead
@@ -118,7 +118,7 @@ def _room(
     outer = _outer_indices(graph, source)
     if outer is None:
         raise InputError(
-            f"A queue behind {source} would not help: no sum, or other reduction, gives it row by row; leave "
+            f"A queue after {source} would not help: no sum, or other reduction, gives it row by row; leave "
             "the queue out."
         )
     around = levels(graph)

@@ -20,7 +20,7 @@ __all__ = ["reads"]
 def reads(assembly: Assembly) -> Assembly:
     """The graph in which no two nodes read the same values, and nobody makes streams that are not read.
 
-    Where a reader waits for several reductions of what it reads, one behind the other, as in a layer norm,
+    Where a reader waits for several reductions of what it reads, one after the other, as in a layer norm,
     each reads for itself: one that is ahead would wait for the others. So it is where a part of a
     concatenation would wait as a whole for an earlier one that shares with it.
     """

@@ -139,7 +139,7 @@ class TableBuilder:
             )
         else:
             name = operand.name if isinstance(operand, Intermediate) else "An intermediate"
-            what, ways = name, ("choose an order of indices", "end the fused region behind it")
+            what, ways = name, ("choose an order of indices", "end the fused region after it")
         return StreamError(
             f"{what} gives a stream over {inner} inside of {row}, which other operands share, and a stream "
             "cannot be entered from the middle",

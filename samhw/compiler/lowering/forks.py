@@ -216,7 +216,7 @@ class _TakesUp:
         self._having: dict[Einsum, bool] = {}
 
     def holds(self, space: Space, e: Einsum, done: tuple[str, ...]) -> bool:
-        """It is true of e, lowered behind the rows `done` of the space."""
+        """It is true of e, lowered after the rows `done` of the space."""
         # Once all rows of the stream have come as they should, nothing can go wrong; once another has, all.
         done = done[: len(self._rows)]
         if done == self._rows or not self._uses(space, e):

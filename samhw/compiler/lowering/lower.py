@@ -266,7 +266,7 @@ class _Lowering:
             raise StreamError(
                 f"'{self.builder.title}' has a running reduction along {running.index}, with {row.index} "
                 "inside of it",
-                f"choose an order in which {running.index} comes behind {row.index}",
+                f"choose an order in which {running.index} comes after {row.index}",
             )
         make, name, depth = self.builder.make, running.name, space.depth + 1
         if running.op == RECUR:
@@ -294,7 +294,7 @@ class _Lowering:
         table.fill(table.val, sieve.name, left, label)
 
     def segment(self, space: Space, segment: Segment) -> None:
-        """Lowers a part of a concatenation down its last row, behind the coordinates of the parts before."""
+        """Lowers a part of a concatenation down its last row, after the coordinates of the parts before."""
         rows, val = self.lower(space.inner(), segment.operand, Goal(segment.name))
         if len(rows) > 1:
             inside = ", ".join(row.index for row in rows if row.index != segment.own)

@@ -131,7 +131,7 @@ def _innermost(builder: TableBuilder, reduce: Reduce, rows: Sequence[RowStream])
     if inside:
         raise StreamError(
             f"'{builder.title}' takes {reduce.op} along {reduce.index}, with {inside[0].index} inside of it",
-            f"choose an order in which {reduce.index} comes behind {inside[0].index}",
+            f"choose an order in which {reduce.index} comes after {inside[0].index}",
         )
     return row
 

@@ -67,7 +67,7 @@ class Scanner:
         return _stream_of(view, scan, domain)
 
     def _part(self, view: View, part: Part) -> Lockstep:
-        """The coordinates of a part of a concatenation, behind those of the parts before it."""
+        """The coordinates of a part of a concatenation, after those of the parts before it."""
         row, cursor = self._row, self._row.cursor(view)
         domain: CrdDomain | None = None
         scan = self._scan(view, part.extent)
@@ -113,7 +113,7 @@ class Scanner:
         return self._row.builder.dimension[outer]
 
     def _fill(self, view: View, scan: PlannedNode, ref: Feed, before: tuple[str, ...] = ()) -> None:
-        """The cell of a scanner, and of the shifts behind it."""
+        """The cell of a scanner, and of the shifts after it."""
         label = " + ".join([f"LS({self._row.builder.text(ref)})", *(f"N({extent})" for extent in before)])
         self._row.fill(view.name, scan.output("ref"), label)
 

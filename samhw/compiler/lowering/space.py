@@ -10,7 +10,7 @@ __all__ = ["FULL", "CrdDomain", "Cursor", "RowStream", "Space", "ValueStream"]
 
 CrdDomain = tuple[str | int, ...]
 """Which coordinates a stream has: two streams of one space and one domain have the same ones. A compressed
-level has the domain (tensor, level, indices so far): behind the first two, a domain names indices alone."""
+level has the domain (tensor, level, indices so far): after the first two, a domain names indices alone."""
 
 FULL: CrdDomain = ("full",)
 """Every coordinate of the extent."""

@@ -132,7 +132,7 @@ class ValueRow:
         if isinstance(mask, Sieve) and mask not in self._space.streams:
             raise StreamError(
                 f"'{self._builder.title}' needs the mask {mask.tensor} where its rows are done already",
-                f"end the fused region behind {mask.tensor}",
+                f"end the fused region after {mask.tensor}",
             )
         blocked = isinstance(mask, View | Sieve) and mask.blocked
         if not blocked and not self._space.missing(mask):

@@ -42,7 +42,7 @@ PROGRAM_PASSES = (
 """The passes that come before a program's regions are decided, by name and in their order."""
 
 REGION_PASSES = ("copy_discordant", "compress_results")
-"""Those that come behind, and add what the regions need."""
+"""Those that come after, and add what the regions need."""
 
 
 def pass_names() -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def apply_program_passes(lowerable: Lowerable, last: str | None = None) -> Lower
 
 
 def apply_region_passes(lowerable: Lowerable, last: str | None = None) -> Lowerable:
-    """What the passes behind a decision make of a program; see `apply_passes`."""
+    """What the passes after a decision make of a program; see `apply_passes`."""
     return _applied(lowerable, REGION_PASSES, last)
 
 

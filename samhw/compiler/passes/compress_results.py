@@ -15,7 +15,7 @@ __all__ = ["compress_result", "compress_results"]
 
 def compress_results(lowerable: Lowerable) -> Lowerable:
     """The program in which regions store the results that their decisions name in compressed levels, in the
-    same mode order, and regions behind them make the results of these."""
+    same mode order, and regions after them make the results of these."""
     if not any(chosen.compressed for chosen in lowerable.decisions):
         return lowerable
     for chosen in lowerable.decisions:

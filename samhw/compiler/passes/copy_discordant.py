@@ -176,7 +176,7 @@ class _Copier:
         mode_order = decl.format.mode_order
         target = tensor
         if self.kind(tensor) is None:
-            # A reducer gives only the coordinates that it has met; what is missing is filled in behind it.
+            # A reducer gives only the coordinates that it has met; what is missing is filled in after it.
             target = self.declare(tensor, mode_order)
         maker = _copying(target, source, decl.indices, scan)
         self.permuted(maker, source, mode_order, tensor)
@@ -202,7 +202,7 @@ class _Copier:
         if key not in self.copy_of:
             indices = self.program.tensors[tensor].indices
             copy = self.copy_of[key] = self.declare(tensor, mode_order)
-            # What a scan makes and reads, it copies in each step; all else is copied before or behind it.
+            # What a scan makes and reads, it copies in each step; all else is copied before or after it.
             home = {s.scan for s in self.program.statements if s.lhs.tensor == tensor}
             maker = _copying(copy, tensor, indices, scan if scan in home else None)
             self.permuted(maker, tensor, mode_order, tensor)

@@ -235,7 +235,7 @@ class _Block:
         return Format(fmt.levels[1:], order)
 
     def is_at_hand(self, tensor: str, mode: int) -> bool:
-        """Whether the steps of a tensor lie one behind the other, where the machine can reach them."""
+        """Whether the steps of a tensor lie one after the other, where the machine can reach them."""
         fmt = self.decl(tensor).format
         # What a step stores of a level is what a region writes of it.
         is_written = all(level.writer is not None for level in fmt.levels)
@@ -290,7 +290,7 @@ class _Block:
         return Access(tensor, (*at[:mode], StepIndex(self.scan.index, offset), *at[mode + 1 :]))
 
     def alone(self, whole: Access, name: str, *, before: bool) -> Region:
-        """The region of a slice, which is read before the others, or written behind them."""
+        """The region of a slice, which is read before the others, or written after them."""
         names = tuple(name for name in whole.own_names if name is not None)
         sides = (Access.of(name, names), whole) if before else (whole, Access.of(name, names))
         return Region((Statement(*sides, scan=self.scan),))

@@ -56,7 +56,7 @@ def _is_better(found: Decision | Refusal, other: Decision | Refusal, sums: Seque
     """Whether to store terms of a result before they are added: where streams cannot add them in one region,
     and where it takes clearly fewer cycles."""
     if isinstance(other, Refusal):
-        # With several results, what is refused behind it may come to be stored too.
+        # With several results, what is refused after it may come to be stored too.
         return not isinstance(found, Refusal) or (
             not set(sums).isdisjoint(other.place) and set(sums).isdisjoint(found.place)
         )

@@ -1,4 +1,4 @@
-"""Where a region ends earlier than it was asked to: behind an intermediate that would be computed again and
+"""Where a region ends earlier than it was asked to: after an intermediate that would be computed again and
 again, and where streams cannot follow all of it at once.
 
 Where a use lies in another nest of loops than what computes an intermediate, no stream can serve it: a whole
@@ -124,7 +124,7 @@ class RegionSplitter:
         return cycles
 
     def _ends(self, whole: Candidate, start: int, stop: int, most: float) -> list[int]:
-        """Where the region may end: behind what a node computes more often than what reads it, or right
+        """Where the region may end: after what a node computes more often than what reads it, or right
         before its first reader. What several nodes compute, each once, takes hardware and no cycles. The
         region ends between what would take more than `most` cycles by itself, were its readers computed once,
         and one of these."""
@@ -168,7 +168,7 @@ class RegionSplitter:
                 return Refusal(
                     f"'share' is all, but {computation.tensor} would be computed more than once: "
                     f"{computation.why}",
-                    ("choose another order", "end the fused region behind it", "take 'auto'"),
+                    ("choose another order", "end the fused region after it", "take 'auto'"),
                     whole.main.region.written,
                 )
         return None
@@ -252,7 +252,7 @@ class RegionSplitter:
         """Why a part ends where it does."""
         longer = self._known.get((begin, end + 1)) if end < stop else None
         cause = longer.cause if isinstance(longer, Refusal) else refusal.cause
-        return f"streams cannot follow what comes behind in the same region ({cause})"
+        return f"streams cannot follow what comes after in the same region ({cause})"
 
     def _can_begin(self, start: int, count: int) -> bool:
         return self._can_be(start, start + count)
@@ -290,7 +290,7 @@ class RegionSplitter:
         last = parts[-1].decision
         if end == stop or last.why:
             return parts
-        why = f"ends behind {self._region.statements[end - 1].lhs.tensor}: {why}"
+        why = f"ends after {self._region.statements[end - 1].lhs.tensor}: {why}"
         return (*parts[:-1], replace(parts[-1], decision=replace(last, why=why)))
 
     def _alone(self, start: int, stop: int) -> Candidate | Refusal:

@@ -148,7 +148,7 @@ def _with_names(
 def _shortest(
     constraints: Collection[DegreeConstraint], start: frozenset[str], goal: frozenset[str]
 ) -> float:
-    """The least product of constraints one behind the other, from some indices to others."""
+    """The least product of constraints one after the other, from some indices to others."""
     best: dict[frozenset[str], float] = {start: 1.0}
     left = [(1.0, 0, start)]
     pushed = 0

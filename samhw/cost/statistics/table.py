@@ -158,7 +158,7 @@ def turns(relation: CoordinateTable, dealt: CoordinateTable, index: str) -> Colu
     outer = [name for name in dealt.columns if name != index and name in relation.columns]
     ours, theirs = _common_keys(relation, dealt, [*outer, index])
     fiber = _common_keys(relation, dealt, outer)[1]
-    # Keys go up with the coordinates, so that sorted ones are those of a fiber behind the other.
+    # Keys go up with the coordinates, so that sorted ones are those of a fiber after the other.
     keys, first = np.unique(theirs, return_index=True)
     fiber = fiber[first]
     begins = np.flatnonzero(np.r_[True, fiber[1:] != fiber[:-1]])

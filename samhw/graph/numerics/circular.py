@@ -57,7 +57,7 @@ def linear_below(f: FloatFormat) -> int:
 def window_table(f: FloatFormat) -> tuple[NDArray[np.int64], ...]:
     """For each exponent from `linear_below` on, the bits of 2/pi that count, in three pieces from the top.
 
-    What lies above gives whole turns, and what lies below is lost behind the 2 * `working(f)` fraction bits
+    What lies above gives whole turns, and what lies below is lost after the 2 * `working(f)` fraction bits
     that are kept of a product. The lower two pieces have `working(f)` bits each.
     """
     fraction = working(f)

@@ -11,7 +11,7 @@ __all__ = ["FixedFormat"]
 
 @dataclass(frozen=True)
 class FixedFormat:
-    """Two's complement words of `width` bits, `fraction` of them behind the point."""
+    """Two's complement words of `width` bits, `fraction` of them after the point."""
 
     width: int
     fraction: int

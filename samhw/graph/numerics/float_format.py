@@ -29,7 +29,7 @@ class FloatFormat:
 
     exponent_bits: int
     mantissa: int
-    """Bits behind the leading one."""
+    """Bits after the leading one."""
     subnormals: bool = False
     """Whether there are any; else they count as zeros."""
     infinities: bool = True

@@ -8,7 +8,7 @@ __all__ = ["recurrence_word"]
 
 
 def recurrence_word(kind: ValueType, factors: Sequence[int], words: Sequence[int]) -> int:
-    """What h = h * r + x has become behind some elements, at least one; it begins with the first x.
+    """What h = h * r + x has become after some elements, at least one; it begins with the first x.
 
     The elements of a block of `RECURRENCE_BLOCK` are joined pairwise, and the blocks one after another. Gives
     `OVERFLOW` if an intermediate result leaves the type's range.

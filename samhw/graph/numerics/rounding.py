@@ -10,7 +10,7 @@ __all__ = ["nearest_integer"]
 def nearest_integer(f: FloatFormat, a: Bits) -> Bits:
     """The whole number nearest to a, of two the even one, with the sign of a."""
     magnitude = a & f.sign - 1
-    # Bits behind the point, where there are some and a is at least one.
+    # Bits after the point, where there are some and a is at least one.
     fraction = clip(f.bias + f.mantissa - (magnitude >> f.mantissa), 1, f.mantissa)
     kept = magnitude >> fraction
     # Half and sticky. The bias is odd, and so the lowest bit that is kept of numbers from one to two is set.

@@ -120,7 +120,7 @@ class Arch:
     """Tokens of a fiber that a channel may have to hold; beyond, the compiler refuses the region. In the RTL
     a deep channel lies in a memory of its own; who builds for a small device may allow less."""
     lane_rows: int = 64
-    """Coordinates that may wait for each lane: room behind a scatter, so that lanes need not keep pace."""
+    """Coordinates that may wait for each lane: room after a scatter, so that lanes need not keep pace."""
     lane_tokens: int = 1024
     """Tokens of finished rows that may wait for their turn, in each lane: room before a gather. It never has
     more than the rows that `lane_rows` lets in."""

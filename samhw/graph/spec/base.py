@@ -169,7 +169,7 @@ class Spec(ABC):
     @property
     @abstractmethod
     def moves(self) -> bool:
-        """It moves coordinates up by an extent, behind those of a part of a concatenation."""
+        """It moves coordinates up by an extent, after those of a part of a concatenation."""
 
     @property
     @abstractmethod
@@ -255,7 +255,7 @@ class Spec(ABC):
         return int(getattr(arch, self.inner_latency)) if self.inner_latency else 0
 
     def behind_end(self, params: Params, arch: Arch, value: ValueType) -> int:
-        """The cycles that a reducer to single values takes behind the end of a fiber, to join a block."""
+        """The cycles that a reducer to single values takes after the end of a fiber, to join a block."""
         reduction = self.reduction(params)
         if reduction is None or reduction.operation is None or reduction.coordinates:
             return 0

@@ -146,7 +146,7 @@ class Build:
         """
         if self.block is not None and isinstance(rhs, Reshape | Concat):
             raise UnsupportedError(
-                "moves elements from one step to the next of a scan", "reshape before the loop, or behind it"
+                "moves elements from one step to the next of a scan", "reshape before the loop, or after it"
             )
         name = self.name(label or self.result_name)
         access = Access.of(name, lhs)

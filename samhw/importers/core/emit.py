@@ -91,7 +91,7 @@ class _Emitter:
         """The statements that an output depends on."""
         wanted = set(self.outputs)
         known = -1
-        # What a step reads of the one before is written behind it: until nothing more is wanted.
+        # What a step reads of the one before is written after it: until nothing more is wanted.
         while known != len(wanted):
             known = len(wanted)
             for made in reversed(self.build.statements):
@@ -353,7 +353,7 @@ class _Emitter:
         return self.letters_of(every, () if made.block is None else (self.letter(made.block.index),))
 
     def letters_of(self, indices: Sequence[str], taken: Collection[str] = ()) -> dict[str, str]:
-        """The letters of the axes of indices, with numbers behind those that others have, or that are
+        """The letters of the axes of indices, with numbers after those that others have, or that are
         taken."""
         names: dict[str, str] = {}
         for index in dict.fromkeys(indices):

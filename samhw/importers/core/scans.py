@@ -14,7 +14,7 @@ from samhw.lang.traverse import accesses, free_indices
 __all__ = ["Body", "Scans"]
 
 Body = Callable[[Sequence[Value], Sequence[Value]], tuple[Sequence[Value], Sequence[Value]]]
-"""One step: of the states before it, and of what the inputs have at it, the states behind it, and what else
+"""One step: of the states before it, and of what the inputs have at it, the states after it, and what else
 it gives."""
 
 
@@ -28,7 +28,7 @@ class Scans:
     def scan(
         self, body: Body, states: Sequence[Value], inputs: Sequence[Value], steps: int, *, down: bool = False
     ) -> tuple[list[Value], list[Value], list[Value]]:
-        """The states behind the last step; and what else the steps give, of all of them along a first mode,
+        """The states after the last step; and what else the steps give, of all of them along a first mode,
         and of the last one.
 
         Args:
@@ -148,7 +148,7 @@ class _Scan:
         return TensorStep(tensor, self.build.stored[tensor].modes[0], self.block, offset)
 
     def same(self, after: Value, before: Value) -> Value:
-        """A state behind a step under the indices that it has before it."""
+        """A state after a step under the indices that it has before it."""
         build = self.build
         after = build.copy(self.tensors.expanded(self.tensors.materialized(after)))
         if build.shape(after) != build.shape(before):
@@ -184,13 +184,13 @@ class _Scan:
         self.own = own
 
     def keep(self, x: Value, tensor: str, before: Value) -> None:
-        """Keeps in its tensor what a state is behind each step, under the indices that it has before it."""
+        """Keeps in its tensor what a state is after each step, under the indices that it has before it."""
         _, access = self.tensors.as_tensor(x)
         assert isinstance(before.expr, Access)
         self.write(access, self.build.axes.resolved(before.expr.names), tensor)
 
     def last(self, x: Value) -> Value:
-        """What a value is behind the last step."""
+        """What a value is after the last step."""
         build = self.build
         x = build.resolve(x)
         if isinstance(x.expr, Access) and build.stored[x.expr.tensor].step is not None:

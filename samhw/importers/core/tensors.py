@@ -106,7 +106,7 @@ class Tensors:
         return replace(value, expr=self.build.statement(value.indices, access * Literal(1)))
 
     def concatenated(self, parts: Sequence[Value], dim: int) -> Value:
-        """Values one behind the other along a mode; many in several steps."""
+        """Values one after the other along a mode; many in several steps."""
         if len(parts) > MOST_JOINED:
             return self.concatenated([self.concatenated(group, dim) for group in grouped(parts)], dim)
         held = [self.build.copy(self.expanded(part)) for part in parts]

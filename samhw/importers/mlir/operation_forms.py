@@ -34,7 +34,7 @@ _WITH_NUMBERS = {
     "tensor.insert_slice": (2, ("offsets", "sizes", "strides")),
     "tensor.pad": (1, ("low", "high")),
 }
-"""How many tensors an operation takes, and the rows of numbers behind them, some of them by name."""
+"""How many tensors an operation takes, and the rows of numbers after them, some of them by name."""
 _INDEX_TYPES = ("tensor.dim", "tensor.rank", "sparse_tensor.lvl")
 
 

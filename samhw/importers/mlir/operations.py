@@ -157,7 +157,7 @@ class OperationReader:
             found.attributes.update(self.attributes.dictionary())
         self.attributes.typed = OtherType("i1")
         found.attributes["value"] = self.attributes.value()
-        if self.scan.taken(":"):  # Behind a value that has no type of its own.
+        if self.scan.taken(":"):  # After a value that has no type of its own.
             self.attributes.type()
         found.gives = [self.attributes.typed]
 

@@ -238,7 +238,7 @@ class _Writer:
             )
 
     def concatenation(self, lhs: Access, index: str, operands: Sequence[Access]) -> None:
-        """Tensors one behind the other."""
+        """Tensors one after the other."""
         if any(access.names != lhs.names for access in operands):
             raise InputError(
                 f"'{lhs}' concatenates tensors under other indices than its own; write them in one order."

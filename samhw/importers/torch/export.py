@@ -248,7 +248,7 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
     if isinstance(error, _PackedError):
         return InputError(
             f"{place}a recurrent layer takes a packed sequence, whose steps have batches of different sizes; "
-            f"give padded sequences, and mask what it gives behind their ends.{line}"
+            f"give padded sequences, and mask what it gives after their ends.{line}"
         )
     if "data is not allocated" in first:
         return InputError(

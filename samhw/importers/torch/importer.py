@@ -29,7 +29,7 @@ __all__ = ["Importer"]
 
 
 class Importer:
-    """Importers of operators get this first, and the operator's arguments behind it.
+    """Importers of operators get this first, and the operator's arguments after it.
 
     A tensor is a `Value` that the hardware computes, a `Known` or a `Host`; `value` makes a `Value` of any.
 

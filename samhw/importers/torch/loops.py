@@ -92,7 +92,7 @@ class UnrolledLoop:
         return bool(picks) and all(pick.stride < 0 for pick in picks)
 
     def escapes(self) -> dict[int, set[int]]:
-        """By the place of what is read behind the loop, the steps of which it is read."""
+        """By the place of what is read after the loop, the steps of which it is read."""
         inside = self.nodes
         found: dict[int, set[int]] = {}
         for step, body in enumerate(self.bodies):
@@ -122,7 +122,7 @@ def loops_in(graph: Graph, unroll: int) -> list[UnrolledLoop]:
 
 
 def _complete(graph: Graph) -> None:
-    """Adds the state of a cell that is not read behind the last step."""
+    """Adds the state of a cell that is not read after the last step."""
     for node in graph.find_nodes(op="call_function", target=aten.lstm_cell.default):
         read = {user.args[1]: user for user in node.users if user.target is python_operator.getitem}
         for place in range(2):
@@ -232,7 +232,7 @@ class _Check:
         return None
 
     def outer(self, column: tuple[object, ...]) -> object:
-        """Whether nodes before the loop pick of one tensor, one behind the other."""
+        """Whether nodes before the loop pick of one tensor, one after the other."""
         picks = [_pick_of(node) for node in column if isinstance(node, Node)]
         found = [pick for pick in picks if pick is not None]
         if len(found) != len(column) or len({(p.source, p.dim, p.size, p.keeps) for p in found}) > 1:

@@ -96,7 +96,7 @@ def hot(
     """For each place in index tensors, which broadcast, a one at the coordinates that they name together.
 
     Args:
-        sizes: the extents of the coordinates, which stand behind the places.
+        sizes: the extents of the coordinates, which stand after the places.
         order: another one of all these dimensions.
         over: how many of them, in that order, are last ones that go through what is put to one point.
         once: of several ones along these only the last one.

@@ -156,7 +156,7 @@ class Rolled:
 
 
 def joined_steps(importer: Importer, parts: Sequence[object], dim: int, *, new: bool) -> list[object]:
-    """What is put one behind the other, with all steps of a scan as one part where they stand in a row.
+    """What is put one after the other, with all steps of a scan as one part where they stand in a row.
 
     Args:
         dim: along which; in what comes of it.

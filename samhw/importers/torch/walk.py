@@ -202,7 +202,7 @@ class GraphWalk:
         return None
 
     def parts_with_steps(self, name: str, node: Node) -> tuple[list[object], int] | None:
-        """The parts of what puts steps of scans one behind the other, and its dimension; None for others."""
+        """The parts of what puts steps of scans one after the other, and its dimension; None for others."""
         if name not in ("aten.stack", "aten.cat") or not isinstance(node.args[0], list | tuple):
             return None
         parts = [self.env[part] if isinstance(part, Node) else part for part in node.args[0]]

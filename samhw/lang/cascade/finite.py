@@ -1,4 +1,4 @@
-"""Finite rank: a sum that comes apart into several, whose results are joined behind them."""
+"""Finite rank: a sum that comes apart into several, whose results are joined after them."""
 
 from dataclasses import dataclass
 

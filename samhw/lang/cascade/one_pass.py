@@ -32,7 +32,7 @@ class OnePass:
         reduced: the reductions of cascades by tensor, each with the index that it goes over.
         running: by tensor, the earlier result of which it has the value up to each coordinate, or before it.
         added: the tensors that the cascades have brought.
-        outputs: the tensors that are read behind the program.
+        outputs: the tensors that are read after the program.
     """
 
     program: Program

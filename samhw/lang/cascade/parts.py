@@ -68,7 +68,7 @@ class InParts:
     """The statements of a region over the parts of one index.
 
     Args:
-        of: a result of the cascade whose index is cut. Behind it, this index counts the parts, and `inner`
+        of: a result of the cascade whose index is cut. After it, this index counts the parts, and `inner`
             the coordinates in one.
         number: of segments, or of the coordinates in a tile.
         views: where tensors come from that are stored along the index.
@@ -105,7 +105,7 @@ class InParts:
         self._inside: dict[str, tuple[str, int]] = {}
 
     def region(self) -> Region:
-        """The region over parts. Behind its statements stand those that give results their shape again."""
+        """The region over parts. After its statements stand those that give results their shape again."""
         for statement in self.asked.statements:
             if statement.lhs.tensor in self.cut:
                 self.emit(statement)

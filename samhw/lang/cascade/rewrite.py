@@ -67,7 +67,7 @@ def cascaded(program: Program, mode: str, lanes: Mapping[str, int] | None = None
         running |= rewriter.running
     if not any(finding.rewritten for finding in findings):
         return Cascaded(program, tuple(findings))
-    # Behind a cut, an index counts parts. What has its extent from the index alone has it of its own before.
+    # After a cut, an index counts parts. What has its extent from the index alone has it of its own before.
     tensors |= program.bind({}).tensors
     extents = {index: n for index, n in program.index_extents.items() if index not in reduced.values()}
     made = replace(program, tensors=tensors, regions=tuple(regions), written=None, index_extents=extents)
@@ -92,7 +92,7 @@ def _without_dead(program: Program, outputs: set[str]) -> Program:
     """The program without statements that nobody reads any more, and their tensors.
 
     Args:
-        outputs: the tensors that are read behind it.
+        outputs: the tensors that are read after it.
     """
     while True:
         alive = tuple(

@@ -1,7 +1,7 @@
 """Cascades of reductions as one pass: what an earlier result would have changed in the elements is made good
 later.
 
-Of F(x, d) = G(x) ⊗ H(d), H is *deferred* where it has no functions: it is taken once, behind the reduction.
+Of F(x, d) = G(x) ⊗ H(d), H is *deferred* where it has no functions: it is taken once, after the reduction.
 Where it has, as in exp(x - m), G could leave the range. Then what was reduced so far is *rescaled* by
 H(d) / H(d'), d' being d before an element, and d itself at each element is a running reduction (RedFuser,
 equation 16; for softmax Milakov and Gimelshein's online normalizer).
@@ -256,7 +256,7 @@ class RegionRewriter:
         return False
 
     def _emit_terms(self, reduced: Reduced, terms: Sequence[RankTerm]) -> None:
-        """A sum of each term's elements, and behind them their sum."""
+        """A sum of each term's elements, and after them their sum."""
         statement = reduced.statement
         whole: Expr | None = None
         for term in terms:
@@ -324,7 +324,7 @@ class RegionRewriter:
     def _epilogue(
         self, statement: Statement, sum: Access, parts: Sequence[tuple[Access, Decomposed]]
     ) -> Statement:
-        """What was deferred, behind the reduction."""
+        """What was deferred, after the reduction."""
         is_sum = statement.reduction == "sum"
         whole: Symbolic = symbol(str(sum))
         read = {str(sum): sum}

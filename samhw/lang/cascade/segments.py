@@ -1,7 +1,7 @@
 """Segments: the index of a cascade in parts of consecutive coordinates, each with a state of its own, which
 lanes compute side by side.
 
-Each segment s has its own earlier result d_s, such as its maximum, and its own sum y_s. Behind the segments
+Each segment s has its own earlier result d_s, such as its maximum, and its own sum y_s. After the segments
 d is reduced from all d_s, and y = Σ_s y_s · H(d) / H(d_s) (RedFuser, equation 11).
 """
 

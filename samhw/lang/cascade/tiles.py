@@ -1,7 +1,7 @@
 """Tiles: a cascade takes so many consecutive coordinates at a time, and rescales once for all of them.
 
 Of each tile there are its own earlier result, such as its maximum, and its own sum, of elements that are all
-taken with the running result behind the tile. So a sum waits for a tile, and no longer for each element, and
+taken with the running result after the tile. So a sum waits for a tile, and no longer for each element, and
 is rescaled and rounded as often as there are tiles (RedFuser, equation 15; FlashAttention).
 """
 

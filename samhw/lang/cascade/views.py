@@ -27,7 +27,7 @@ class Cut:
     is_tiles: bool = False
 
     def shape(self, whole: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of a tensor behind the cut. The last parts may be shorter, or have nothing at all."""
+        """The shape of a tensor after the cut. The last parts may be shorter, or have nothing at all."""
         other = -(-whole[self.mode] // self.number)
         parts, own = (other, self.number) if self.is_tiles else (self.number, other)
         return (*whole[: self.mode], parts, own, *whole[self.mode + 1 :])
@@ -46,7 +46,7 @@ class Cut:
             )
 
     def declared(self, decl: TensorDecl, name: str, inner: str) -> TensorDecl:
-        """A declaration behind the cut.
+        """A declaration after the cut.
 
         Args:
             inner: the name of the index of the coordinates in a part.
@@ -71,7 +71,7 @@ class Cut:
         )
 
     def _blocks(self, decl: TensorDecl) -> tuple[int, ...]:
-        """The sizes of blocks behind the cut, by mode: a tile is a block, or has none along its mode."""
+        """The sizes of blocks after the cut, by mode: a tile is a block, or has none along its mode."""
         sizes = [decl.format.block_of(mode) for mode in range(decl.rank)]
         own = sizes[self.mode]
         if own not in (1, self.number if self.is_tiles else 1):
@@ -96,7 +96,7 @@ class CutView:
     Attributes:
         name: its own.
         of: the other one.
-        cuts: of its modes, one behind the other.
+        cuts: of its modes, one after the other.
         format: its own.
         is_derived: it is made of the other one, and does not lie where that lies.
         is_even: all parts have to be equally long, since others of the program lie where their tensors lie,

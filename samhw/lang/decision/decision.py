@@ -34,7 +34,7 @@ class RegionDecision:
             transposition that a reducer makes.
         sharing: what uses of its intermediates share.
         compressed: the results that are stored in compressed levels first, since streams do not give them in
-            their own format; a region behind this one makes them of that.
+            their own format; a region after this one makes them of that.
         why: the reason, in words, why the region ends where it does, or stores what it does.
     """
 

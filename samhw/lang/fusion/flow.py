@@ -29,7 +29,7 @@ class Flow:
         readers: list[list[int]] = [[] for _ in statements]
         for n, statement in enumerate(statements):
             for access in statement.reads:
-                # What reads an earlier step of a scan may stand before what writes it: it is not behind that.
+                # What reads an earlier step of a scan may stand before what writes it: it is not after that.
                 if place.get(access.tensor, n) < n:
                     readers[place[access.tensor]].append(n)
         return cls([kind_of(statement) for statement in statements], readers)
@@ -37,7 +37,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Dominator:
-    """What is known of a node from what lies behind it.
+    """What is known of a node from what lies after it.
 
     Attributes:
         node: the first one that all paths from the node pass; None where there is none.

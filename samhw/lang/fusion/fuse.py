@@ -40,7 +40,7 @@ def ways_to_share(region: Region, *, recomputed: bool = False) -> Sequence[Shari
 class Instance:
     """A statement under the indices of one use of its result.
 
-    `rename` maps the statement's own indices to those of the region; `producers` has the instance behind
+    `rename` maps the statement's own indices to those of the region; `producers` has the instance for
     each access that is not a stored tensor. `parts` has, for each of those in a concatenation, its own index
     along which it goes.
     """
@@ -203,7 +203,7 @@ class FusedRegion:
         return None
 
     def _fresh(self, wish: str, dimension: str) -> str:
-        """The wish, with a number behind it if the region has such an index."""
+        """The wish, with a number after it if the region has such an index."""
         name = self.names.own(wish)
         self.dimension[name] = dimension
         return name

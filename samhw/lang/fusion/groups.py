@@ -2,7 +2,7 @@
 
 A group ends in the post-dominator of all its nodes, and has every node on the paths to it, so that what lies
 between two nodes of a group is of the group. Two passes go through the nodes: the first lets contractions
-take what is elementwise behind them, the second lets elements move.
+take what is elementwise after them, the second lets elements move.
 """
 
 from collections.abc import Iterator

@@ -41,7 +41,7 @@ class StatementKind(IntEnum):
     """Indices are summed over: ``l[i] = E[i, j]``."""
     CONTRACTION = 4
     """A product of tensors that each use again and again; TVM's *out-elementwise-fusable*. What ends in an
-    elementwise step of its own behind a reduction is one too."""
+    elementwise step of its own after a reduction is one too."""
     OPAQUE = 8
     """Anything else, such as a running reduction: ``C[i, j] = cumsum(j, A[i, j])``."""
 
@@ -63,7 +63,7 @@ def kind_of(statement: Statement) -> StatementKind:
     if statement.reduction != "sum":
         return StatementKind.CONTRACTION if _slides(statement.lhs, statement.rhs) else StatementKind.REDUCTION
     parts = list(terms(statement.rhs))
-    # What adds several terms is an elementwise step behind the sums.
+    # What adds several terms is an elementwise step after the sums.
     reuses = len(parts) > 1 or _slides(statement.lhs, parts[0]) or _is_product(statement.lhs, parts[0])
     return StatementKind.CONTRACTION if reuses else StatementKind.REDUCTION
 

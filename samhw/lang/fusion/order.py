@@ -129,7 +129,7 @@ def check_order(region: FusedRegion, graph: "nx.DiGraph[str]", order: Sequence[s
                 raise ScheduleError(
                     f"The order {','.join(order)} visits {outer} inside of {inner}, but "
                     f"'{instance.statement}' runs along {instance.along}",
-                    f"choose one in which {inner} comes behind {outer}",
+                    f"choose one in which {inner} comes after {outer}",
                 )
     for use in region.stored_uses():
         for outer, inner in pairwise(use.stored):

@@ -16,7 +16,7 @@ Array = npt.NDArray[Any]
 
 
 class ArrayList(NestedTensor):
-    """A nested list whose elements lie in one array, behind the axes of the lists.
+    """A nested list whose elements lie in one array, after the axes of the lists.
 
     Attributes:
         array: its axes are the lists, then the element's.

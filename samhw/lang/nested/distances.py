@@ -68,7 +68,7 @@ Guards = tuple[tuple[Affine, int, int], ...]
 def _sources(
     function: NestedFunction, read: ElementRead, extents: Mapping[str, int], guards: Guards
 ) -> Iterator[tuple[ElementRead, Guards]]:
-    """What lies behind a read, piece by piece."""
+    """What lies beneath a read, piece by piece."""
     for index in read.indices:
         if isinstance(index, ElementRead):
             yield from _sources(function, index, extents, guards)
@@ -144,7 +144,7 @@ def strides(found: Sequence[Distance], count: int) -> tuple[int, ...]:
 
 def regions(function: NestedFunction, block: BlockNode) -> tuple[tuple[tuple[int, int], ...], ...]:
     """The boxes of iterations in each of which every read is of one piece: the block nodes `region0`, .. of
-    the FractalTensor paper. Each is the first iteration and the one behind the last, for each loop."""
+    the FractalTensor paper. Each is the first iteration and the one after the last, for each loop."""
     cuts = {loop.name: {0, loop.extent} for loop in block.loops}
     for source in block_reads(function, block):
         for index, start, stop in source.guards:

@@ -47,7 +47,7 @@ class _TracedFold:
         """The result, or the list of all of them."""
         if self.initial is not None:
             return self._steps([self.tracer.leaf(part) for part in parts_of(self.initial)])
-        # What the first items are is the state: the steps begin behind them.
+        # What the first items are is the state: the steps begin after them.
         count, length = self.distance, self.whole[0].length
         bare = [xs.dilated(1) for xs in self.whole]
         if length <= count:

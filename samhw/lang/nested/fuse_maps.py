@@ -29,7 +29,7 @@ def fuse_access_maps(function: NestedFunction) -> NestedFunction:
 
 
 def through(buffers: Mapping[str, Buffer], read: ElementRead, extents: Mapping[str, int]) -> ElementRead:
-    """A read of what lies behind views.
+    """A read of what lies beneath views.
 
     Args:
         buffers: all of them.
@@ -46,7 +46,7 @@ def through(buffers: Mapping[str, Buffer], read: ElementRead, extents: Mapping[s
 
 
 def _known(buffers: Mapping[str, Buffer], index: Index, extents: Mapping[str, int]) -> Index:
-    """An index of what lies behind views; an affine one, if that is known."""
+    """An index of what lies beneath views; an affine one, if that is known."""
     if not isinstance(index, ElementRead):
         return index
     found = through(buffers, index, extents)

@@ -3,7 +3,7 @@
 
 A whole number for each loop, such that their sum over the loops' variables grows by at least 1 along every
 dependence: all iterations with the same sum, a *round*, may run at once. That sum is the one sequential
-index, the first row of a unimodular transformation; the other rows are loops as they were. Behind the
+index, the first row of a unimodular transformation; the other rows are loops as they were. After the
 sequential index come the loops that carry no reuse of data, then those that do.
 """
 
@@ -101,7 +101,7 @@ class Wavefront:
 
         Args:
             round: counted from 0.
-            within: of these alone: for each loop the first and the one behind the last. All, by default.
+            within: of these alone: for each loop the first and the one after the last. All, by default.
         """
         box = [(0, loop.extent) for loop in self.loops] if within is None else list(within)
         yield from self._cells(round, box, 0, {})

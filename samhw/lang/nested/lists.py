@@ -134,7 +134,7 @@ class Operators(ABC):
         """Windows of so many items, as a list of depth 1 more.
 
         A window spans ``(window - 1) * dilation + 1`` places. The first one begins `padding` places before
-        the list, the last one ends at most so many behind it.
+        the list, the last one ends at most so many after it.
 
         Args:
             window: the items of each.
@@ -242,7 +242,7 @@ class NestedTensor(Operators):
 
     @abstractmethod
     def _joined(self, others: "Sequence[NestedTensor]") -> "NestedTensor":
-        """This list and others, one behind the other."""
+        """This list and others, one after the other."""
 
     @abstractmethod
     def _repeated(self, count: int, inside: bool) -> "NestedTensor":
@@ -301,7 +301,7 @@ def product(xs: NestedTensor, ys: NestedTensor) -> Zipped:
 
 
 def join(*lists: NestedTensor) -> NestedTensor:
-    """Lists one behind the other.
+    """Lists one after the other.
 
     Raises InputError where their items are of different types, with the user's line.
     """

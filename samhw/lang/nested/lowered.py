@@ -25,7 +25,7 @@ class ParameterPart:
     Attributes:
         parameter: its name.
         items: for each list dimension the item that it is of; None for all of them.
-        extents: of the dimensions that are left; where the list is shorter, there are zeros behind it.
+        extents: of the dimensions that are left; where the list is shorter, there are zeros after it.
     """
 
     parameter: str

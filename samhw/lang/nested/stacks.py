@@ -1,4 +1,4 @@
-"""Stacks: blocks that follow each other, in one order of rounds, each some rounds behind the first.
+"""Stacks: blocks that follow each other, in one order of rounds, each some rounds after the first.
 
 The layers of a dilated RNN are one, and the copies of a cell that `side_by_side` makes. Of the loops of each
 block a wavefront makes one sequential index, the same for all; a block begins as soon as what it reads of
@@ -106,7 +106,7 @@ def _is_idle(function: NestedFunction, item: Item | Stack) -> bool:
 
 
 def _on_top(function: NestedFunction, stack: Stack, wavefront: Wavefront) -> Stack | None:
-    """A stack with one more block; None where the block has to come behind it."""
+    """A stack with one more block; None where the block has to come after it."""
     below = stack.wavefronts[0]
     extents = [[loop.extent for loop in each.loops] for each in (below, wavefront)]
     same = extents[0] == extents[1] and below.coefficients == wavefront.coefficients
@@ -129,7 +129,7 @@ def _on_top(function: NestedFunction, stack: Stack, wavefront: Wavefront) -> Sta
 
 
 def _rounds_behind(wavefront: Wavefront, indices: Sequence[object]) -> int | None:
-    """How many rounds behind what it reads at these indices an iteration is, if the blocks begin at once;
+    """How many rounds after what it reads at these indices an iteration is, if the blocks begin at once;
     None if that varies."""
     behind = 0
     for loop, a, index in zip(wavefront.loops, wavefront.coefficients, indices, strict=True):

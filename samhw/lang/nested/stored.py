@@ -42,7 +42,7 @@ class StoredBuffer:
     Attributes:
         tensor: its name.
         shape: its extents.
-        loops: the loops whose indices it has, in their order, behind the step if it has that.
+        loops: the loops whose indices it has, in their order, after the step if it has that.
         dims: all dimensions of the buffer, in their order.
         coefficients: what the step counts of each loop.
         stepped: whether it keeps all steps of a scan.

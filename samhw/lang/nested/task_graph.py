@@ -129,7 +129,7 @@ def _collect(
 
 
 def _edges(function: NestedFunction, name: str, node: str) -> Iterator[AccessEdge]:
-    """The accesses of an operation: what lies behind views, and behind states in each piece."""
+    """The accesses of an operation: what lies beneath views, and beneath states in each piece."""
     buffer = function.buffers[name]
     if not isinstance(buffer, Equation):
         return

@@ -71,6 +71,6 @@ def along(
 
 
 def _column(array: Array, count: int, rank: int) -> Array:
-    """The elements at points alone, behind the axes for their parts."""
+    """The elements at points alone, after the axes for their parts."""
     lead = array.shape[: array.ndim - 1 - rank]
     return np.broadcast_to(array, (*lead, count, *(1,) * rank)).reshape((*lead, count))

@@ -50,7 +50,7 @@ class Rounding:
 
     @classmethod
     def fixed(cls, width: int, fraction: int) -> "Rounding":
-        """Fixed point of that many bits, so many of them behind the point; saturates."""
+        """Fixed point of that many bits, so many of them after the point; saturates."""
         greatest = (2.0 ** (width - 1) - 1) * 2.0**-fraction
         return cls(0.0, 2.0 ** -(fraction + 1), greatest, greatest)
 
@@ -265,7 +265,7 @@ class RunningError(Domain):
             *values, error = found
         result = self.element(VALUES.reduced(reduction, values, zero), error)
         if reduction == "prod":
-            # Factors above 1 may come behind those below 1.
+            # Factors above 1 may come after those below 1.
             result[WEIGHT] = np.where(result[WEIGHT] > 0, np.maximum(result[WEIGHT], weight), 0)
         return result
 

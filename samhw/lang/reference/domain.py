@@ -107,7 +107,7 @@ class Domain(ABC):
     @abstractmethod
     def recurrence(self, factor: Array, value: Array, starts: NDArray[np.int64]) -> Array:
         """What ``h = h * factor + value`` becomes at each element of rows, which begin at `starts`, one
-        behind the other along the last axis. At the start of a row it is the value, whatever the factor."""
+        after the other along the last axis. At the start of a row it is the value, whatever the factor."""
 
     @abstractmethod
     def coordinate(
@@ -118,7 +118,7 @@ class Domain(ABC):
         Args:
             mask: 1 where an element counts, which may be uncertain; without it, all of them do.
             at: the coordinates of the elements, which ascend in each row.
-            starts: where rows begin, one behind the other along the last axis.
+            starts: where rows begin, one after the other along the last axis.
         """
 
     @abstractmethod

@@ -31,7 +31,7 @@ __all__ = ["Extended"]
 SIGN, OPEN = 5, 6
 
 _PARTS = 6
-"""Those of a factor in `RunningError`. Behind them come indicators: a sum of products counts points."""
+"""Those of a factor in `RunningError`. After them come indicators: a sum of products counts points."""
 
 _PASSING = ("abs", "relu", "leaky_relu", "max", "min", "rint", *NARROW)
 """Functions that give an infinity or NaN for one, whatever may be uncertain of their other argument."""

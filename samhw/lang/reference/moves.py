@@ -40,7 +40,7 @@ def reshaped(operand: Relation, access: Access, kept: Sequence[str], extents: Ma
 def concatenated(
     domain: Domain, concat: Concat, leaves: Mapping[Access, Relation], kept: Sequence[str]
 ) -> Relation:
-    """The parts, each behind those before it along an index."""
+    """The parts, each after those before it along an index."""
     index = concat.index
     parts = [elements(domain, leaves[access]) for access in concat.operands]
     lengths = [part.extents[index] for part in parts]

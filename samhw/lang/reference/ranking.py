@@ -22,7 +22,7 @@ def ranking(
 ) -> Relation:
     """The result of a statement that puts values in order, over the indices of its left side.
 
-    Every coordinate along the index is looked at, or those where the mask is not zero. A row has zeros behind
+    Every coordinate along the index is looked at, or those where the mask is not zero. A row has zeros after
     its last value.
 
     Args:

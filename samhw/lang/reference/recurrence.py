@@ -51,7 +51,7 @@ def _at_the_end(
     extents: Mapping[str, int],
     within: Points | None,
 ) -> Relation:
-    """What h has become behind the last point: each value times the factors of all points behind its own,
+    """What h has become after the last point: each value times the factors of all points after its own,
     summed up."""
     mask = statement.mask
     own = {run.index, *free_indices(run.factor), *(() if mask is None else mask.variables)}
@@ -64,7 +64,7 @@ def _at_the_end(
         behind, (), _products_behind(domain, factor, found.starts), {index: extents[index] for index in names}
     )
     # No tensor of a program has such a name.
-    access = Access.of("factors behind", names)
+    access = Access.of("factors after", names)
     kept = statement.lhs.names
     contraction = Contraction(domain, {**leaves, access: products}, extents, kept, (run.index,))
     factors: list[Expr] = [access, *factors_of(run.operand)]
@@ -73,7 +73,7 @@ def _at_the_end(
 
 
 def _products_behind(domain: Domain, factor: Array, starts: Integers) -> Array:
-    """For each element of rows, the product of the factors behind it in its row."""
+    """For each element of rows, the product of the factors after it in its row."""
     count = factor.shape[-1]
     backwards = count - row_ends(starts, count)[::-1]
     found = domain.reductions("prod", factor[..., ::-1], None)

@@ -230,7 +230,7 @@ def _entries(
     the indices that entries have and the points have not.
 
     Args:
-        values: those of the relation, with the axes of the indices `fixed` behind that of the entries.
+        values: those of the relation, with the axes of the indices `fixed` after that of the entries.
     """
     known = tuple(index for index in relation.points.indices if index in points.indices)
     spread = [index for index in relation.points.indices if index not in points.indices]
@@ -254,5 +254,5 @@ def _entries(
 
 
 def _index(relation: Relation, *places: object) -> tuple[Any, ...]:
-    """What takes those places along the axes behind the parts of an element."""
+    """What takes those places along the axes after the parts of an element."""
     return (*(slice(None),) * relation.lead, *places)

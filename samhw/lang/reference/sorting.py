@@ -29,7 +29,7 @@ def row_numbers(starts: Integers, count: int) -> Integers:
 
 
 def best(op: str, value: Array, counts: Mask, at: Integers, starts: Integers, k: int) -> Integers:
-    """The places of the best k elements of each row, in order, row by row; -1 behind the last one that
+    """The places of the best k elements of each row, in order, row by row; -1 after the last one that
     counts."""
     rows = row_numbers(starts, len(at))
     order = np.lexsort((at, *descending(op, value)[::-1], ~counts, rows))
@@ -70,7 +70,7 @@ class Uncertain:
         """The first and the last rank in its row that each element may have, counted from 0."""
         every = np.ones(len(self.at), bool)
         first = self._before(self.least, self.counts, self.most, itself=False)
-        # Another one is behind an element for sure, or may come before it.
+        # Another one is after an element for sure, or may come before it.
         return first, self._before(self.most, every, self.least, itself=True) - 1
 
     def _before(self, keys: Keys, counts: Mask, others: Keys, *, itself: bool) -> Integers:

@@ -13,7 +13,7 @@ __all__ = ["PartSize", "TensorSplit"]
 
 
 _last_cut: "WeakKeyDictionary[Tensor, tuple[object, tuple[Tensor, ...]]]" = WeakKeyDictionary()
-"""The parts that were last made of a tensor, behind what they were made by: capacities, statistics and the
+"""The parts that were last made of a tensor, after what they were made by: capacities, statistics and the
 run each ask for them, under one schedule after another."""
 
 

@@ -23,10 +23,10 @@ from samhw.tensors import Format, Tensor
 __all__ = ["Renumbering", "RowOrders", "order_rows", "renumbered"]
 
 _last_rows: "WeakKeyDictionary[Tensor, tuple[RowOrder, Rows]]" = WeakKeyDictionary()
-"""The rows of a tensor in the order that was last asked for, behind that."""
+"""The rows of a tensor in the order that was last asked for, after that."""
 
 _last_stored: "WeakKeyDictionary[Tensor, tuple[dict[int, Rows], Tensor]]" = WeakKeyDictionary()
-"""What a tensor was last renumbered to, behind what by: capacities, statistics and the run each ask."""
+"""What a tensor was last renumbered to, after what by: capacities, statistics and the run each ask."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _moved(tensor: Tensor, by: Mapping[int, Rows]) -> Tensor:
     if not by:
         return tensor
     fmt = tensor.format
-    # Zeros that have places because of where the entries are stay behind, as do those of blocks.
+    # Zeros that have places because of where the entries are stay after, as do those of blocks.
     coords, vals = tensor.to_coo(drop_zeros=fmt.is_by_place or fmt.block is not None)
     if fmt.is_by_place:
         fmt = Format.compressed(tensor.rank, fmt.mode_order)

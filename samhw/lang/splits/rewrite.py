@@ -103,7 +103,7 @@ def split_program(
         split: by input, its rule in words.
         joined: the results that may be computed part by part; None for all of them. A design that is there
             has decided that, maybe in other regions than it has now.
-        stored: the results whose terms over parts are stored each, and added behind that.
+        stored: the results whose terms over parts are stored each, and added after that.
 
     Raises:
         InputError: for a tensor that is no input, is moved as a whole or is a mask; a rule that it cannot be

@@ -21,7 +21,7 @@ class TensorPart:
     """One of the parts of a tensor.
 
     Attributes:
-        name: what is put behind the tensor's name.
+        name: what is put after the tensor's name.
         format: how it is stored.
         text: which entries it has, in words.
         width: of a bucket, how many cells a row of it has; None for a part without padding.

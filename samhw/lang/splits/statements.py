@@ -38,7 +38,7 @@ MOST_TERMS = 96
 """Of a statement: an expression nests at most 100 deep, and each term lies a level deeper than the next."""
 
 _Term = tuple[int, Expr]
-"""A term of a sum, behind its sign, 1 or -1."""
+"""A term of a sum, after its sign, 1 or -1."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class StatementsOverParts:
     added: list[str] = field(default_factory=list)
 
     def of(self, given: Statement) -> list[Statement]:
-        """A statement over parts, behind those that make the partial sums that it adds up.
+        """A statement over parts, after those that make the partial sums that it adds up.
 
         Raises:
             InputError: for more terms than a statement may have.

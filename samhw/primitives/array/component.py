@@ -1,4 +1,4 @@
-"""array: the values behind references."""
+"""array: the values at references."""
 
 from typing import Self
 
@@ -20,7 +20,7 @@ class Array(Primitive):
     """In `ref`, out `val`; EMPTY reads as zero.
 
     Args:
-        stored_width: bits of a place of the memory behind `mem_vals`.
+        stored_width: bits of a place of the memory at `mem_vals`.
         vals_capacity: its places.
     """
 
@@ -49,7 +49,7 @@ class Array(Primitive):
             val.o.ready.eq(pushed.ready),
             pushed.push.eq(val.o.push),
             pushed.strobe.eq(val.o.strobe),
-            # EMPTY becomes a zero behind the memory's register, so that nothing lies between the two.
+            # EMPTY becomes a zero after the memory's register, so that nothing lies between the two.
             pushed.token.kind.eq(Mux(token.kind == TokenKind.EMPTY, TokenKind.VAL, token.kind)),
             pushed.token.payload.eq(token.payload),
         ]

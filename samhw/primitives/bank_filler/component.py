@@ -33,7 +33,7 @@ class BankFiller(wiring.Component):
         flush: the stops that the bank before them is drained for, DONE, and the stops of lists without any.
         free: a token for each bank that is not in use and has been drained.
         bank: the bank in use.
-        update, addr, operand: the operand, which is one payload of `values` behind the other, is to be
+        update, addr, operand: the operand, which is one payload of `values` after the other, is to be
             combined with what is at the address.
         pending: an accumulation at that address is still under way; its next one waits.
         beyond: a coordinate of the update has more bits than it may.
@@ -101,7 +101,7 @@ class BankFiller(wiring.Component):
         crds = [(head.payload.payload, width) for head, width in zip(heads, self.bits, strict=False)]
         # A flush overtakes no accumulation. One that fires in t can be read from t + L₊ + 2 on; a flush is
         # pushed in t + 1 at the earliest, so that the first fetch has it from t + L₊ + 2 on. Bits are marked
-        # earlier than that, and values are read later: behind a walker's `memory` and `step`.
+        # earlier than that, and values are read later: after a walker's `memory` and `step`.
         m.submodules.flush_output = flush = Output(8, latency=self.latency + 1)
         wiring.connect(m, flush.o, wiring.flipped(self.flush))
 

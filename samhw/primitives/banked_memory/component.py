@@ -11,7 +11,7 @@ __all__ = ["BankedMemory", "CombineSignature", "UpdateSignature", "next_bank"]
 
 
 def next_bank(bank: Value, banks: int) -> Value:
-    """The bank whose turn comes behind that of `bank`."""
+    """The bank whose turn comes after that of `bank`."""
     return ~bank if banks == 2 else Mux(bank == banks - 1, 0, bank + 1)
 
 
@@ -37,7 +37,7 @@ class BankedMemory(wiring.Component):
 
     With L for `latency`: an update in cycle t reads the word in t, hands it out with the operand in t + 2,
     and writes the new word in t + L + 1: a read in t + L + 2 sees it. Updates of one word must be L cycles
-    apart, so that the second finds the result of the first. One that comes L or L + 1 cycles behind another
+    apart, so that the second finds the result of the first. One that comes L or L + 1 cycles after another
     reads too early to find it in the memory, and takes it from registers.
 
     A drain in cycle t gives the word in t + 1 (only then) and clears it in t + 1. It clears only the topmost
@@ -45,7 +45,7 @@ class BankedMemory(wiring.Component):
 
     Members:
         bank (In), drain_bank (In): the banks that updates and drains work on, never the same in a cycle with
-            a drain or behind one. A bank's first drain must come L + 2 cycles or more after its last update,
+            a drain or after one. A bank's first drain must come L + 2 cycles or more after its last update,
             its first update three or more after its last drain.
         update (In), drain (In): at most one update and one drain a cycle.
         pending (Out): the word at `update.addr` was updated less than L cycles ago; `update.en` must be low.

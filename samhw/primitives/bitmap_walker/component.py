@@ -25,7 +25,7 @@ class BankedWord(wiring.Component):
 
     Members:
         bank (In), drain_bank (In): the banks that updates and drains work on, never the same in a cycle with
-            a drain or behind one. A bank's first drain must come two cycles or more after its last update.
+            a drain or after one. A bank's first drain must come two cycles or more after its last update.
         update (In): sets the bit whose number is `operand`.
         drain (In): at most one in a cycle.
         sweep (In): clears the words of all banks. Not together with the others.
@@ -236,7 +236,7 @@ class BitmapWalker(wiring.Component):
         both = [addr, word]
         table = FiringTable(m, both)
         with m.If((word.payload.kind == TokenKind.VAL) & left.any()):
-            # A word of the top walker comes with a stop, which is pushed behind its bits. One of another
+            # A word of the top walker comes with a stop, which is pushed after its bits. One of another
             # walker comes with an address, and leaves with its last bit.
             last = Const(0) if self._top else ~more_than_one(left)
             with table.row(

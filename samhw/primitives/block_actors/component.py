@@ -1,4 +1,4 @@
-"""What running_blocks and recur have in common: the actors behind their rounds, which join blocks."""
+"""What running_blocks and recur have in common: the actors after their rounds, which join blocks."""
 
 from collections.abc import Mapping
 
@@ -104,7 +104,7 @@ class AddCarry(RunningActor):
         place = Signal(self.rounds)
         behind = Signal()
         kept = Signal.like(before, reset_less=True)
-        carried = Signal()  # a block begins, or would, behind whole blocks
+        carried = Signal()  # a block begins, or would, after whole blocks
         _connect(m, self)
         m.d.comb += [
             carried.eq(behind & (place == 0)),

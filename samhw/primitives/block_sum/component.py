@@ -98,7 +98,7 @@ class _Mark(SumActor):
 
 
 class _Adder(SumActor):
-    """An actor with the inputs `sum` and `stop` and an adder behind its outputs."""
+    """An actor with the inputs `sum` and `stop` and an adder after its outputs."""
 
     def __init__(self, width: int, step: ReduceStep | BlockStep):
         self.step = step

@@ -1,7 +1,7 @@
 """The actors of reduce_scalar for floating-point sums, and for products: blocks of eight, pairwise, then one
 after another.
 
-Beside each element goes the token that says what comes behind it: VAL(0) if its fiber goes on, EMPTY if it
+Beside each element goes the token that says what comes after it: VAL(0) if its fiber goes on, EMPTY if it
 ends and its list goes on, or the STOP that ends the list.
 """
 
@@ -32,7 +32,7 @@ CHAIN_STATE = (0, 0, 0)
 
 
 def stop_behind(stop: int, out_kind: Words, out_data: Words) -> bool:
-    """Puts on output 1 what comes behind the sum of a fiber, or of none, at whose end is this STOP; gives
+    """Puts on output 1 what comes after the sum of a fiber, or of none, at whose end is this STOP; gives
     whether a fiber ends."""
     ends = stop & 15 == 0
     if stop == S0:
@@ -73,7 +73,7 @@ def _combined(
 
 
 def mark(words: int = 1) -> Step:
-    """From the stream to elements with what comes behind them. Input: val. Outputs: sum, stop. An element may
+    """From the stream to elements with what comes after them. Input: val. Outputs: sum, stop. An element may
     be a block of so many `words`."""
     more, held = words - 1, len(MARK_STATE)
     wait = firing(1)

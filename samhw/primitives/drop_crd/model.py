@@ -12,7 +12,7 @@ START = (0, 0, NONE, 0)
 
 
 def _emit(kind: int, data: int, state: Words, out_kind: Words, out_data: Words) -> int:
-    """Emits a token on inner, behind the one that is pending; gives the set of outputs that it pushes to."""
+    """Emits a token on inner, after the one that is pending; gives the set of outputs that it pushes to."""
     if state[PEND] == NONE:
         if kind == STOP and data == S0:
             state[PEND] = STOP

@@ -29,7 +29,7 @@ class Pair(NamedTuple):
     empty: Value
     """The fiber at the heads ends where it starts."""
     single: Value
-    """It ends one place behind."""
+    """It ends one place later."""
 
 
 class Fetch(NamedTuple):

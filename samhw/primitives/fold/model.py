@@ -53,7 +53,7 @@ def expand(node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
     shape, over = params["shape"], params["over"]
     kept = [axis for axis in range(len(shape)) if axis not in over]
     words, results = prod(shape), prod(folded_shape(params))
-    # Result after result; what goes into one keeps its order. Further words lie behind the first.
+    # Result after result; what goes into one keeps its order. Further words lie after the first.
     numbers = np.arange(words, dtype=np.int64).reshape(shape)
     parts = numbers.transpose([*kept, *over]).reshape(-1)
     op = graph.operand_type(node).scalar(REDUCTIONS[params["op"]])

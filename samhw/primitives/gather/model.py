@@ -41,7 +41,7 @@ def _take_back(n: int, m: int) -> Step:
                     state[TURN] = behind
                 return here | here << TAKES | push
             if word & 15 < m and not state[OVER] >> behind & 1:
-                # The list of this lane is over. Is the row behind this one the last one of all?
+                # The list of this lane is over. Is the row after this one the last one of all?
                 looked = here | 1 << behind
                 if kind[behind] == NONE:
                     return looked

@@ -23,7 +23,7 @@ __all__ = ["Matmul"]
 
 
 class Matmul(Primitive):
-    """In `a` and `b`, out `val`; EMPTY counts as zeros. A multiplier for each product, and behind them trees
+    """In `a` and `b`, out `val`; EMPTY counts as zeros. A multiplier for each product, and after them trees
     of adders, a tree for each element of the result.
 
     Args:

@@ -64,5 +64,5 @@ def operand_shape(params: Params, port: str) -> tuple[int, ...]:
 
 
 def rounds(params: Params) -> int:
-    """How many additions lie behind each other in a sum."""
+    """How many additions follow each other in a sum."""
     return int(prod(params["over"]) - 1).bit_length()

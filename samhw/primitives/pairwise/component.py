@@ -14,12 +14,12 @@ Word = tuple[Value, Value]
 
 
 def rounds(count: int) -> int:
-    """How many units lie behind each other where so many words are combined."""
+    """How many units follow each other where so many words are combined."""
     return (count - 1).bit_length()
 
 
 def computed(m: Module, name: str, unit: Unit, left: Value, right: Value, rest: int = 0) -> Word:
-    """A word as a unit makes it, with `rest` registers behind it."""
+    """A word as a unit makes it, with `rest` registers after it."""
     m.submodules[name] = unit
     m.d.comb += [unit.a.eq(left), unit.b.eq(right)]
     return delayed(m, unit.result, rest), delayed(m, unit.overflow, rest)

@@ -17,7 +17,7 @@ def pairwise(op: ScalarOp, words: Words, begin: int, count: int, length: int) ->
     side.
 
     Args:
-        words: the first of each sum from `begin` on, then the second of each, and so on; and behind all of
+        words: the first of each sum from `begin` on, then the second of each, and so on; and after all of
             them as much room again, which is used too.
         count: how many are combined to one.
         length: how many sums there are.

@@ -22,7 +22,7 @@ class Pick(Primitive):
     """In `at` and `ref`, out `ref`: r * N + crd[p], N being the run-time `extent`.
 
     Args:
-        crd_capacity: words of the memory behind `mem_crd`.
+        crd_capacity: words of the memory at `mem_crd`.
     """
 
     def __init__(self, *, arch: Arch, crd_capacity: int):

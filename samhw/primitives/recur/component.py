@@ -61,7 +61,7 @@ class Recur(Primitive):
         m = Module()
         latency = self.add.latency
         near = self.arch.internal_depth(latency)
-        # Behind the last round a block waits for what is before it.
+        # After the last round a block waits for what is before it.
         waiting = 2 * latency + 2
 
         def joined(name: str, source: wiring.PureInterface, sink: wiring.PureInterface, depth: int) -> None:

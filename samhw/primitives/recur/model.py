@@ -174,7 +174,7 @@ def expand(node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
     add, multiply = value.scalar("add"), value.scalar("mul")
     latency = arch.reduce_latency("recur", value)
     near = Link(latency, arch.internal_depth(latency))
-    # Behind the last round a block waits for what is before it.
+    # After the last round a block waits for what is before it.
     waiting = Link(latency, 2 * latency + 2)
     rounds = block.bit_length() - 1
     actors, links = [], {"carry": near, "loop": Link(latency, 2)}

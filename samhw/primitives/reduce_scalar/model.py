@@ -187,7 +187,7 @@ def _in_blocks(
     actors = [_actor("mark", mark(words), ("val",), ("sum0", "stop0"), MARK_STATE, words)]
     links = {"sum0": step, "stop0": step}
     added = Link(latency, arch.internal_depth(latency))
-    # Behind the last round blocks wait for the addition of the one before them.
+    # After the last round blocks wait for the addition of the one before them.
     waiting = Link(latency, 2 * latency + 2)
     for k in range(rounds):
         here, there = (f"sum{k}", f"stop{k}"), (f"sum{k + 1}", f"stop{k + 1}")

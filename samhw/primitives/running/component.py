@@ -22,7 +22,7 @@ __all__ = ["Running"]
 
 class Running(Primitive):
     """In and out `val`: *accumulate*, or the blocks of a floating-point sum or of a product; if `exclusive`,
-    *delay* behind it.
+    *delay* after it.
 
     Args:
         op: `sum`, `max`, `min` or `prod`.

@@ -93,7 +93,7 @@ def _in_blocks(
     rounds = block.bit_length() - 1
     actors, links = [], {}
     near = Link(latency, arch.internal_depth(latency))
-    # Behind the last round a block waits for the sum of those before it.
+    # After the last round a block waits for the sum of those before it.
     waiting = Link(latency, 2 * latency + 2)
     for k in range(rounds):
         here, there = f"val{k}" if k else "val", f"val{k + 1}"

@@ -11,7 +11,7 @@ __all__ = ["SPEC"]
 
 class _Running(KeepsLevels):
     kind = "running"
-    rule = "Gives behind each value what all values of the fiber up to there fold to."
+    rule = "Gives after each value what all values of the fiber up to there fold to."
     params = parameters(
         op=choice(*REDUCTIONS),
         exclusive=Param("true or false", lambda given: isinstance(given, bool), optional=True),

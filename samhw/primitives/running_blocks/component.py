@@ -47,7 +47,7 @@ class RunningBlocks(RunningActor):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         near = self.arch.internal_depth(self.latency)
-        # Behind the last round a block waits for the sum of those before it.
+        # After the last round a block waits for the sum of those before it.
         waiting = 2 * self.latency + 2
 
         def joined(name: str, source: wiring.PureInterface, sink: wiring.PureInterface, depth: int) -> None:

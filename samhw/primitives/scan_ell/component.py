@@ -67,7 +67,7 @@ class ScanEll(Primitive):
             beyond.eq(is_fiber & (fiber.payload >= self.cnt_capacity)),
             asked.eq(is_fiber),
             counted.eq(asked),
-            # Of the register, as no comparison lies behind the memory.
+            # Of the register, as no comparison lies after the memory.
             too_many.eq(counted & (count > self.width)),
         ]
         walk = walk_stored(m, self, pair, self.arch, self.crd_capacity)

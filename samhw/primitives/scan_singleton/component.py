@@ -21,7 +21,7 @@ class ScanSingleton(Primitive):
     """In `ref`, out `crd` and `ref`: *walk* over `ref` itself.
 
     Args:
-        crd_capacity: words of the memory behind `mem_crd`.
+        crd_capacity: words of the memory at `mem_crd`.
 
     Members:
         extent: beyond all coordinates; stable while there are tokens.

@@ -11,7 +11,7 @@ __all__ = ["SPEC"]
 
 class _Shift(Plain):
     kind = "shift"
-    rule = "Moves coordinates up behind those of the parts before it."
+    rule = "Moves coordinates up after those of the parts before it."
     moves = True
     params = parameters(extent=EXTENT)
     cell = None

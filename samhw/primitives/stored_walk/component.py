@@ -42,7 +42,7 @@ def walk_between(m: Module, pair: Pair) -> Between:
     e = ends.payload.payload
     width = len(e)
     s = Const(0, width) if pair.from_zero else starts.payload.payload
-    # Behind the first coordinate, the position s + c and whether it is the last are made a cycle ahead.
+    # After the first coordinate, the position s + c and whether it is the last are made a cycle ahead.
     following = Signal(width)
     following_is_last = Signal()
     position = Signal(width)
@@ -67,7 +67,7 @@ def check_coordinates(
 ) -> tuple[Value, Value]:
     """Whether a stored coordinate lies beyond its extent, and whether it does not increase.
 
-    Both a cycle later, so that no comparison lies behind the memory.
+    Both a cycle later, so that no comparison lies after the memory.
 
     Args:
         coordinate: what the memory answers.

@@ -1,4 +1,4 @@
-"""What the actors inside reduce_scalar have in common: sums, and beside each what comes behind it."""
+"""What the actors inside reduce_scalar have in common: sums, and beside each what comes after it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,7 +25,7 @@ class SumActor(SharedPart):
 
     Members:
         i: the inputs.
-        o: `sum` and `stop`. The stop token behind a sum is EMPTY if its fiber ends, and a STOP, for the
+        o: `sum` and `stop`. The stop token after a sum is EMPTY if its fiber ends, and a STOP, for the
             output, if more ends with it; VAL if the fiber goes on.
         fired, protocol: as in `FiringTable`.
         overflow: a sum is out of the range of its type.

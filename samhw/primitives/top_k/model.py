@@ -9,7 +9,7 @@ from samhw.sim.step import DONE, NONE, PAYLOAD, PROTOCOL, STOP, VAL, Memory, Ste
 __all__ = ["expand"]
 
 FILLED, SLOTS = 0, 1
-"""The number of slots in use; then the values of all slots, and behind them the coordinates."""
+"""The number of slots in use; then the values of all slots, and after them the coordinates."""
 
 CRD_AND_VAL, RANK, ALL = 0b011, 0b100, 0b111
 

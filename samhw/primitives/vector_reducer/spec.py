@@ -32,7 +32,7 @@ class ReducerToVectors(Reducer):
     take some cycles, but what passes by it waits for a whole fiber."""
 
     values: tuple[str, ...]
-    """The inputs behind the coordinates."""
+    """The inputs after the coordinates."""
 
     def refusal(self, depth: int, params: Params) -> str | None:
         return too_shallow(depth, len(params["bits"]) + 1)

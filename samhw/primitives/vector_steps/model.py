@@ -51,7 +51,7 @@ def accumulate(bits: Sequence[int], bitmaps: int, banks: int, update: Update) ->
     """Adds each point to the bank in use, which is flushed when the reduced level ends.
 
     Inputs: crd0 .. crd<n-1>, to multiply by factor, val, bank. Output: flush. Memory, for each bank: values,
-    present, the bitmaps. `state[KEY]` is the place that the last firing has updated, bank behind bank.
+    present, the bitmaps. `state[KEY]` is the place that the last firing has updated, bank after bank.
     """
     n, (op, multiply, words) = len(bits), update
     rescales = multiply is not None
@@ -157,7 +157,7 @@ def _add_block(
 
 
 def _mark(bitmaps: int, memory: Memory, present: int, addr: int) -> None:
-    """Notes that an address is present: in the memory of that place, and in the bitmaps behind it."""
+    """Notes that an address is present: in the memory of that place, and in the bitmaps after it."""
     memory[present][addr] = 1
     for k in range(bitmaps):
         memory[present + 1 + k][addr >> 5 * (k + 1)] |= 1 << (addr >> 5 * k & 31)

@@ -19,7 +19,7 @@ class Walk(wiring.Component):
         empty: n = 0; looked at only while `first` and the head is VAL.
         last: c = n - 1; looked at only while the head is VAL.
         first: c = 0.
-        step: a coordinate is pushed; the scanner moves on to c + 1, or to 0 behind the last.
+        step: a coordinate is pushed; the scanner moves on to c + 1, or to 0 after the last.
         crd, ref: the two pushes, always together.
         fired: a firing happens in this cycle.
     """
@@ -48,7 +48,7 @@ class Walk(wiring.Component):
         ]
 
     def drive(self, m: Module, ports: wiring.PureInterface, crd: Output, ref: Output) -> None:
-        """Connects the two pushes to a scanner's outputs, behind what gives them their words."""
+        """Connects the two pushes to a scanner's outputs, after what gives them their words."""
         wiring.connect(m, self.crd, crd.i)
         wiring.connect(m, self.ref, ref.i)
         wiring.connect(m, crd.o, wiring.flipped(ports.crd))

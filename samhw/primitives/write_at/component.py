@@ -19,7 +19,7 @@ class WriteAt(Writer):
     """In `ref` and `val`, in lockstep; EMPTY in `val`, whose payload is zero, is stored as such.
 
     Args:
-        stored_width: bits of a place of the memory behind `mem_vals`.
+        stored_width: bits of a place of the memory at `mem_vals`.
         vals_capacity: its places.
     """
 

@@ -19,7 +19,7 @@ class WriteCompressed(Writer):
     """In `crd`.
 
     Args:
-        pos_capacity, crd_capacity: words of the memories behind `mem_pos` and `mem_crd`.
+        pos_capacity, crd_capacity: words of the memories at `mem_pos` and `mem_crd`.
     """
 
     def __init__(self, *, arch: Arch, pos_capacity: int, crd_capacity: int, stall_port: bool = False):

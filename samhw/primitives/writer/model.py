@@ -10,7 +10,7 @@ _FULL = fault(CAPACITY, 1)
 
 
 def append(words: Words, word: int, state: Words, count: int) -> int:
-    """Stores a word behind those that are there, of which the register `count` tells how many; gives 0, or
+    """Stores a word after those that are there, of which the register `count` tells how many; gives 0, or
     the fault of a memory that is full."""
     n = state[count]
     if n >= len(words):

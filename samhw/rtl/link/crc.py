@@ -22,9 +22,9 @@ class Crc(wiring.Component):
 
     start: the next byte is the first one.
     data, valid: in this cycle, a byte; not while `busy`.
-    busy: the last byte is not counted in yet. For eight cycles behind it.
+    busy: the last byte is not counted in yet. For eight cycles after it.
     crc: that of the bytes.
-    matches: the last four of the bytes are the CRC of the others; known a cycle behind `busy`.
+    matches: the last four of the bytes are the CRC of the others; known a cycle after `busy`.
     """
 
     start: Signal

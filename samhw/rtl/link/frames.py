@@ -22,7 +22,7 @@ class Deframer(wiring.Component):
     Members:
         data, valid, broken: as of `Receiver`; bytes come more than nine cycles apart.
         content, take: in this cycle, a byte of a frame, which came in the last one; those of its CRC come
-            behind, as if they belonged to it.
+            after, as if they belonged to it.
         end: in this cycle, a flag.
         good: with `end`: what lies before it, back to the flag before, is whole.
     """

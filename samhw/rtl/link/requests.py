@@ -10,7 +10,7 @@ from samhw.rtl.units.pipeline import delayed
 __all__ = ["HEADER", "MOST_WORDS", "Requests"]
 
 MOST_WORDS = 511
-"""Of a request. The CRC lies behind them in the memory, which so has 512 words: one block of an ECP5."""
+"""Of a request. The CRC lies after them in the memory, which so has 512 words: one block of an ECP5."""
 
 _HEADER = 8
 _CRC = 4
@@ -26,7 +26,7 @@ class Requests(wiring.Component):
 
     Members:
         data, valid, broken: as of `Receiver`.
-        busy: a request is under way, from the cycle behind `arrived` on.
+        busy: a request is under way, from the cycle after `arrived` on.
         arrived: a whole request came in the last cycle; `header`, `words` and the memory keep it while
             `busy`.
         header: its header.

@@ -21,7 +21,7 @@ __all__ = ["accumulate_unit", "alu_unit", "scale_unit"]
 
 
 def alu_unit(op: str, value_type: ValueType, to: ValueType | None = None, *, latency: int = 0) -> Unit:
-    """The pipeline behind `alu`: operands `a`, `b`, `c`, as many as the operation has.
+    """The pipeline of `alu`: operands `a`, `b`, `c`, as many as the operation has.
 
     Args:
         op: an operation of the value type, `convert` or `scale`.

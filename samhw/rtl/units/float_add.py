@@ -20,7 +20,7 @@ _CUTS = {
     7: (1, 0, 1, 0, 1, 0, 1),
     23: (1, 1, 1, 1, 1, 0, 1),
 }
-"""By mantissa, the registers behind each stage: swap, alignment, sum, count of zeros, shift, decision which
+"""By mantissa, the registers after each stage: swap, alignment, sum, count of zeros, shift, decision which
 way to round, rounding. Subnormals are shifted back before the decision."""
 
 

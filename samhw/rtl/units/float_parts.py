@@ -158,7 +158,7 @@ def round_integer(
     Args:
         value: unsigned, more than `mantissa + 1` bits, not normalised.
         exponent: of its lowest bit, signed, not biased.
-        cuts: behind the count of leading zeros, behind the shift, and in `round_significand`.
+        cuts: after the count of leading zeros, after the shift, and in `round_significand`.
     """
     counted, shifted, decided = cuts
     width = len(value)

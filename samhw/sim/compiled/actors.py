@@ -116,7 +116,7 @@ class Actors:
         )
 
     def _put_lists(self, name: str, rows: Sequence[Sequence[int]]) -> Words:
-        """Puts a list of words for each worker behind one another; notes their addresses in the records, and
+        """Puts a list of words for each worker after one another; notes their addresses in the records, and
         how many words they are if that is in COUNTS."""
         words = np.array([word for row in rows for word in row], np.int64)
         lengths = [len(row) for row in rows]

@@ -74,7 +74,7 @@ def wait_for_two(tokens: int, firings: int, count: int, i: int, ready: int, othe
     """Raises the cycles in which firings have their tokens to those of inputs i and i + 1.
 
     Args:
-        ready: address of the cycle in which the next token of input i is there, and behind it those of the
+        ready: address of the cycle in which the next token of input i is there, and after it those of the
             ones that follow.
         other: the same of input i + 1.
         zero: address of a zero.
@@ -112,7 +112,7 @@ def take_turns(cycles: int, tokens: int, slots: int, count: int, last: int) -> N
 
 @apart
 def pick_two(cycles: int, firings: int, count: int, bit: int, other: int, first: int, second: int) -> int:
-    """The cycles of the firings with a bit, one behind the other, and of those with another in a second row.
+    """The cycles of the firings with a bit, one after the other, and of those with another in a second row.
 
     Gives how many they are, in the halves of a word.
     """

@@ -147,7 +147,7 @@ class Channels:
 
         Args:
             seen: how many it has seen; None if none of this run.
-            window: the first cycle whose pops it sees, and the cycle behind the last one.
+            window: the first cycle whose pops it sees, and the cycle after the last one.
         """
         queue, rows, base = self.queues[n], self.rows(n), int(self.table["base"][n])
         assert queue.tap is not None
@@ -188,9 +188,9 @@ class Channels:
         """Puts the tokens that are left into a queue.
 
         Args:
-            popped: where in the rows the token is behind those whose pops are timed,
-            found: behind those whose pops are found,
-            pushed: and behind those whose pushes are timed.
+            popped: where in the rows the token is after those whose pops are timed,
+            found: after those whose pops are found,
+            pushed: and after those whose pushes are timed.
         """
         queue, rows = self.queues[n], self.rows(n)
         blocks = _further(queue, rows)[popped:pushed]
@@ -216,7 +216,7 @@ def _plain_rows(queue: Queue) -> int:
 
 
 def _further(queue: Queue, rows: Words) -> Words:
-    """The words of blocks behind the first: an array with a line for each token, in the rows behind those."""
+    """The words of blocks after the first: an array with a line for each token, in the rows after those."""
     own = rows[_plain_rows(queue) :]
     return own.reshape(rows.shape[1], queue.words - 1)
 
@@ -229,7 +229,7 @@ def _come(queue: Queue) -> int:
 def _addresses(
     begin: ArrayLike, base: ArrayLike, size: ArrayLike, late: ArrayLike, further: ArrayLike
 ) -> dict[str, Words]:
-    """The words of channels for rows that lie at `begin`, one behind the other, and behind these so many
+    """The words of channels for rows that lie at `begin`, one after the other, and after these so many
     further words of each token."""
     first = np.asarray(begin) - 8 * np.asarray(base)
     bytes_of_row = 8 * np.asarray(size)

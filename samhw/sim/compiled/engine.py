@@ -34,7 +34,7 @@ def run(
     found that cannot be timed, and everything is left as it was when nobody could go on.
 
     Args:
-        window: first cycle whose tokens the taps see, and the cycle behind the last one.
+        window: first cycle whose tokens the taps see, and the cycle after the last one.
         arbiter: serves those that have memories off chip.
 
     Raises:

@@ -25,7 +25,7 @@ class Head(Record):
     more: int
     """Address of its further words, if it is a block."""
     end: int
-    """Address behind the last one."""
+    """Address after the last one."""
 
 
 class Tail(Record):

@@ -159,7 +159,7 @@ class Image:
         """Shows the tokens popped since to the taps.
 
         Args:
-            window: the first cycle whose pops they see, and the cycle behind the last one.
+            window: the first cycle whose pops they see, and the cycle after the last one.
             seen: how many tokens of each channel they have seen, by its number, which is brought up to date.
         """
         for n in self.tapped:

@@ -38,7 +38,7 @@ ENDED, CALM, AGAIN = range(3)
 """What is left: no firing that can be timed; those that follow some that did not wait; others."""
 
 ZERO, LAST = 0, 8
-"""Where words lie behind `GraphRecord.scratch`: a zero, and the cycle of the firing before;"""
+"""Where words lie after `GraphRecord.scratch`: a zero, and the cycle of the firing before;"""
 
 CYCLES, WORDS, TOKENS, SLOTS, SOME, OTHER = (16 + 8 * ROWS * row for row in range(6))
 """and rows of the firings: their cycles, what the step function gave, when their tokens are there and when
@@ -212,7 +212,7 @@ def next_ready(me: ActorRecord, i: int) -> int:
 
 
 def leave(me: ActorRecord, i: int, cycles: int, count: int) -> None:
-    """Notes the cycles behind those in which so many tokens of input i are taken."""
+    """Notes the cycles after those in which so many tokens of input i are taken."""
     channel, popped = input_channel(me, i), popped_of(me, i)
     put(channel.freed + 8 * popped[0], cycles, count, 1)
     popped[0] += count

@@ -53,7 +53,7 @@ def tell_producer(address: int, first: int, end: int, careful: int) -> None:
         return
     if producer.stale <= 0:
         return
-    # A firing that waited behind its slots comes no later for one that is free in the meantime; but it has
+    # A firing that waited after its slots comes no later for one that is free in the meantime; but it has
     # waited for that one then.
     early = exceeds(freed, come, count, channel.latency + producer.slip)
     if early < count:
@@ -68,7 +68,7 @@ def tell_producer(address: int, first: int, end: int, careful: int) -> None:
 def tell_consumer(address: int, first: int, new: int, careful: int) -> None:
     """Marks the consumer of a channel if it may have looked at a token before that is there.
 
-    The token `first` comes in another cycle than before, and those behind it may.
+    The token `first` comes in another cycle than before, and those after it may.
 
     Args:
         new: nothing of the producer was timed before in this phase.
@@ -77,7 +77,7 @@ def tell_consumer(address: int, first: int, new: int, careful: int) -> None:
     consumer = ActorRecord.at(channel.consumer)
     if first < channel.pushed:
         channel.counted = 0
-    # Behind the head of those that are left nobody looks.
+    # After the head of those that are left nobody looks.
     count = min(channel.pushed, channel.popped + 1) - first
     if count <= 0 or consumer.stale <= 0:
         return
@@ -87,7 +87,7 @@ def tell_consumer(address: int, first: int, new: int, careful: int) -> None:
     # Nobody looks at a token before the one in front of it is taken.
     ready, front = channel.ready + 8 * first, channel.freed + 8 * (first - 1)
     early = exceeds(ready, front, count, 0)
-    # Behind those that are taken nobody looks.
+    # After those that are taken nobody looks.
     if early < count and words_at(front, count)[early] < NEVER:
         if new and words_at(ready, count)[early] < NEVER:
             if consumer.held:

@@ -16,7 +16,7 @@ class Wait(Record):
     """What a firing waits for, one after the other, and the cycles in which that is there."""
 
     soonest: int
-    """The cycle behind the actor's last firing."""
+    """The cycle after the actor's last firing."""
     there: int
     """All tokens are there."""
     late: int

@@ -15,7 +15,7 @@ from samhw.sim.machine_code import UNKNOWN, call, words_at
 __all__ = ["LACKS_ROOM", "MORE", "QUIET", "SLACK", "run_phases"]
 
 SLACK = 2
-"""Words behind the last token that are looked at, though nothing comes of it."""
+"""Words after the last token that are looked at, though nothing comes of it."""
 
 QUIET, MORE, LACKS_ROOM = range(3)
 """How phases end: nothing can go on; they may go on; rows of a channel are too short for another phase."""

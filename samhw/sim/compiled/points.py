@@ -53,7 +53,7 @@ class Now(Record):
     cycle: int
     """That of the last one."""
     slip: int
-    """The most cycles that a firing of the phase has waited behind its slots."""
+    """The most cycles that a firing of the phase has waited after its slots."""
     calm: int
     """How many of the last ones came without a wait."""
     ease: int
@@ -110,7 +110,7 @@ def point_words(inputs: int, queues: int) -> int:
 
 
 def points_words(phase: int, inputs: int, queues: int) -> int:
-    """Words for the points of an actor in a phase of so many firings, for its place behind them, and for what
+    """Words for the points of an actor in a phase of so many firings, for its place after them, and for what
     lies in front of them."""
     return (phase // SPAN + 4) * point_words(inputs, queues) + words_before(inputs, queues)
 
@@ -131,7 +131,7 @@ def changes_of(me: ActorRecord) -> Words:
 
 
 def place_of(me: ActorRecord) -> int:
-    """Address of the words behind an actor's points in which it puts down where its timing is, while others
+    """Address of the words after an actor's points in which it puts down where its timing is, while others
     go on with it (many_firings.py): as in a point."""
     return me.points + 8 * point_words(me.input_count, me.output_count) * me.point_count
 
@@ -228,7 +228,7 @@ def keep_point(timing: Timing) -> None:
 
 
 def last_good_point(me: ActorRecord) -> int:
-    """The address of the last point before which no firing changes; drops those behind it.
+    """The address of the last point before which no firing changes; drops those after it.
 
     Nor is that point itself kept if it is only where timing has stopped, too close to the one before it.
     """

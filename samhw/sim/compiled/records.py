@@ -44,7 +44,7 @@ class ActorRecord(Record):
     state: int
     """Address of its registers."""
     tokens: int
-    """Address of the kinds, and behind them the payloads, of the tokens that it is about to push."""
+    """Address of the kinds, and after them the payloads, of the tokens that it is about to push."""
 
     left: int
     """Firings that may still be found in this phase."""
@@ -88,9 +88,9 @@ class ActorRecord(Record):
     fresh: int
     """Nothing of it was timed yet in this phase: its firings are assumed to come in time."""
     held: int
-    """In this phase or one before its slots held it back: it is timed behind its consumers,"""
+    """In this phase or one before its slots held it back: it is timed after its consumers,"""
     follows: int
-    """and behind its producers too, since its tokens came later than was assumed."""
+    """and after its producers too, since its tokens came later than was assumed."""
     again: int
     """It was timed more than once in the phase, or in the one before if it was not timed yet."""
     points: int
@@ -101,7 +101,7 @@ class ActorRecord(Record):
     spaced: int
     stalled: int
     slip: int
-    """The most cycles that a firing of the phase has waited behind its slots, for a spacing or a gate."""
+    """The most cycles that a firing of the phase has waited after its slots, for a spacing or a gate."""
     gate: int
     """Address of the gate's words, and how many they are."""
     gate_words: int
@@ -119,7 +119,7 @@ class ChannelRecord(Record):
     tokens: int
     """Row of tokens (packing.py)."""
     more: int
-    """Of blocks, the words behind the first of each token, one token behind the other; 0 where there are
+    """Of blocks, the words after the first of each token, one token after the other; 0 where there are
     none,"""
     more_words: int
     """and how many they are."""
@@ -159,7 +159,7 @@ class ChannelRecord(Record):
     """The same with those of the phase that has just been timed."""
     new_popped: int
     new_high: int
-    """What `high` will be behind that phase, and what it adds to `dwell`."""
+    """What `high` will be after that phase, and what it adds to `dwell`."""
     new_dwell: int
     counted: int
     """Whether these are there, for the cycles that are known."""

@@ -1,7 +1,7 @@
 """The cycles of the firings of one actor, from what is known of its channels.
 
 It is the recurrence of docs/timing.md, as `samhw.sim.engine` has it, over firings and tokens that are found
-already. Tokens and slots behind those that rows say something of are assumed to come in time; if nothing is
+already. Tokens and slots after those that rows say something of are assumed to come in time; if nothing is
 assumed, rows have NEVER for them. Whoever was timed with a cycle that changes is marked, and timed again
 (settle.py).
 """

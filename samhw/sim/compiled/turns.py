@@ -41,7 +41,7 @@ def is_fresh(address: int) -> bool:
 
 
 def known_tokens(channel: ChannelRecord, address: int) -> int:
-    """Up to which token its row says when they come: those behind are assumed to come in time.
+    """Up to which token its row says when they come: those after are assumed to come in time.
 
     Args:
         address: the consumer's. What it pushes itself it finds in the row.

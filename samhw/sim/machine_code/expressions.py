@@ -235,7 +235,7 @@ class Expressions(ABC):
         return self.code.flag(f"or i1 {a.name}, {b.name}")
 
     def _boolean(self, node: ast.BoolOp, truth_of: Callable[[ast.expr], bool | Flag]) -> bool | Flag:
-        """`and` and `or`: what stands behind is not computed where Python would not.
+        """`and` and `or`: what stands after is not computed where Python would not.
 
         Args:
             truth_of: translates a part.

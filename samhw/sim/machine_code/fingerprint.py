@@ -39,7 +39,7 @@ def _value_key(value: object) -> object:
 
 
 def functions_apart(function: FunctionType, stand_ins: StandIns) -> list[FunctionType]:
-    """The functions that the code of a function calls, and does not hold, each behind those that it calls."""
+    """The functions that the code of a function calls, and does not hold, each after those that it calls."""
     found: dict[FunctionType, None] = {}
     for value in _functions_in(tuple(outer_values(function).values())):
         called = stand_ins.get(value, value)

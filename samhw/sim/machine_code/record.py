@@ -53,7 +53,7 @@ class Record:
 
     @classmethod
     def offset(cls, name: str) -> int:
-        """How many bytes a word lies behind the record's address."""
+        """How many bytes a word lies after the record's address."""
         return 8 * cls.FIELDS.index(name)
 
     _words: Any

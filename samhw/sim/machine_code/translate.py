@@ -169,7 +169,7 @@ class _Translator(Calls):
         return result
 
     def block(self, statements: Sequence[ast.stmt]) -> None:
-        """Statements, up to the one behind which nothing can be reached."""
+        """Statements, up to the one after which nothing can be reached."""
         for statement in statements:
             if self.code.open:
                 self.statement(statement)
@@ -308,7 +308,7 @@ class _Translator(Calls):
             self._rounds(name, rounds, node.body)
         else:
             self._loop(name, start, stop, step, node.body)
-        # Behind the loop the counter is one step further than Python's.
+        # After the loop the counter is one step further than Python's.
         self.calls[-1].names.pop(name, None)
 
     def _are_places(self, bounds: Sequence[ast.expr]) -> bool:

@@ -62,7 +62,7 @@ class BoardBackend(Backend):
         """
         if emulate == (port is not None):
             raise InputError(
-                f"{self.name} is either emulated or behind a cable; give one of --emulate and --port."
+                f"{self.name} is either emulated or at the end of a cable; give one of --emulate and --port."
             )
         _check_packages()
         # Imported here, since the simulator needs neither Amaranth nor pyserial.

@@ -44,7 +44,7 @@ class HostRun:
 
         Args:
             words: of each memory that the host reads, what it holds, words of 32 bits with or without a sign;
-                those behind the end of an array are ignored.
+                those after the end of an array are ignored.
 
         Raises:
             KeyError: for a memory that is missing.

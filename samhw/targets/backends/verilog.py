@@ -26,7 +26,7 @@ class VerilogTarget(Target):
     key_files: ClassVar[dict[str, str]] = {
         "*.f": "the list of the modules in rtl/, the top first",
         "*.vlt": "lint exceptions; its first line has Verilator's command",
-        "*_axi.v": "the top behind addresses of 32 bits",
+        "*_axi.v": "the top with addresses of 32 bits",
         "address_map.h": "the host's addresses, also as JSON",
         "driver.h": "a driver in C",
         "bench/run.py": "a cocotb testbench: python bench/run.py",

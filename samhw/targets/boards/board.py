@@ -71,7 +71,7 @@ class Board:
 
 
 class BoardTop(Elaboratable):
-    """A design on a board: the clock that the PLL makes, the link, and the design behind it.
+    """A design on a board: the clock that the PLL makes, the link, and the design.
 
     The LEDs show, from the first: a run is under way, the last one is done, it ended with an error, a request
     is under way, the clock is there.

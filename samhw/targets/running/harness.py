@@ -37,7 +37,7 @@ class Answering:
         self._process.communicate()
 
     def ask(self, command: str, data: bytes | None = None) -> tuple[dict[str, Any], bytes]:
-        """The answer to a command, and the bytes behind it."""
+        """The answer to a command, and the bytes after it."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None

@@ -52,7 +52,7 @@ def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, in
     """The output tensors that a run with those extents left in the memories. A step of a tensor is none: it
     lies in the whole one.
 
-    Words behind the end of an array are ignored. Raises `RunError` where the words are no tensor.
+    Words after the end of an array are ignored. Raises `RunError` where the words are no tensor.
     """
     values = graph.value
     tensors = {}

@@ -182,7 +182,7 @@ class SimulatedSession(Session):
 
 
 class PortSession(Session):
-    """Hardware behind a host port.
+    """Hardware with a host port.
 
     Raises:
         RunError: if what is there is not this design.

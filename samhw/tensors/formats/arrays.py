@@ -49,7 +49,7 @@ def run_starts(entries: int, *rows: IntArray) -> npt.NDArray[np.bool_]:
 
 
 def ends(lengths: IntArray) -> IntArray:
-    """Where each of some fibers begins that lie one behind the other, and where the last one ends."""
+    """Where each of some fibers begins that lie one after the other, and where the last one ends."""
     pos = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=pos[1:])
     return pos

@@ -28,7 +28,7 @@ def read_tensor(path: Path | str, format: Format | str | None = None, *, name: s
         - ``.tns``: FROSTT, one line of 1-based coordinates and a value per entry. Stored as CSF. The shape is
           that of a comment ``# shape: 3 4 5``, or the largest coordinates without one.
         - ``.txt``: an edge list of SNAP, two node numbers a line. Stored as CSR.
-        - each of these with ``.gz`` behind it, and SuiteSparse's ``.tar.gz`` with a matrix.
+        - each of these with ``.gz`` after it, and SuiteSparse's ``.tar.gz`` with a matrix.
         - ``.npy``: one dense array.
         - ``.pt``: one tensor of PyTorch, dense or sparse; nothing is executed.
         - ``.npz``: a file of :func:`write_tensor`, of :func:`scipy.sparse.save_npz`, or with one dense array.

@@ -71,7 +71,7 @@ def read_plain(file: IO[bytes], mark: bytes, skip: int, separator: str) -> Plain
 
 
 def _blocks(file: IO[bytes], before: bytes) -> Iterator[bytes]:
-    """What is left of a file behind what was read before, in blocks of whole lines."""
+    """What is left of a file after what was read before, in blocks of whole lines."""
     while more := file.read(_BLOCK):
         before += more
         end = before.rfind(b"\n") + 1

@@ -80,7 +80,7 @@ def name(source: Feed) -> str:
 
 
 def scans(source: Feed) -> list[str]:
-    """The nodes behind a joiner."""
+    """The nodes after a joiner."""
     return [name(feed) for feed in made(source).node.inputs.values()]
 
 

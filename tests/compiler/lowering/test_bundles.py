@@ -37,7 +37,7 @@ def meet(operation: str, levels: str, beside: str) -> Bundle:
 
 
 def scanned_names(bundle: Bundle) -> set[str]:
-    """The scanners behind a bundle's coordinates."""
+    """The scanners after a bundle's coordinates."""
     if bundle.stream is None:
         return set()
     node = made(bundle.stream.crd).node

@@ -69,7 +69,7 @@ def _drop_crd(at: Bench) -> Reading:
     have, gone, pends = Signal(), Signal(), Signal()
     pend = Signal(token_layout(8))
     lo, hi = stop_lo(inner), stop_hi(inner)
-    # A list without fibers ends behind a stop, so that no coordinate has been passed on since.
+    # A list without fibers ends after a stop, so that no coordinate has been passed on since.
     at.m.d.comb += Assume(~have | (inner.kind != TokenKind.STOP) | (lo == 0))
     stop = outer.kind == TokenKind.STOP
     one_out = stop & (stop_hi(outer) == hi - 1)

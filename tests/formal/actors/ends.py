@@ -26,7 +26,7 @@ _PLACES = 3
 
 
 def _begins(at: Bench, firings: Callable[[Signal], Mapping[str, Does]]) -> Reading:
-    """Two firings behind each start, which comes while the actor rests."""
+    """Two firings after each start, which comes while the actor rests."""
     left = Signal(range(3))
     start = at.component.start
     at.m.d.comb += Assume(~start | (left == 0))
@@ -80,7 +80,7 @@ def _commits(at: Bench, port: str) -> Value:
 
 
 def _restart(at: Bench, port: str, *counters: Signal) -> None:
-    """Behind DONE an actor is in its start state again."""
+    """After DONE an actor is in its start state again."""
     with at.m.If(at.component.fired & (at.heads[port].kind == TokenKind.DONE)):
         at.m.d.sync += [counter.eq(0) for counter in counters]
 
@@ -134,7 +134,7 @@ def _write_compressed(at: Bench) -> Reading:
 def _write_dense(at: Bench) -> Reading:
     head = at.heads["crd"]
     n = Signal(8)
-    # A list ends with a stop, behind which nothing has come.
+    # A list ends with a stop, after which nothing has come.
     at.m.d.comb += [Assume(head.kind != TokenKind.EMPTY), Assume((head.kind != TokenKind.DONE) | (n == 0))]
     stop = head.kind == TokenKind.STOP
     next_ = "c must be the next of 0, 1, … in its fiber, else `range` error"

@@ -54,7 +54,7 @@ def _pick(at: Bench) -> Reading:
     is_end = (p.kind == TokenKind.STOP) | (p.kind == TokenKind.DONE)
 
     def promises(happens: Mapping[str, Value]) -> list[ValueLike]:
-        """The coordinate is looked at a cycle behind that in which it comes."""
+        """The coordinate is looked at a cycle after that in which it comes."""
         reads = p.kind == TokenKind.VAL
         is_read = reads & (happens[picked] | happens["push EMPTY"])
         there = at.component.i.at.valid & at.component.i.ref.valid

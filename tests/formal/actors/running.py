@@ -111,7 +111,7 @@ def _running_chain(at: Bench) -> Reading:
 def _running_add(at: Bench) -> Reading:
     head, carry = at.heads["val"], at.heads["carry"]
     n, behind, z = Signal(3), Signal(), Signal(8)
-    # chain gives as many sums as there are whole blocks, and DONE behind them.
+    # chain gives as many sums as there are whole blocks, and DONE after them.
     y, x = head.payload, carry.payload
     joined, added = (computed(at.m, at.component.step, "result", a=a, b=y) for a in (x, z))
     step_on = n.eq(n + 1)

@@ -154,7 +154,7 @@ def _walk(
         count, crd, ref = (known[text] for text in definitions(page))
         n = Mux(head.kind == TokenKind.EMPTY, 0, count)
         lo, hi = stop_lo(head), stop_hi(head)
-        # A list without fibers ends behind a stop.
+        # A list without fibers ends after a stop.
         at.m.d.comb += Assume(~open_ | (head.kind != TokenKind.STOP) | (lo == 0))
         conditions = {
             "": 1,
@@ -249,7 +249,7 @@ def _diagonals(at: Bench, c: Value) -> Mapping[str, Value]:
 
 
 def _position_ahead(at: Bench, c: Value, n: Value) -> Value:
-    """Behind the first coordinate, the next position and whether it is the last are made a cycle ahead."""
+    """After the first coordinate, the next position and whether it is the last are made a cycle ahead."""
     position = (at.heads["start"].payload + c)[:8]
     is_last = at.state["whole.following_is_last"] == (c == n - 1)
     return (c == 0) | ((at.state["whole.following"] == position) & is_last)

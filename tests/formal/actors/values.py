@@ -61,7 +61,7 @@ def _computing(
         heads = list(at.heads.values())
         word, overflow, cycles = compute(at)
         is_end = (heads[0].kind == TokenKind.STOP) | (heads[0].kind == TokenKind.DONE)
-        # A wider payload than that of a stop is zero behind the levels.
+        # A wider payload than that of a stop is zero after the levels.
         same = all_of(head.as_value() == heads[0].as_value() for head in heads)
 
         def promises(happens: Mapping[str, Value]) -> list[ValueLike]:

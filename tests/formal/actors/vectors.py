@@ -138,7 +138,7 @@ def _emit(at: Bench) -> Reading:
             at.m.d.comb += greatest.eq(s)
     remember = [last[s].eq(outer[s]) for s in range(1, n)]
     lo, hi = stop_lo(head), stop_hi(head)
-    # Behind the last stop no row is open.
+    # After the last stop no row is open.
     at.m.d.comb += Assume((head.kind != TokenKind.DONE) | ~is_set)
     drain = at.component.drain
     word = answered(at.m, drain.en & (drain.addr == addr[: len(drain.addr)]), drain.data, 1)

@@ -20,7 +20,7 @@ TOKEN = re.compile(r"[%#@^!]?[\w.$]+|\s+|[^\w\s]")
 
 
 def mutants(text: str, seed: int) -> Iterator[str]:
-    """Texts with one to three tokens dropped, doubled, exchanged or cut off behind."""
+    """Texts with one to three tokens dropped, doubled, exchanged or cut off at the end."""
     rng = random.Random(seed)
     tokens = TOKEN.findall(text)
     for _ in range(COUNT):

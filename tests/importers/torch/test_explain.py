@@ -10,7 +10,7 @@ from samhw.importers.torch.export import in_users_file
 
 
 class Router(nn.Module):
-    """Two refusals, one behind the other."""
+    """Two refusals, one after the other."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Random chains of views: reshapes, permutations, expansions, slices that overlap or are empty, one behind
+"""Random chains of views: reshapes, permutations, expansions, slices that overlap or are empty, one after
 the other, with elementwise operators between them, so that axes split while earlier parts of them are in
 use."""
 

@@ -107,7 +107,7 @@ def test_a_digit_in_each_stage_if_there_is_time() -> None:
         ]
         for latency in (0, 28, 29)
     )
-    # 26 digits each, and of quotients a stage before; the rounding behind.
+    # 26 digits each, and of quotients a stage before; the rounding after.
     assert fast == [1 + 13 + 1, 13 + 1]
     assert given == [1 + 13 + 1, 26 + 1]
     assert much == [1 + 26 + 1, 26 + 1]
@@ -153,7 +153,7 @@ def segment_edges(kind: Float) -> Words:
 
 
 def range_edges() -> np.ndarray:
-    """The magnitudes where a table behind a range reduction goes on to the next segment."""
+    """The magnitudes where a table after a range reduction goes on to the next segment."""
     step = np.log(2) / 128
     return np.concatenate(
         [

@@ -12,7 +12,7 @@ WORD = FixedFormat(16, 0, saturates=False)
 
 
 def straight(p: Pipeline, f: FixedFormat, a: Value, b: Value) -> Value:
-    """a * b - a + b, with a and b needed behind the product."""
+    """a * b - a + b, with a and b needed after the product."""
     x, y = p.keep(a), p.keep(b)
     p.advance()
     product = p.multiply(p[x], p[y])

@@ -61,7 +61,7 @@ Expr = Use | Number | Apply
 
 @dataclass(frozen=True)
 class Concat:
-    """Tensors one behind the other along an index, in which each has an extent of its own."""
+    """Tensors one after the other along an index, in which each has an extent of its own."""
 
     index: str
     parts: tuple[Use, ...]

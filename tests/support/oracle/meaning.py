@@ -75,7 +75,7 @@ def run(program: Program, arrays: Mapping[str, NDArray[np.generic]]) -> Results:
 def _concatenated(
     target: Use, concat: Concat, known: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]
 ) -> Array:
-    """The parts, each behind those before it."""
+    """The parts, each after those before it."""
     result: Array = {}
     before = 0
     for part in concat.parts:
@@ -214,7 +214,7 @@ class _Statement:
         return result
 
     def recurrence(self, run: Recurrence) -> Array:
-        """The recurrence at each point, the mask's points only; or behind all points of an index."""
+        """The recurrence at each point, the mask's points only; or after all points of an index."""
         result: Array = {}
         indices = self.statement.target.indices
         runs = run.index in indices

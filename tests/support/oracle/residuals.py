@@ -1,7 +1,7 @@
 """Random programs whose intermediates have several uses: residuals, norms and softmaxes, with their results.
 
 Each is a text and its meaning in NumPy, written side by side, and shares nothing with samhw. Every step uses
-an earlier tensor two to four times, once at least behind a reduction or a product.
+an earlier tensor two to four times, once at least after a reduction or a product.
 """
 
 from collections.abc import Callable

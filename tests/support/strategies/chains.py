@@ -234,7 +234,7 @@ class _Chain:
             extents = [outer, size // outer]
         places = sorted(self.draw(st.integers(0, len(self.global_order))) for _ in extents)
         indices = [
-            # Behind those that are there by now.
+            # After those that are there by now.
             self.fresh_index(extent, place + n)
             for n, (extent, place) in enumerate(zip(extents, places, strict=True))
         ]

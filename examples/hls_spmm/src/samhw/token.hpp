@@ -56,7 +56,7 @@ struct token {
     ap_uint<4> lo() const { return payload; }
     ap_uint<4> hi() const { return payload >> 4; }
     error_code error() const { return kind == DONE ? error_code(payload) : error_code(0); }
-    /// Whether its coordinate is less than another one; every STOP and DONE is behind all coordinates.
+    /// Whether its coordinate is less than another one; every STOP and DONE is after all coordinates.
     bool before(const token &other) const {
         const ap_uint<width + 2> here = (kind, payload), there = (other.kind, other.payload);
         return here < there;
@@ -102,7 +102,7 @@ error_code mismatch(const token<A> &a, const token<B> &b) {
 }
 
 /// The end of a node's loop: a DONE, or heads that its rule does not cover. The loop hears of it two iterations later, so
-/// that no read has to wait for it. Nothing is written in these two, and no stream is read behind its DONE.
+/// that no read has to wait for it. Nothing is written in these two, and no stream is read after its DONE.
 struct ending {
     error_code error; // What the heads said that ended it.
     bool fits;        // Whether the rule covers these.

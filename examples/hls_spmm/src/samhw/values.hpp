@@ -12,7 +12,7 @@ namespace samhw {
 /// Coordinates and references.
 typedef ap_uint<32> index_t;
 
-/// W bits, F of them behind the point; rounds to nearest even and saturates.
+/// W bits, F of them after the point; rounds to nearest even and saturates.
 template <int W, int F>
 using fixed = ap_fixed<W, W - F, AP_RND_CONV, AP_SAT>;
 

@@ -34,7 +34,7 @@ function brief(n, step) {
   return `${step ? (n / size).toFixed(digits) : +(n / size).toPrecision(3)}${letter}`;
 }
 
-// Bars from top to bottom: for each a name, parts one behind the other ({class, style, share} of the whole width), and a text.
+// Bars from top to bottom: for each a name, parts one after the other ({class, style, share} of the whole width), and a text.
 
 function barLine(name, parts, text) {
   const drawn = parts.map((part) => make("i", { class: part.class, style: `width:${100 * part.share}%;${part.style || ""}` }));

@@ -167,7 +167,7 @@ def spectrogram(
     *flags: Any,
     **_: object,
 ) -> Tensor:
-    """The transforms of windows along a signal: frequencies, and behind them windows.
+    """The transforms of windows along a signal: frequencies, and after them windows.
 
     Args:
         flags: whether all is divided by the root of n_fft, and whether mirror images are left out; before

@@ -29,7 +29,7 @@ def flip(x: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 def _pads(padding: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Dimensions, from the last one on, with how many elements stand before and behind what there is."""
+    """Dimensions, from the last one on, with how many elements stand before and after what there is."""
     pairs = zip(padding[::2], padding[1::2], strict=True)
     return [(-1 - n, before, behind) for n, (before, behind) in enumerate(pairs)]
 

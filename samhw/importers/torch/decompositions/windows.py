@@ -30,7 +30,7 @@ def each_of(number: Ints, count: int) -> list[int]:
 
 
 def spread(x: Tensor | None, count: int) -> Any:
-    """Along a dimension that so many stand behind."""
+    """Along a dimension that so many follow."""
     return 0 if x is None else x.reshape(-1, *[1] * count)
 
 
@@ -57,13 +57,13 @@ class Windows:
 
     @property
     def are_side_by_side(self) -> bool:
-        """Whether they are views of the data, but for what is left behind the last one."""
+        """Whether they are views of the data, but for what is left after the last one."""
         alone = self.kernel == 1 or self.dilation == 1
         return alone and not any(self.padding) and self.stride == self.kernel
 
     @property
     def is_view(self) -> bool:
-        """Whether nothing is left behind the last one."""
+        """Whether nothing is left after the last one."""
         return self.are_side_by_side and self.count * self.kernel == self.size
 
     @property

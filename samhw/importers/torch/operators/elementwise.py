@@ -57,7 +57,7 @@ def register(names: str, make: Maker, *, condition: bool = False, of_conditions:
 
 
 def register_many(names: str, make: Maker, *, parameters: int = 0) -> None:
-    """An operator of one tensor, which stands in its expression several times, and of numbers behind it."""
+    """An operator of one tensor, which stands in its expression several times, and of numbers after it."""
 
     def handler(importer: Importer, x: Operand, *numbers: float, **named: object) -> Value:
         made = partial(make, **named) if parameters else make

@@ -101,7 +101,7 @@ def _scanned(
 
 
 def _stacked(importer: Importer, values: Sequence[Value]) -> Value:
-    """Values one behind the other along a first mode."""
+    """Values one after the other along a first mode."""
     if len(values) == 1:
         return replace(values[0], modes=((), *values[0].modes))
     found: Value = importer.call("stack", list(values), 0)

@@ -152,7 +152,7 @@ def import_cat(importer: Importer, tensors: Sequence[Operand], dim: int = 0) -> 
 
 
 def _side_by_side(importer: Importer, parts: Sequence[Value], dim: int) -> Value:
-    """Parts one behind the other in a scan, where nothing moves: the sum of what each gives by a product with
+    """Parts one after the other in a scan, where nothing moves: the sum of what each gives by a product with
     a matrix that has a one for each of its places."""
     sizes = [importer.shape(part)[dim] for part in parts]
     spread = [

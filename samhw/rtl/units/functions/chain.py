@@ -1,4 +1,4 @@
-"""Units one behind the other."""
+"""Units one after the other."""
 
 from amaranth.hdl import Elaboratable, Module, Value
 

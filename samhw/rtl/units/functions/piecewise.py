@@ -45,7 +45,7 @@ def read(p: Pipeline, columns: Sequence[NDArray[np.int64]], address: Value) -> d
     port = rom.read_port()
     p.m.d.comb += port.addr.eq(address)
     p.advance()
-    # A block memory takes most of a cycle, and the multiplier behind it as well.
+    # A block memory takes most of a cycle, and the multiplier after it as well.
     return p.register(port.data)
 
 

@@ -13,7 +13,7 @@ def nearest_integer(p: Pipeline, f: FloatFormat, a: Value) -> Value:
     """The whole number nearest to a, of two the even one."""
     word = p.keep(canonical(f, a))
     exponent = a[f.mantissa : -1]
-    # As many ones as bits are behind the point, for numbers from one to where all are whole.
+    # As many ones as bits are after the point, for numbers from one to where all are whole.
     fraction = p.keep((f.bias + f.mantissa - exponent)[: len(Const(f.mantissa))])
     behind = p.register(((Const(1) << fraction) - 1)[: f.width - 1])
     size, below_half = p[word][:-1], p[behind] >> 1

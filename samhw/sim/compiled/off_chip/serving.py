@@ -1,7 +1,7 @@
 """Who is served next, once no firing can be timed, and what the data that come let others do.
 
 What nobody could time yet waits for a line in the end: for its data, or for its place. It therefore comes as
-many cycles behind the first request as a line takes at least; and so all requests that are made before that
+many cycles after the first request as a line takes at least; and so all requests that are made before that
 are known, and can be served at once.
 """
 

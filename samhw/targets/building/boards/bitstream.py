@@ -36,9 +36,9 @@ IN_BLOCKS = f"""\
 memory_collect
 setattr -set ram_style "block" t:$mem_v2 a:{TENSOR}=1 %i r:SIZE>{_IN_LUTS} %i
 """
-"""Commands of Yosys, behind `proc`, that put larger memories of tensors into blocks. On its own it makes
+"""Commands of Yosys, after `proc`, that put larger memories of tensors into blocks. On its own it makes
 memories of up to some hundred words of LUTs, and counts too few of those: 65 words of 13 bits take 120 LUTs
-and a choice behind them, for each read port (docs/decisions.md)."""
+and a choice after them, for each read port (docs/decisions.md)."""
 
 SYNTHESIS = f"""\
 read_rtlil {TOP}.il
@@ -59,10 +59,10 @@ synth_ecp5 -top {TOP} -run map_cells: -json {TOP}.json
 tee -q -o stat.json stat -json
 """
 """Commands of Yosys. Amaranth's read ports have a clock, and with such ports Yosys takes care of words that
-are written in the cycle in which they are read: by registers before the memory, and a choice behind it. When
+are written in the cycle in which they are read: by registers before the memory, and a choice after it. When
 it has taken the clock off (`memory_nordff`) and puts it back, it finds out first that there are none. What
 comes through a channel and is always zero, as the references of roots, it finds out before it maps the
-multipliers behind.
+multipliers after.
 
 The step `map_luts` of `synth_ecp5` is written out, since it takes wires to be shorter than they are
 (docs/decisions.md).

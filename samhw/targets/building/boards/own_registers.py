@@ -1,12 +1,12 @@
 """Registers that the blocks of an ECP5 have of their own.
 
-A block memory gives a word 5.8 ns behind the clock, or 1 ns behind it from the register at its output; a
-multiplier takes 3.9 ns, and then there is a wire to the register behind it. Yosys uses the registers of
+A block memory gives a word 5.8 ns after the clock, or 1 ns after it from the register at its output; a
+multiplier takes 3.9 ns, and then there is a wire to the register after it. Yosys uses the registers of
 neither, and makes them of the fabric. So they are put into the blocks afterwards, in the netlist that nextpnr
 reads.
 
 The register of a memory has an enable of its own (OCE), which is always on. Should the enable of the port
-(CE) stop it too, nothing would change: all that reads a tensor keeps its port enabled in the cycle behind.
+(CE) stop it too, nothing would change: all that reads a tensor keeps its port enabled in the cycle after.
 """
 
 from collections import defaultdict
@@ -30,7 +30,7 @@ _WIDE = 36
 
 @dataclass(frozen=True)
 class _Port:
-    """Outputs of a block with a register behind them."""
+    """Outputs of a block with a register after them."""
 
     outputs: Sequence[str]
     parameters: Mapping[str, str]
@@ -44,7 +44,7 @@ class _Port:
 
 
 def use_own_registers(netlist: Mapping[str, Any]) -> int:
-    """Puts registers behind block memories and multipliers into these, in place, and returns how many bits
+    """Puts registers after block memories and multipliers into these, in place, and returns how many bits
     it found. All outputs that are used of a port must go to such registers and nowhere else.
 
     Args:
@@ -97,7 +97,7 @@ def _registers_behind(
     readers: Mapping[_Bit, Sequence[tuple[str, str]]],
     cells: Mapping[str, _Cell],
 ) -> dict[str, str]:
-    """The register behind each output that is used, by the output's name; none if one of them has no such
+    """The register after each output that is used, by the output's name; none if one of them has no such
     register, or they differ in their clock."""
     behind: dict[str, str] = {}
     clock = port.clock

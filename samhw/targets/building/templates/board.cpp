@@ -1,7 +1,7 @@
 // Clocks one verilated board, and talks to it at the pins of its UART, bit by bit. Reads commands from stdin and answers
 // them on stdout, in the form of harness.cpp.
 //
-//   send BYTES       puts the bytes that follow on the line, behind those that are not yet sent
+//   send BYTES       puts the bytes that follow on the line, after those that are not yet sent
 //   receive LIMIT    clocks until the board has sent something and falls silent, or has been silent for LIMIT cycles;
 //                    what it has sent follows the answer
 //   configure        configures the board again: everything in it is as at power-on

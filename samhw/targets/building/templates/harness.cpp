@@ -43,7 +43,7 @@ public:
     double seconds() const { return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC; }
 };
 
-// An answer: the members of a JSON object, and the bytes behind it.
+// An answer: the members of a JSON object, and the bytes after it.
 struct Answer {
     std::string members;
     std::string bytes;
@@ -149,7 +149,7 @@ public:
 
     uint64_t clock() const { return ticks; }
 
-    // The port would take an address behind its range for one in it.
+    // The port would take an address after its range for one in it.
     void check_range(const char* what, uint32_t base, size_t words) {
         const uint64_t range = dut->registers().range;
         if (base + 4 * uint64_t{words} > range) refused(what, std::max(base, static_cast<uint32_t>(range)));

@@ -1,4 +1,4 @@
-"""Sessions with a design behind the link."""
+"""Sessions with a design over the link."""
 
 import time
 from collections.abc import Mapping

@@ -54,7 +54,7 @@ class Ell(LevelType):
                 f"format {at.format} has room for {self.width} coordinates in each row, but one has {most}; "
                 f"use a width of {most}, or 'csr'"
             )
-        # The coordinates of a fiber come one behind the other.
+        # The coordinates of a fiber come one after the other.
         position = at.position * self.width + np.cumsum(first) - 1 - ends(cnt)[at.position]
         crd = np.zeros(at.count * self.width, np.int64)
         crd[position] = at.crd

@@ -35,7 +35,7 @@ def gcn():
 
 
 class _Sage(nn.Module):
-    """GraphSAGE with the mean of the neighbours behind the node's own features."""
+    """GraphSAGE with the mean of the neighbours after the node's own features."""
 
     def __init__(self) -> None:
         super().__init__()

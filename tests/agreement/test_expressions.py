@@ -42,6 +42,7 @@ NODES = 200 if THOROUGH else 60
 """The most nodes of a chain of statements. Builds take the longer the more there are."""
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("value", VALUES)

@@ -51,6 +51,7 @@ NODES = 50 if PROGRAMS < 60 else 200
 """The most nodes that they have. Builds take the longer the more there are."""
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.verilator
 @pytest.mark.parametrize(("lanes", "name"), sample(KERNELS, KERNELS[:4]))
 def test_kernels(lanes: str, name: str) -> None:
@@ -66,6 +67,7 @@ def test_models(name: str, level: FusionLevel, lanes: int) -> None:
     assert correlate([[work]], Schedule(fuse=level, lanes={"i": lanes}), jobs=1, value=value_type(VALUE)).good
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.verilator
 @pytest.mark.parametrize("value", ["i32", VALUE])
 def test_random_programs_with_lanes(value: str) -> None:

@@ -63,6 +63,7 @@ def session(line: EmulatedLine) -> BoardSession:
     return opened
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_programs_take_the_simulators_cycles(program: str) -> None:
     sizes = MODELS.get(program, "size=10,density=0.2")

@@ -134,6 +134,7 @@ def test_name_belongs_to_its_targets(tmp_path: Path) -> None:
     assert "--name belongs to '--target verilog'" in result.output
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize(
     "words",
     [

@@ -70,6 +70,7 @@ def compiled_case(number: int, value: str) -> tuple[Written, Workload, Compiled]
     return case, work, compiled
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_results_are_numpys(shard: int, value: str) -> None:

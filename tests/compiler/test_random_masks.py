@@ -44,6 +44,7 @@ def compiled_case(number: int) -> tuple[Case, Compiled] | None:
     return case, compiled
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_results_are_the_oracles(shard: int) -> None:
     seen: Counter[str] = Counter()

@@ -48,6 +48,7 @@ def kinds(compiled: Compiled) -> set[str]:
     return {node.kind for region in compiled.regions for node in region.graph.nodes}
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_results_are_the_oracles(shard: int) -> None:
     seen: Counter[str] = Counter()

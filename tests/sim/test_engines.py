@@ -145,6 +145,7 @@ def test_kernels_in_machine_code(name: str) -> None:
     assert_same(outcome(*data, engine="compiled"), outcome(*data, engine="plain"))
 
 
+@pytest.mark.nightly(but=12)
 @pytest.mark.parametrize("kind", CASES)
 def test_every_primitive(kind: str) -> None:
     @settings(max_examples=15, suppress_health_check=list(HealthCheck))

@@ -16,6 +16,9 @@ from types import CodeType
 
 import pytest
 
+if sys.version_info < (3, 12):
+    raise ImportError("The plugin needs Python 3.12.")
+
 PACKAGE = Path(__file__).parents[2] / "samhw"
 TOOL = sys.monitoring.COVERAGE_ID
 

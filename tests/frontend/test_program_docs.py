@@ -14,8 +14,6 @@ from samhw.lang import (
     cascade_description,
     cascade_names,
     dumps,
-    kernel_description,
-    kernel_names,
     load_model,
     model_description,
     model_names,
@@ -67,11 +65,6 @@ def test_refused(text, answer):
     with pytest.raises(InputError) as caught:
         parse(text)
     assert str(caught.value).splitlines()[0] == message.strip()
-
-
-def test_the_list_of_kernels():
-    rows = re.findall(r"^\| `(\w+)` \| ([A-Z].*) \|$", PAGE, re.MULTILINE)
-    assert rows == [(name, kernel_description(name)) for name in kernel_names()]
 
 
 def test_the_list_of_cascades():

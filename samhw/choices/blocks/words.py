@@ -11,8 +11,8 @@ __all__ = ["CHOICE"]
 
 
 class BlockSizes(CountsByName):
-    """a table: by index, the size of the dense blocks in which all tensors that have it are stored along
-    it ([formats.md](formats.md#blocks))"""
+    """by index, the size of the dense blocks in which tensors are stored along it
+    ([formats.md](formats.md#blocks))"""
 
     name = "blocks"
     metavar = "i=16+j=16|auto"

@@ -158,7 +158,7 @@ MUTANTS = {
         ),
     ],
     "pick": [
-        Mutant("the reference behind it", "pick", "unit.a.eq(late_base)", "unit.a.eq(base.payload)"),
+        Mutant("the next reference", "pick", "unit.a.eq(late_base)", "unit.a.eq(base.payload)"),
         Mutant(
             "a coordinate that is not looked at", "pick", "table.fired & reads", "table.fired & reads & finds"
         ),
@@ -198,7 +198,7 @@ MUTANTS = {
             "over.bit_select(turn, 1).eq(1), turn.eq(behind)",
             "turn.eq(behind)",
         ),
-        Mutant("it does not wait for the lane behind", "gather", " & known.bit_select(behind, 1)", ""),
+        Mutant("it does not wait for the next lane", "gather", " & known.bit_select(behind, 1)", ""),
     ],
     "arg, min of f8e4m3": [
         Mutant("a number beats NaN", "arg", "number.result.any() & ~order", "~order"),

@@ -8,8 +8,8 @@ everything is known, and then goes on.
 
 Whatever is timed in the end depends on firings that are timed too, so what is found later cannot change it.
 
-For example, A feeds B and B feeds C through channels of latency 1 with two slots each, and C may fire in every
-third cycle only. These are the cycles of their first six firings:
+For example, A feeds B and B feeds C through channels of latency 1 with two slots each, and C may fire in
+every third cycle only. These are the cycles of their first six firings:
 
     A, as if slots came in time            1   2   3   4   5   6
     B, after A's tokens                    2   3   4   5   6   7

@@ -15,14 +15,14 @@ Rows = tuple[tuple[str, ...], ...]
 
 def _section(title: str) -> str:
     """The text below a heading, down to the next one."""
-    _, found, rest = _PAGE.partition(f" {title}\n")
-    if not found:
+    found = re.search(rf"^#+ {re.escape(title)}\n", _PAGE, re.MULTILINE)
+    if found is None:
         raise ValueError(f"{title!r} is no heading of docs/primitives.md")
-    return re.split(r"^##", rest, maxsplit=1, flags=re.MULTILINE)[0]
+    return re.split(r"^##", _PAGE[found.end() :], maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def table(title: str, actor: str = "") -> Rows:
-    """The rows of a table, cell by cell: the first one behind a heading, or behind an actor's entry."""
+    """The rows of a table, cell by cell: the first one after a heading, or after an actor's entry."""
     section = _section(title)
     if actor:
         entry = re.search(rf"^(\* )?\*{re.escape(actor)}\*: ", section, re.MULTILINE)
@@ -36,7 +36,7 @@ def table(title: str, actor: str = "") -> Rows:
 
 
 def prose(title: str, actor: str = "") -> Rows:
-    """Rows that are written in one line, `head → firing.`: behind a heading, or in an actor's entry, where
+    """Rows that are written in one line, `head → firing.`: after a heading, or in an actor's entry, where
     they follow upon its ports."""
     text = " ".join(_section(title).split())
     if actor:

@@ -1,4 +1,8 @@
-"""The plain and the compiled engine give the same: tokens, cycles, statistics, errors."""
+"""The plain and the compiled engine give the same: tokens, cycles, statistics, errors.
+
+Five thousand random graphs run on demand:
+    SAMHW_RANDOM_GRAPHS=5000 python -m pytest tests/sim/test_engines.py -k random_graphs
+"""
 
 import os
 import signal

@@ -36,7 +36,7 @@ class Actors:
     Attributes:
         workers: one for each record.
         table: the records.
-        history: so many cycles are kept of an actor's last firings.
+        history: this many cycles are kept of an actor's last firings.
     """
 
     def __init__(

@@ -4,7 +4,7 @@ by hand (MODEL_by_*.ein of benchmarks/programs): cycles, and how long the choice
 All models on their default data and the other programs of benchmarks/programs, or what is named, or a graph's
 data on GCN, GIN and GraphSAGE. Every result is checked against NumPy.
 
-Usage, from the repository's root: python -m benchmarks.choices [MODEL ..] [--data DATA ..] [--json FILE|-]
+Usage, from the repository's root: python -m benchmarks.choices [MODEL ...] [--data DATA ...] [--json FILE|-]
 """
 
 import time

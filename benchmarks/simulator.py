@@ -46,13 +46,13 @@ RTL_CYCLES = 5_000_000
 """Runs with more cycles are not given to Verilator."""
 
 RUNS = 3
-"""Of so many runs the least time counts,"""
+"""Of this many runs the least time counts,"""
 
 MEASURED = 2.0
-"""or of more, until they have taken so many seconds,"""
+"""or of more, until they have taken this many seconds,"""
 
 TURN = 0.1
-"""in turns of about so many, since a machine may be slower for seconds at a time."""
+"""in turns of about this many, since a machine may be slower for seconds at a time."""
 
 FEATURES = 32
 HIDDEN = 16
@@ -95,7 +95,7 @@ def pattern(coords: np.ndarray, shape: tuple[int, ...], format_text: str) -> Ten
 
 
 def random_graph(nodes: int, edges: int) -> Tensor:
-    """An adjacency matrix of about so many edges, uniform at random."""
+    """An adjacency matrix of about this many edges, uniform at random."""
     flat = np.unique(np.random.default_rng(2).integers(0, nodes * nodes, edges))
     return pattern(np.stack([flat // nodes, flat % nodes]), (nodes, nodes), "csr")
 
@@ -106,7 +106,7 @@ def bound(program: Program, tensors: Mapping[str, Tensor]) -> Program:
 
 
 def spmm(label: str, sparse: Tensor, columns: int) -> Case:
-    """A sparse matrix times a dense one of so many columns."""
+    """A sparse matrix times a dense one of this many columns."""
     tensors = {"A": sparse, "X": dense(sparse.shape[1], columns)}
     return Case(f"SpMM, {label}, {columns} columns", bound(load_kernel("spmm"), tensors), tensors)
 

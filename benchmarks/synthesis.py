@@ -5,8 +5,8 @@ The area is that of the component alone, without its memories. For the clock eac
 build: between channels at its inputs and outputs and block memories, with registers at all other ports,
 placed and routed out of context. A numeric unit (PRIMITIVE "unit") stands between registers.
 
-Usage, from the repository's root: python -m benchmarks.synthesis [PRIMITIVE ..] [--value TYPE ..] [--depth N]
-[--seeds N] [--json FILE|-]; python -m benchmarks.synthesis designs .. measures whole designs
+Usage, from the repository's root: python -m benchmarks.synthesis [PRIMITIVE ...] [--value TYPE ...]
+[--depth N] [--seeds N] [--json FILE|-]; python -m benchmarks.synthesis designs .. measures whole designs
 (benchmarks/synthesis_designs.py).
 """
 
@@ -257,7 +257,7 @@ class InBuild(Elaboratable):
 
 
 def measure(case: Case, depth: int, seeds: int) -> Result:
-    """Synthesizes the component alone and in its build, which is routed with so many seeds."""
+    """Synthesizes the component alone and in its build, which is routed with this many seeds."""
     component = case.make()
     build = Registered(component) if isinstance(component, Unit) else InBuild(component, depth)
     (area,) = _place(case.make(), None, 1)
@@ -376,7 +376,7 @@ def main() -> None:
     )
     parser.add_argument("--index-bits", type=int, default=32, help="width of coordinates and references (32)")
     parser.add_argument("--depth", type=int, default=4, help="of the channels around the component (4)")
-    parser.add_argument("--seeds", type=int, default=1, help="the clock is the middle of so many (1)")
+    parser.add_argument("--seeds", type=int, default=1, help="the clock is the middle of this many (1)")
     parser.add_argument("--json", metavar="FILE", help="where to write the figures; - is the standard output")
     arguments = parser.parse_args()
     arch = Arch(index_bits=arguments.index_bits)

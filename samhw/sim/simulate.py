@@ -81,7 +81,7 @@ def simulate(
     steps: Mapping[str, int] | None = None,
     kept: Mapping[str, NDArray[np.int64]] | None = None,
 ) -> Result:
-    """Runs a graph to its end, cycle for cycle as docs/timing.md has it.
+    """Runs a graph to its end, cycle for cycle as in docs/timing.md.
 
     Args:
         graph: any graph that `validate` accepts; its channels have the latencies and depths given there.

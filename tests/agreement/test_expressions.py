@@ -78,8 +78,8 @@ def run_random(
     number: int,
     graphs: int = GRAPHS,
 ) -> int:
-    """Builds so many random programs and runs them; gives the number of runs. `build` also tells whether the
-    graph gets random channel depths."""
+    """Builds this many random programs and runs them; gives the number of runs. `build` also tells whether
+    the graph gets random channel depths."""
     runs = 0
 
     @drawn(graphs, number)

@@ -98,7 +98,7 @@ def test_what_is_made_alike_shares_a_module(tmp_path: Path) -> None:
     for index, tensor, ref in [("i", "A", "root"), ("j", "X", "⟨X_k⟩")]:
         assert (
             f"  // {index}, {tensor}: LS({ref})\n"
-            f"  // scan_dense(extent={index}), as docs/primitives.md has it.\n"
+            f"  // scan_dense(extent={index}), as in docs/primitives.md.\n"
             f"  {module.stem} scan_dense_{tensor}_{index} (\n"
         ) in fabric
 

@@ -1,7 +1,7 @@
 """Random concatenations of parts that share what makes them, at extents to 200, under every way to share: the
 results are NumPy's, and nothing deadlocks.
 
-Two thousand programs of each type, and a hundredth of so many in RTL, run on demand:
+Two thousand programs of each type, and a hundredth of that many in RTL, run on demand:
 
     SAMHW_RANDOM_CONCATS=2000 python -m pytest -n 2 tests/compiler/test_random_concats.py
 """

@@ -1,7 +1,7 @@
 """Random masks that the program computes, under every reduction and format: the results are the oracle's, and
 RTL agrees to the cycle.
 
-Five thousand programs, and a hundredth of so many in RTL, run on demand:
+Five thousand programs, and a hundredth of that many in RTL, run on demand:
 
     SAMHW_RANDOM_MASKS=5000 python -m pytest -n 2 tests/compiler/test_random_masks.py
 """

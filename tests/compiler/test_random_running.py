@@ -1,7 +1,7 @@
 """Random running reductions, recurrences, products and coordinates of extremes, under every format, mask and
 fusion: the results are the oracle's, and RTL and C++ agree with the model, to the cycle and to the token.
 
-Five thousand programs, and a hundredth of so many in RTL and in C++, run on demand:
+Five thousand programs, and a hundredth of that many in RTL and in C++, run on demand:
 
     SAMHW_RANDOM_RUNNING=5000 python -m pytest -n 2 tests/compiler/test_random_running.py
 """

@@ -18,7 +18,7 @@ UNARY = sorted({*FUNCTIONS} - {"leaky_relu", "max", "min", "lt", "le", "eq", "se
 
 
 def moves(name: str, x: float, error: float) -> float:
-    """The most that a function, as plain Python has it, differs from its value within an interval."""
+    """The most that a function, as plain Python computes it, differs from its value within an interval."""
     function = FUNCTIONS[name]
     middle = function(x)
     return max(abs(function(float(p)) - middle) for p in np.linspace(x - error, x + error, 101))

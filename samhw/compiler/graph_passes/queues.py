@@ -110,7 +110,7 @@ def _copies(graph: Graph, source: Endpoint) -> list[str]:
 def _room(
     graph: Graph, sources: Sequence[str], rows: int, extent: Mapping[str, int]
 ) -> Iterator[tuple[Channel, int]]:
-    """The tokens of so many rows in each channel across."""
+    """The tokens of this many rows in each channel across."""
     if not sources:
         return
     first = graph.node[sources[0]]

@@ -100,7 +100,7 @@ class _Reader:
             self.generic_function(found)
 
     def generic_function(self, found: MlirOperation) -> None:
-        """``"func.func"() <{sym_name = "f", ..}> ({..})``."""
+        """``"func.func"() <{sym_name = "f", ...}> ({..})``."""
         name = found.attributes.get("sym_name")
         blocks = found.regions.get("0")
         if found.name != "func.func" or not isinstance(name, str) or not blocks:

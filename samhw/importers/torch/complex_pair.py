@@ -20,7 +20,7 @@ class Complex:
 
     Attributes:
         real, imag: of its shape, or numbers of Python.
-        viewed: as `torch.view_as_real` has it: real numbers, pairs of which stand in a last dimension.
+        viewed: as in `torch.view_as_real`: real numbers, pairs of which stand in a last dimension.
     """
 
     real: Operand

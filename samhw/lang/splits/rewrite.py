@@ -186,7 +186,7 @@ def _with_parts(region: Region, found: Mapping[str, Apart]) -> Region:
 
 
 def _region(region: Region, over: StatementsOverParts) -> Iterator[Region]:
-    """A region over parts. It ends in front of a statement that adds up partial sums, each of which has a
+    """A region over parts. It ends before a statement that adds up partial sums, each of which has a
     region of its own."""
     rest: list[Statement] = []
     is_whole = True

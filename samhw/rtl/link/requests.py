@@ -10,7 +10,8 @@ from samhw.rtl.units.pipeline import delayed
 __all__ = ["HEADER", "MOST_WORDS", "Requests"]
 
 MOST_WORDS = 511
-"""Of a request. The CRC lies after them in the memory, which so has 512 words: one block of an ECP5."""
+"""Of a request. The CRC lies after them in the memory, which therefore has 512 words: one block of an
+ECP5."""
 
 _HEADER = 8
 _CRC = 4

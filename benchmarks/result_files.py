@@ -109,7 +109,10 @@ def read(source: str | Path) -> ResultFile:
     try:
         return parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError(f"there is no result file {path.stem!r}; there are {', '.join(names())}") from None
+        raise InputError(
+            f"there is no result file {path.stem!r}; a benchmark writes one by --json, and there are "
+            f"{', '.join(names())}"
+        ) from None
     except InputError as error:
         raise error.within(path.name) from None
 

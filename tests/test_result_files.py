@@ -213,7 +213,8 @@ def test_the_command_lists_shows_and_refuses(folder: Path, capsys: pytest.Captur
     with pytest.raises(SystemExit) as end:
         command.main(["three"])
     assert end.value.code == 2
-    assert "there is no result file 'three'; there are one, two" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "there is no result file 'three'; a benchmark writes one by --json, and there are one, two" in said
     with pytest.raises(SystemExit) as end:
         command.main(["--update"])
     assert end.value.code == 2

@@ -43,6 +43,11 @@ def one_of(*values: Cell) -> Callable[[Cell], bool]:
     return lambda cell: cell in values
 
 
+def a_number(cell: Cell) -> bool:
+    """Whether a cell is one."""
+    return isinstance(cell, int | float)
+
+
 def below(limit: float) -> Callable[[Cell], bool]:
     """Whether a cell is a number less than that."""
     return lambda cell: isinstance(cell, int | float) and cell < limit
@@ -211,6 +216,151 @@ def fields() -> str:
 
 VIEWS: Mapping[str, Callable[[], str]] = {
     "fields": fields,
+    # docs/results.md
+    "correlate": Columns("correlate", "programs; on; compared; equal"),
+    "hls-models": Counts("hls_models", "i32; fixed<16,8>; bf16; f32"),
+    "hls-cycles": Columns("hls_cycles", "program; fusion; RTL; HLS, predicted"),
+    "choices": Columns(
+        {"choices": "its own", "choices_cora": "Cora"},
+        "data: ; program; gain: speed-up; to the best",
+    ),
+    "stand-ins": Summary(
+        {"stand_ins": "on chip", "stand_ins_large": "on chip", "stand_ins_hbm2": "HBM2"},
+        "tensors: ",
+        "gain: to none; products allow; the paper's",
+    ),
+    "enumerated": Columns(
+        "enumerated",
+        "programs; auto, within 1.10: auto to the best, within 1.10; worst: auto to the best, worst; "
+        "tuned, within 1.10: tuned to the best, within 1.10; worst: tuned to the best, worst",
+    ),
+    "carried-over": Columns("carried_over", "model; carried over; tuned there"),
+    "random-tests": Columns("random_tests", "variable; cases; test; wrong"),
+    "anchors": Columns("anchors", "kernel; matrix; idealised; simulator; ratio", digits=4),
+    "numerics": Pivot("numerics", "function", "type", "greatest error, ulp", digits=4),
+    "primitives": Columns(
+        "synthesis",
+        "primitive; parameters: params; LUTs: luts; MHz: mhz",
+        where={"mhz": below(95)},
+        digits=1,
+    ),
+    "lanes-area": Columns(
+        "lanes_area",
+        "kernel: program; lanes; LUTs: luts; of n fabrics: of n; inside",
+        where={"lanes": one_of("i=2", "i=4", "i=8")},
+    ),
+    "designs": Columns(
+        "synthesis_designs",
+        "program: design; value; LUTs: luts; registers: ffs; block RAMs: brams; MHz: mhz",
+        digits=1,
+    ),
+    "units": Summary("synthesis_units", "type: value", "registers; LUTs: luts; MHz: mhz", digits=0),
+    "estimates": Columns(
+        "estimates",
+        "runs; of: figure; number; median, %: median %; 90th, %: 90th %",
+        where={"runs": one_of("models and kernels", "random programs"), "figure": one_of("bytes", "cycles")},
+    ),
+    "area": Summary(
+        "area", "designs in: value", "LUTs, %: luts error; registers, %: registers error", digits=1
+    ),
+    "area-families": Columns(
+        "area_families", "design; family; LUTs, %: luts error; registers, %: registers error", digits=1
+    ),
+    "first-run": Columns("first_run", "command; empty cache; full cache; engine's start", machine=True),
+    "simulator": Summary(
+        {"simulator": "on chip", "simulator_ddr4": "DDR4"},
+        "tensors: ",
+        "M firings/s; M cycles/s; to the plain engine; to Verilator: to the RTL",
+        digits=1,
+        machine=True,
+    ),
+    "lanes-speed": Summary("lanes_speed", "lanes", "of one lane", machine=True),
+    "blocks-speed": Summary("blocks_speed", "program", "times as fast: of csr", digits=1, machine=True),
+    "simulator-flat": Columns("simulator_flat", "firings; ns per firing; peak memory, MB"),
+    "off-chip": Summary(
+        "off_chip_memory",
+        "memory",
+        "cycles, to on chip: to on chip; of peak, %",
+        where={"of peak, %": a_number},
+    ),
+    "scans": Columns("scans", "weights; batch; cycles; busiest node; with its waiting"),
+    "picks": Summary({"picks": "all"}, "modules: ", "share of cycles; share of bytes"),
+    # docs/findings.md
+    "fusion": Pivot(
+        "fusion_levels",
+        "model",
+        "fusion",
+        "speed-up",
+        where={"fusion": lambda cell: cell != "none"},
+    ),
+    "fusion-costs": Summary(
+        "fusion_levels",
+        "fusion",
+        "operations, to unfused: operations to unfused; bytes, to unfused: bytes to unfused",
+        where={"fusion": one_of("partial", "full", "one region")},
+    ),
+    "shared": Columns(
+        "shared_regions",
+        "program; unfused; fused; speed-up; regions",
+        where={"program": one_of("residual_norm", "block_tail", "block_joint")},
+    ),
+    "graphs": Summary("fuseflow_graphs", "model", "speed-up; the paper's"),
+    "decoder": Summary({"decoder_block": "all"}, "sizes: ", "gain; most gain"),
+    "orders": Summary(
+        {"order_sweep": "all"},
+        "orders: ",
+        "A X W; (A X) W; A (X W); A X W, of the worst: A X W, of worst",
+        digits=3,
+    ),
+    "sparsity": Summary(
+        "sparsity_sweep",
+        "sparsity",
+        "partial: partial, speed-up; across: across, speed-up; one region: full, speed-up",
+        where={"sparsity": one_of(0.5, 0.9, 0.95)},
+    ),
+    "iteration": Pivot("iteration_spaces", "schedule", "nodes", "speed-up"),
+    "lanes": Pivot(
+        "lanes",
+        "program",
+        "lanes",
+        "speed-up",
+        where={"lanes": one_of("i=16", "i=64", "i=4+j=4", "i=8+j=8")},
+    ),
+    "blocks": Columns(
+        {
+            "blocks_product": "product",
+            "blocks_product_large": "product",
+            "blocks_attention": "attention",
+            "blocks_attention_large": "attention",
+            "blocks_layer": "layer",
+        },
+        "program: ; b: block; cycles; speed-up; per multiplier",
+        where={"stored as": one_of("blocks"), "block": one_of(4, 16, 64)},
+        digits=1,
+    ),
+    "design-space": Columns(
+        "design_space",
+        "model; indices; any order; storage kept: stored; and statements' orders: constrained",
+        where={"fusion": one_of("full"), "indices": one_of("4", "6", "11", "12")},
+    ),
+    "compile-time": Columns("compile_time", "model; fusion; ms"),
+    "one-pass": Columns("cascades", "positions; queries; cascade; cycles; deepest channel; nodes"),
+    "cascade-programs": Columns(
+        "cascade_programs",
+        "program; bytes, times less; cycles, times fewer; the paper's speed-up: paper",
+        where={"form": one_of("one pass")},
+    ),
+    "splits": Columns(
+        "split_lanes",
+        "matrix; lanes; best of neither: cycles; split: of split; order: of order; faster",
+        where={"columns": one_of(32)},
+    ),
+    "split-sddmm": Columns("split_sddmm", "schedule; cycles"),
+    "relations": Columns("relations", "program; fused; T first; faster; bytes, times less: fewer"),
+    "pruned": Columns("pruned_layers", "weights; stored as; cycles; MB"),
+    "wavefronts": Columns("wavefronts", "workload; cells; rounds; times fewer; of cells / rounds"),
+    "batched": Pivot("wavefronts_batched", "workload", "numbers", "busiest node"),
+    "kinds": Summary({"choices": "all"}, "programs: ", "auto, to groups of kinds: to kinds"),
 }
 
 

@@ -219,7 +219,7 @@ VIEWS: Mapping[str, Callable[[], str]] = {
     # docs/results.md
     "correlate": Columns("correlate", "programs; on; compared; equal"),
     "hls-models": Counts("hls_models", "i32; fixed<16,8>; bf16; f32"),
-    "hls-cycles": Columns("hls_cycles", "program; fusion; RTL; HLS, predicted"),
+    "hls-cycles": Columns("hls_cycles", "program; fusion; simulator; HLS, predicted"),
     "choices": Columns(
         {"choices": "its own", "choices_cora": "Cora"},
         "data: ; program; gain: speed-up; to the best",
@@ -291,7 +291,7 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "model",
         "fusion",
         "speed-up",
-        where={"fusion": lambda cell: cell != "none"},
+        where={"fusion": one_of("partial", "full", "one region")},
     ),
     "fusion-costs": Summary(
         "fusion_levels",
@@ -299,13 +299,7 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "operations, to unfused: operations to unfused; bytes, to unfused: bytes to unfused",
         where={"fusion": one_of("partial", "full", "one region")},
     ),
-    "shared": Columns(
-        "shared_regions",
-        "program; unfused; fused; speed-up; regions",
-        where={"program": one_of("residual_norm", "block_tail", "block_joint")},
-    ),
     "graphs": Summary("fuseflow_graphs", "model", "speed-up; the paper's"),
-    "decoder": Summary({"decoder_block": "all"}, "sizes: ", "gain; most gain"),
     "orders": Summary(
         {"order_sweep": "all"},
         "orders: ",
@@ -324,7 +318,7 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "program",
         "lanes",
         "speed-up",
-        where={"lanes": one_of("i=16", "i=64", "i=4+j=4", "i=8+j=8")},
+        where={"lanes": one_of("i=64", "i=4+j=4", "i=8+j=8")},
     ),
     "blocks": Columns(
         {
@@ -341,9 +335,9 @@ VIEWS: Mapping[str, Callable[[], str]] = {
     "design-space": Columns(
         "design_space",
         "model; indices; any order; storage kept: stored; and statements' orders: constrained",
-        where={"fusion": one_of("full"), "indices": one_of("4", "6", "11", "12")},
+        where={"fusion": one_of("full"), "model": one_of("gcn", "gin", "gpt3_block", "graphsage")},
     ),
-    "compile-time": Columns("compile_time", "model; fusion; ms"),
+    "compile-time": Columns("compile_time", "model; fusion; ms", where={"fusion": one_of("full")}),
     "one-pass": Columns("cascades", "positions; queries; cascade; cycles; deepest channel; nodes"),
     "cascade-programs": Columns(
         "cascade_programs",
@@ -355,11 +349,13 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "matrix; lanes; best of neither: cycles; split: of split; order: of order; faster",
         where={"columns": one_of(32)},
     ),
-    "split-sddmm": Columns("split_sddmm", "schedule; cycles"),
-    "relations": Columns("relations", "program; fused; T first; faster; bytes, times less: fewer"),
+    "split-sddmm": Columns(
+        "split_sddmm", "schedule; cycles", where={"schedule": one_of("i=8+j=2", "even(16)")}
+    ),
+    "relations": Columns("relations", "program; faster; bytes, times less: fewer"),
     "pruned": Columns("pruned_layers", "weights; stored as; cycles; MB"),
-    "wavefronts": Columns("wavefronts", "workload; cells; rounds; times fewer; of cells / rounds"),
-    "batched": Pivot("wavefronts_batched", "workload", "numbers", "busiest node"),
+    "wavefronts": Columns("wavefronts", "workload; rounds; times fewer; of cells / rounds"),
+    "batched": Summary("wavefronts_batched", "numbers", "busiest node"),
     "kinds": Summary({"choices": "all"}, "programs: ", "auto, to groups of kinds: to kinds"),
 }
 

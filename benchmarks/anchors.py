@@ -9,6 +9,7 @@ Usage, from the repository's root: python -m benchmarks.anchors [--rtl] [--json 
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--rtl", action="store_true", help="run the RTL under Verilator too")
     arguments = options.parse_args()
-    rows = []
+    rows: list[dict[str, Any]] = []
     for label, make, matrix, ideal in ANCHORS:
         name, tensors = make(matrix)
         program = load_kernel(name).bind({n: t.shape for n, t in tensors.items()})

@@ -21,6 +21,7 @@ from typing import TypeAlias
 
 from benchmarks.result_files import Cell, ResultFile, read
 from samhw.choices.schedule import CHOICES
+from samhw.errors import InputError
 
 FOLDER = Path(__file__).parent
 MARKED = re.compile(r"(?<=<!-- table: )([\w-]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -59,7 +60,7 @@ class View:
 
     Args:
         where: which cells of a column a row may have.
-        digits: behind the point.
+        digits: after the point.
         machine: whether it decides the figures, so that the page names it.
     """
 
@@ -69,17 +70,23 @@ class View:
     machine: bool = field(default=False, kw_only=True)
 
     def __call__(self) -> str:
-        rows = [row for row in rows_of(self.files) if self.kept(row)]
-        return text_of(self.lines(rows), self.digits) + sources(map(read, self.names), self.machine)
+        rows = rows_of(self.files)
+        # Of several files, one may lack a column.
+        if lost := [key for key in [*self.keys(), *self.where] if not any(key in row for row in rows)]:
+            raise InputError(f"a view of {', '.join(self.names)} shows {lost[0]!r}, which no row has")
+        kept = [row for row in rows if all(fits(row.get(key)) for key, fits in self.where.items())]
+        if not kept:
+            raise InputError(f"a view of {', '.join(self.names)} leaves no row")
+        return text_of(self.lines(kept), self.digits) + sources(map(read, self.names), self.machine)
 
     @property
     def names(self) -> list[str]:
         """Of its files."""
         return [self.files] if isinstance(self.files, str) else list(self.files)
 
-    def kept(self, row: Row) -> bool:
-        """Whether a row is shown."""
-        return all(fits(row.get(key)) for key, fits in self.where.items())
+    def keys(self) -> list[str]:
+        """The columns that it shows."""
+        raise NotImplementedError
 
     def lines(self, rows: Sequence[Row]) -> Iterator[Sequence[Cell]]:
         """The heading and the rows of the table."""
@@ -92,6 +99,9 @@ class Columns(View):
 
     columns: str
     """With semicolons between them."""
+
+    def keys(self) -> list[str]:
+        return [key for _, key in headings(self.columns)]
 
     def lines(self, rows: Sequence[Row]) -> Iterator[Sequence[Cell]]:
         pairs = headings(self.columns)
@@ -107,6 +117,9 @@ class Pivot(View):
     row: str
     column: str
     cell: str
+
+    def keys(self) -> list[str]:
+        return [self.row, self.column, self.cell]
 
     def lines(self, rows: Sequence[Row]) -> Iterator[Sequence[Cell]]:
         heads = list(dict.fromkeys(row[self.column] for row in rows))
@@ -126,6 +139,9 @@ class Summary(View):
     by: str
     of: str
     """As in `Columns`."""
+
+    def keys(self) -> list[str]:
+        return [key for _, key in headings(f"{self.by}; {self.of}")]
 
     def lines(self, rows: Sequence[Row]) -> Iterator[Sequence[Cell]]:
         (heading, key), *columns = headings(f"{self.by}; {self.of}")
@@ -151,6 +167,9 @@ class Counts(View):
     """How often each word is in some columns, up to a colon."""
 
     columns: str
+
+    def keys(self) -> list[str]:
+        return [key for _, key in headings(self.columns)]
 
     def lines(self, rows: Sequence[Row]) -> Iterator[Sequence[Cell]]:
         words = {
@@ -330,7 +349,6 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         },
         "program: ; b: block; cycles; speed-up; per multiplier",
         where={"stored as": one_of("blocks"), "block": one_of(4, 16, 64)},
-        digits=1,
     ),
     "design-space": Columns(
         "design_space",
@@ -361,8 +379,18 @@ VIEWS: Mapping[str, Callable[[], str]] = {
 
 
 def written(page: str) -> str:
-    """A page with its tables made anew; raises KeyError for one that `VIEWS` lacks."""
-    return MARKED.sub(lambda found: f"{found[1]}{found[2]}\n{VIEWS[found[1]]()}", page)
+    """A page with its tables made anew.
+
+    Raises:
+        InputError: for a table that `VIEWS` lacks, or whose file is wrong or lacks what is shown.
+    """
+    return MARKED.sub(lambda found: f"{found[1]}{found[2]}\n{_made(found[1])}", page)
+
+
+def _made(name: str) -> str:
+    if name not in VIEWS:
+        raise InputError(f"docs/tables.py has no view {name!r}; there are {', '.join(VIEWS)}")
+    return VIEWS[name]()
 
 
 def pages() -> Iterator[Path]:

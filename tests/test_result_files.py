@@ -150,12 +150,30 @@ def test_views(view: View, text: str) -> None:
     assert view() == text
 
 
-def test_a_page_keeps_what_is_outside_of_its_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_keeps_what_is_outside_of_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "VIEWS", {"v": lambda: "new\n\n"})
     page = "before\n\n<!-- table: v -->\n\nold\n\n<!-- end -->\n\nafter <!-- end -->\n"
     assert tables.written(page) == page.replace("old", "new")
-    with pytest.raises(KeyError, match="w"):
+    with pytest.raises(InputError, match="has no view 'w'; there are v"):
         tables.written(page.replace("v -->", "w -->"))
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("view", "message"),
+    [
+        (Columns("one", "model; cycle"), "a view of one shows 'cycle', which no row has"),
+        (Pivot("one", "model", "ways", "cycles"), "a view of one shows 'ways'"),
+        (Summary({"one": "a", "two": "b"}, "mode", "cycles"), "a view of one, two shows 'mode'"),
+        (Counts("one", "x: end"), "a view of one shows 'end'"),
+        (Columns("one", "model", where={"kind": one_of("x")}), "a view of one shows 'kind'"),
+        (Columns("one", "model", where={"way": one_of("z")}), "a view of one leaves no row"),
+        (Columns("three", "model"), "there is no result file 'three'"),
+    ],
+)
+def test_a_view_of_what_is_not_there_is_refused(view: View, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        view()
 
 
 def written(folder: Path, **changes: object) -> ResultFile:
@@ -165,6 +183,7 @@ def written(folder: Path, **changes: object) -> ResultFile:
     return found
 
 
+@pytest.mark.slow
 def test_update_measures_by_the_command_of_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(result_files, "commit", lambda: "fedcba98")
     old = written(folder)
@@ -181,11 +200,16 @@ def test_update_measures_by_the_command_of_the_file(folder: Path, monkeypatch: p
         ({"command": "samhw compare gcn"}, "comes from 'samhw compare gcn', which is no benchmark"),
         ({"command": "SOME_DATA=FOLDER python -m benchmarks.lanes"}, "set SOME_DATA, which the command"),
         ({"command": "python -m benchmarks.area DESIGN"}, "comes from several runs of .* for each DESIGN"),
-        (
+        pytest.param(
             {"command": "python -m benchmarks.design_space none"},
             r"failed \(exit code 1\), so some.json stays",
+            marks=pytest.mark.slow,
         ),
-        ({"rows": [{"model": "mlp", "lost": 1}]}, "no longer gives the column 'lost' of some.json"),
+        pytest.param(
+            {"rows": [{"model": "mlp", "lost": 1}]},
+            "no longer gives the column 'lost' of some.json",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_update_refuses(

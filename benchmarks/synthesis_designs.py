@@ -150,8 +150,6 @@ def main(words: Sequence[str] | None = None) -> None:
     arch = Arch.load(chosen.arch)
     designs = compiled_designs(follow(cases), arch)
     rows = [asdict(measure(*design, chosen.seeds)) for design in designs]
-    if chosen.json:
-        text = json.dumps({"designs": rows}, indent=1) + "\n"
-        sys.stdout.write(text) if chosen.json == "-" else Path(chosen.json).write_text(text)
-    else:
-        report("Whole designs on an LFE5U-85F-6", rows, None)
+    for row in rows:
+        row["reached"] = ", ".join(f"{mhz:.1f}" for mhz in row["reached"])
+    report("Whole designs on an LFE5U-85F-6", rows, chosen.json)

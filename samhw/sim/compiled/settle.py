@@ -7,6 +7,18 @@ hold each other up token by token, as at both ends of a channel of one slot, eac
 everything is known, and then goes on.
 
 Whatever is timed in the end depends on firings that are timed too, so what is found later cannot change it.
+
+For example, A feeds B and B feeds C through channels of latency 1 with two slots each, and C may fire in
+every third cycle only. These are the cycles of their first six firings:
+
+    A, as if slots came in time            1   2   3   4   5   6
+    B, after A's tokens                    2   3   4   5   6   7
+    C, after B's tokens                    3   6   9  12  15  18
+    B again: C's slots in 4, 7, 10, 13     2   3   4   7  10  13
+    A again: B's slots in 3, 4, 5, 8       1   2   3   4   5   8
+
+B's fourth token now comes in cycle 8. C looks for it no earlier than cycle 10, so C is not marked. A's sixth
+token comes in cycle 9, and B takes it after cycle 10, so B is not marked either.
 """
 
 from samhw.sim.compiled.marks import forget_slots, forget_tokens

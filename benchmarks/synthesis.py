@@ -360,7 +360,9 @@ def main() -> None:
     options.add_argument(
         "--value", action="append", metavar="TYPE", help="a value type; more than once if wanted (i32)"
     )
-    options.add_argument("--index-bits", type=int, default=32, help="width of coordinates and references (32)")
+    options.add_argument(
+        "--index-bits", type=int, default=32, help="width of coordinates and references (32)"
+    )
     options.add_argument("--depth", type=int, default=4, help="of the channels around the component (4)")
     options.add_argument("--seeds", type=int, default=1, help="the clock is the middle of this many (1)")
     given = options.parse_args()

@@ -17,7 +17,7 @@ class BlockSizes(CountsByName):
     name = "blocks"
     metavar = "i=16+j=16|auto"
     several = "1,i=16,i=16+j=16"
-    help = "Store all tensors that have an index in dense blocks of so many coordinates along it."
+    help = "Store all tensors that have an index in dense blocks of this many coordinates along it."
     what = "its size of a block"
     most = 64
     may_grow = True

@@ -23,7 +23,7 @@ GRAPHS = ("gcn", "gin", "graphsage")
 
 
 def programs() -> list[str]:
-    """The programs of benchmarks/programs that are no schedules of models."""
+    """The programs of benchmarks/programs that are not schedules of models."""
     return sorted(path.stem for path in PROGRAMS.glob("*.ein") if "_by_" not in path.stem)
 
 

@@ -130,7 +130,7 @@ def _copied(lowered: LoweredRegion) -> tuple[str, ...]:
 def _without_place(
     lanes: Mapping[str, int], regions: Sequence[CompiledRegion], segmented: Mapping[str, str]
 ) -> Refusal | None:
-    """The refusal of lanes on what is no index of any region, and of those on an index that has nothing
+    """The refusal of lanes on what is not an index of any region, and of those on an index that has nothing
     inside wherever it comes."""
     indices = dict.fromkeys(index for region in regions if not region.copy for index in region.order)
     nodes = [node for region in regions for node in region.graph.nodes]

@@ -40,8 +40,8 @@ KERNELS = (
     ("i=2+k=3", "spmm"),
     ("i=18", "spmv"),
 )
-"""A summed index, lanes within lanes, numbers of lanes that are no power of two, reducers of rows; then more
-of each."""
+"""A summed index, lanes within lanes, numbers of lanes that are not powers of two, reducers of rows; then
+more of each."""
 MODELS = (("gcn", "partial", 2), ("bigbird_attention", "full", 3))
 VALUE = "bf16"
 """Of models and random programs: what f32 adds is a multiple of the logic to build, and nothing of lanes."""

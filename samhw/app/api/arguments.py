@@ -1,4 +1,4 @@
-"""What callers give, as the kinds that are meant. What is no such thing is refused in a sentence."""
+"""What callers give, as the kinds that are meant. What is not such a thing is refused in a sentence."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -110,7 +110,7 @@ class _Naming:
         outside, at the nearest ones, or nowhere in what is scattered.
 
         Raises:
-            InputError: for a number that is no place.
+            InputError: for a number that is not a place.
         """
         rows, limits = self.extents(sources)
         coords, inside = self.places(sources, rows, limits)

@@ -18,7 +18,7 @@ def read_module(text: str, name: str) -> MlirModule:
         name: what errors call the text by, such as its path.
 
     Raises:
-        InputError: for a text whose brackets do not match, or that is no MLIR, with the place.
+        InputError: for a text whose brackets do not match, or that is not MLIR, with the place.
     """
     file = MlirText(name, text)
     reader = _Reader(file)

@@ -32,7 +32,7 @@ def as_complex(importer: Importer, x: object) -> Complex:
     """A tensor or a number of any kind as a complex one.
 
     Raises:
-        UnsupportedError: for what is no tensor and no number.
+        UnsupportedError: for what is neither a tensor nor a number.
     """
     if isinstance(x, Complex):
         return x

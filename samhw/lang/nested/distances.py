@@ -37,7 +37,7 @@ class SourceRead:
     """Where an element comes from that is read in an iteration.
 
     Attributes:
-        read: of a buffer that is no view.
+        read: of a buffer that is not a view.
         guards: where it comes from there: indices with the least and the first greater value that they have.
         reader: the buffer that reads it.
     """

@@ -106,8 +106,8 @@ def split_program(
         stored: the results whose terms over parts are stored each, and added after that.
 
     Raises:
-        InputError: for a tensor that is no input, is moved as a whole or is a mask; a rule that it cannot be
-            split by; and for more terms than a statement may have.
+        InputError: for a tensor that is not an input, is moved as a whole or is a mask; a rule that it cannot
+            be split by; and for more terms than a statement may have.
     """
     partitions: dict[str, TensorSplit] = {}
     names = Names(program.tensors)

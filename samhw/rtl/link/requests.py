@@ -31,7 +31,7 @@ class Requests(wiring.Component):
         arrived: a whole request came in the last cycle; `header`, `words` and the memory keep it while
             `busy`.
         header: its header.
-        words: how many words it has; all ones if that is no whole number.
+        words: how many words it has; all ones if that is not a whole number.
         at: a word of it,
         word: which is here two cycles later.
     """

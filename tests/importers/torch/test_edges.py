@@ -1,5 +1,5 @@
-"""Functions with thresholds at their edges, beyond them, and at what is no number; and stacks of every rank:
-against PyTorch."""
+"""Functions with thresholds at their edges, beyond them, and at what is not a number; and stacks of every
+rank: against PyTorch."""
 
 import math
 

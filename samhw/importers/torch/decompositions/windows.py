@@ -160,7 +160,7 @@ def convolution(
     more: Ints,
     groups: int,
 ) -> Any:
-    """One statement, in which matrices pick the elements of windows that are no views: windows of the data,
+    """One statement, in which matrices pick the elements of windows that are not views: windows of the data,
     or, of a transposed one, of the result, over which each element spreads.
 
     Args:

@@ -1,19 +1,27 @@
-"""Chooses the tests of the round of a minute: those that run the most lines of samhw in the time there is.
+"""Chooses the tests of the round of a minute and those that are slow, from what all tests took and covered.
 
-    python -m tests.smoke.choose FOLDER --seconds 60
+    python -m tests.rounds.choose FOLDER
 
-FOLDER has what `covered.py` wrote. The greedy rule for weighted cover (Chvatal 1979): the next test is the
-one that adds the most new lines a second, as long as it fits.
+FOLDER has what `covered.py` wrote. The round of a minute has the tests that run the most lines of samhw in
+the time there is, by the greedy rule for weighted cover (Chvatal 1979): the next test is the one that adds
+the most new lines a second, as long as it fits. Slow are functions whose cases take more than half a second
+on average.
 """
 
 import argparse
 import heapq
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 
-CHOSEN = Path(__file__).with_name("tests.txt")
+SMOKE, SLOW = (Path(__file__).with_name(f"{name}.txt") for name in ("smoke", "slow"))
+"""The names of tests, and of functions of tests."""
+
+QUICK = 0.5
+"""Seconds that a case of a quick test takes at most, on average."""
+
 OPENING = 0.05
 """Seconds that a file of tests costs by itself, since it is imported."""
 
@@ -33,6 +41,10 @@ class Timed:
     def file(self) -> str:
         return self.name.partition("::")[0]
 
+    @property
+    def function(self) -> str:
+        return self.name.partition("[")[0]
+
     def new(self, have: Mapping[str, int]) -> int:
         """How many of its lines are not there yet."""
         return sum((bits & ~have.get(file, 0)).bit_count() for file, bits in self.lines.items())
@@ -44,8 +56,21 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="of one processor, for all of them")
     options = parser.parse_args()
     tests = list(_read(options.folder))
-    names = sorted(test.name for test in _chosen(tests, options.seconds))
-    CHOSEN.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+    _write(SMOKE, [test.name for test in _chosen(tests, options.seconds)])
+    seconds: dict[str, list[float]] = {}
+    for test in tests:
+        seconds.setdefault(test.function, []).append(test.seconds)
+    _write(SLOW, [name for name, of_cases in seconds.items() if mean(of_cases) > QUICK])
+    print(f"quick: {sum(sum(s) for s in seconds.values() if mean(s) <= QUICK):.0f} s of one processor")
+
+
+def listed(file: Path) -> frozenset[str]:
+    """The names that a list has."""
+    return frozenset(file.read_text(encoding="utf-8").splitlines())
+
+
+def _write(file: Path, names: Iterable[str]) -> None:
+    file.write_text("".join(f"{name}\n" for name in sorted(names)), encoding="utf-8")
 
 
 def _read(folder: Path) -> Iterator[Timed]:

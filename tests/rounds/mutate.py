@@ -1,6 +1,6 @@
 """Changes samhw in twenty places, one at a time, and prints which of them the round of a minute finds.
 
-    python -m tests.smoke.mutate --seed 1
+    python -m tests.rounds.mutate --seed 1
 
 Works on a copy of what git tracks. The places are drawn by the seed, one or two in each folder of `samhw/`.
 """

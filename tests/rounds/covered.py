@@ -1,6 +1,6 @@
 """A plugin that writes which lines of samhw each test runs, and how long it takes.
 
-    SMOKE_COVERED=FOLDER python -m pytest -n 2 -p tests.smoke.covered
+    SAMHW_COVERED=FOLDER python -m pytest -n 2 -p tests.rounds.covered
 
 `choose.py` reads FOLDER. Needs Python 3.12, whose monitoring costs next to nothing: a line reports once a
 test.
@@ -47,5 +47,5 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, None, None]:
     seconds = time.monotonic() - begin
     sys.monitoring.set_events(TOOL, sys.monitoring.events.NO_EVENTS)
     lines = {str(Path(file).relative_to(PACKAGE)): f"{bits:x}" for file, bits in ran.items()}
-    with open(Path(os.environ["SMOKE_COVERED"]) / f"{os.getpid()}.jsonl", "a", encoding="utf-8") as file:
+    with open(Path(os.environ["SAMHW_COVERED"]) / f"{os.getpid()}.jsonl", "a", encoding="utf-8") as file:
         print(json.dumps({"test": item.nodeid, "seconds": seconds, "lines": lines}), file=file)

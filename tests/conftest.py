@@ -130,7 +130,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.smoke)
         if item.nodeid.partition("[")[0] in SLOW:
             item.add_marker(pytest.mark.slow)
-    if not THOROUGH and config.option.markexpr != "nightly":
+    if not THOROUGH and config.option.markexpr not in ("nightly", "smoke"):
         late = set(_for_the_nightly(items))
         if late:
             config.hook.pytest_deselected(items=list(late))

@@ -121,6 +121,7 @@ def test_compiled_simulator(name: str) -> None:
             simulate(compiled.design.regions[0], compiled.arch, memories, extents, engine="compiled")
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("name", BUILT)
@@ -137,6 +138,7 @@ def test_rtl(name: str) -> None:
             session.run({**memories, "A.crd1": np.array([0, 256])}, extents)
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BUILT)
 def test_hls(name: str) -> None:

@@ -42,7 +42,7 @@ NODES = 200 if THOROUGH else 60
 """The most nodes of a chain of statements. Builds take the longer the more there are."""
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("value", VALUES)
@@ -53,6 +53,7 @@ def test_random_expressions(value: str) -> None:
     assert run_random(programs(), build, VALUES.index(value)) == GRAPHS * RUNS
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("value", ["bf16", "f32"])

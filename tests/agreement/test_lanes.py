@@ -51,7 +51,7 @@ NODES = 50 if PROGRAMS < 60 else 200
 """The most nodes that they have. Builds take the longer the more there are."""
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=1)
 @pytest.mark.verilator
 @pytest.mark.parametrize(("lanes", "name"), sample(KERNELS, KERNELS[:4]))
 def test_kernels(lanes: str, name: str) -> None:

@@ -30,6 +30,7 @@ MODELS = [
 """What is left to SAMHW_THOROUGH=1 is at the end; partial fusion has lanes in test_lanes.py."""
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ def test_rtl() -> None:
     assert correlate([WORKLOADS], jobs=1).good
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("value", ["i32", "f32"])
 def test_hls(value: str) -> None:

@@ -28,6 +28,7 @@ def compiled_cases(first: int) -> Iterator[tuple[Case, Compiled]]:
             yield case, compiled
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("first", [1_000_000, 2_000_000])
@@ -40,6 +41,7 @@ def test_rtl(first: int) -> None:
             case.compare(name, rtl.outputs[name].to_dense())
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("value", ["i32", "f32"])
 def test_c_simulation(value: str) -> None:

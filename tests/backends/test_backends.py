@@ -52,7 +52,9 @@ def test_names_are_their_own() -> None:
 
 
 def test_what_is_not_there() -> None:
-    with pytest.raises(InputError, match="There is no backend 'board'; choose one of sim, verilator, icarus, cxxrtl, hls"):
+    with pytest.raises(
+        InputError, match="There is no backend 'board'; choose one of sim, verilator, icarus, cxxrtl, hls"
+    ):
         find_backend("board")
     with pytest.raises(InputError, match="There is no target 'hls'; choose one of sim, verilator, vitis-hls"):
         find_target("hls")

@@ -44,6 +44,7 @@ def compared(form: str, value: str, seed: int, backend: str) -> None:
         assert found.cycles == wanted.cycles, text
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize(("form", "value", "seed"), sample(CASES[:60], FEW))
@@ -51,6 +52,7 @@ def test_in_rtl(form: str, value: str, seed: int) -> None:
     compared(form, value, seed, "verilator")
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("form", "value", "seed"), sample(CASES[-40:] + FEW, FEW))
 def test_in_hls(form: str, value: str, seed: int) -> None:

@@ -123,6 +123,7 @@ def test_routing_of_ordered_scores(cascade: str, rows: str) -> None:
     np.testing.assert_allclose(result.tensors["gates"].to_dense()[0], softmax(scores)[wanted], rtol=1e-5)
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "backend"),

@@ -241,6 +241,7 @@ def test_one_build_for_any_length() -> None:
         assert design.run({"S": RNG.normal(size=(3, length))}).check().verdict == "right"
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", [pytest.param("verilator", marks=pytest.mark.verilator), "hls"])
 def test_in_hardware(backend: str) -> None:

@@ -21,6 +21,7 @@ def value_of(program: str) -> str:
     return "i32" if program in kernel_names() else "f32"
 
 
+@pytest.mark.nightly(but=12)
 @pytest.mark.parametrize("program", EACH)
 def test_run(program: str, tmp_path: Path) -> None:
     assert f"  value      {value_of(program)}\n" in good("run", program, "--json", tmp_path / "r.json").stdout
@@ -38,6 +39,7 @@ def test_compile_and_build(program: str, tmp_path: Path) -> None:
     assert graph["value"] == value_of(program)
 
 
+@pytest.mark.nightly(but=12)
 @pytest.mark.slow
 @pytest.mark.parametrize("program", sample(PROGRAMS, [name for name in PROGRAMS if name != "gpt3_block"]))
 def test_compare(program: str) -> None:

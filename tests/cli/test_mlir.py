@@ -24,6 +24,7 @@ def test_an_example_is_right(path: Path) -> None:
     assert "right: " in result.output
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_in_rtl(path: Path) -> None:

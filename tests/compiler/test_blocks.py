@@ -429,6 +429,7 @@ def test_a_build_without_masks_takes_extents_alone_that_its_blocks_divide() -> N
         inputs_of(compiled, {"x": Tensor.from_dense(np.ones(7), "dense")})
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize(
@@ -456,6 +457,7 @@ def agree(compiled: Compiled, tensors: dict[str, Tensor]) -> None:
     compare(models, hls.run(memories, extents, expected, trace=True))
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ LEAST_RUN = 0.3
 """Of the programs of a shard; the others break a rule of the language or of streams."""
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_programs_mean_what_the_oracle_says(shard: int) -> None:
     """In the reference, in the simulator and for the check, whatever formats, fusion and iteration."""

@@ -46,6 +46,7 @@ def result(work: Workload, **options: object) -> RunResult | None:
     return found
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_random_names(shard: int) -> None:

@@ -91,6 +91,7 @@ def test_results_are_numpys(shard: int, value: str) -> None:
     assert seen["waits"]
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("value", VALUES)

@@ -52,6 +52,7 @@ def test_every_level_gives_the_results_of_numpy(program: Program, seed: int) -> 
     assert check(workload, compiled, run(compiled, workload.tensors).outputs).good
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize(("backend", "kind"), [("verilator", "i32"), ("hls", "f32")])

@@ -86,6 +86,7 @@ def outcome(work: Workload, rng: np.random.Generator, **options: object) -> str:
     return "good"
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("shard", range(2 * len(MODES)))
 def test_chained_programs(shard: int) -> None:
     value, schedule = MODES[shard % len(MODES)]

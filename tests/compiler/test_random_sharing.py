@@ -94,6 +94,7 @@ def test_an_intermediate_that_is_a_result_too() -> None:
     np.testing.assert_array_equal(outputs["Y"].to_dense(), 2 * (d * (d * d).sum(1, keepdims=True) + r))
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("value", VALUES)

@@ -40,6 +40,7 @@ def run_together(cases: Sequence[tuple[Compiled, Workload]]) -> None:
         run_design(design, *run_model(program, workload.tensors))
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("value", VALUES)
 def test_kernels(value: str) -> None:
@@ -51,6 +52,7 @@ def test_kernels(value: str) -> None:
     )
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "value"), sample(ALONE, ALONE[::5]))
 def test_kernel_alone(kernel: str, value: str) -> None:

@@ -96,6 +96,7 @@ def test_models_that_integers_cannot_hold(model: str, fuse: FusionLevel) -> None
         compiled(model, fuse, "i32")
 
 
+@pytest.mark.nightly(but=8)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "fuse", "value"),

@@ -46,6 +46,7 @@ def test_equals_its_definition(op: Operation) -> None:
     assert {type(word) for word in got} == {int}
 
 
+@pytest.mark.nightly(but=50)
 @pytest.mark.parametrize("op", OPERATIONS, ids=label)
 def test_is_the_same_in_machine_code(op: Operation) -> None:
     """Over int64, without overflow."""

@@ -70,6 +70,7 @@ def test_a_page_needs_nothing_else(name: str) -> None:
     assert len(text) < 1_000_000
 
 
+@pytest.mark.nightly(but=2)
 @every_run
 def test_a_page_has_what_the_json_has(name: str) -> None:
     found = told(name)

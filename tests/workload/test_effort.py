@@ -70,6 +70,7 @@ def test_a_word_before_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("words", "points", "minutes"),
     [

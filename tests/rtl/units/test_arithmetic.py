@@ -95,6 +95,7 @@ def scale_operands(a: Words) -> list[Words]:
     return [a, factor, shift]
 
 
+@pytest.mark.nightly(but=60)
 @pytest.mark.parametrize(
     ("source", "name"),
     [(source, name) for source in TYPES for name in NAMES[source]],

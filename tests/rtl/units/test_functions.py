@@ -67,6 +67,7 @@ def bench(program: str, latency: int = 0) -> UnitBench:
     return UnitBench(units)
 
 
+@pytest.mark.nightly(but=30)
 @pytest.mark.slow
 @pytest.mark.parametrize(("program", "op", "name"), CASES)
 def test_every_bit(program: str, op: str, name: str) -> None:

@@ -12,6 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 WIDTH = 110
+WORDS = 60_000
+"""That all documents together have at most, as `wc -w` counts them."""
 
 
 def prose(page: Path) -> Iterator[tuple[int, str]]:
@@ -28,6 +30,13 @@ def anchors(page: Path) -> set[str]:
     """What links to the headings of a page are called."""
     titles = [line.lstrip("#").strip() for _, line in prose(page) if line.startswith("#")]
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_documents_stay_short() -> None:
+    """With tests/README.md, which is a page of the site."""
+    pages = [*PAGES, ROOT / "tests" / "README.md"]
+    counts = {str(page.relative_to(ROOT)): len(page.read_text("utf-8").split()) for page in pages}
+    assert sum(counts.values()) <= WORDS, sorted(counts.items(), key=lambda item: -item[1])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

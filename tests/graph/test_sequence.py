@@ -71,7 +71,7 @@ def test_texts_of_no_sequence(before: str, after: str) -> None:
 
 
 def test_texts_that_nest_without_end() -> None:
-    deep = '{"parallel": [[' * 400 + "]]}" * 400
+    deep = '{"parallel": [[' * 4000 + "]]}" * 4000
     for text in ("[" * 200_000, dumps(of(Run(7))).replace('{\n   "run": 7\n  }', deep)):
         with pytest.raises(InputError, match="recursion"):
             loads(text)

@@ -53,7 +53,9 @@ class Timed:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--seconds", type=float, default=60.0, help="of one processor, for all of them")
+    parser.add_argument(
+        "--seconds", type=float, default=35.0, help="of the round of a minute, without imports"
+    )
     options = parser.parse_args()
     tests = list(_read(options.folder))
     _write(SMOKE, [test.name for test in _chosen(tests, options.seconds)])

@@ -20,6 +20,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
+LONGEST = 300
+"""Seconds that a round may take: a mutation may keep it from ending."""
+
 OPPOSITE: dict[type[ast.cmpop], str] = {
     ast.Lt: "<=",
     ast.LtE: "<",
@@ -87,13 +90,17 @@ def _copy(to: Path) -> None:
 
 def _found_by(copy: Path) -> str | None:
     """The first test that fails, or what else ends the round."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-m", "smoke", "-n", "2", "-x", "-q", "-p", "no:cacheprovider"],
-        cwd=copy,
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-m", "smoke", "-n", "2", "-x", "-q", "-p", "no:cacheprovider"],
+            cwd=copy,
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
+            timeout=LONGEST,
+        )
+    except subprocess.TimeoutExpired:
+        return f"it does not end in {LONGEST} seconds"
     if done.returncode == 0:
         return None
     failed = re.search(r"^(?:FAILED|ERROR) (.*)$", done.stdout, re.MULTILINE)

@@ -38,7 +38,7 @@ def _run(text):
 
 
 def test_the_page_has_examples():
-    assert {info for info, _ in BLOCKS} == {"ein", "ein refused", "text", "python", "ebnf"}
+    assert {info for info, _ in BLOCKS} == {"ein", "ein refused", "text", "python"}
 
 
 @pytest.mark.parametrize("text", _texts("ein"))

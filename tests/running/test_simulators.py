@@ -11,6 +11,7 @@ import samhw
 from samhw.app.cli import main
 from samhw.errors import InputError
 from samhw.targets.backends import BACKENDS, find_backend
+from samhw.targets.backends.run import check_options
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
@@ -93,6 +94,13 @@ def test_icarus_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None
     design = samhw.compile("tensor x[i=4] : dense\ny[i] = x[i]")
     with pytest.raises(InputError, match="install it with apt-get install iverilog"):
         design.run({"x": [1, 2, 3, 4]}, backend="icarus")
+
+
+def test_only_verilator_records_waves() -> None:
+    """The others run the RTL, too, so that is not what the refusal says."""
+    for name in ("icarus", "cxxrtl"):
+        with pytest.raises(InputError, match=f"'{name}' does not record; choose the backend 'verilator'"):
+            check_options(name, wave="run.fst")
 
 
 def test_all_have_a_name_and_what_simulate_is() -> None:

@@ -39,7 +39,7 @@ def check_options(backend: Backend | str, **options: Any) -> Backend:
         )
     if options.get("wave") is not None and not chosen.records_waves:
         raise InputError(
-            f"A wave has the signals of the RTL, which the backend '{chosen.name}' does not run; choose the "
-            f"backend '{RTL.name}', or leave it out."
+            f"A wave has the signals of the RTL, which the backend '{chosen.name}' does not record; choose "
+            f"the backend '{RTL.name}', or leave it out."
         )
     return chosen

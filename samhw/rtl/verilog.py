@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from amaranth.back import rtlil
-from amaranth.back import verilog as verilog_backend
 from amaranth.hdl import Elaboratable, Signal
 
 from samhw.collector import no_collection
@@ -14,6 +13,7 @@ from samhw.graph import Arch, Design
 from samhw.names import comment_text, identifiers
 from samhw.rtl.top import Top
 from samhw.rtl.verilog_platform import VerilogPlatform
+from samhw.rtl.yosys import find_yosys
 
 __all__ = ["LINT_EXCEPTIONS", "convert", "split_modules", "verilog"]
 
@@ -30,8 +30,6 @@ LINT_EXCEPTIONS = {
 }
 """The warnings of `verilator --lint-only -Wall` that the Verilog gives, and why each is harmless."""
 
-_YOSYS = (0, 40)
-"""The oldest version that Amaranth takes."""
 _UNWANTED = " ".join(
     f"-remove {name}"
     for name in ("generator", "top", "src", "unused_bits", "amaranth.hierarchy", "amaranth.decoding")
@@ -86,8 +84,7 @@ def convert(
     components that are made alike. `ports`: by default those of its signature."""
     own: str = rtlil.convert(top, name=name, platform=platform, ports=ports, emit_src=False)
     script = _SCRIPT.format(rtlil=own + platform.rtlil, name=name)
-    yosys = verilog_backend.find_yosys(lambda version: version >= _YOSYS)
-    text: str = yosys.run(["-q", "-"], script, ignore_warnings=True)
+    text: str = find_yosys().run(["-q", "-"], script, ignore_warnings=True)
     return text + platform.text if platform.module in text else text
 
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +38,8 @@ OPPOSITE: dict[type[ast.cmpop], str] = {
 }
 OTHER: dict[type[ast.operator], str] = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.FloorDiv: "*"}
 CPP = [(" + ", " - "), (" < ", " <= "), (" == ", " != "), (" && ", " || "), ("true", "false")]
+_SIGN = re.compile(r"not\s+in|is\s+not|[^()\s\\]+")
+"""An operator."""
 
 
 @dataclass(frozen=True)
@@ -131,15 +134,18 @@ def _places(path: Path) -> Iterator[Mutation]:
             for match in re.finditer(re.escape(old), code):
                 yield Mutation(name, match.start(), match.end(), new)
         return
-    starts = [0]
-    for line in text.encode().splitlines(keepends=True):
-        starts.append(starts[-1] + len(line.decode()))
+    lines = text.splitlines(keepends=True)
+    starts = list(accumulate(map(len, lines), initial=0))
     for begin, end, new in _changes(ast.parse(text)):
         (row, column), (last, behind) = begin, end
-        lines = text.splitlines(keepends=True)
         # The parser counts bytes.
         first = starts[row - 1] + len(lines[row - 1].encode()[:column].decode())
-        yield Mutation(name, first, starts[last - 1] + len(lines[last - 1].encode()[:behind].decode()), new)
+        past = starts[last - 1] + len(lines[last - 1].encode()[:behind].decode())
+        if new.startswith(" ") and (sign := _SIGN.search(text, first, past)):
+            # Between two operands there may be parentheses too.
+            yield Mutation(name, sign.start(), sign.end(), new.strip())
+        else:
+            yield Mutation(name, first, past, new)
 
 
 Place = tuple[int, int]

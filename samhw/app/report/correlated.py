@@ -6,7 +6,7 @@ from typing import Any
 from samhw.app.checking import Verdict
 from samhw.targets.backends import find_backend
 
-__all__ = ["correlation_grid"]
+__all__ = ["correlation_grid", "furthest"]
 
 
 def correlation_grid(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
@@ -18,6 +18,13 @@ def correlation_grid(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         model, hardware = row["model_cycles"], [row["rtl_cycles"], *(row["others"][name] for name in others)]
         words = Verdict(row["result"]).in_words(row["unproved"])
         cycles = [f"{count:,}" for count in (model, *hardware)]
-        furthest = max((count - model for count in hardware), key=abs)
-        grid.append([row["name"], row["data"], row["value"], *cycles, str(furthest), words])
+        grid.append([row["name"], row["data"], row["value"], *cycles, str(furthest(row)), words])
     return grid
+
+
+def furthest(row: Mapping[str, Any]) -> int:
+    """The difference from the model's cycles of the simulator of the RTL that is furthest off; 0 if all are
+    equal."""
+    model: int = row["model_cycles"]
+    hardware: list[int] = [row["rtl_cycles"], *row.get("others", {}).values()]
+    return max((count - model for count in hardware), key=abs)

@@ -6,6 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from samhw.app.report.correlated import furthest
 from samhw.app.report.figure import GREY, count_axis, new_figure, style, to_file
 
 __all__ = ["correlation_files", "plot"]
@@ -19,9 +20,7 @@ def plot(rows: Sequence[Mapping[str, Any]], r2: float) -> Figure:
     names = list(dict.fromkeys(row["name"] for row in rows))
     columns = -(-len(names) // _NAMES_IN_A_COLUMN) or 1
     figure = new_figure(5.2 + 1.9 * columns, 4.8)
-    axes = figure.add_subplot(
-        xscale="log", yscale="log", xlabel="simulator, cycles", ylabel="RTL under Verilator, cycles"
-    )
+    axes = figure.add_subplot(xscale="log", yscale="log", xlabel="simulator, cycles", ylabel="RTL, cycles")
     for number, name in enumerate(names):
         mine = [row for row in rows if row["name"] == name]
         axes.plot(
@@ -38,7 +37,7 @@ def plot(rows: Sequence[Mapping[str, Any]], r2: float) -> Figure:
     axes.plot(ends, ends, linestyle="--", linewidth=1, color=GREY, zorder=1, label="equal")
     count_axis(axes, "x")
     count_axis(axes, "y")
-    equal = sum(row["model_cycles"] == row["rtl_cycles"] for row in rows)
+    equal = sum(furthest(row) == 0 for row in rows)
     axes.set_title(f"{equal} of {len(rows)} cycle counts equal, R² = {r2:.6g}")
     figure.legend(loc="outside right upper", fontsize=7, frameon=False, ncols=columns)
     return figure

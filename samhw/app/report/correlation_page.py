@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from samhw.app.report.correlated import correlation_grid
+from samhw.app.report.correlated import correlation_grid, furthest
 from samhw.app.report.results import Axis, Point, Results, ResultTable, ScatterChart, Stat
 
 __all__ = ["correlation_results"]
@@ -13,7 +13,7 @@ def correlation_results(report: Mapping[str, Any]) -> Results:
     """What the page shows; `report` is what `Correlation.to_json` gives."""
     rows = report["kernels"]
     pairs = [(row["model_cycles"], row["rtl_cycles"]) for row in rows]
-    bad = frozenset(n for n, (a, b) in enumerate(pairs) if a != b or rows[n]["result"] == "wrong")
+    bad = frozenset(n for n, row in enumerate(rows) if furthest(row) or row["result"] == "wrong")
     cycles = [count for pair in pairs for count in pair]
     ends = ((min(cycles), min(cycles)), (max(cycles), max(cycles))) if cycles else ()
     equal = f"{report['exact']} of {report['total']}"

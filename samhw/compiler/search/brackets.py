@@ -55,13 +55,13 @@ def bracket_choices(program: Program, sizes: Sizes, worth: float | None = None) 
         worth: what the work of a statement must come down to, as a share; by default `WORTH`.
     """
     worth = WORTH if worth is None else worth
-    work = work_of(program, sizes)
+    work, extents = work_of(program, sizes), sizes.extents(program)
     found: list[BracketChoice] = []
     inlined: set[str] = set()
     for statement in reversed(program.statements):
         if statement.lhs.tensor in inlined or not statement.reduction_indices or not is_sum(statement):
             continue
-        chain = _Chain(program, statement, sizes, work)
+        chain = _Chain(program, statement, extents, work)
         best = chain.best(worth)
         if best is not None:
             found.append(best)
@@ -105,10 +105,12 @@ Term = tuple[bool, list[_Part]]
 class _Chain:
     """The products that a statement sums once intermediates are looked through, and their trees."""
 
-    def __init__(self, program: Program, statement: Statement, sizes: Sizes, work: ProgramWork) -> None:
+    def __init__(
+        self, program: Program, statement: Statement, of_dimensions: Mapping[str, int], work: ProgramWork
+    ) -> None:
         self.program = program
         self.statement = statement
-        self.sizes = sizes
+        self.of_dimensions = of_dimensions
         self.work = work
         self.defined = definitions(program)
         self.inlined = self.looked_through()
@@ -179,9 +181,9 @@ class _Chain:
 
     def extents_of(self, products: Sequence[Product]) -> dict[str, float]:
         """The extent of each index of the products."""
-        dimensions, extents = self.program.dimensions, self.sizes.extents(self.program)
+        dimensions = self.program.dimensions
         return {
-            index: float(extents[dimensions.of_index(access, index)])
+            index: float(self.of_dimensions[dimensions.of_index(access, index)])
             for product in products
             for factor in product.factors
             for access in accesses(factor.expr)

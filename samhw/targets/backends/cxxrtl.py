@@ -2,9 +2,10 @@
 
 import shutil
 from pathlib import Path
+from typing import ClassVar
 
 from samhw.compiler import Compiled
-from samhw.targets.backends.rtl import ProgramBackend
+from samhw.targets.backends.rtl import BESIDE, ProgramBackend
 from samhw.targets.building.program import BuiltProgram
 
 __all__ = ["CxxrtlBackend"]
@@ -16,7 +17,9 @@ class CxxrtlBackend(ProgramBackend):
     name = "cxxrtl"
     target = "cxxrtl"
     label = "CXXRTL"
-    program = "the netlist as a program, built by CXXRTL; its C++ is design.cpp"
+    key_files: ClassVar[dict[str, str]] = {
+        "simulate": "the netlist as a program, built by CXXRTL; its C++ is design.cpp"
+    } | BESIDE
 
     def make(self, compiled: Compiled) -> BuiltProgram:
         from samhw.targets.building.cxxrtl import build_cxxrtl

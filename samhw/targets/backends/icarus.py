@@ -2,9 +2,10 @@
 
 import shutil
 from pathlib import Path
+from typing import ClassVar
 
 from samhw.compiler import Compiled
-from samhw.targets.backends.rtl import ProgramBackend
+from samhw.targets.backends.rtl import BESIDE, ProgramBackend
 from samhw.targets.building.program import BuiltProgram
 
 __all__ = ["IcarusBackend"]
@@ -16,7 +17,9 @@ class IcarusBackend(ProgramBackend):
     name = "icarus"
     target = "icarus"
     label = "Icarus"
-    program = "starts simulate.vvp, the RTL with its harness, compiled by Icarus Verilog"
+    key_files: ClassVar[dict[str, str]] = {
+        "simulate": "starts simulate.vvp, the RTL with its harness, compiled by Icarus Verilog"
+    } | BESIDE
 
     def make(self, compiled: Compiled) -> BuiltProgram:
         from samhw.targets.building.icarus import build_icarus

@@ -16,9 +16,17 @@ from samhw.targets.building.program import BuiltProgram
 from samhw.targets.building.verilog import NAME, write_address_map
 from samhw.targets.running.inputs import Inputs
 
-__all__ = ["ProgramBackend", "RtlBackend"]
+__all__ = ["BESIDE", "ProgramBackend", "RtlBackend"]
 
 _log = logging.getLogger(__name__)
+
+
+BESIDE = {
+    "run.txt": "the data's run: cd to the folder, ./simulate < run.txt",
+    f"{NAME}.v": "the RTL",
+    "address_map.h": "the host's addresses, also as JSON",
+}
+"""The key files of every build, beside `simulate`."""
 
 
 class RtlBackend(Backend):
@@ -27,17 +35,6 @@ class RtlBackend(Backend):
     carries_data = True
     cycle_by_cycle = True
     simulates_rtl = True
-    program: str
-    """What `simulate` is."""
-
-    @property
-    def key_files(self) -> dict[str, str]:  # type: ignore[override]
-        return {
-            "simulate": self.program,
-            "run.txt": "the data's run: cd to the folder, ./simulate < run.txt",
-            f"{NAME}.v": "the RTL",
-            "address_map.h": "the host's addresses, also as JSON",
-        }
 
     @abstractmethod
     def write_program(self, compiled: Compiled, directory: Path) -> None:

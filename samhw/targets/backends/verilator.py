@@ -3,12 +3,12 @@
 import logging
 import time
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.targets.backends.backend import Execution
-from samhw.targets.backends.rtl import RtlBackend
+from samhw.targets.backends.rtl import BESIDE, RtlBackend
 from samhw.targets.running.inputs import Inputs
 
 __all__ = ["VerilatorBackend"]
@@ -23,7 +23,7 @@ class VerilatorBackend(RtlBackend):
     target = "verilator"
     label = "RTL"
     records_waves = True
-    program = "the RTL as a program, built by Verilator"
+    key_files: ClassVar[dict[str, str]] = {"simulate": "the RTL as a program, built by Verilator"} | BESIDE
 
     def execute(self, compiled: Compiled, inputs: Inputs, *, wave: Path | None = None) -> Execution:
         """As for `Backend`.

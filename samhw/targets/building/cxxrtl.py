@@ -1,16 +1,14 @@
 """Builds a program from a design with CXXRTL, Yosys's own simulator, and the C++ compiler."""
 
-import json
-import time
 from pathlib import Path
 
 from samhw.errors import RunError
 from samhw.graph import Arch, Design, dumps
-from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.cache import digest
 from samhw.targets.building.cpp_compiler import find_cpp_compiler
 from samhw.targets.building.elaborate import generator_digest
 from samhw.targets.building.glue import TEMPLATES, glue
-from samhw.targets.building.program import BuiltProgram
+from samhw.targets.building.program import BuiltProgram, built
 
 __all__ = ["build_cxxrtl"]
 
@@ -31,14 +29,11 @@ def build_cxxrtl(design: Design, arch: Arch) -> BuiltProgram:
     sources = [TEMPLATES / "harness.cpp", TEMPLATES / "dut.h"]
     harness = [source.read_bytes() for source in sources]
     key = digest(generator_digest(), dumps(design), arch.dumps(), text, compiler.key, *_FLAGS, *harness)
-    made = False
 
     def make(folder: Path) -> None:
         # Imported late: a program that is in the cache costs no import of Amaranth.
         from samhw.rtl.cxxrtl import cxxrtl, runtime
 
-        nonlocal made
-        made, begin = True, time.perf_counter()
         (folder / "design.cpp").write_text(cxxrtl(design, arch), encoding="utf-8")
         (folder / "glue.cpp").write_text(text, encoding="utf-8")
         inputs = [folder / "glue.cpp", TEMPLATES / "harness.cpp"]
@@ -47,8 +42,5 @@ def build_cxxrtl(design: Design, arch: Arch) -> BuiltProgram:
         if done.returncode:
             told = [line for line in done.stderr.splitlines() if "error" in line] or ["no message"]
             raise RunError(f"the design under CXXRTL does not compile: {told[0]}")
-        (folder / "build.json").write_text(json.dumps({"seconds": time.perf_counter() - begin}))
 
-    folder = cached("cxxrtl", key, make)
-    seconds = json.loads((folder / "build.json").read_text())["seconds"]
-    return BuiltProgram(folder / "simulate", seconds, not made)
+    return built("cxxrtl", key, make)

@@ -7,7 +7,7 @@ import jinja2
 from samhw.graph import Arch, Design
 from samhw.graph.address_map import AddressMap, Register
 
-__all__ = ["TEMPLATES", "glue"]
+__all__ = ["TEMPLATES", "glue", "rendered"]
 
 TEMPLATES = Path(__file__).parent / "templates"
 """The sources of the harnesses."""
@@ -21,8 +21,8 @@ def glue(template: str, design: Design, arch: Arch, **more: object) -> str:
         more: what only this template asks for.
     """
     address_map = AddressMap(design, arch)
-    environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
-    return environment.from_string((TEMPLATES / template).read_text(encoding="utf-8")).render(
+    return rendered(
+        template,
         control=int(Register.CONTROL),
         status=int(Register.STATUS),
         channels=address_map.channel_states.start,
@@ -31,3 +31,9 @@ def glue(template: str, design: Design, arch: Arch, **more: object) -> str:
         range_bytes=1 << address_map.address_bits,
         **more,
     )
+
+
+def rendered(template: str, **facts: object) -> str:
+    """The text of a template of `TEMPLATES`; a fact that it lacks is an error."""
+    environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
+    return environment.from_string((TEMPLATES / template).read_text(encoding="utf-8")).render(facts)

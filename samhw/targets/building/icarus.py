@@ -1,17 +1,15 @@
 """Builds a program from a design's Verilog with Icarus Verilog, if the system has it."""
 
-import json
 import shutil
-import time
 from pathlib import Path
 
 from samhw.errors import InputError, RunError
 from samhw.graph import Arch, Design
 from samhw.processes import run
-from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.cache import digest
 from samhw.targets.building.elaborate import generate_verilog
 from samhw.targets.building.glue import glue
-from samhw.targets.building.program import BuiltProgram
+from samhw.targets.building.program import BuiltProgram, built
 
 __all__ = ["build_icarus"]
 
@@ -36,11 +34,8 @@ def build_icarus(design: Design, arch: Arch) -> BuiltProgram:
     verilog = generate_verilog(design, arch)
     version = run([compiler, "-V"], capture_output=True, text=True).stdout.partition("\n")[0]
     key = digest(compiler, version, verilog, harness)
-    made = False
 
     def make(folder: Path) -> None:
-        nonlocal made
-        made, begin = True, time.perf_counter()
         sources = {"samhw_top.v": verilog, "harness.v": harness}
         for name, text in sources.items():
             (folder / name).write_text(text, encoding="utf-8")
@@ -52,8 +47,5 @@ def build_icarus(design: Design, arch: Arch) -> BuiltProgram:
         program = folder / "simulate"
         program.write_text(_START.format(vvp=vvp), encoding="utf-8")
         program.chmod(0o755)
-        (folder / "build.json").write_text(json.dumps({"seconds": time.perf_counter() - begin}))
 
-    folder = cached("icarus", key, make)
-    seconds = json.loads((folder / "build.json").read_text())["seconds"]
-    return BuiltProgram(folder / "simulate", seconds, not made)
+    return built("icarus", key, make)

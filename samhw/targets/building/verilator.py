@@ -11,7 +11,6 @@ import logging
 import os
 import re
 import shutil
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -24,7 +23,7 @@ from samhw.processes import in_threads, run
 from samhw.targets.building.cache import cached, digest
 from samhw.targets.building.cpp_compiler import CppCompiler, find_cpp_compiler
 from samhw.targets.building.glue import TEMPLATES
-from samhw.targets.building.program import BuiltProgram
+from samhw.targets.building.program import BuiltProgram, built
 from samhw.targets.building.tools import Verilator, find_verilator
 
 __all__ = ["Wave", "build_program"]
@@ -90,22 +89,15 @@ def build_program(
     sources = [harness, *sorted(harness.parent.glob("*.h"))] if harness else []
     harness_key = digest(builder.key, *(source.read_bytes() for source in sources))
     key = digest(harness_key, builder.fast, *_VERILATE, top, verilog, glue)
-    begin = time.perf_counter()
-    made = False
 
     def make(folder: Path) -> None:
-        nonlocal made
-        made = True
         _log.info("building the RTL with Verilator and %s, once for each design", compiler.name)
         fixed = [builder.runtime()]
         if harness:
             fixed.append(cached("harness", harness_key, lambda new: builder.compile_harness(new, harness)))
         builder.build(folder, fixed, verilog, glue, top)
-        (folder / "build.json").write_text(json.dumps({"seconds": time.perf_counter() - begin}))
 
-    folder = cached("verilated", key, make)
-    seconds = json.loads((folder / "build.json").read_text())["seconds"]
-    return BuiltProgram(folder / "simulate", seconds, not made)
+    return built("verilated", key, make)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,7 @@
 """A board under Verilator, with its whole top, from the pin of its clock to those of its UART."""
 
-import jinja2
-
 from samhw.targets.building.boards.netlist import TOP, BoardDesign
-from samhw.targets.building.glue import TEMPLATES
+from samhw.targets.building.glue import TEMPLATES, rendered
 from samhw.targets.building.program import BuiltProgram
 from samhw.targets.building.verilator import build_program
 from samhw.targets.link import Transport
@@ -21,16 +19,13 @@ def build_emulator(on_board: BoardDesign, netlist: str | None = None) -> BuiltPr
 
     Raises `InputError` where a tool is missing, and for a design that cannot be on the board.
     """
-    glue = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined).from_string(
-        (TEMPLATES / "board_glue.cpp.j2").read_text()
-    )
     if netlist is None:
         netlist = (on_board.netlist(verilog=True) / f"{TOP}.debug.v").read_text()
     # Verilator writes a second underscore in a row as its code.
     pins = {pin: name.replace("__", "___05F") for pin, name in on_board.pins.items()}
     return build_program(
         netlist + on_board.board.family.cells.read_text(),
-        glue.render(clock=on_board.clock, baud=on_board.baud, **pins),
+        rendered("board_glue.cpp.j2", clock=on_board.clock, baud=on_board.baud, **pins),
         harness=TEMPLATES / "board.cpp",
         top=TOP,
     )

@@ -1,0 +1,25 @@
+"""The tools of the rounds: what is chosen covers most for its seconds, and mutations are code."""
+
+import ast
+from itertools import islice
+from random import Random
+
+from tests.rounds.choose import Timed, _chosen
+from tests.rounds.mutate import ROOT, _drawn
+
+
+def test_the_most_lines_a_second_come_first() -> None:
+    dear = Timed("tests/a.py::all", 3.0, {"x.py": 0b1111})
+    cheap = Timed("tests/b.py::three", 0.1, {"x.py": 0b0111})
+    repeated = Timed("tests/b.py::again", 0.01, {"x.py": 0b0010})
+    assert [test.name for test in _chosen([dear, cheap, repeated], 1.0)] == [cheap.name]
+    assert [test.name for test in _chosen([dear, cheap], 10.0)] == [cheap.name, dear.name]
+
+
+def test_a_mutation_is_code() -> None:
+    for mutation in islice(_drawn(Random(7), 60), 60):
+        text = (ROOT / mutation.path).read_text(encoding="utf-8")
+        changed = mutation.applied(text)
+        assert changed != text, mutation
+        if mutation.path.suffix == ".py":
+            assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(text)), mutation

@@ -9,12 +9,21 @@ from samhw.hls.region_builder import RegionBuilder
 __all__ = ["written_values"]
 
 
-def written_values(to: RegionBuilder, node: Node, function: str, *reads: HlsStream) -> None:
+def written_values(
+    to: RegionBuilder, node: Node, function: str, *reads: HlsStream, anywhere: bool = False
+) -> None:
+    """The process that writes values, and those of their lines.
+
+    Args:
+        anywhere: they do not begin at the first place.
+    """
     vals = to.memory(node, "vals")
-    scalars, template = (to.count(vals), to.error(node)), (to.number(node), vals.words)
+    template = (to.number(node), vals.words)
     if not vals.off_chip:
+        begin = (to.begin(vals),) if anywhere else ()
+        scalars = (*begin, to.count(vals), to.error(node))
         to.process(function, *reads, vals, *scalars, reads=reads, template=template)
         return
     places = places_and_words(to, node, vals, payload_class(to.graph.taken(node, "val")))
-    to.process(f"{function}_places", *reads, *places, *scalars, reads=reads, writes=places, template=template)
+    to.process(f"{function}_places", *reads, *places, to.error(node), reads=reads, writes=places, template=template)
     write_words(to, node, *places, vals)

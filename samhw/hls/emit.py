@@ -204,7 +204,7 @@ def _masters(
     arch: Arch,
     options: Options,
 ) -> Masters:
-    """The AXI masters of the ports. Lines and words of several widths never share one: a burst has one width."""
+    """The AXI masters of the ports. Words of several widths never share one, since a burst has one width."""
     counted = []
     for port in ports:
         width = word_width(design.stored(port.memory), arch)
@@ -215,8 +215,8 @@ def _masters(
 
 
 def _copied(region: HlsRegion, own: Masters) -> dict[str, object]:
-    """The ports that are copied to the chip before a region and from it afterwards, by their masters: those of
-    one are copied one after another."""
+    """The ports that are copied to the chip before a region and from it afterwards, by their masters. Those of
+    one master are copied one after another."""
     copied: dict[str, dict[str, list[MemoryPort]]] = {"loads": {}, "stores": {}}
     for when, ports in (("loads", region.inputs), ("stores", region.outputs)):
         for port in ports:

@@ -75,8 +75,8 @@ class RegionCall:
     counts: tuple[str, ...]
     """The scalars that it gives to the top function: where what it has written begins and ends."""
     reached: Mapping[str, str]
-    """Of a memory that is written piece by piece, the scalar with the words written so far, and the one with the
-    end of this piece."""
+    """Of a memory that is written piece by piece, the scalar with the words written so far, and the one with
+    the end of this piece."""
     copies: tuple[Copy, ...]
     """What is copied for later regions."""
     stream: int

@@ -1,7 +1,7 @@
 """The AXI masters of a kernel: which of its ports share one, and the banks of memory that they reach.
 
-A master is what `bundle=` names. It has one reader and one writer at a time (UG1399, M_AXI Bundles), and at most
-fifteen of them reach a bank (UG1702, Memory Information).
+A master is what `bundle=` names. It has one reader and one writer at a time (UG1399, M_AXI Bundles), and at
+most fifteen of them reach a bank (UG1702, Memory Information).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -84,8 +84,8 @@ def masters(kernel: str, ports: Sequence[Port], memory: Memory | None, *, by_tur
     if len(found) > room:
         where = f"the card's {memory.banks} banks take" if memory else "one bank of memory takes"
         raise InputError(
-            f"{kernel} needs {len(found) + 1} ports to memory, and {where} {room + 1}; lay more memories on the "
-            "chip (--memories), split its regions (--fuse none), or name a card with more banks (--part u55c)."
+            f"{kernel} needs {len(found) + 1} ports to memory, and {where} {room + 1}; lay more memories on "
+            "the chip (--memories), split its regions (--fuse none), or name a card of more banks (--part u55c)."
         )
     aliases = [
         [port.name for port in own]
@@ -103,7 +103,7 @@ def _by_memory(ports: Sequence[Port]) -> dict[str, list[Port]]:
 
 
 def _together(ports: Sequence[Port]) -> Iterator[list[Port]]:
-    """The ports that must have one master: those of a memory that is written, if none of them meet. Where some
+    """The ports that must have one master: those of a memory that is written, if none of them meet. If some
     do, each has its own, since ALIAS takes ports of different masters."""
     for own in _by_memory(ports).values():
         meet = any(a.meets(b) for n, a in enumerate(own) for b in own[:n])

@@ -1,5 +1,5 @@
-"""All kernels and models as projects that keep to the rules of AMD's documents (`rules.py`), which reads their
-text. No tool of AMD's has read them."""
+"""All kernels and models as projects that keep to the rules of AMD's documents (`rules.py`), which reads
+their text. No tool of AMD's has read them."""
 
 import os
 import re
@@ -66,7 +66,7 @@ def refused(program: Compiled, options: Options) -> bool:
 @pytest.mark.nightly(but=5)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case if isinstance(case, str) else "-".join(case))
 def test_projects(case: str | tuple[str, str]) -> None:
-    """On the chip and off it, as one top function and as a kernel for each region, for each kind of memory."""
+    """On the chip and off it, as one top function and as a kernel for each region, for each memory."""
     program = compiled(case)
     for room, one_top, part in product((None, 0), (True, False), PARTS):
         options = Options(part=part, on_chip_bytes=room, one_top=one_top)

@@ -25,5 +25,6 @@ def written_values(
         to.process(function, *reads, vals, *scalars, reads=reads, template=template)
         return
     places = places_and_words(to, node, vals, payload_class(to.graph.taken(node, "val")))
-    to.process(f"{function}_places", *reads, *places, to.error(node), reads=reads, writes=places, template=template)
+    arguments = (*reads, *places, to.error(node))
+    to.process(f"{function}_places", *arguments, reads=reads, writes=places, template=template)
     write_words(to, node, *places, vals)

@@ -215,8 +215,8 @@ def _masters(
 
 
 def _copied(region: HlsRegion, own: Masters) -> dict[str, object]:
-    """The ports that are copied to the chip before a region and from it afterwards, by their masters. Those of
-    one master are copied one after another."""
+    """The ports that are copied to the chip before a region and from it afterwards, by their masters.
+    Those of one master are copied one after another."""
     copied: dict[str, dict[str, list[MemoryPort]]] = {"loads": {}, "stores": {}}
     for when, ports in (("loads", region.inputs), ("stores", region.outputs)):
         for port in ports:

@@ -84,8 +84,9 @@ def masters(kernel: str, ports: Sequence[Port], memory: Memory | None, *, by_tur
     if len(found) > room:
         where = f"the card's {memory.banks} banks take" if memory else "one bank of memory takes"
         raise InputError(
-            f"{kernel} needs {len(found) + 1} ports to memory, and {where} {room + 1}; lay more memories on "
-            "the chip (--memories), split its regions (--fuse none), or name a card of more banks (--part u55c)."
+            f"{kernel} needs {len(found) + 1} ports to memory, and {where} {room + 1}; "
+            "lay more memories on the chip (--memories), split its regions (--fuse none), or name a card of "
+            "more banks (--part u55c)."
         )
     aliases = [
         [port.name for port in own]

@@ -1,4 +1,4 @@
-"""What AMD's documents ask of a project, looked up in its text: this reads the emitted C++ and configurations,
+"""What AMD's documents ask of a project, looked up in its text: this reads the emitted C++ and configurations
 and knows nothing of what emitted them.
 
 The documents are UG1399 (Vitis HLS), UG1448 (its messages) and UG1702 (the linker).

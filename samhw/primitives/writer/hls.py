@@ -3,7 +3,7 @@
 from samhw.graph import Node
 from samhw.hls.cpp import payload_class
 from samhw.hls.off_chip import places_and_words, write_words
-from samhw.hls.program import HlsStream
+from samhw.hls.program import Argument, HlsStream
 from samhw.hls.region_builder import RegionBuilder
 
 __all__ = ["written_values"]
@@ -25,6 +25,6 @@ def written_values(
         to.process(function, *reads, vals, *scalars, reads=reads, template=template)
         return
     places = places_and_words(to, node, vals, payload_class(to.graph.taken(node, "val")))
-    arguments = (*reads, *places, to.error(node))
+    arguments: tuple[Argument, ...] = (*reads, *places, to.error(node))
     to.process(f"{function}_places", *arguments, reads=reads, writes=places, template=template)
     write_words(to, node, *places, vals)

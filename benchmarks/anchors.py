@@ -1,18 +1,19 @@
 """Cycles against the Sparse Abstract Machine's own idealised simulator (no memory timing, unbounded queues).
 
 The figures of that simulator were measured with its own graphs on the same matrices. `SAMHW_DATA` names the
-folder that holds lp_scsd1.mtx and bcsstm02.mtx (SuiteSparse). Usage: python benchmarks/anchors.py [--rtl]
+folder that holds lp_scsd1.mtx and bcsstm02.mtx (SuiteSparse).
+
+Usage, from the repository's root: python -m benchmarks.anchors [--rtl] [--json FILE|-]
 """
 
-import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
+from benchmarks.common import parser, report
 from samhw.app.checking import check, weakest
 from samhw.app.workload import Workload
 from samhw.compiler.pipeline import compile_job
@@ -70,11 +71,10 @@ ANCHORS = [
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rtl", action="store_true", help="run the RTL under Verilator too")
-    arguments = parser.parse_args()
-    table = Table("kernel", "matrix", "idealised", "simulator", "RTL", "ratio", "result")
-    worst = 0.0
+    options = parser(__doc__)
+    options.add_argument("--rtl", action="store_true", help="run the RTL under Verilator too")
+    arguments = options.parse_args()
+    rows: list[dict[str, Any]] = []
     for label, make, matrix, ideal in ANCHORS:
         name, tensors = make(matrix)
         program = load_kernel(name).bind({n: t.shape for n, t in tensors.items()})
@@ -83,20 +83,20 @@ def main() -> None:
         compiled = compile_job(Job(program, capacity=Capacity(entries=entries)))
         model = run(compiled, tensors)
         rtl = run(compiled, tensors, "verilator") if arguments.rtl else None
-        ratio = (rtl or model).cycles / ideal
-        worst = max(worst, ratio)
         verdict = weakest(check(workload, compiled, r.outputs).verdict for r in (model, rtl) if r)
-        table.add_row(
-            label,
-            matrix,
-            f"{ideal:,}",
-            f"{model.cycles:,}",
-            f"{rtl.cycles:,}" if rtl else "-",
-            f"{ratio:.4f}",
-            str(verdict),
+        rows.append(
+            {
+                "kernel": label,
+                "matrix": matrix,
+                "idealised": ideal,
+                "simulator": model.cycles,
+                "RTL": rtl.cycles if rtl else None,
+                "ratio": round((rtl or model).cycles / ideal, 4),
+                "result": str(verdict),
+            }
         )
-    Console().print(table)
-    sys.exit(worst > 1.02)
+    report("against the idealised simulator", rows, arguments.json)
+    sys.exit(max(row["ratio"] for row in rows) > 1.02)
 
 
 if __name__ == "__main__":

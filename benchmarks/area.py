@@ -4,7 +4,7 @@ samhw[fpga]).
 LUTs of an ECP5 are those that nextpnr counts once it has packed a design; placing and routing changes none of
 them. Of other FPGAs there is Yosys' count alone.
 
-Usage, from the repository's root: python -m benchmarks.area [DESIGN ..] [--json FILE|-]
+Usage, from the repository's root: python -m benchmarks.area [DESIGN ...] [--json FILE|-]
 """
 
 import json

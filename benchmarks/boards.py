@@ -1,8 +1,8 @@
 """Bitstreams for a board: clock and area of SpMM, SDDMM and a GCN on karate, by Yosys and nextpnr (pip
 install samhw[rtl,fpga]). A bitstream takes minutes; the build cache keeps it.
 
-Usage, from the repository's root: python -m benchmarks.boards [PROGRAM ..] [--board ulx3s] [--value TYPE ..]
-[--arch NAME|FILE] [--json FILE|-]
+Usage, from the repository's root: python -m benchmarks.boards [PROGRAM ...] [--board ulx3s]
+[--value TYPE ...] [--arch NAME|FILE] [--json FILE|-]
 """
 
 from dataclasses import fields

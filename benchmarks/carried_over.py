@@ -3,8 +3,8 @@
 GCN, GIN and GraphSAGE with a hidden width of 16: tuned on `--data` (by default the stand-in for Cora), then
 run on the stand-ins that are named. Every result is checked against NumPy.
 
-Usage, from the repository's root: python -m benchmarks.carried_over [SET ..] [--data DATA] [--budget SECONDS]
-[--json FILE|-]
+Usage, from the repository's root: python -m benchmarks.carried_over [SET ...] [--data DATA]
+[--budget SECONDS] [--json FILE|-]
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,9 @@
 """The built-in cascades at RedFuser's shapes, divided: bytes read and cycles, fused and not.
 
-    python -m benchmarks.cascade_programs [--json FILE] [PROGRAM ..]
+    python -m benchmarks.cascade_programs [--json FILE] [PROGRAM ...]
 
 Three forms of each: a region for each statement (unfused), one region as it is written (fused), and one pass.
-Variance, inertia and the quantised product are one pass as they are written; beside them stands the form
+Variance, inertia and the quantised product are one pass as they are written; each also has a form
 that knows a mean, or a greatest element, before, and reads its data twice.
 """
 

@@ -4,7 +4,7 @@ by hand (MODEL_by_*.ein of benchmarks/programs): cycles, and how long the choice
 All models on their default data and the other programs of benchmarks/programs, or what is named, or a graph's
 data on GCN, GIN and GraphSAGE. Every result is checked against NumPy.
 
-Usage, from the repository's root: python -m benchmarks.choices [MODEL ..] [--data DATA ..] [--json FILE|-]
+Usage, from the repository's root: python -m benchmarks.choices [MODEL ...] [--data DATA ...] [--json FILE|-]
 """
 
 import time
@@ -23,7 +23,7 @@ GRAPHS = ("gcn", "gin", "graphsage")
 
 
 def programs() -> list[str]:
-    """The programs of benchmarks/programs that are no schedules of models."""
+    """The programs of benchmarks/programs that are not schedules of models."""
     return sorted(path.stem for path in PROGRAMS.glob("*.ein") if "_by_" not in path.stem)
 
 

@@ -1,7 +1,6 @@
-"""What the benchmarks of docs/findings.md share: runs that are checked, and rows as a table or as JSON."""
+"""What the benchmarks share: runs that are checked, and rows as a table or as a result file."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from benchmarks.result_files import measured
 from samhw.app.checking import Measure, compare
 from samhw.app.workload import Workload, compile_workload
 from samhw.choices.schedule import Schedule
@@ -32,6 +32,7 @@ __all__ = [
     "parser",
     "report",
     "schedules",
+    "show",
 ]
 
 VALUE = Float("f32")
@@ -89,7 +90,9 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    result.add_argument("--json", metavar="FILE|-", help="write the rows as JSON instead of a table")
+    result.add_argument(
+        "--json", metavar="FILE|-", help="write a result file (benchmarks/result_files.py) instead of a table"
+    )
     return result
 
 
@@ -106,14 +109,17 @@ def follow(items: Iterable[Item], count: int | None = None) -> Iterator[Item]:
 
 
 def report(title: str, rows: Sequence[Mapping[str, Any]], target: str | None) -> None:
-    """Prints rows with equal keys as a table; with a target (`parser`), writes them as JSON."""
-    if target is not None:
-        text = json.dumps({"title": title, "rows": rows}, indent=1) + "\n"
-        if target == "-":
-            sys.stdout.write(text)
-        else:
-            Path(target).write_text(text)
-        return
+    """Prints rows with equal keys as a table; with a target (`parser`), writes them as a result file."""
+    if target is None:
+        show(title, rows)
+    elif target == "-":
+        sys.stdout.write(str(measured(title, rows)))
+    else:
+        Path(target).write_text(str(measured(title, rows)), encoding="utf-8")
+
+
+def show(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Prints rows with equal keys as a table."""
     table = Table(title=title)
     for name in rows[0]:
         numeric = any(isinstance(row[name], int | float) for row in rows)

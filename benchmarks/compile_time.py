@@ -3,7 +3,7 @@
 The best of several runs, in milliseconds of processor time on one core. FuseFlow states 750 ms as its bound.
 A level that is impossible has no row.
 
-Usage, from the repository's root: python -m benchmarks.compile_time [MODEL ..] [--repeats N] [--json FILE|-]
+Usage, from the repository's root: python -m benchmarks.compile_time [MODEL ...] [--repeats N] [--json FILE|-]
 
 `--before FOLDER` times another checkout beside this one, by its own copy of this benchmark: round after round
 each takes its turn, and `--rounds` of them are made. What else the machine does then slows both alike.

@@ -13,7 +13,7 @@ With each component stands a digest of its netlist before synthesis, so that `--
 that have changed since, and those that the table lacks.
 
 Usage, from the repository's root: python -m benchmarks.components [--family FAMILY] [--sample]
-[--value TYPE ..] [--only KIND ..] [--stale] [-o FILE]
+[--value TYPE ...] [--only KIND ...] [--stale] [-o FILE]
 """
 
 import argparse
@@ -223,7 +223,7 @@ def _node_cases(kind: str, depth: int, params: Params, arch: Arch, value: ValueT
 
 
 def _memory_cases(width: int) -> Iterator[Case]:
-    """Inputs and results that lie in memories of so many bits a word."""
+    """Inputs and results that lie in memories of this many bits a word."""
     value = value_type(f"i{width}")
     bare = _shell((), 4, 16, 2)
     for words in WORDS:

@@ -7,7 +7,7 @@ one token a cycle. The rows of the other bracket, which brings the weights to th
 are `scores`: that product alone. The default sizes are those of the model (f = 2 e, four heads) and five
 with sequences of 512.
 
-Usage, from the repository's root: python -m benchmarks.decoder_block [--sizes i,e,h,d,f ..] [--estimate]
+Usage, from the repository's root: python -m benchmarks.decoder_block [--sizes i,e,h,d,f ...] [--estimate]
 [--json FILE|-]
 """
 

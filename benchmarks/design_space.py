@@ -1,10 +1,10 @@
 """How many orders of indices each model has (FuseFlow table 4), counted without listing them.
 
-Any order: every permutation of a region's indices. Stored: those that visit each stored tensor as its format
-has it. Constrained: those that also keep the order of each statement. Regions multiply. A level that is
+Any order: every permutation of a region's indices. Stored: those that visit each stored tensor as its
+format says. Constrained: those that also keep the order of each statement. Regions multiply. A level that is
 impossible has no row.
 
-Usage, from the repository's root: python -m benchmarks.design_space [MODEL ..] [--json FILE|-]
+Usage, from the repository's root: python -m benchmarks.design_space [MODEL ...] [--json FILE|-]
 """
 
 from collections.abc import Iterator, Sequence

@@ -19,7 +19,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.common import VALUE, follow, parser, report
+from benchmarks.common import VALUE, follow, parser, report, show
 from samhw.app.checking.measure import measure_compiled
 from samhw.app.sweep.tune import cost_of, shortlist, written_one
 from samhw.app.workload import Workload, compile_workload, job_of
@@ -195,9 +195,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--seed", type=int, default=1, help="of the programs")
     given = options.parse_args(arguments)
     found = list(follow(rows(given.programs, given.budget, given.designs, given.seed), given.programs))
-    report("against all decisions", [*found, summary(found)] if given.json else found, given.json)
-    if not given.json:
-        report("in all", [summary(found)], None)
+    if given.json is None:
+        show("against all decisions", found)
+    report("in all", [summary(found)], given.json)
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ def main() -> None:
     options.add_argument("--data", type=Path, metavar="FOLDER", help="where cora.npz lies")
     options.add_argument("--programs", type=int, default=200, help="random programs")
     options.add_argument("--kind", choices=KINDS, default="exact", help="of the statistics")
-    options.add_argument("--worst", type=int, default=0, help="list so many for each figure")
+    options.add_argument("--worst", type=int, default=0, help="list this many for each figure")
     options.add_argument("--only-programs", action="store_true", help="leave out models and kernels")
     arguments = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:

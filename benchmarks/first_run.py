@@ -3,10 +3,10 @@
 Prints the seconds of both, of the engine's own start (from the compiled design to the first firing, on a full
 cache), and with `--rtl` those of the same run in Verilator, which has to be built first.
 
-Usage: python benchmarks/first_run.py [--data FOLDER] [--rtl] [--only TEXT]
+Usage, from the repository's root: python -m benchmarks.first_run [--data FOLDER] [--rtl] [--only TEXT]
+[--json FILE|-]
 """
 
-import argparse
 import os
 import subprocess
 import sys
@@ -15,8 +15,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
+from benchmarks.common import follow, parser, report
 
 SAMHW = (sys.executable, "-c", "from samhw.app.cli import main; main()")
 
@@ -74,7 +73,7 @@ def engine_start(arguments: Sequence[str], environment: Mapping[str, str]) -> fl
     return float(done.stdout)
 
 
-def measure(arguments: Sequence[str], rtl: bool) -> list[str]:
+def measure(arguments: Sequence[str], rtl: bool) -> dict[str, float]:
     """A row of the table."""
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {"SAMHW_CACHE": cache}
@@ -84,28 +83,27 @@ def measure(arguments: Sequence[str], rtl: bool) -> list[str]:
         engine_start(arguments, environment)
         start = engine_start(arguments, environment)
         full = min(seconds(command, environment) for _ in range(2))
-        row = [f"{empty:.1f}", f"{full:.1f}", f"{empty - full:.1f}", f"{start:.2f}"]
+        row = {
+            "empty cache": round(empty, 1),
+            "full cache": round(full, 1),
+            "engine's start": round(start, 2),
+        }
         if rtl:
             command += ["--backend", "verilator"]
-            row += [f"{seconds(command, environment):.1f}", f"{seconds(command, environment):.1f}"]
+            row |= {key: round(seconds(command, environment), 1) for key in ("Verilator: first", "again")}
         return row
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, default=os.environ.get("SAMHW_DATA"), help="folder of the data")
-    parser.add_argument("--rtl", action="store_true", help="run the RTL under Verilator too")
-    parser.add_argument("--only", default="", metavar="TEXT", help="the cases whose name has this text")
-    arguments = parser.parse_args()
-    columns = ["command, in seconds", "empty cache", "full cache", "difference", "engine's start"]
-    table = Table(*columns, *(["Verilator: first", "again"] if arguments.rtl else []))
-    console = Console(width=None if sys.stdout.isatty() else 140)
-    for name, words in cases(Path(arguments.data) if arguments.data else None).items():
-        if arguments.only in name:
-            table.add_row(name, *measure(words, arguments.rtl))
-    console.print(table)
+    options = parser(__doc__)
+    options.add_argument("--data", type=Path, default=os.environ.get("SAMHW_DATA"), help="folder of the data")
+    options.add_argument("--rtl", action="store_true", help="run the RTL under Verilator too")
+    options.add_argument("--only", default="", metavar="TEXT", help="the cases whose name has this text")
+    given = options.parse_args()
+    known = cases(Path(given.data) if given.data else None)
+    chosen = {name: words for name, words in known.items() if given.only in name}
+    rows = [{"command": name, **measure(words, given.rtl)} for name, words in follow(chosen.items())]
+    report("seconds from a command to its end", rows, given.json)
 
 
 if __name__ == "__main__":

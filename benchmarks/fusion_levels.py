@@ -6,7 +6,7 @@ full fusion ends regions after what it would compute again and again; "one regio
 "by .." are the programs of benchmarks/programs, which fuse more than "partial" does and compute hardly
 anything twice. A level that is impossible has no row. Every result is checked against NumPy.
 
-Usage, from the repository's root: python -m benchmarks.fusion_levels [MODEL ..] [--nodes N] [--density D]
+Usage, from the repository's root: python -m benchmarks.fusion_levels [MODEL ...] [--nodes N] [--density D]
 [--json FILE|-]
 """
 
@@ -24,7 +24,7 @@ from samhw.tensors.generate import power_law_graph
 
 
 def workloads(model: str, nodes: int, density: float) -> Iterator[tuple[str, dict[str, Tensor]]]:
-    """The model's default data; for the GCN also a graph of so many nodes (0: none)."""
+    """The model's default data; for the GCN also a graph of this many nodes (0: none)."""
     yield model, model_data(model)
     if model == "gcn" and nodes:
         yield f"gcn, {nodes} nodes", model_data(model, graph=power_law_graph(nodes, density, seed=0))

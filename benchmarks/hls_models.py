@@ -5,7 +5,7 @@ Makefile, where a warning counts as an error, and its C simulation must leave th
 bit, with streams of the emitted depths. A type that cannot hold a model must be refused with a sentence.
 
 Usage, from the repository's root:
-python -m benchmarks.hls_models [MODEL ..] [--fuse none,partial,full] [--value TYPE ..] [--json FILE|-]
+python -m benchmarks.hls_models [MODEL ...] [--fuse none,partial,full] [--value TYPE ...] [--json FILE|-]
 """
 
 import time

@@ -4,7 +4,7 @@ global iteration spaces (the Custard and Stardust baseline), and fused (FuseFlow
 Such a compiler cannot fuse the nonlinear function. Either it takes all of A X W + b as one expression, or A X
 and what follows as two. The order is i, k, f, h in all schedules. Every result is checked against NumPy.
 
-Usage, from the repository's root: python -m benchmarks.iteration_spaces [--nodes N ..] [--density D]
+Usage, from the repository's root: python -m benchmarks.iteration_spaces [--nodes N ...] [--density D]
 [--features F] [--hidden H] [--json FILE|-]
 """
 

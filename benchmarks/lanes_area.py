@@ -6,7 +6,7 @@ the area over that of as many fabrics with one lane, and `inside` the same of wh
 the nodes that get copies, scatters, gathers and trees, and the channels at them. Each is for whatever there
 is more of, LUTs or registers. For `of n` a fabric is synthesised as one, and for `inside` module by module.
 
-Usage, from the repository's root: python -m benchmarks.lanes_area [KERNEL ..] [--lanes i=2,i=4]
+Usage, from the repository's root: python -m benchmarks.lanes_area [KERNEL ...] [--lanes i=2,i=4]
 [--json FILE|-]
 """
 
@@ -65,7 +65,7 @@ def inside(compiled: Compiled, outside: set[str]) -> Use:
 
 
 def more(use: Use, one: Use, copies: int) -> float:
-    """The area over that of so many of another, for LUTs or registers."""
+    """The area over that of this many of another, for LUTs or registers."""
     return max(use.luts / one.luts, use.registers / one.registers) / copies
 
 

@@ -3,7 +3,8 @@ same program with one lane.
 
 Processor times, the least of some runs that take turns, when functions have been compiled. `of one lane` is
 of whole runs, with what Python does for each actor once in a run. On a graph as small as Cora that is a good
-part of them; with `--nodes`, the same kernels and the GCN run on a graph of so many nodes, as sparse as Cora.
+part of them; with `--nodes`, the same kernels and the GCN run on a graph of this many nodes, as sparse as
+Cora.
 
 Usage, from the repository's root: python -m benchmarks.lanes_speed [--data FOLDER] [--nodes N] [--only NAME]
 [--lanes i=8,i=64] [--runs N] [--json FILE|-]
@@ -32,7 +33,7 @@ WORDS, DENSITY = 1433, 0.0127
 
 
 def larger(nodes: int) -> Iterator[Case]:
-    """Programs on a generated graph of so many nodes."""
+    """Programs on a generated graph of this many nodes."""
     graph = power_law_graph(nodes, DEGREE / nodes, seed=0)
     yield f"spmm, {nodes:,} nodes", spmm(graph), "partial"
     yield f"sddmm, {nodes:,} nodes", sddmm(graph), "partial"

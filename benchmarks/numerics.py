@@ -1,15 +1,16 @@
-"""The greatest error of each nonlinear function, over all bf16 inputs and a sweep of f32; and the speed.
+"""The greatest error of each nonlinear function, over all bf16 inputs and a sweep of f32. On a terminal it
+also shows the tables that the hardware holds, and the speed.
 
-Usage, from the repository's root: python -m benchmarks.numerics [--inputs N | --every]
+Usage, from the repository's root: python -m benchmarks.numerics [--inputs N | --every] [--json FILE|-]
 """
 
-import argparse
 import time
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
+from benchmarks.common import parser, report, show
 from samhw.graph.numerics.circular import circle_table
 from samhw.graph.numerics.exponential import exp2_table
 from samhw.graph.numerics.gaussian import tail_table
@@ -32,31 +33,37 @@ TABLES = {
 SCALAR_CALLS = 20_000
 
 
-def accuracy(inputs: int, every: bool) -> Table:
+def accuracy(inputs: int, every: bool) -> Iterator[dict[str, Any]]:
     """A row for each type and function."""
-    table = Table("type", "function", "inputs", "greatest error, ulp", "at", title="accuracy")
     for kind in TYPES:
         for op in REFERENCES:
             chunks = every_f32() if every and kind.width == 32 else sweep(kind, inputs)
             found = worst(kind, op, chunks)
-            table.add_row(kind.name, op, f"{found.inputs:,}", f"{found.ulp:.4f}", f"{found.at:.9g}")
-    return table
+            yield {
+                "type": kind.name,
+                "function": op,
+                "inputs": found.inputs,
+                "greatest error, ulp": round(found.ulp, 4),
+                "at": f"{found.at:.9g}",
+            }
 
 
-def tables() -> Table:
+def tables() -> Iterator[dict[str, Any]]:
     """The tables that the hardware holds."""
-    table = Table("type", "table", "segments", "bits of c0, c1, ...", "bits", title="tables")
     for kind in TYPES:
         for name, make in TABLES.items():
             piecewise = make(kind.format)
-            widths = " ".join(map(str, piecewise.widths))
-            table.add_row(kind.name, name, str(len(piecewise.columns[0])), widths, f"{piecewise.bits:,}")
-    return table
+            yield {
+                "type": kind.name,
+                "table": name,
+                "segments": len(piecewise.columns[0]),
+                "bits of c0, c1, ...": " ".join(map(str, piecewise.widths)),
+                "bits": piecewise.bits,
+            }
 
 
-def speed() -> Table:
+def speed() -> Iterator[dict[str, Any]]:
     """Time of one operation, alone and in an array."""
-    table = Table("type", "operation", "alone, us", "in an array, ns", title="speed")
     rng = np.random.default_rng(0)
     for kind in TYPES:
         values = kind.encode(rng.uniform(-4, 4, (3, 1 << 16)))
@@ -70,21 +77,25 @@ def speed() -> Table:
             for words in operands:
                 scalar(*words)
             alone = (time.perf_counter() - start) / SCALAR_CALLS
-            table.add_row(kind.name, op, f"{alone * 1e6:.2f}", f"{array * 1e9:.1f}")
-    return table
+            yield {
+                "type": kind.name,
+                "operation": op,
+                "alone, us": alone * 1e6,
+                "in an array, ns": array * 1e9,
+            }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--inputs", type=int, default=1 << 24, help="f32 inputs of each function")
-    parser.add_argument(
+    options = parser(__doc__)
+    options.add_argument("--inputs", type=int, default=1 << 24, help="f32 inputs of each function")
+    options.add_argument(
         "--every", action="store_true", help="all 604 million f32 from 2**-28 to 2**8; an hour"
     )
-    arguments = parser.parse_args()
-    console = Console()
-    console.print(accuracy(arguments.inputs, arguments.every))
-    console.print(tables())
-    console.print(speed())
+    arguments = options.parse_args()
+    report("accuracy", list(accuracy(arguments.inputs, arguments.every)), arguments.json)
+    if arguments.json is None:
+        show("tables", list(tables()))
+        show("speed", list(speed()))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ SpMM on the karate club, and the GCN on a scale-free graph, unfused and fused la
 it is, without reading ahead, and with channels that are deeper by 16 tokens than an on-chip memory needs
 (`Arch.slack`). Every result is checked against NumPy.
 
-Usage, from the repository's root: python -m benchmarks.off_chip_memory [MEMORY ..] [--nodes N] [--density D]
+Usage, from the repository's root: python -m benchmarks.off_chip_memory [MEMORY ...] [--nodes N] [--density D]
 [--json FILE|-]
 """
 

@@ -1,6 +1,6 @@
 """What sharing gives fused regions whose intermediates have several uses: cycles fused against unfused.
 
-The programs of benchmarks/programs that are no schedules of models, and all models fully fused. By default
+The programs of benchmarks/programs that are not schedules of models, and all models fully fused. By default
 the compiler chooses what is shared, and where a region ends because fused statements would be computed again
 and again ("ends"); "one region" recomputes an intermediate for each use (`share = "none"`), where that is
 possible. Every result is checked against NumPy.

@@ -5,14 +5,13 @@ functions and designs have been compiled; simulator and Verilator take turns. `-
 the folder with lp_scsd1.mtx (SuiteSparse) and cora.npz (Planetoid); without it only the generated graphs are
 run. With `--memory` all tensors lie off chip, which the RTL does not have.
 
-Usage: python benchmarks/simulator.py [--data FOLDER] [--rtl | --memory NAME|FILE.json] [--large]
-[--flat [--plot FILE]] [--only TEXT]
+Usage, from the repository's root: python -m benchmarks.simulator [--data FOLDER]
+[--rtl | --memory NAME|FILE.json] [--large] [--only TEXT] [--json FILE|-]; with --flat [--plot FILE] it
+measures the cost of a firing by the number of firings instead.
 """
 
-import argparse
 import os
 import resource
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,9 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
+from benchmarks.common import follow, parser, report
 from samhw.app.workload import bind_program
 from samhw.choices.fuse.words import FusionLevel
 from samhw.choices.schedule import Schedule
@@ -46,13 +44,13 @@ RTL_CYCLES = 5_000_000
 """Runs with more cycles are not given to Verilator."""
 
 RUNS = 3
-"""Of so many runs the least time counts,"""
+"""Of this many runs the least time counts,"""
 
 MEASURED = 2.0
-"""or of more, until they have taken so many seconds,"""
+"""or of more, until they have taken this many seconds,"""
 
 TURN = 0.1
-"""in turns of about so many, since a machine may be slower for seconds at a time."""
+"""in turns of about this many, since a machine may be slower for seconds at a time."""
 
 FEATURES = 32
 HIDDEN = 16
@@ -95,7 +93,7 @@ def pattern(coords: np.ndarray, shape: tuple[int, ...], format_text: str) -> Ten
 
 
 def random_graph(nodes: int, edges: int) -> Tensor:
-    """An adjacency matrix of about so many edges, uniform at random."""
+    """An adjacency matrix of about this many edges, uniform at random."""
     flat = np.unique(np.random.default_rng(2).integers(0, nodes * nodes, edges))
     return pattern(np.stack([flat // nodes, flat % nodes]), (nodes, nodes), "csr")
 
@@ -106,7 +104,7 @@ def bound(program: Program, tensors: Mapping[str, Tensor]) -> Program:
 
 
 def spmm(label: str, sparse: Tensor, columns: int) -> Case:
-    """A sparse matrix times a dense one of so many columns."""
+    """A sparse matrix times a dense one of this many columns."""
     tensors = {"A": sparse, "X": dense(sparse.shape[1], columns)}
     return Case(f"SpMM, {label}, {columns} columns", bound(load_kernel("spmm"), tensors), tensors)
 
@@ -244,7 +242,7 @@ def timed_run(
     return results, time.process_time() - begin
 
 
-def measure(case: Case, rtl: bool, memory: OffChip | None) -> list[str]:
+def measure(case: Case, rtl: bool, memory: OffChip | None) -> dict[str, Any]:
     """A row of the table."""
     compiled = compiled_case(case)
     memories, extents = load_inputs(compiled.program, compiled.design, case.tensors)
@@ -257,18 +255,22 @@ def measure(case: Case, rtl: bool, memory: OffChip | None) -> list[str]:
         seconds, hardware = least_beside_rtl(compiled, memories, extents, cycles, partial(run, "compiled"))
     else:
         (seconds,) = least(partial(run, "compiled"))
-    row = [case.label, f"{cycles:,}", f"{count:,}", f"{seconds:.4f}"]
-    row += [f"{count / seconds / 1e6:,.0f}", f"{cycles / seconds / 1e6:,.1f}"]
+    row: dict[str, Any] = {
+        "case": case.label,
+        "cycles": cycles,
+        "firings": count,
+        "seconds": round(seconds, 4),
+        "M firings/s": round(count / seconds / 1e6),
+        "M cycles/s": round(cycles / seconds / 1e6, 1),
+        "to the plain engine": None,
+    }
     if count <= PLAIN_FIRINGS:
         plain, plain_seconds = run("plain")
         assert [(r.cycles, r.memory) for r in plain] == [(r.cycles, r.memory) for r in first]
-        row += [f"{count / plain_seconds / 1e6:.2f}", f"{plain_seconds / seconds:.0f} x"]
-    else:
-        row += ["-", "-"]
-    if clocked:
-        row += [f"{cycles / hardware / 1e6:.3f}", f"{hardware / seconds:.1f} x"]
-    elif rtl:
-        row += ["-", "-"]
+        row["to the plain engine"] = round(plain_seconds / seconds)
+    if rtl:
+        row["RTL, M cycles/s"] = round(cycles / hardware / 1e6, 3) if clocked else None
+        row["to the RTL"] = round(hardware / seconds, 1) if clocked else None
     return row
 
 
@@ -292,10 +294,8 @@ def least_beside_rtl(
         return least(run, clocked)
 
 
-def print_flatness(console: Console, plot: Path | None) -> None:
+def flatness() -> Iterator[dict[str, Any]]:
     """The cost of a firing by the number of firings: the same product with more and more rows."""
-    table = Table("rows", "firings", "seconds", "ns / firing", "peak memory, MB", title="Cost of a firing")
-    points = []
     for rows in (57, 572, 5_720, 57_200, 572_000):
         flat = np.arange(rows * 8)
         case = spmm("flat", pattern(np.stack([flat // 8, flat % 8 * 7]), (rows, 56), "csr"), FEATURES)
@@ -304,12 +304,13 @@ def print_flatness(console: Console, plot: Path | None) -> None:
         run = partial(timed_run, compiled, memories, extents, "compiled")
         count = firings(run()[0])
         (best,) = least(run)
-        points.append((count, best / count * 1e9))
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        table.add_row(f"{rows:,}", f"{count:,}", f"{best:.4f}", f"{points[-1][1]:.2f}", f"{memory:.0f}")
-    console.print(table)
-    if plot:
-        draw(points, plot)
+        yield {
+            "rows": rows,
+            "firings": count,
+            "ns per firing": round(best / count * 1e9, 2),
+            "peak memory, MB": round(memory),
+        }
 
 
 def draw(points: Sequence[tuple[int, float]], file: Path) -> None:
@@ -330,43 +331,30 @@ def draw(points: Sequence[tuple[int, float]], file: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, default=os.environ.get("SAMHW_DATA"), help="folder of the data")
-    beside = parser.add_mutually_exclusive_group()
+    options = parser(__doc__)
+    options.add_argument("--data", type=Path, default=os.environ.get("SAMHW_DATA"), help="folder of the data")
+    beside = options.add_mutually_exclusive_group()
     beside.add_argument("--rtl", action="store_true", help="run the RTL under Verilator too")
     beside.add_argument("--memory", metavar="NAME|FILE", help="all tensors in this memory")
-    parser.add_argument("--large", action="store_true", help="also a graph of 2.4 million edges")
-    parser.add_argument(
-        "--flat", action="store_true", help="also the cost of a firing by the number of firings"
-    )
-    parser.add_argument("--plot", type=Path, help="draw that cost into a file (.svg, .png)")
-    parser.add_argument("--only", default="", metavar="TEXT", help="the cases whose label has this text")
-    arguments = parser.parse_args()
-    columns = [
-        "case",
-        "cycles",
-        "firings",
-        "s",
-        "M firings/s",
-        "M cycles/s",
-        "plain: M firings/s",
-        "slower by",
-    ]
-    table = Table(*columns, *(["RTL: M cycles/s", "slower by"] if arguments.rtl else []))
+    options.add_argument("--large", action="store_true", help="also a graph of 2.4 million edges")
+    options.add_argument("--flat", action="store_true", help="the cost of a firing by the number of firings")
+    options.add_argument("--plot", type=Path, help="draw that cost into a file (.svg, .png)")
+    options.add_argument("--only", default="", metavar="TEXT", help="the cases whose label has this text")
+    given = options.parse_args()
+    if given.flat:
+        found = list(follow(flatness()))
+        report("cost of a firing", found, given.json)
+        if given.plot:
+            draw([(row["firings"], row["ns per firing"]) for row in found], given.plot)
+        return
     try:
-        memory = OffChip(Dram.load(arguments.memory)) if arguments.memory else None
+        memory = OffChip(Dram.load(given.memory)) if given.memory else None
     except InputError as error:
-        parser.error(str(error))
-    console = Console(width=180 if not sys.stdout.isatty() else None)
-    for case in cases(Path(arguments.data) if arguments.data else None, arguments.large):
-        if arguments.only in case.label:
-            console.print(case.label, style="dim")
-            table.add_row(*measure(case, arguments.rtl, memory))
-    console.print(table)
-    if arguments.flat:
-        print_flatness(console, arguments.plot)
+        options.error(str(error))
+    known = cases(Path(given.data) if given.data else None, given.large)
+    chosen = [case for case in known if given.only in case.label]
+    rows = [measure(case, given.rtl, memory) for case in follow(chosen)]
+    report("speed of the simulator", rows, given.json)
 
 
 if __name__ == "__main__":

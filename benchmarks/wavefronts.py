@@ -1,18 +1,18 @@
 """What the wavefronts of nested recurrences gain in cycles, as figure 8 of the FractalTensor paper compares
 its workloads: a copy of the cell for each cell of the widest diagonal, against one cell after another.
 
-    python -m benchmarks.wavefronts [stacked_lstm dilated_rnn grid_rnn] [--scale whole|middle|small]
+For each workload the cells and the rounds; the cycles of the scan with copies, of the whole run, and of all
+cells one after another; what the copies gain, and its share of cells / rounds. With `--batched`, for one copy
+and a batch of 16, the share of the cycles in which the busiest node fires. One cell after another is a chain
+of cells (a layer of a stack, the layers above one pair of a grid), which is run, times the number of chains.
+A scan is one region.
 
-Prints for each workload the cells and the rounds; the cycles of the scan with copies, of the whole run, and
-of all cells one after another; what the copies gain, and its share of cells / rounds. Then, for one copy and
-a batch of 16, the share of the cycles in which the busiest node fires. One cell after another is a chain of
-cells (a layer of a stack, the layers above one pair of a grid), which is run, times the number of chains. A
-scan is one region.
+Usage, from the repository's root: python -m benchmarks.wavefronts [stacked_lstm dilated_rnn grid_rnn]
+[--scale whole|middle|small] [--batched] [--json FILE|-]
 """
 
-import argparse
 import runpy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import samhw
+from benchmarks.common import follow, parser, report
 from samhw.graph import Repeat, Run
 from samhw.lang import nested
 from samhw.lang.nested import ListType, Stack
@@ -104,39 +105,66 @@ def scanned(function: Function, types: Sequence[ListType]) -> Scanned:
     return Scanned(stack.rounds, scan.cycles, result.cycles, busiest)
 
 
-def main() -> None:
-    """Prints the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    names = ["stacked_lstm", "dilated_rnn", "grid_rnn"]
-    parser.add_argument("workloads", nargs="*", help=", ".join(names))
-    parser.add_argument("--scale", choices=("whole", "middle", "small"), default="whole")
-    options = parser.parse_args()
-    scales = {"whole": (64, 32, 6, 10), "middle": (16, 8, 4, 5), "small": (4, 2, 2, 2)}
-    steps, tall, dilated, side = scales[options.scale]
+NAMES = ("stacked_lstm", "dilated_rnn", "grid_rnn")
+
+SCALES = {"whole": (64, 50, 32, 6, 10), "middle": (16, 16, 8, 4, 5), "small": (4, 4, 2, 2, 2)}
+"""Steps of the LSTM and of the dilated RNN, layers of the LSTM and the grid and of the dilated RNN, and the
+side of the grid."""
+
+
+def rows(names: Sequence[str], scale: str) -> Iterator[dict[str, Any]]:
+    """A row for each workload: side by side against one after another."""
+    steps, dilated_steps, tall, dilated, side = SCALES[scale]
     shapes: dict[str, tuple[Callable[[int, int, int], tuple[Function, list[ListType]]], int, int, int]] = {
         "stacked_lstm": (stacked_lstm, tall, steps, tall),
-        "dilated_rnn": (dilated_rnn, dilated, 50 if options.scale == "whole" else steps, dilated),
+        "dilated_rnn": (dilated_rnn, dilated, dilated_steps, dilated),
         "grid_rnn": (grid_rnn, tall, side, side * side),
     }
-    print("workload       cells  rounds  cycles  whole run  one by one   gain  of cells / rounds")
-    for name in options.workloads or names:
+    for name in names:
         make, layers, length, chains = shapes[name]
         alone = scanned(*(make(4, layers, 1) if name == "grid_rnn" else make(4, 1, length)))
         side_by_side = scanned(*make(4, layers, length))
         cells, one_by_one = chains * alone.rounds, chains * alone.cycles
         gain = one_by_one / side_by_side.cycles
-        share = gain / (cells / side_by_side.rounds)
-        print(
-            f"{name:13}  {cells:5,}  {side_by_side.rounds:6}  {side_by_side.cycles:6,}  "
-            f"{side_by_side.total:9,}  {one_by_one:10,}  {gain:5.2f}  {share:17.2f}",
-            flush=True,
-        )
-    print("\none copy, batch 16  hidden  cycles  busiest node")
-    for name in options.workloads or names:
-        for hidden in (4, 16) if options.scale == "whole" else (2,):
+        yield {
+            "workload": name,
+            "length": f"{side} by {side}" if name == "grid_rnn" else str(length),
+            "layers": layers,
+            "cells": cells,
+            "rounds": side_by_side.rounds,
+            "cycles": side_by_side.cycles,
+            "whole run": side_by_side.total,
+            "one by one": one_by_one,
+            "times fewer": round(gain, 2),
+            "of cells / rounds": round(gain / (cells / side_by_side.rounds), 2),
+        }
+
+
+def batched_rows(names: Sequence[str], scale: str) -> Iterator[dict[str, Any]]:
+    """A row for each workload and width, with one copy and a batch of 16."""
+    for name in names:
+        for hidden in (4, 16) if scale == "whole" else (2,):
             found = scanned(*batched(name, hidden))
-            share = found.firings / found.cycles
-            print(f"{name:18}  {hidden:6}  {found.cycles:6,}  {share:12.0%}", flush=True)
+            yield {
+                "workload": name,
+                "numbers": hidden,
+                "cycles": found.cycles,
+                "busiest node": round(found.firings / found.cycles, 2),
+            }
+
+
+def main() -> None:
+    options = parser(__doc__)
+    options.add_argument("workloads", nargs="*", help=", ".join(NAMES))
+    options.add_argument("--scale", choices=tuple(SCALES), default="whole")
+    options.add_argument("--batched", action="store_true", help="one copy and a batch of 16")
+    given = options.parse_args()
+    names, make = given.workloads or NAMES, batched_rows if given.batched else rows
+    report(
+        "one copy, batch 16" if given.batched else "wavefronts",
+        list(follow(make(names, given.scale))),
+        given.json,
+    )
 
 
 if __name__ == "__main__":

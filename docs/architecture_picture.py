@@ -62,7 +62,7 @@ def layers(graph: "nx.DiGraph[str]") -> tuple[list[list[str]], list[list[str]]]:
     """The floors from the top down, and the ways of the arrows from box to box.
 
     A folder is one floor above the highest that it imports from. An arrow that passes floors has a place of
-    its own on each, between their boxes, so that it runs behind none.
+    its own on each, between their boxes, so that it runs beneath none.
     """
     height: dict[str, int] = {}
     for room in reversed(list(nx.lexicographical_topological_sort(graph))):

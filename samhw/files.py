@@ -126,7 +126,7 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
             return tomllib.load(file)
     except OSError as error:
         raise InputError(f"Cannot read {path} ({error.strerror}); give the file of {what}.") from None
-    except (ValueError, RecursionError) as error:  # Also what is no UTF-8.
+    except (ValueError, RecursionError) as error:  # Also what is not UTF-8.
         raise InputError(f"{path} is no TOML: {error}.") from None
 
 

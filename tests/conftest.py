@@ -16,7 +16,7 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import WorkStealingScheduling
 
-from tests.smoke.choose import CHOSEN
+from tests.rounds import choose
 from tests.support.thorough import THOROUGH
 
 settings.register_profile("samhw", deadline=None, derandomize=True)
@@ -30,8 +30,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # of them and give nothing.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-SMOKE = frozenset(CHOSEN.read_text(encoding="utf-8").splitlines())
-"""The tests of the round of a minute."""
+SMOKE, SLOW = choose.listed(choose.SMOKE), choose.listed(choose.SLOW)
+"""The tests of the round of a minute, and the functions of tests that are slow."""
 
 EVERY = 30.0
 """Seconds between two lines."""
@@ -128,6 +128,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.nodeid in SMOKE:
             item.add_marker(pytest.mark.smoke)
+        if item.nodeid.partition("[")[0] in SLOW:
+            item.add_marker(pytest.mark.slow)
     if not THOROUGH and config.option.markexpr != "nightly":
         late = set(_for_the_nightly(items))
         if late:
@@ -151,7 +153,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if session.config.option.markexpr == "smoke" and whole:
         gone = SMOKE - {item.nodeid for item in session.items}
         if gone:
-            raise pytest.UsageError(f"{CHOSEN.name} lists tests that are gone: {', '.join(sorted(gone))}")
+            raise pytest.UsageError(
+                f"{choose.SMOKE.name} lists tests that are gone: {', '.join(sorted(gone))}"
+            )
 
 
 @pytest.hookimpl(trylast=True)  # After the plugin that reports.

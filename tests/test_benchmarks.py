@@ -1,4 +1,4 @@
-"""The benchmarks of docs/findings.md run, and give what that page says; on sizes that take seconds."""
+"""The benchmarks run, and give what the pages say; on sizes that take seconds."""
 
 import importlib
 import json
@@ -20,6 +20,7 @@ from benchmarks import (
     lanes,
     off_chip_memory,
     order_sweep,
+    result_files,
     same_designs,
     shared_regions,
     sparsity_sweep,
@@ -55,6 +56,10 @@ def by(rows: list[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], dict[str
         ("large_data", "--rows 1000 --nonzeros 5000", "to the first"),
         ("off_chip_memory", "hbm2 --nodes 10 --density 0.2", "open rows"),
         ("picks", "--only roll", "share of bytes"),
+        ("scans", "", "with its waiting"),
+        ("wavefronts", "dilated_rnn --scale small", "of cells / rounds"),
+        ("wavefronts", "dilated_rnn --scale small --batched", "busiest node"),
+        ("simulator", "--only mmadd", "M firings/s"),
         ("order_sweep", "--features 2 --hidden 2", "order"),
         ("stand_ins", "cora --model gcn", "bound"),
         ("sparsity_sweep", "--nodes 20 --features 4 --sparsity 0.9", "edges"),
@@ -78,12 +83,16 @@ def test_command(
 def test_json(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """A result file, with the command that runs."""
     monkeypatch.chdir(tmp_path)
-    report("title", [{"order": "i j", "cycles": 12_345, "part": None}], target)
+    monkeypatch.setattr(sys, "argv", ["some/order_sweep.py", "--hidden", "2", "--json", target])
+    report("title", [{"order": "i j", "cycles": 12_345, "part": None, "share": 1 / 3}], target)
     printed = capsys.readouterr().out
     assert (printed == "") == (target != "-")
-    text = printed if target == "-" else Path(target).read_text()
-    assert json.loads(text) == {"title": "title", "rows": [{"order": "i j", "cycles": 12_345, "part": None}]}
+    found = result_files.parse(printed if target == "-" else Path(target).read_text())
+    assert found.title == "title"
+    assert found.command == "python -m benchmarks.order_sweep --hidden 2"
+    assert found.rows == [{"order": "i j", "cycles": 12_345, "part": None, "share": 0.3333}]
 
 
 def test_what_is_chosen_is_as_fast_as_the_best_level() -> None:

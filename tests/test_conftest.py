@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.smoke.choose import CHOSEN
+from tests.rounds.choose import SLOW, SMOKE, listed
 
 CONFTEST = Path(__file__).with_name("conftest.py")
 FINDS_TESTS = os.environ | {"PYTHONPATH": str(CONFTEST.parents[1])}
@@ -87,10 +87,11 @@ def test_depth_is_for_the_nightly(thorough: str, words: list[str], told: str, tm
     assert told in subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=env).stdout
 
 
-def test_the_round_of_a_minute_lists_tests_that_there_are() -> None:
+@pytest.mark.parametrize("file", [SMOKE, SLOW], ids=lambda file: file.name)
+def test_lists_name_tests_that_there_are(file: Path) -> None:
     root = CONFTEST.parents[1]
-    for name in CHOSEN.read_text(encoding="utf-8").splitlines():
-        file, _, test = name.partition("::")
-        assert f"def {test.partition('[')[0].rpartition('::')[2]}(" in (root / file).read_text(
+    for name in listed(file):
+        path, _, test = name.partition("::")
+        assert f"def {test.partition('[')[0].rpartition('::')[2]}(" in (root / path).read_text(
             encoding="utf-8"
-        ), name
+        )

@@ -57,7 +57,7 @@ def test_what_a_page_may_not_say(printed: str, said: str) -> None:
     assert not has(printed.splitlines(), said.splitlines())
 
 
-TASK = re.compile(r"^### \.\. (.*)\n((?:(?!##).*\n)*)", re.MULTILINE)
+TASK = re.compile(r"^### (.*)\n((?:(?!##).*\n)*)", re.MULTILINE)
 
 
 def test_tasks_take_five_lines_at_most() -> None:

@@ -5,7 +5,7 @@ unrolls. The interval of a pipelined loop is the least at which all recurrences 
 Delays follow those that Vitis HLS has printed for UltraScale+; stages are those of `--arch vitis`.
 
 Usage, from the repository's root:
-python -m benchmarks.intervals [KIND ..] [--value TYPE ..] [--each] [--period NS] [--uncertainty SHARE]
+python -m benchmarks.intervals [KIND ...] [--value TYPE ...] [--each] [--period NS] [--uncertainty SHARE]
     [--json FILE|-]
 """
 

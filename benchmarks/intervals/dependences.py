@@ -221,7 +221,7 @@ class Dependences:
         return Place(memory, None if offset is None else offset // (math.prod(sizes[1:]) * word), False)
 
     def _offset(self, pointer: str, sizes: list[int], word: int) -> int | None:
-        """The bytes in front of a part of a partitioned array, as far as they are constant; None if the part
+        """The bytes before a part of a partitioned array, as far as they are constant; None if the part
         is not."""
         total, row = 0, math.prod(sizes[1:]) * word
         while (i := self.loop.outer.get(pointer)) and i.opcode == "getelementptr":

@@ -18,7 +18,7 @@ for _choice in ("phi-node-folding", "two-entry-phi-node-folding", "bonus-inst"):
 __all__ = ["optimised", "pragmas_as_code", "translated"]
 
 _HEADERS = Path(__file__).parent / "headers"
-"""Those that a project has from Vitis: integers of exactly so many bits, and streams as calls."""
+"""Those that a project has from Vitis: integers of exactly this many bits, and streams as calls."""
 
 _FLAGS = (
     *("-w", "-g0", "-std=c++17", "-O1", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"),

@@ -1,4 +1,4 @@
-"""A host at the AXI4-Lite port of `square.ein`, as docs/host_port.md has it. `run.py` runs it."""
+"""A host at the AXI4-Lite port of `square.ein`, as in docs/host_port.md. `run.py` runs it."""
 
 import json
 import os

@@ -11,7 +11,7 @@ from samhw.lang.nested import ListType, sigmoid
 
 
 def dilated_rnn(xs, wss, uss, bss):
-    """LSTM layers with dilations 1, 2, 4, ..
+    """LSTM layers with dilations 1, 2, 4, ...
 
     Args:
         xs: [steps] of [hidden].

@@ -1,6 +1,6 @@
 """The compiler: a program, and what is decided about it, become fusion tables, and these SAMML graphs.
 
-Beside the tables stand the passes of programs (`passes`) and of graphs (`graph_passes`), and what decides
+The package also has the passes of programs (`passes`) and of graphs (`graph_passes`), and what decides
 (`search`), with the one way through (`search/pipeline.py`).
 """
 

@@ -53,7 +53,7 @@ class Decision:
 
 @dataclass(frozen=True, repr=False)
 class CompiledRegion(LoweredRegion):
-    """A region as the design has it: its graph has lanes, and channels of the right depth."""
+    """A region as the design holds it: its graph has lanes, and channels of the right depth."""
 
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Why a channel is deeper than full rate needs, by its name."""
@@ -106,7 +106,7 @@ class Compiled:
 
     @property
     def schedule(self) -> Schedule:
-        """What it was compiled by, as `Decision` has it."""
+        """What it was compiled by, as in `Decision`."""
         return self.decision.schedule
 
     @property

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from samhw.compiler.compiled import Compiled, CompiledRegion, Decision
 from samhw.compiler.computations import with_waits
-from samhw.compiler.graph_passes import Assembly, apply_graph_passes
+from samhw.compiler.graph_passes import Assembly, apply_graph_passes, passes_to
 from samhw.compiler.graph_passes.queues import with_room
 from samhw.compiler.passes import Lowerable, apply_region_passes
 from samhw.compiler.region import LoweredRegion, lower_region
@@ -41,7 +41,8 @@ def lower_program(decision: Decision, arch: Arch, last: str | None = None) -> Co
         if isinstance(found, Refusal):
             return found
         regions.append(found)
-    refused = _without_place(placed.schedule.lanes, regions, scope.segmented)
+    lanes = placed.schedule.lanes if "lanes" in passes_to(last) else {}
+    refused = _without_place(lanes, regions, scope.segmented)
     refused = refused or _without_readers(placed.schedule.queues, regions)
     if refused is not None:
         return refused
@@ -129,7 +130,7 @@ def _copied(lowered: LoweredRegion) -> tuple[str, ...]:
 def _without_place(
     lanes: Mapping[str, int], regions: Sequence[CompiledRegion], segmented: Mapping[str, str]
 ) -> Refusal | None:
-    """The refusal of lanes on what is no index of any region, and of those on an index that has nothing
+    """The refusal of lanes on what is not an index of any region, and of those on an index that has nothing
     inside wherever it comes."""
     indices = dict.fromkeys(index for region in regions if not region.copy for index in region.order)
     nodes = [node for region in regions for node in region.graph.nodes]

@@ -156,7 +156,7 @@ class View(_Leaf):
 
     A `pattern` stands for ones wherever the tensor is not zero: a mask, as a factor of a product. Its zeros
     are left out by a `sieve` if it may store any. A `part` has only some of the coordinates of one index.
-    The levels with `picks`, in their order, have indices without rows. Where `one_each` is not 0, so many
+    The levels with `picks`, in their order, have indices without rows. Where `one_each` is not 0, this many
     outer levels are dense, and exactly one point is stored for each combination of their coordinates. What is
     `blocked` has blocks at its coordinates, in which there may be zeros.
     """

@@ -128,7 +128,7 @@ class Scope:
         blocks = {
             d: (count, self.extents[count]) for d, count in self.block_counts.items() if d in dimensions
         }
-        # Columns are named after the tensors, and reductions t0, t1, ..
+        # Columns are named after the tensors, and reductions t0, t1, ...
         taken = frozenset(name for name in program.tensors if name.startswith(("t", *views)))
         return (
             *(statements, tuple(output.tensor for output in fused.outputs), tuple(fused.dimension.items())),

@@ -77,7 +77,7 @@ class Use:
         return Use(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     def times(self, factor: float) -> "Use":
-        """So many of them."""
+        """This many of them."""
         return Use(*(factor * figure for figure in astuple(self)))
 
     def scaled(self, over: "Use", under: "Use") -> "Use":
@@ -151,8 +151,8 @@ def unit_component(operation: str, operand: ValueType, result: ValueType) -> Com
 
 
 def channel_component(width: int, depth: int) -> Component:
-    """A channel for payloads of so many bits, of so many tokens. One token has a register of its own, and the
-    others lie in a memory."""
+    """A channel for payloads of this many bits, of this many tokens. One token has a register of its own, and
+    the others lie in a memory."""
     return Component("channel", "", {"width": width, "words": float(1 << _address(depth - 1))})
 
 

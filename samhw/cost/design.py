@@ -51,7 +51,7 @@ class RegionEstimate:
     coupled: Mapping[str, float] = field(default_factory=dict)
 
     def repeated(self, times: int) -> "RegionEstimate":
-        """What is expected of so many runs of the region, with a cycle between them."""
+        """What is expected of this many runs of the region, with a cycle between them."""
         if times == 1:
             return self
         nodes = {

@@ -26,7 +26,7 @@ _NOT_BUILT = ("index", "shard", "shards", "block", "block_counts")
 """Fields of a graph's parts that leave no trace in hardware, or only one in the names of memories."""
 
 NO_NODE = 0xFFFF_FFFF
-"""What ERROR_NODE reads for an error that is no single node's: a deadlock, or none."""
+"""What ERROR_NODE reads for an error that is not a single node's: a deadlock, or none."""
 
 
 class Register(IntEnum):

@@ -153,7 +153,7 @@ class Memory:
         return self.capacity * self.payload().words
 
     def payload(self, value: ValueType | None = None) -> Payload:
-        """What lies at one place; `value` is the graph's type, for who asks for that of the values."""
+        """What lies at one place; `value` is the graph's value type, which a memory of values needs."""
         if self.is_value:
             return Payload(StreamKind.VAL, self.value or value, self.block)
         return Payload(StreamKind.CRD if self.array.startswith(StoredArray.CRD) else StreamKind.REF)
@@ -172,8 +172,8 @@ class TensorBinding:
     tensor's modes, `shape` being the greatest extents that the build takes.
 
     A result in n `shards` was stored by n lanes, each of which had some coordinates of the outermost level:
-    p, p + n, p + 2n, .. are in shard p if that level is dense, and if it is compressed, those which the shard
-    itself stores. A shard has arrays of its own for all levels.
+    p, p + n, p + 2n, ... are in shard p if that level is dense, and if it is compressed, those which the
+    shard itself stores. A shard has arrays of its own for all levels.
 
     An *alias* is another tensor in another shape, and lies in that one's memories; both are dense and
     row-major. A *step* is an alias without the outermost level of the other tensor: it lies in the memories

@@ -125,7 +125,7 @@ def _lag_of_change(
 ) -> Rise | Lag | None:
     """The same at a level that the node changes."""
     spec = node.spec
-    into = not came.token  # Someone waits for a slot in front of it.
+    into = not came.token  # Someone waits for a slot before it.
     if (kept := spec.kept(node.params)) is not None:
         if into is not goes.token:
             # It gives nothing of a fiber before it has all of it, and then takes nothing more of it.

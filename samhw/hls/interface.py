@@ -100,7 +100,7 @@ class SequenceLine:
 
     @property
     def indent(self) -> str:
-        """The blanks in front of it."""
+        """The blanks before it."""
         return "    " * (self.depth + 1)
 
 

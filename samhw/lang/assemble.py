@@ -71,7 +71,7 @@ def assemble(
                 raise program.error(
                     statement.lhs.span,
                     f"'{statement.lhs}' computes places of '{result}', which fixes no extent; declare it, as "
-                    f"in 'tensor {result}[n=10, ..]'",
+                    f"in 'tensor {result}[n=10, ...]'",
                 )
             indices = _mode_names(statement.lhs)
             storage = _default_format(indices, statement)

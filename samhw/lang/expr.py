@@ -327,7 +327,7 @@ class Reshape(Expr):
         return (self.operand,)
 
     def with_children(self, children: Sequence[Expr]) -> "Reshape":
-        """Raises TypeError for an operand that is no access."""
+        """Raises TypeError for an operand that is not an access."""
         (operand,) = map(_access, children)
         return replace(self, operand=operand)
 
@@ -348,7 +348,7 @@ class Concat(Expr):
         return self.operands
 
     def with_children(self, children: Sequence[Expr]) -> "Concat":
-        """Raises TypeError for an operand that is no access."""
+        """Raises TypeError for an operand that is not an access."""
         return replace(self, operands=tuple(map(_access, children)))
 
     def __str__(self) -> str:

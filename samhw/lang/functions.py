@@ -208,7 +208,8 @@ def clamp(place: LinearIndex) -> ComputedIndex:
 
 
 def before(steps: int) -> ComputedIndex:
-    """So many steps before the first one of a scan: ``H[before(1), h] = H0[h]`` says what it starts from."""
+    """This many steps before the first one of a scan: ``H[before(1), h] = H0[h]`` says what it starts
+    from."""
     return ComputedIndex((), -steps)
 
 

@@ -69,7 +69,7 @@ def is_name(text: str) -> bool:
 def tokenize(source: Source) -> list[Lexeme]:
     """The tokens of a text, an END last. Only those line ends are kept that may end a statement.
 
-    Raises InputError at a character that is no part of the language.
+    Raises InputError at a character that is not part of the language.
     """
     tokens: list[Lexeme] = []
     line, line_start, open_brackets = 1, 0, 0

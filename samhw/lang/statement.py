@@ -45,7 +45,7 @@ class Scan:
         return offset if self.down else -offset
 
     def start(self, tensor: str, distance: int) -> "Statement | None":
-        """What says what a tensor has so many steps before the first one."""
+        """What says what a tensor has this many steps before the first one."""
         for start in self.starts:
             if start.lhs.tensor == tensor and start_distance(start.lhs) == distance:
                 return start

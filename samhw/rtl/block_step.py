@@ -50,7 +50,7 @@ class BlockStep(SharedPart):
 
 
 def block_step(*, arch: Arch, value_type: ValueType, op: str, words: int) -> ReduceStep | BlockStep:
-    """The step of a reduction of payloads of so many words; raises as `ReduceStep`."""
+    """The step of a reduction of payloads of this many words; raises as `ReduceStep`."""
     if words == 1:
         return ReduceStep(arch=arch, value_type=value_type, op=op)
     return BlockStep(arch=arch, value_type=value_type, op=op, words=words)

@@ -45,7 +45,8 @@ CONTROL = token_layout(_STOP)
 
 
 def token_width(width: int) -> int:
-    """Bits of the payload of a token that carries so many (`Payload.width`), or the two levels of a stop."""
+    """Bits of the payload of a token that carries this many (`Payload.width`), or the two levels of a
+    stop."""
     return max(width, _STOP)
 
 

@@ -125,7 +125,7 @@ def _with_notes(text: str, top: Top, name: str, platform: VerilogPlatform) -> st
     for region, node in design.nodes:
         params = ", ".join(f"{key}={value}" for key, value in node.params.items())
         cell = node.note or node.spec.note(node.spec.subject(node.name), node.params, {})
-        rule = f"{node.kind}({params}), as docs/primitives.md has it."
+        rule = f"{node.kind}({params}), as in docs/primitives.md."
         cells[top.fabric.submodules[region, node.name]] = _comment(f"{cell}\n{rule}", "  ")
     begin = text.index(f"\nmodule {name}_fabric")
     end = text.index(_END, begin)

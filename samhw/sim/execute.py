@@ -15,7 +15,7 @@ SMALL = 50_000
 """Firings that the plain engine does in a tenth of a second, about what it takes to load compiled code."""
 
 SLOWER = 2
-"""With off-chip memory the plain engine does so many times fewer firings in the same time."""
+"""With off-chip memory the plain engine does this many times fewer firings in the same time."""
 
 
 def execute(

@@ -42,7 +42,7 @@ class PortStats:
 
 @dataclass(frozen=True)
 class MemoryStats:
-    """What off-chip memory did in a run of so many cycles.
+    """What off-chip memory did in a run of this many cycles.
 
     Attributes:
         ports: by name, '<node>/<actor>:<memory>', in the order of their numbers.

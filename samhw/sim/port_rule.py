@@ -250,8 +250,8 @@ def _read(access: Words, at: int, word: int) -> int:
 
 
 def _write(access: Words, at: int, words: int) -> None:
-    """So many words have been written through the port at `at`: asks for full lines to be written and, at the
-    end, for one that is begun."""
+    """This many words have been written through the port at `at`: asks for full lines to be written and, at
+    the end, for one that is begun."""
     access[at + WORDS] = words
     per = access[at + PER]
     lines = (words + per - 1 if access[END] else words) // per

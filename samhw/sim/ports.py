@@ -1,6 +1,6 @@
 """The ports of actors to off-chip memory, and who is served next (docs/memory.md).
 
-A firing that asks for lines stops in front of the engine until nothing else can go on; then the one with the
+A firing that asks for lines stops before the engine until nothing else can go on; then the one with the
 least (cycle, port number) is served. What a port does is in port_rule.py.
 """
 

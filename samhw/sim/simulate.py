@@ -81,7 +81,7 @@ def simulate(
     steps: Mapping[str, int] | None = None,
     kept: Mapping[str, NDArray[np.int64]] | None = None,
 ) -> Result:
-    """Runs a graph to its end, cycle for cycle as docs/timing.md has it.
+    """Runs a graph to its end, cycle for cycle as in docs/timing.md.
 
     Args:
         graph: any graph that `validate` accepts; its channels have the latencies and depths given there.
@@ -132,14 +132,19 @@ def simulate(
         except _Stop:
             raise InterruptedRunError(result(max(worker.last for worker in machine.workers))) from None
     raise_failure(graph, machine)
+    ended = result(_end(graph, machine), uncompiled)
+    machine.dissolve()
+    return ended
+
+
+def _end(graph: Graph, machine: Machine) -> int:
+    """The cycle in which the last writer has committed, and with it the off-chip memory."""
     writers = {node.name for node in graph.writers()}
     end = max(worker.last for worker in machine.workers if worker.node in writers)
     if machine.arbiter is not None:
         end = max(end, machine.arbiter.committed())
         machine.arbiter.memory.end(end)
-    ended = result(end, uncompiled)
-    machine.dissolve()
-    return ended
+    return end
 
 
 def _result(

@@ -103,7 +103,7 @@ def _fill_fst(lib: Any, writer: Any, top: "_Scope", changes: Iterable["_Change"]
 
 
 def _check_room(folder: Path, tokens: int) -> None:
-    """Raises `OSError` unless so many tokens fit on the disks of a file and of temporary files: the library
+    """Raises `OSError` unless this many tokens fit on the disks of a file and of temporary files: the library
     maps them into memory, and a write that finds no room would end the process."""
     for place in (folder, Path(tempfile.gettempdir())):
         if shutil.disk_usage(place).free < LEAST + BYTES * tokens:

@@ -132,7 +132,7 @@ def power_law_graph(
 
 
 _SPARSE, _FEW_PLACES = 8, 1 << 20
-"""Where edges are in fewer than one of so many places, and places are more than that, drawing edges one by
+"""Where edges are in fewer than one of this many places, and places are more than that, drawing edges one by
 one is cheaper than looking at all places."""
 
 
@@ -215,7 +215,7 @@ def bigbird_mask(
 
 
 def longformer_mask(n: int, block: int, *, window: int, format: Format | str = "csr") -> Tensor:
-    """The n x n attention mask, 0 or 1, of Longformer (Beltagy et al., 2020) as SparseTIR's benchmark has it:
+    """The n x n attention mask, 0 or 1, of Longformer (Beltagy et al., 2020) as in SparseTIR's benchmark:
     each row of blocks looks at itself and at those that follow.
 
     Parameters
@@ -241,7 +241,7 @@ def longformer_mask(n: int, block: int, *, window: int, format: Format | str = "
 
 def pixelfly_mask(n: int, block: int, *, format: Format | str = "csr") -> Tensor:
     """The n x n attention mask, 0 or 1, of Pixelated Butterfly (Dao et al., 2022): block row r has the blocks
-    r and r XOR s, for each stride s = 1, 2, 4, .. of a butterfly network.
+    r and r XOR s, for each stride s = 1, 2, 4, ... of a butterfly network.
 
     Parameters
     ----------

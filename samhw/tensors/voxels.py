@@ -50,7 +50,7 @@ def kernel_map(
         outputs: positions instead of these, each once: those of an earlier layer, for a transposed one.
 
     Raises:
-        InputError: for positions that are no such array, come twice, are none, too far apart or reach
+        InputError: for positions that are not such an array, come twice, are none, too far apart or reach
             nothing; and for a size, a stride or a kind that there is not.
     """
     if kind not in get_args(SparseConvolution):

@@ -24,7 +24,7 @@ _TOGETHER = 1 << 18
 """Random numbers that are looked at together, as many as a cache holds."""
 
 _PART = 64
-"""Pairs are merged with those that there are already, at a cost of all; so at least one in so many of these
+"""Pairs are merged with those that there are already, at a cost of all; so at least one in this many of these
 is looked at together."""
 
 

@@ -382,7 +382,7 @@ def _any_depth(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
 
 
 def _parts(lanes: int, levels: int) -> Any:
-    """What lanes hold of rows of so many levels."""
+    """What lanes hold of rows of this many levels."""
 
     def draw(rng: Rng, extent: int) -> tuple[Streams, dict[str, list[int]]]:
         above = int(rng.integers(1, 4 if levels < 2 else 3))

@@ -42,6 +42,7 @@ NODES = 200 if THOROUGH else 60
 """The most nodes of a chain of statements. Builds take the longer the more there are."""
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("value", VALUES)
@@ -77,8 +78,8 @@ def run_random(
     number: int,
     graphs: int = GRAPHS,
 ) -> int:
-    """Builds so many random programs and runs them; gives the number of runs. `build` also tells whether the
-    graph gets random channel depths."""
+    """Builds this many random programs and runs them; gives the number of runs. `build` also tells whether
+    the graph gets random channel depths."""
     runs = 0
 
     @drawn(graphs, number)

@@ -40,8 +40,8 @@ KERNELS = (
     ("i=2+k=3", "spmm"),
     ("i=18", "spmv"),
 )
-"""A summed index, lanes within lanes, numbers of lanes that are no power of two, reducers of rows; then more
-of each."""
+"""A summed index, lanes within lanes, numbers of lanes that are not powers of two, reducers of rows; then
+more of each."""
 MODELS = (("gcn", "partial", 2), ("bigbird_attention", "full", 3))
 VALUE = "bf16"
 """Of models and random programs: what f32 adds is a multiple of the logic to build, and nothing of lanes."""
@@ -51,6 +51,7 @@ NODES = 50 if PROGRAMS < 60 else 200
 """The most nodes that they have. Builds take the longer the more there are."""
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.verilator
 @pytest.mark.parametrize(("lanes", "name"), sample(KERNELS, KERNELS[:4]))
 def test_kernels(lanes: str, name: str) -> None:
@@ -66,6 +67,7 @@ def test_models(name: str, level: FusionLevel, lanes: int) -> None:
     assert correlate([[work]], Schedule(fuse=level, lanes={"i": lanes}), jobs=1, value=value_type(VALUE)).good
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.verilator
 @pytest.mark.parametrize("value", ["i32", VALUE])
 def test_random_programs_with_lanes(value: str) -> None:

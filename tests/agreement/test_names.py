@@ -46,6 +46,7 @@ def test_every_word() -> None:
     assert_alike(make_workload(parse("\n".join(lines)), ["random:density=0.8"]))
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.verilator
 def test_random_names() -> None:

@@ -38,6 +38,7 @@ def test_every_kind_is_here() -> None:
     assert len({variant.name for variant in VARIANTS}) == len(VARIANTS)
 
 
+@pytest.mark.nightly(but=56)
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_primitive(variant: Variant) -> None:
     bench = bench_of(VARIANTS.index(variant) // TOGETHER)

@@ -30,7 +30,7 @@ _LIBRARY = """\
 /* verilator lint_off SPECIFYIGN */
 /* verilator lint_off INITIALDLY */
 """
-"""In front of Yosys' models, which are also for its own use."""
+"""Before Yosys' models, which are also for its own use."""
 
 
 def mapped(on_board: BoardDesign) -> dict[str, Any]:

@@ -23,14 +23,14 @@ from .mapped import HAS_YOSYS
 
 
 def tensor(words: int) -> TensorMemory:
-    """An input of so many words, as the host fills it and a node reads it."""
+    """An input of this many words, as the host fills it and a node reads it."""
     memory = Memory("T.vals", "T", StoredArray.VALS, MemoryRole.INPUT, words, value_type("i8"))
     window = Window(memory, base=0, size=512, words=words, width=8)
     return TensorMemory(window, regions=1, readers=[0])
 
 
 def blocks(unit: Elaboratable, folder: Path) -> int:
-    """How many it takes, as generated Verilog has it, which has a form of its own for large memories."""
+    """How many it takes, as in generated Verilog, which has a form of its own for large memories."""
     memories = VerilogMemories("top_memory")
     (folder / "memory.v").write_text(memories.text)
     (folder / "top.il").write_text(rtlil.convert(unit, name="top", platform=memories))

@@ -63,6 +63,7 @@ def session(line: EmulatedLine) -> BoardSession:
     return opened
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_programs_take_the_simulators_cycles(program: str) -> None:
     sizes = MODELS.get(program, "size=10,density=0.2")
@@ -273,7 +274,7 @@ def test_requests_by_hand(line: EmulatedLine, session: BoardSession, request_: b
 def test_addresses_outside_the_range_are_refused(
     line: EmulatedLine, session: BoardSession, high: int
 ) -> None:
-    """The port has too few bits for them. In place of them it would see those of registers."""
+    """The port has too few bits for them. Instead of them it would see those of registers."""
     (address, *_) = session.map.extents.values()
     outside = 1 << (high or session.map.address_bits)
     before = session.port.read(address, 1)[0]

@@ -27,6 +27,7 @@ BAUD = 12_000_000
 """The most there is, since most of a run's cycles are spent on the line."""
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("own_registers", [False, True], ids=["synthesis", "own registers"])
 def test_a_mapped_netlist_takes_the_simulators_cycles(own_registers: bool) -> None:
     workload = bind_program("spmm", ["random:size=33,density=0.05"])

@@ -172,7 +172,7 @@ def test_outputs_with_another_reader_stay() -> None:
 
 
 def test_memories_with_a_clock_or_a_reset_that_their_registers_do_not_have() -> None:
-    """A reset clears the register at the output together with the word in front of it."""
+    """A reset clears the register at the output together with the word before it."""
     registers = [register(bit) for bit in (100, 101, 110, 111)]
     inverted, reset = memory(36, 36), memory(36, 36)
     inverted["parameters"]["CLKBMUX"] = "INV"

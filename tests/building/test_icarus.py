@@ -46,6 +46,7 @@ def bench(folder: Path, generation: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("name", BUILDS)
 def test_the_testbench_holds(name: str, tmp_path: Path) -> None:
     good("build", *BUILDS[name], "--target", "verilog", "-o", tmp_path / "out")

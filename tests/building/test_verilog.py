@@ -98,7 +98,7 @@ def test_what_is_made_alike_shares_a_module(tmp_path: Path) -> None:
     for index, tensor, ref in [("i", "A", "root"), ("j", "X", "⟨X_k⟩")]:
         assert (
             f"  // {index}, {tensor}: LS({ref})\n"
-            f"  // scan_dense(extent={index}), as docs/primitives.md has it.\n"
+            f"  // scan_dense(extent={index}), as in docs/primitives.md.\n"
             f"  {module.stem} scan_dense_{tensor}_{index} (\n"
         ) in fabric
 
@@ -134,6 +134,7 @@ def test_name_belongs_to_its_targets(tmp_path: Path) -> None:
     assert "--name belongs to '--target verilog'" in result.output
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize(
     "words",
     [

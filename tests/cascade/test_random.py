@@ -23,7 +23,7 @@ from samhw.tensors import Tensor
 CASCADES = int(os.environ.get("SAMHW_RANDOM_CASCADES", "60"))
 SHARDS = 4
 RUN_EVERY = 6
-"""One of so many is compiled and run."""
+"""One of this many is compiled and run."""
 
 
 def draw(rng: random.Random) -> str:

@@ -17,7 +17,7 @@ EACH = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for
 
 
 def value_of(program: str) -> str:
-    """Models have weights, which are no whole numbers, and cascades divide."""
+    """Models have weights, which are not whole numbers, and cascades divide."""
     return "i32" if program in kernel_names() else "f32"
 
 

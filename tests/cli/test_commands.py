@@ -17,14 +17,15 @@ from samhw.compiler import Compiled
 from samhw.compiler.graph_passes import GRAPH_PASSES
 from samhw.compiler.passes import PROGRAM_PASSES, REGION_PASSES
 from samhw.graph import DDR4
-from samhw.lang import built_in_names, load_kernel, parse
+from samhw.lang import built_in_programs, load_kernel, parse
 from tests.support.command import refused, report, samhw
 
 
 def test_kernels_are_a_line_each() -> None:
     result = samhw("kernels")
     assert result.exit_code == 0
-    assert [line.split()[0] for line in result.output.splitlines()] == list(built_in_names())
+    said = [tuple(line.split(maxsplit=1)) for line in result.output.splitlines()]
+    assert said == list(built_in_programs())
 
 
 def test_run_prints_one_json_object() -> None:

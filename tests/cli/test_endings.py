@@ -51,8 +51,8 @@ for warm, full in json.loads(sys.argv[1]):
             print("ended with", end.code)
         resource.setrlimit(resource.RLIMIT_FSIZE, (endless, endless))
 """
-"""Runs each command once as it is, so that all caches are filled, and then with disks that take only so many
-bytes of a file."""
+"""Runs each command once as it is, so that all caches are filled, and then with disks that take only this
+many bytes of a file."""
 
 
 @pytest.mark.slow

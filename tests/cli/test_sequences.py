@@ -1,22 +1,18 @@
 """The built-in programs with windows and recurrences, as a user types them, and what they compute."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import samhw
 from samhw.errors import InputError
-from samhw.lang import Program, load_program, load_sequence, sequence_description, sequence_names
+from samhw.lang import Program, load_program, load_sequence, sequence_names
 from tests.support.command import good, report
 from tests.support.plain_sequences import PLAIN
 from tests.support.thorough import sample
 
 Array = NDArray[np.float64]
 RNG = np.random.default_rng(0)
-PAGE = Path(__file__).parents[2] / "docs" / "sequences.md"
 
 
 def drawn(*shapes: tuple[int, ...]) -> list[Array]:
@@ -46,11 +42,6 @@ CASES: dict[str, list[list[Array]]] = {
     ],
 }
 TEXTS = list(CASES)
-
-
-def test_the_page_lists_them() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| ([A-Z].*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert rows == [(name, sequence_description(name)) for name in sequence_names()]
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -33,12 +33,14 @@ def one_region(name: str) -> Schedule:
     return Schedule(fuse="full", share=recomputed if name == "gpt3_block" else "none")
 
 
+@pytest.mark.nightly(but=8)
 @pytest.mark.parametrize("fusion", FUSION_LEVELS)
 @pytest.mark.parametrize("name", model_names())
 def test_model(name: str, fusion: FusionLevel) -> None:
     check_model(name, Schedule(fuse=fusion))
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("name", model_names())
 def test_model_in_one_region(name: str) -> None:
     assert len(check_model(name, one_region(name)).regions) == 1

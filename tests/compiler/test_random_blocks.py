@@ -102,7 +102,7 @@ class Case:
 
 
 def draw(number: int, *, most: int = 9, sizes: tuple[int, ...] = (1, 2, 2, 3, 4), words: int = 64) -> Case:
-    """A case: all programs in all types, one after another, with blocks of at most so many products."""
+    """A case: all programs in all types, one after another, with blocks of at most this many products."""
     rng = np.random.default_rng(number)
     value, text = VALUES[number % 4], PROGRAMS[number // 4 % 4]
     # Integers have neither exp nor a quotient.

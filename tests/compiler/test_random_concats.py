@@ -1,7 +1,7 @@
 """Random concatenations of parts that share what makes them, at extents to 200, under every way to share: the
 results are NumPy's, and nothing deadlocks.
 
-Two thousand programs of each type, and a hundredth of so many in RTL, run on demand:
+Two thousand programs of each type, and a hundredth of that many in RTL, run on demand:
 
     SAMHW_RANDOM_CONCATS=2000 python -m pytest -n 2 tests/compiler/test_random_concats.py
 """
@@ -70,6 +70,7 @@ def compiled_case(number: int, value: str) -> tuple[Written, Workload, Compiled]
     return case, work, compiled
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_results_are_numpys(shard: int, value: str) -> None:

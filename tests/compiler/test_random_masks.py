@@ -1,7 +1,7 @@
 """Random masks that the program computes, under every reduction and format: the results are the oracle's, and
 RTL agrees to the cycle.
 
-Five thousand programs, and a hundredth of so many in RTL, run on demand:
+Five thousand programs, and a hundredth of that many in RTL, run on demand:
 
     SAMHW_RANDOM_MASKS=5000 python -m pytest -n 2 tests/compiler/test_random_masks.py
 """
@@ -44,6 +44,7 @@ def compiled_case(number: int) -> tuple[Case, Compiled] | None:
     return case, compiled
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_results_are_the_oracles(shard: int) -> None:
     seen: Counter[str] = Counter()

@@ -38,6 +38,7 @@ def agrees(case: Reshapes, outputs: Mapping[str, Tensor]) -> None:
         np.testing.assert_array_equal(found, case.expected[name], err_msg=f"{name} of\n{case.text}")
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("batch", range(PROGRAMS // BATCH))
 def test_results_are_numpys(batch: int, tmp_path: Path) -> None:
     for number in range(batch * BATCH, (batch + 1) * BATCH):

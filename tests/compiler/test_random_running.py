@@ -1,7 +1,7 @@
 """Random running reductions, recurrences, products and coordinates of extremes, under every format, mask and
 fusion: the results are the oracle's, and RTL and C++ agree with the model, to the cycle and to the token.
 
-Five thousand programs, and a hundredth of so many in RTL and in C++, run on demand:
+Five thousand programs, and a hundredth of that many in RTL and in C++, run on demand:
 
     SAMHW_RANDOM_RUNNING=5000 python -m pytest -n 2 tests/compiler/test_random_running.py
 """
@@ -48,6 +48,7 @@ def kinds(compiled: Compiled) -> set[str]:
     return {node.kind for region in compiled.regions for node in region.graph.nodes}
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_results_are_the_oracles(shard: int) -> None:
     seen: Counter[str] = Counter()

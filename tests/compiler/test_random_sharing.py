@@ -48,6 +48,7 @@ def compiled(case: Written, text: str, number: int) -> tuple[Workload, Compiled]
         return workload, compile_workload(workload, Schedule(permute=True), value=value_type(case.value))
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("batch", range(PROGRAMS // BATCH))
 def test_results_are_numpys(value: str, batch: int) -> None:

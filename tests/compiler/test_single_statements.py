@@ -100,6 +100,7 @@ def refusal(case: Sum, text: str) -> tuple[str, ...]:
     return ()
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("batch", range(4))
 def test_any_order_is_followed_or_the_ways_out_are(batch: int) -> None:
     refused = 0

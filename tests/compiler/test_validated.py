@@ -15,7 +15,7 @@ TEXT = "tensor A[i=3, k=4] : csr\ntensor x[k=4]\ny[i] = A[i, k] * x[k]\n"
 
 
 def refusing(times: int) -> Callable[[Graph], None]:
-    """`validate`, which refuses so many graphs first."""
+    """`validate`, which refuses many graphs first."""
     left = times
 
     def check(graph: Graph) -> None:

@@ -13,6 +13,7 @@ from samhw.lang import model_names
 SLOW = {"gpt3_block", "bigbird_attention"}
 
 
+@pytest.mark.nightly(but=7)
 @pytest.mark.parametrize("level", ["none", "partial", "full"])
 @pytest.mark.parametrize(
     "model", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in model_names()]

@@ -88,7 +88,7 @@ class BankContract(wiring.Component):
         return late
 
     def _ages(self, m: Module, value: Value, cycles: int) -> list[Value]:
-        """What it has been 1, 2, .. cycles ago."""
+        """What it has been 1, 2, ... cycles ago."""
         ages = [value]
         for _ in range(cycles):
             ages.append(self._late(m, ages[-1]))

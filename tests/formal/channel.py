@@ -149,5 +149,5 @@ class ChannelContract(wiring.Component):
 
 
 def _around(place: Value, words: int) -> Value:
-    """A place that is less than twice around a ring of so many words."""
+    """A place that is less than twice around a ring of this many words."""
     return Mux(place >= words, place - words, place)

@@ -15,10 +15,10 @@ Rows = tuple[tuple[str, ...], ...]
 
 def _section(title: str) -> str:
     """The text below a heading, down to the next one."""
-    _, found, rest = _PAGE.partition(f" {title}\n")
-    if not found:
+    found = re.search(rf"^#+ {re.escape(title)}\n", _PAGE, re.MULTILINE)
+    if found is None:
         raise ValueError(f"{title!r} is no heading of docs/primitives.md")
-    return re.split(r"^##", rest, maxsplit=1, flags=re.MULTILINE)[0]
+    return re.split(r"^##", _PAGE[found.end() :], maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def table(title: str, actor: str = "") -> Rows:

@@ -1,4 +1,4 @@
-"""Actors that are no primitive of their own: parts of one, with the channels around them cut open."""
+"""Actors that are not primitives of their own: parts of one, with the channels around them cut open."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType

@@ -139,7 +139,7 @@ def _rtlil(contracts: Sequence[wiring.Component]) -> str:
     top = Module()
     top.domains.sync = domain = ClockDomain("sync", reset_less=True)
     top.submodules += contracts
-    # A clock that is no port never ticks, and every assertion would hold.
+    # A clock that is not a port never ticks, and every assertion would hold.
     ports = [domain.clk]
     for contract in contracts:
         ports += [Value.cast(value) for _, _, value in contract.signature.flatten(contract)]

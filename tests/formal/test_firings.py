@@ -158,7 +158,7 @@ MUTANTS = {
         ),
     ],
     "pick": [
-        Mutant("the reference after it", "pick", "unit.a.eq(late_base)", "unit.a.eq(base.payload)"),
+        Mutant("the next reference", "pick", "unit.a.eq(late_base)", "unit.a.eq(base.payload)"),
         Mutant(
             "a coordinate that is not looked at", "pick", "table.fired & reads", "table.fired & reads & finds"
         ),

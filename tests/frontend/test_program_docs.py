@@ -11,11 +11,7 @@ import samhw.lang.build
 from samhw.errors import InputError
 from samhw.lang import (
     Program,
-    cascade_description,
-    cascade_names,
     dumps,
-    kernel_description,
-    kernel_names,
     load_model,
     model_description,
     model_names,
@@ -67,17 +63,6 @@ def test_refused(text, answer):
     with pytest.raises(InputError) as caught:
         parse(text)
     assert str(caught.value).splitlines()[0] == message.strip()
-
-
-def test_the_list_of_kernels():
-    rows = re.findall(r"^\| `(\w+)` \| ([A-Z].*) \|$", PAGE, re.MULTILINE)
-    assert rows == [(name, kernel_description(name)) for name in kernel_names()]
-
-
-def test_the_list_of_cascades():
-    page = (DOCS / "cascades.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+)` \| ([A-Z].*) \|$", page, re.MULTILINE)
-    assert rows == [(name, cascade_description(name)) for name in cascade_names()]
 
 
 def test_the_list_of_functions():

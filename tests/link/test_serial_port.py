@@ -14,7 +14,7 @@ class FakeError(OSError):
 
 
 class FakePort:
-    """What pyserial's `serial_for_url` gives, as its documentation has it."""
+    """What pyserial's `serial_for_url` gives, as in its documentation."""
 
     def __init__(self, name: str, **options: object):
         if name == "/dev/none":

@@ -56,6 +56,7 @@ def test_operations_are_exact(case: tuple[str, str, list[int]]) -> None:
     assert kind.apply(op, *(np.array([w]) for w in words)).tolist() == [want]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("name", "op"),
     [

@@ -49,6 +49,7 @@ def expected(kind: Kind, exact: Fraction | bool) -> int:
     return (kind.highest if rounded > 0 else kind.lowest) % (1 << kind.width)
 
 
+@pytest.mark.nightly(but=15)
 @pytest.mark.parametrize(
     ("kind", "op"), [(k, op) for k in TYPES for op in EXACT if op in k.operations], ids=str
 )

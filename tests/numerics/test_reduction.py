@@ -30,7 +30,7 @@ one_at_a_time = st.lists(
 
 
 def blockwise(values: list[np.float32]) -> np.float32:
-    """The sum as docs/primitives.md has it, written down once more."""
+    """The sum as in docs/primitives.md, written down once more."""
     blocks = []
     for start in range(0, len(values), 8):
         round_ = values[start : start + 8]

@@ -403,7 +403,7 @@ CASES = {
         },
     ),
     "reduce_vector: four banks": (
-        # flushed in 2, 4 and 6, since three banks are free; fetch two cycles later, iterate in 6, 7, 8, ..
+        # flushed in 2, 4 and 6, since three banks are free; fetch two cycles later, iterate in 6, 7, 8, ...
         *("reduce_vector", 3, {"op": "sum", "bits": [2], "banks": 4}),
         *({"crd0": "1 S1 2 S1 3 S2 D", "val": "4 S1 5 S1 6 S2 D"},),
         {},

@@ -25,6 +25,7 @@ def ordered_outputs(case: Case) -> list[str]:
     return [name for name in crds if not name.startswith("ref")]
 
 
+@pytest.mark.nightly(but=18)
 @pytest.mark.parametrize("kind", CASES)
 def test_meaning_and_timing(kind: str) -> None:
     @settings(max_examples=80)

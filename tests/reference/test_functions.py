@@ -18,7 +18,7 @@ UNARY = sorted({*FUNCTIONS} - {"leaky_relu", "max", "min", "lt", "le", "eq", "se
 
 
 def moves(name: str, x: float, error: float) -> float:
-    """The most that a function, as plain Python has it, differs from its value within an interval."""
+    """The most that a function, as plain Python computes it, differs from its value within an interval."""
     function = FUNCTIONS[name]
     middle = function(x)
     return max(abs(function(float(p)) - middle) for p in np.linspace(x - error, x + error, 101))
@@ -30,6 +30,7 @@ def bound_of(text: str, arrays: dict[str, np.ndarray], errors: dict[str, np.ndar
     return bounds(statement, arrays, errors, {"i": len(arrays["a"])}, Rounding(0, 0))
 
 
+@pytest.mark.nightly(but=16)
 @pytest.mark.parametrize("name", UNARY)
 @pytest.mark.parametrize("error", [1e-3, 0.1, 0.4])
 def test_a_bound_is_the_greatest_move(name: str, error: float) -> None:

@@ -77,6 +77,7 @@ def backend(kind: ValueType, op: str, row: list[int], exclusive: bool) -> np.nda
     return kind.decode([start_word(kind, op), *words[:-1]] if exclusive else words)
 
 
+@pytest.mark.nightly(but=24)
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("op", OPS)
 @pytest.mark.parametrize("numbers", ["usual", "great", "small", "special"])

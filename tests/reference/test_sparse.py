@@ -23,7 +23,7 @@ def stored(program: Program, arrays: dict[str, np.ndarray]) -> dict[str, Tensor]
 
 
 def small_pieces(patch: pytest.MonkeyPatch, elements: int) -> None:
-    """Has everything be computed in pieces of about so many elements."""
+    """Has everything be computed in pieces of about this many elements."""
     patch.setattr(pieces, "PIECE", elements)
     patch.setattr(pieces, "_WHOLE", elements)
 

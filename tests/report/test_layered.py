@@ -69,7 +69,8 @@ def test_no_graph_at_all() -> None:
 
 
 def calls(count: int) -> int:
-    """How many functions are called to lay out a graph of so many nodes, with edges that pass many layers."""
+    """How many functions are called to lay out a graph of this many nodes, with edges that pass many
+    layers."""
     edges = [
         Edge(n, n + step) for n in range(count) for step in (1, 7, 40) if n + step < count and n % step < 3
     ]

@@ -224,6 +224,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_write_their_pages(name: str, tmp_path: Path) -> None:
     words = [word.replace("OUT", f"{tmp_path}/out") for word in COMMANDS[name]]

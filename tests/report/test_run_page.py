@@ -61,6 +61,7 @@ def view_of(found: RunReport) -> dict[str, Any]:
 every_run = pytest.mark.parametrize("name", RUNS)
 
 
+@pytest.mark.nightly(but=2)
 @every_run
 def test_a_page_needs_nothing_else(name: str) -> None:
     text = run_page(told(name))

@@ -148,7 +148,7 @@ def test_ports(node, stall_port):
     for name in memories:
         port = getattr(built, name)
         assert (len(port.addr), len(port.data)) == MEMORY_PORTS[name]
-    # As the spec has it: a port for each word that is read at a time, or for the one that is written.
+    # As in the spec: a port for each word that is read at a time, or for the one that is written.
     ports = {param: built.memory_ports(param) for param in node.memories}
     assert len(memories) == sum(len(found) for found in ports.values())
     for param, found in ports.items():

@@ -16,7 +16,7 @@ def drop(outer, inner, **options):
 @pytest.mark.parametrize(
     ("outer", "inner", "outers", "inners"),
     [
-        # {1: [5], 2: [], 3: [6]}: S0 is held back in 1, dropped with the 2, pushed in front of 6 in 3.
+        # {1: [5], 2: [], 3: [6]}: S0 is held back in 1, dropped with the 2, pushed before 6 in 3.
         ("1 2 3 S0 D", "5 S0 S0 6 S1 D", "1@1 3@4 S0@5 D@7", "5@1 S0@4 6@5 S1@6 D@7"),
         # {1: [5, 6], 2: []}: the stop that was held back becomes that of the list.
         ("1 2 S0 D", "5 6 S0 S1 D", "1@1 S0@5 D@7", "5@1 6@2 S1@6 D@7"),

@@ -1,4 +1,5 @@
-"""The fabric by itself, with memories that are no shell's: what lies between them, and that it is enough."""
+"""The fabric by itself, with memories that are not the shell's: what lies between them, and that it is
+enough."""
 
 from collections import defaultdict
 from typing import Any

@@ -100,6 +100,7 @@ def test_bad_storage(pos, ref, error):
     assert scan(pos, ref, cycles=20).error == error
 
 
+@pytest.mark.nightly(but=15)
 @pytest.mark.parametrize(
     ("pos", "crd", "error"),
     [

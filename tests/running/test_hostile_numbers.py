@@ -97,6 +97,7 @@ def draw_products(number: int) -> Drawn:
     return Drawn(text, Workload("products", parse(text), tensors), rng)
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("value", ["f32", "bf16", "f8e4m3", "f8e5m2"])
 @pytest.mark.parametrize("draw", [draw, draw_products])
 def test_no_schedule_raises_an_alarm(value: str, draw: Callable[[int], Drawn | None]) -> None:

@@ -160,7 +160,7 @@ def print_faults(faults: dict[tuple[str, str, str], list[tuple[int, Outcome]]]) 
 
 
 def build(first: int, backend: str, count: int, workers: int) -> int:
-    """Runs so many cases on a backend of hardware, from a seed on, at difference 0."""
+    """Runs this many cases on a backend of hardware, from a seed on, at difference 0."""
     faults = done = 0
     jobs: list[tuple[int, str | None]] = [(seed, backend) for seed in range(first, first + 3 * count)]
     if not count:

@@ -264,7 +264,7 @@ class Saturating(Arithmetic):
 
 
 class Floating(Arithmetic):
-    """Floating point of so many mantissa bits. What overflows is open."""
+    """Floating point of this many mantissa bits. What overflows is open."""
 
     def __init__(self, mantissa: int, lowest_exponent: int, highest: float) -> None:
         self.mantissa, self.tiny = mantissa, 2.0**lowest_exponent

@@ -26,7 +26,7 @@ def cause(outcome: Outcome) -> tuple[str, str, str]:
 
 
 def shrunk(case: Case, outcome: Outcome, most: int = 80, run: Callable[[Case], Outcome] = run_case) -> Case:
-    """A smaller case with the same fault, after at most so many runs."""
+    """A smaller case with the same fault, after at most this many runs."""
     wanted, runs = cause(outcome), 0
     is_smaller = True
     while is_smaller and runs < most:

@@ -47,6 +47,7 @@ def cycles(workload: Workload, schedule: Schedule) -> int:
     return run(compile_workload(workload, schedule), workload.tensors).cycles
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("model", ["gat", "gcn", "mlp", "sae"])
 def test_it_is_as_fast_as_the_best_level(model: str) -> None:
     workload = bind_program(model)
@@ -185,6 +186,7 @@ def test_what_any_level_accepts_it_accepts(program: Program, seed: int) -> None:
         np.testing.assert_allclose(outputs[decl.name].to_dense(), wanted[decl.name], rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize("model", ["gcn", "mlp", "sae"])

@@ -92,6 +92,7 @@ SCHEDULES: Sequence[Mapping[str, Any]] = (
 )
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("name", ["mlp", "gcn", "bigbird_attention"])
 def test_schedules_that_share_regions_give_what_each_gives_alone(
     name: str, lowered: list[Sequence[str]]

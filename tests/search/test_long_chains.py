@@ -12,7 +12,7 @@ from samhw.lang import Program, parse
 
 
 def chain(length: int) -> Program:
-    """The product of so many sparse matrices."""
+    """The product of this many sparse matrices."""
     indices = [f"i{n}" for n in range(length + 1)]
     tensors = [f"A{n}[{a}=1000, {b}=1000]" for n, (a, b) in enumerate(pairwise(indices))]
     factors = " * ".join(f"A{n}[{a}, {b}]" for n, (a, b) in enumerate(pairwise(indices)))

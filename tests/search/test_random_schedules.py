@@ -71,6 +71,7 @@ def _other(tensor: Tensor, rng: Random) -> Tensor:
     return Tensor.from_dense(keep.astype(float), tensor.format)
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_results_are_those_of_the_generators(shard: int) -> None:

@@ -96,6 +96,7 @@ def test_a_given_order_holds_the_regions() -> None:
     assert not any(line.startswith("moved: ") for line in choose_schedule(request).why)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_random_programs_give_the_same_wherever_a_statement_is_moved() -> None:
     seen = number = 0

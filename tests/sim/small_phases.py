@@ -19,7 +19,7 @@ __all__ = ["small_phases"]
 _functions: dict[Any, Any] = {}
 _codes: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 _known: dict[Any, Any] = {}
-"""Code with other numbers in it, which none but short phases may run."""
+"""Code with other numbers in it, which only short phases may run."""
 
 
 def some_partitions(rng: np.random.Generator, workers: Sequence[Worker]) -> list[list[Worker]]:

@@ -1,4 +1,8 @@
-"""The plain and the compiled engine give the same: tokens, cycles, statistics, errors."""
+"""The plain and the compiled engine give the same: tokens, cycles, statistics, errors.
+
+Five thousand random graphs run on demand:
+    SAMHW_RANDOM_GRAPHS=5000 python -m pytest tests/sim/test_engines.py -k random_graphs
+"""
 
 import os
 import signal
@@ -145,6 +149,7 @@ def test_kernels_in_machine_code(name: str) -> None:
     assert_same(outcome(*data, engine="compiled"), outcome(*data, engine="plain"))
 
 
+@pytest.mark.nightly(but=12)
 @pytest.mark.parametrize("kind", CASES)
 def test_every_primitive(kind: str) -> None:
     @settings(max_examples=15, suppress_health_check=list(HealthCheck))

@@ -121,7 +121,7 @@ def named(graph: Graph) -> Graph:
 
 
 def stream(length: int) -> tuple[Graph, dict[str, np.ndarray]]:
-    """The coordinates 0, 2, .. of a vector, read and written again."""
+    """The coordinates 0, 2, ... of a vector, read and written again."""
     g, memories = vector(length)
     g.add("write_compressed", "w", 1, "scan.crd", pos="wp", crd="wc")
     graph = named(g.graph(capacity=64)).with_depths({"scan.crd->w.crd": 8})
@@ -175,7 +175,7 @@ def test_reading_ahead_by_hand() -> None:
 
 
 def test_writes_are_gathered_and_posted() -> None:
-    """The writer fires on the coordinates in 6, 7, .. 11, on S0 in 12, on DONE in 13. The first line is full
+    """The writer fires on the coordinates in 6, 7, ... 11, on S0 in 12, on DONE in 13. The first line is full
     in 9, in which it is asked for; DONE asks for the two words of the second one."""
     graph, memories = stream(6)
     result = simulate(graph, Arch(), memories, WIDE, memory=OffChip(SMALL, ("wc",)))

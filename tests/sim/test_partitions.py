@@ -92,6 +92,7 @@ def test_engines_are_equal(
         assert_same(simulate(*arguments, engine="compiled"), plain)
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.parametrize("spec", ["mttkrp", "residual", "sddmm", "spmm"])
 def test_cut_anywhere(spec: str) -> None:
     """What rests since a partition sees less of others than there is looks again when there is more to

@@ -190,6 +190,7 @@ def test_a_window_of_regions_shows_those_in_it(tmp_path: Path) -> None:
     assert slices == [(0, "a design_0"), (11, "a design_1"), (17, "0"), (18, "2")]
 
 
+@pytest.mark.nightly
 def test_a_chrome_trace_is_written_event_by_event(tmp_path: Path) -> None:
     """Beside the tokens of one channel, whatever their number, nothing is held."""
     ((graph, result),) = traced()

@@ -37,7 +37,7 @@ FOLLOWS_FROM_ANSWERS = {
     "behind_end",
 }
 CONVENTIONS = {"named", "subject", "note"}
-"""How a node is called and spoken of, for which there is a rule."""
+"""What a node is called, and how it is spoken of, for which there is a rule."""
 
 
 def node_of(kind: str) -> Node:

@@ -143,6 +143,7 @@ def test_a_run_with_lanes_by_part(rule: str, formats: dict[str, str]) -> None:
     assert found.outputs["T"].format == compiled.program.tensors["T"].format
 
 
+@pytest.mark.nightly(but=12)
 @pytest.mark.parametrize("rule", ["rows(2)", "columns(2)", "even(2)", "hyb(1, 1)", "diagonal + csr"])
 @pytest.mark.parametrize("lanes", [{}, {"i": 2}])
 @pytest.mark.parametrize(

@@ -63,6 +63,7 @@ def test_all_that_have_the_dimension_are_renumbered() -> None:
     assert gcn["X"] == gcn["Z2"] == {0: "A"}
 
 
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize("program", ["spmm", "gcn"])
 @pytest.mark.parametrize("order", ["by length", "even(4)", "reverse Cuthill-McKee"])
 @pytest.mark.parametrize("more", [{}, {"lanes": {"i": 4}}, {"split": {"A": "rows(3)"}, "lanes": {"i": 4}}])

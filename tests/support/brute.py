@@ -112,7 +112,7 @@ class FixedMachine(Machine):
 
 
 class FloatMachine(FixedMachine):
-    """Rounds to so many mantissa bits; functions to either neighbour."""
+    """Rounds to this many mantissa bits; functions to either neighbour."""
 
     def __init__(self, mantissa: int, rng: random.Random) -> None:
         self.mantissa = mantissa

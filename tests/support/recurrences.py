@@ -72,7 +72,7 @@ class _Writer:
         return (self.batch, self.width) if self.batch else (self.width,)
 
     def at(self, offset: int) -> str:
-        """The step so many steps back."""
+        """The step this many steps back."""
         there = offset if self.down else -offset
         return f"t {'+' if there > 0 else '-'} {abs(there)}" if there else "t"
 

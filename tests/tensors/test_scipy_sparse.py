@@ -1,5 +1,5 @@
-"""SciPy's matrices, whose arrays anybody may change: what is no matrix any more is refused before C code of
-SciPy follows its indices."""
+"""SciPy's matrices, whose arrays anybody may change: what is no longer a matrix is refused before C code
+of SciPy follows its indices."""
 
 from typing import Any
 

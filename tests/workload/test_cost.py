@@ -181,6 +181,7 @@ def test_capacities(name: str, operands: dict[str, Tensor]) -> None:
     assert most < TIMES * stored(*workload.tensors.values())
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("value", ["i32", "f32"])
 @pytest.mark.parametrize("name", ["spmv", "spmm", "sum", "product"])
 def test_checks(name: str, value: str, operands: dict[str, Tensor]) -> None:

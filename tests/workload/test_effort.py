@@ -32,7 +32,7 @@ def test_points(name: str, points: float) -> None:
 
 
 def test_points_of_functions() -> None:
-    """A sparse result stays sparse under leaky_relu(.., 0.2) and min(.., 0), and not under exp."""
+    """A sparse result stays sparse under leaky_relu(..., 0.2) and min(..., 0), and not under exp."""
     text = "tensor A[i, j] : csr\ntensor L[i, j] : csr\nL[i, j] = {}(A[i, j]{})\n"
     stored = 400 * 400 * 0.05
     for function, more, points in [

@@ -1,4 +1,4 @@
-// ap_int and ap_uint as the analysis sees them: integers of exactly so many bits, which Clang calls _BitInt. Only what
+// ap_int and ap_uint as the analysis sees them: integers of exactly this many bits, which Clang calls _BitInt. Only what
 // the HLS library uses of them.
 #ifndef AP_INT_H
 #define AP_INT_H

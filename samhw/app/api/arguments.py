@@ -1,4 +1,4 @@
-"""What callers give, as the kinds that are meant. What is no such thing is refused in a sentence."""
+"""What callers give, as the kinds that are meant. What is not such a thing is refused in a sentence."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ __all__ = ["arch_of", "dram_of", "entries_of", "path_of", "value_of", "window_of
 
 
 def value_of(given: ValueType | str | None) -> ValueType | None:
-    """A value type, by itself or by its name; None for `auto`, for which None stands too."""
+    """A value type, by itself or by its name; None for `auto` and for None."""
     if given is None or isinstance(given, ValueType):
         return given
     if not isinstance(given, str):

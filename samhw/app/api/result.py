@@ -110,7 +110,7 @@ class DesignResult:
         """What the cycles take at a clock, such as 100MHz or 10ns.
 
         Raises:
-            InputError: for what is no clock.
+            InputError: for what is not a clock.
         """
         return microseconds(self.cycles, period_of(clock))
 

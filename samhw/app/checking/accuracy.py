@@ -71,7 +71,7 @@ def _difference(tensor: Tensor, exact: Relation) -> Difference:
 
 
 def _same_argmax(tensor: Tensor, exact: Relation) -> float | None:
-    """As `Difference` has it."""
+    """As in `Difference`."""
     if not (tensor.format.is_all_dense and tensor.rank and tensor.shape[-1] > 1):
         return None
     rows = tensor.to_dense().reshape(-1, tensor.shape[-1])

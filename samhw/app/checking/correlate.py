@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from operator import or_
 from typing import Any
@@ -21,7 +21,7 @@ from samhw.compiler.search import Job, in_modules
 from samhw.errors import InputError, RunError, SamhwError
 from samhw.lang import Capacity
 from samhw.processes import ending, workers
-from samhw.targets.backends import MODEL, RTL, RegionRun
+from samhw.targets.backends import MODEL, RTL, Backend, RegionRun, RunResult
 from samhw.targets.backends.run import run
 
 __all__ = ["Correlation", "Row", "agree", "correlate"]
@@ -43,6 +43,13 @@ class Row:
     rtl_seconds: float | None = None
     value: str = ""
     """The name of the value type."""
+    others: Mapping[str, int] = field(default_factory=dict)
+    """The cycles of further simulators of the RTL, by the backend's name."""
+
+    @property
+    def is_exact(self) -> bool:
+        """All have taken the same cycles."""
+        return {self.rtl_cycles, *self.others.values()} == {self.model_cycles}
 
     def to_json(self) -> dict[str, object]:
         """One entry of the object that `samhw correlate --json` prints."""
@@ -52,6 +59,7 @@ class Row:
             "value": self.value,
             "model_cycles": self.model_cycles,
             "rtl_cycles": self.rtl_cycles,
+            "others": dict(self.others),
             "result": str(self.result),
             "checked": self.result.is_proof,
             "unproved": self.unproved,
@@ -69,7 +77,7 @@ class Correlation:
     @property
     def exact(self) -> int:
         """Rows whose cycle counts are equal."""
-        return sum(r.model_cycles == r.rtl_cycles for r in self.rows)
+        return sum(row.is_exact for row in self.rows)
 
     @property
     def good(self) -> bool:
@@ -102,6 +110,7 @@ def correlate(
     programs: Sequence[Sequence[Workload]],
     schedule: Schedule | Sequence[Schedule] | None = None,
     *,
+    backends: Sequence[Backend] = (RTL,),
     jobs: int | None = None,
     progress: Callable[[str], None] | None = None,
     **options: Any,
@@ -111,6 +120,7 @@ def correlate(
     Args:
         programs: for each program, the data to run it on. It is built once, with room for all of it.
         schedule: of all programs, or that of each.
+        backends: what runs the RTL; the first one's cycles are the row's, those of others stand beside them.
         jobs: processes that build and run; by default one for each processor.
         progress: is told the name of each program that is finished.
         options: of a `Job`: `value`, `capacity`, `entries` and `arch`.
@@ -118,7 +128,7 @@ def correlate(
     if jobs is not None and jobs < 1:
         raise InputError(f"A correlation cannot have {jobs} processes; give at least 1.")
     schedules = [schedule or Schedule()] * len(programs) if not isinstance(schedule, Sequence) else schedule
-    one = partial(_correlate_program, options=options)
+    one = partial(_correlate_program, backends=backends, options=options)
     rows: list[Row] = []
     jobs = min(jobs or os.cpu_count() or 1, len(programs))
     if jobs <= 1:
@@ -158,6 +168,7 @@ def _correlate_program(
     workloads: Sequence[Workload],
     schedule: Schedule,
     *,
+    backends: Sequence[Backend],
     options: Mapping[str, Any],
 ) -> list[Row]:
     first = workloads[0]
@@ -174,21 +185,29 @@ def _correlate_program(
     for workload in workloads:
         try:
             model = run(compiled, workload.tensors, MODEL)
-            rtl = run(compiled, workload.tensors, RTL)
+            runs = [run(compiled, workload.tensors, backend) for backend in backends]
         except SamhwError as error:
             raise error.within(f"{program.name} on {workload.name}") from None
         found = check(workload, compiled, model.outputs)
         verdicts = [found.verdict]
-        for ours, theirs in zip(model.regions, rtl.regions, strict=True):
+        for ours, *theirs in zip(model.regions, *(one.regions for one in runs), strict=True):
             stored = [found.tensors[name] for name in ours.outputs if name in found.tensors]
-            verdicts.append(weakest(stored) if agree(ours, theirs) else Verdict.WRONG)
+            is_same = all(agree(ours, other) for other in theirs)
+            verdicts.append(weakest(stored) if is_same else Verdict.WRONG)
             if len(model.regions) > 1:
-                rows.append(Row(ours.name, workload.name, ours.cycles, theirs.cycles, verdicts[-1]))
+                row = Row(ours.name, workload.name, ours.cycles, theirs[0].cycles, verdicts[-1])
+                rows.append(replace(row, others=_others(backends, theirs)))
         names = compiled.design.name, workload.name
-        whole = Row(*names, model.cycles, rtl.cycles, weakest(verdicts), found.unproved)
-        rows.append(replace(whole, model_seconds=model.seconds, rtl_seconds=rtl.seconds))
+        whole = Row(*names, model.cycles, runs[0].cycles, weakest(verdicts), found.unproved)
+        whole = replace(whole, model_seconds=model.seconds, rtl_seconds=runs[0].seconds)
+        rows.append(replace(whole, others=_others(backends, runs)))
     lanes = f", {counts_text(schedule.lanes)}" if schedule.lanes else ""
     return [replace(row, name=f"{row.name}{lanes}", value=compiled.value.name) for row in rows]
+
+
+def _others(backends: Sequence[Backend], runs: Sequence[RunResult | RegionRun]) -> dict[str, int]:
+    """The cycles of all but the first."""
+    return {backend.name: one.cycles for backend, one in zip(backends[1:], runs[1:], strict=True)}
 
 
 def agree(model: RegionRun, rtl: RegionRun) -> bool:

@@ -64,7 +64,7 @@ class _Group(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            width = formatter.width - 6 - max(map(len, COMMANDS))  # As click has it, with the frame.
+            width = formatter.width - 6 - max(map(len, COMMANDS))  # As in click, with the frame.
             formatter.write_dl(
                 [(name, shorten(text, width, placeholder="...")) for name, text in COMMANDS.items()]
             )

@@ -14,7 +14,7 @@ def print_cascades(lowerable: Lowerable) -> None:
     # SymPy takes a while to import.
     from samhw.lang.cascade import cascaded
 
-    # As the pass has it, after those that come before it.
+    # As in the pass, after those that come before it.
     asked = lowerable.schedule
     given = apply_program_passes(replace(lowerable, schedule=replace(asked, cascade="off")), "cascade")
     findings = cascaded(given.program, asked.cascade_form, asked.lanes, asked.tile).findings

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from samhw.app.cli.after import print_after
+from samhw.app.cli.after import text_after
 from samhw.app.cli.blocks import block_lines, blocks_json
 from samhw.app.cli.cascades import print_cascades
 from samhw.app.cli.chosen import print_choice
@@ -128,33 +128,29 @@ def compile(
     if parts and not estimate:
         raise InputError("--part is for the area of --estimate; add that option.")
     given = options.load(program, data, assume=True)
+    writes = bool(table or html or channels or dot or output or json_target)
     if mlir:
-        if table or html or channels or dot or output or json_target or listed is not None or after:
-            raise InputError("--mlir compiles nothing; leave out the options that show or write a graph.")
+        _refuse("--mlir", writes or listed is not None or after)
         from samhw.app.cli.written import write_mlir
 
         write_mlir(given, options.value, mlir)
         return
     if patterns is not None:
-        if table or html or channels or dot or output or listed is not None or after is not None:
-            raise InputError("--patterns compiles nothing; leave out the options that show or write a graph.")
+        _refuse("--patterns", table or html or channels or dot or output or listed is not None or after)
         print_patterns(given if isinstance(given, Program) else given.program, patterns, json_target)
         return
     if cascades:
-        if table or html or channels or dot or output or json_target or listed is not None or after:
-            raise InputError("--cascades compiles nothing; leave out the options that show or write a graph.")
+        _refuse("--cascades", writes or listed is not None or after)
         print_cascades(settled(options.job(given)).lowerable())
         return
     if listed is not None or after is not None:
         copies = listed is not None and (options.schedule.permute or after)
-        if table or html or channels or dot or output or json_target or copies:
-            option = "--after" if listed is None else "--orders"
-            raise InputError(f"{option} compiles nothing; leave out the options that show or write a graph.")
+        _refuse("--after" if listed is None else "--orders", writes or copies)
         job = settled(options.job(given))
         if listed is not None:
             print_orders(apply_program_passes(job.lowerable()).program, listed)
         if after is not None:
-            print_after(job, after)
+            click.echo(text_after(job, after), nl=False)
         return
     job = options.job(given)
     with phase("compiling"):
@@ -166,16 +162,26 @@ def compile(
     if output:
         write_text(Path(output), dumps(compiled.design))
     if html:
-        page = Console(record=True, file=StringIO(), width=10_000)
-        for region in compiled.regions:
-            print_table(page, region.table.grid(), title=_region_title(region))
-        write_text(Path(html), page.export_html())
+        _write_tables(compiled, html)
     if json_target:
         print_json(json_target, _report(compiled, given, channels))
     if "-" not in (json_target, dot):
         _print(compiled, given, table, channels)
     if dot:  # The last, since it may lack Graphviz.
         _draw(compiled.design, dot)
+
+
+def _write_tables(compiled: Compiled, html: str) -> None:
+    page = Console(record=True, file=StringIO(), width=10_000)
+    for region in compiled.regions:
+        print_table(page, region.table.grid(), title=_region_title(region))
+    write_text(Path(html), page.export_html())
+
+
+def _refuse(option: str, others: object) -> None:
+    """Raises `InputError` where an option that compiles nothing stands beside some that show a graph."""
+    if others:
+        raise InputError(f"{option} compiles nothing; leave out the options that show or write a graph.")
 
 
 def _check_drawing(dot: str) -> None:

@@ -20,6 +20,7 @@ from samhw.app.report.correlated import correlation_grid
 from samhw.choices.schedule import with_words
 from samhw.errors import InputError
 from samhw.lang import kernel_names, model_names
+from samhw.targets.backends import BACKENDS, RTL, Backend
 
 __all__ = ["correlate"]
 
@@ -41,6 +42,8 @@ _SUITES: dict[str, Callable[[], Sequence[str]]] = {
     "wide": lambda: [name for name, lanes in _WIDE.items() for _ in lanes],
 }
 
+_SIMULATORS = {backend.name: backend for backend in BACKENDS if backend.simulates_rtl}
+
 
 @click.command()
 @click.argument("programs", nargs=-1, shell_complete=complete_programs)
@@ -51,6 +54,14 @@ _SUITES: dict[str, Callable[[], Sequence[str]]] = {
     help="A set of built-in programs instead of PROGRAMS; wide: with lanes.",
 )
 @data_option("Data sets as for run, each run by itself.")
+@click.option(
+    "--backend",
+    "backend_names",
+    default=RTL.name,
+    show_default=True,
+    metavar="NAME[,NAME]",
+    help=f"What simulates the RTL: {', '.join(_SIMULATORS)}; each beside the first has a column of its own.",
+)
 @report_option
 @plot_option("Draw the RTL's cycles against the simulator's")
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
@@ -60,6 +71,7 @@ def correlate(
     options: CompileOptions,
     suite: str | None,
     data: Sequence[str],
+    backend_names: str,
     report: str | None,
     plot: str | None,
     json_target: str | None,
@@ -70,6 +82,7 @@ def correlate(
         raise InputError(
             f"--suite {suite} stands for programs; leave out {' '.join(programs)}, or the option."
         )
+    backends = [_simulator(name) for name in backend_names.split(",")]
     names = list(_SUITES[suite]() if suite else programs)
     if not names:
         raise InputError("correlate needs programs; name some, or give '--suite kernels'.")
@@ -89,7 +102,9 @@ def correlate(
         progress = (lambda name: shown.show(next(done), len(workloads), name)) if shown else None
         if shown:
             shown.show(0, len(workloads))
-        result = run_all(workloads, schedules, jobs=jobs, progress=progress, **options.compiler())
+        result = run_all(
+            workloads, schedules, backends=backends, jobs=jobs, progress=progress, **options.compiler()
+        )
     summary = result.to_json()
     if plot:
         from samhw.app.report.correlation import plot as draw
@@ -108,3 +123,9 @@ def correlate(
         write_results(report, lambda: correlation_results(summary), quiet=json_target == "-", beside=beside)
     if not result.good:
         sys.exit(1)
+
+
+def _simulator(name: str) -> Backend:
+    if name not in _SIMULATORS:
+        raise InputError(f"'{name}' does not simulate the RTL; choose among {', '.join(_SIMULATORS)}.")
+    return _SIMULATORS[name]

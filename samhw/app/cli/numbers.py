@@ -32,7 +32,7 @@ def parse_luts(area: str | None) -> int | None:
     """What --area limits; None where it was not given.
 
     Raises:
-        InputError: for what is no number of LUTs.
+        InputError: for what is not a number of LUTs.
     """
     if area is None:
         return None
@@ -46,7 +46,7 @@ def parse_densities(program: Program, text: str) -> dict[str, float]:
     """The densities that --density gives, by input.
 
     Raises:
-        InputError: for what is no number from 0 to 1, or no input with compressed levels.
+        InputError: for what is not a number from 0 to 1, or no input with compressed levels.
     """
     found = {}
     for item in text.split(","):

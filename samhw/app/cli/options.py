@@ -197,7 +197,7 @@ class CompileOptions:
         `compiler`.
 
         Raises:
-            InputError: for a density of what is no sparse input, or extents that nothing gives.
+            InputError: for a density of what is not a sparse input, or extents that nothing gives.
         """
         beside = self.compiler(arch)
         if isinstance(given, Workload):

@@ -139,17 +139,17 @@ def run(
         with phase("checking"):
             checks = [check(workload, compiled, result.outputs) for result in runs]
     told = run_report(
-        workload,
-        compiled,
-        backend,
-        runs,
-        checks,
-        asked=schedule,
-        period=period,
-        command=command_line(),
+        workload, compiled, backend, runs, checks, asked=schedule, period=period, command=command_line()
     )
     if save:
         _save(Path(save), workload, runs[-1])
+    _tell(told, report, json_target, stats)
+    if not told.good:
+        sys.exit(1)
+
+
+def _tell(told: RunReport, report: str | None, json_target: str | None, stats: bool) -> None:
+    """On a page, as JSON and in the terminal, as asked for."""
     if report:
         from samhw.app.report.run_page import run_page
 
@@ -158,8 +158,6 @@ def run(
         print_json(json_target, told.to_json(details=stats))
     if json_target != "-":
         _print_report(told, stats)
-    if not told.good:
-        sys.exit(1)
 
 
 def _print_report(report: RunReport, stats: bool) -> None:

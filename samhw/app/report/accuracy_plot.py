@@ -47,5 +47,5 @@ def plot_accuracy(title: str, points: Sequence[tuple[str, str, float]]) -> Figur
 
 
 def _beside(number: int, count: int) -> float:
-    """Where the points of a result stand, of so many."""
+    """Where the points of a result stand, of this many."""
     return (number - (count - 1) / 2) * min(0.2, 0.6 / count)

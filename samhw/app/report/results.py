@@ -60,7 +60,7 @@ class BarChart:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: of numbers, or of `words`, which stand at 0, 1, 2, .."""
+    """An axis: of numbers, or of `words`, which stand at 0, 1, 2, ..."""
 
     name: str
     log: bool = False

@@ -53,7 +53,7 @@ class RunReport:
     value: str
     """The value type."""
     fuse: object
-    """The fusion that was asked for, as JSON has it."""
+    """The fusion that was asked for, for JSON."""
     schedule: Schedule
     """What was used, with everything that the search has chosen, and what lay off chip."""
     why: tuple[str, ...]

@@ -53,7 +53,7 @@ class Panel:
     rows: tuple[Row, ...]
     xs: tuple[float, ...]
     words: tuple[str, ...]
-    """What stands at 0, 1, 2, .. along x; empty where that axis has numbers."""
+    """What stands at 0, 1, 2, ... along x; empty where that axis has numbers."""
     front: tuple[tuple[float, float], ...]
     """The places of the Pareto front, the cheapest first; empty for one configuration, or against an axis."""
 

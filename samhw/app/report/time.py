@@ -30,7 +30,7 @@ def period_of(clock: str) -> float:
     It takes a unit: of a number alone nobody could tell which of the two it is.
 
     Raises:
-        InputError: for what is no clock.
+        InputError: for what is not a clock.
     """
     text = clock.strip().lower() if isinstance(clock, str) else ""
     found = re.fullmatch(r"([0-9.]+)\s*(ns|[kmg]?hz)", text, re.ASCII)

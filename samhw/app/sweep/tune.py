@@ -43,7 +43,7 @@ class Trial:
     checked: bool
 
     def to_json(self) -> dict[str, Any]:
-        """The trial as JSON has it."""
+        """The trial for JSON."""
         return {
             "cycles": self.cycles,
             "expected_cycles": round(self.found.cycles),

@@ -208,11 +208,11 @@ def compile(
     Args:
         arguments: example arguments, whose shapes and layouts count: a sparse layout is a format.
         value: as for `samhw.compile`.
-        fuse: as a schedule has it; `module`: regions by the module tree; or `auto`, which chooses by
+        fuse: as in a schedule; `module`: regions by the module tree; or `auto`, which chooses by
             estimate, also between these.
         formats: of the program's tensors, by their names there; `annotate` gives them to the module's own.
         sparsify: the share of zeros from which on a weight is stored by its nonzeros; by default none is.
-        unroll: loops of at most so many steps stay unrolled; longer ones are scans as far as they can be.
+        unroll: loops of at most this many steps stay unrolled; longer ones are scans as far as they can be.
         schedule, arch: as for `samhw.compile`.
         permute: may tensors be copied into other mode orders where they conflict?
 

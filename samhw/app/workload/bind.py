@@ -59,7 +59,7 @@ def make_workload(
             -1 and 1. Without one it is the one that the program's text asks for or needs.
 
     Raises:
-        InputError: for a name that is no tensor, a file that cannot be read, or shapes that disagree.
+        InputError: for a name that is not a tensor, a file that cannot be read, or shapes that disagree.
     """
     value = choose_value(value, program)
     if tuple(data) == DEFAULT:

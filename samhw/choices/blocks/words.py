@@ -11,13 +11,13 @@ __all__ = ["CHOICE"]
 
 
 class BlockSizes(CountsByName):
-    """a table: by index, the size of the dense blocks in which all tensors that have it are stored along
-    it ([formats.md](formats.md#blocks))"""
+    """by index, the size of the dense blocks in which tensors are stored along it
+    ([formats.md](formats.md#blocks))"""
 
     name = "blocks"
     metavar = "i=16+j=16|auto"
     several = "1,i=16,i=16+j=16"
-    help = "Store all tensors that have an index in dense blocks of so many coordinates along it."
+    help = "Store all tensors that have an index in dense blocks of this many coordinates along it."
     what = "its size of a block"
     most = 64
     may_grow = True

@@ -11,8 +11,8 @@ __all__ = ["CHOICE"]
 
 
 class Brackets(Texts):
-    """a table: by result, the right side of its statement without indices, with parentheses around what
-    is summed first (below)"""
+    """by result, the right side of its statement without indices, with parentheses around what is summed
+    first (below)"""
 
     name = "brackets"
     by_default = "as written"

@@ -17,13 +17,9 @@ MOST = 1 << 20
 
 
 class Cascades(Choice[Cascade | dict[str, Any]]):
-    """reductions over one index that depend on each other, such as the sum of a softmax on its maximum:
-    `"off"` computes them as they are written, one pass after the other; `"deferred"` takes what an
-    earlier result contributes after the reduction, where that is a quotient or a product; `"rescaled"`
-    also rescales sums as they go, in one pass with constant state; `"finite"` also makes several sums of
-    one, which may cancel; `"auto"` is `"rescaled"`. Or a table, `{tile = 16}` or `{form = "finite", tile
-    = 16}`: a sum is rescaled once a tile ([cascades.md](cascades.md)). It changes how results are
-    rounded, and so their bounds"""
+    """what is done about reductions that use each other's results: a form, `"off"`, `"deferred"`,
+    `"rescaled"`, `"finite"` or `"auto"`, or `{form = "finite", tile = 16}` ([cascades.md](cascades.md)). It
+    changes how results are rounded"""
 
     name = "cascade"
     by_default = '`"off"`'

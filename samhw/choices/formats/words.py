@@ -14,7 +14,7 @@ __all__ = ["CHOICE", "with_formats"]
 
 
 class Formats(Texts):
-    """a table: by tensor, its format, in the words of a declaration"""
+    """by tensor, its format, in the words of a declaration"""
 
     name = "formats"
     by_default = "the program's"

@@ -64,7 +64,7 @@ class Move:
 
 
 def moves(program: Program, schedule: Schedule) -> Iterator[Move]:
-    """Each statement in the region before its own, or behind it, where its operands and its readers permit
+    """Each statement in the region before its own, or after it, where its operands and its readers permit
     that. Regions that change have no order.
 
     Args:
@@ -116,7 +116,7 @@ def _regrouped(
 
 
 def moved(search: Search, best: AutoChoice, notes: list[str], below: float = inf) -> AutoChoice:
-    """With statements that alone take long in a region in the one before or behind it, where something
+    """With statements that alone take long in a region in the one before or after it, where something
     else may take as long; of the best one, or of one that was nearly as good in other regions. Nothing is
     tried that cannot take fewer cycles than `below`."""
     if search.given.order:

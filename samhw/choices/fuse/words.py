@@ -23,12 +23,10 @@ Fusion = FusionLevel | FusionRule | tuple[tuple[str, ...], ...]
 
 
 class Fuse(Choice[Fusion]):
-    """the regions: `"none"`: every statement is one; `"partial"`: as they are written; `"full"`: as few
-    as there can be: one ends only before it would read in another shape what it computes. `"kinds"`: by
-    the kinds of statements, as TVM groups them ([choosing.md](choosing.md)). `"module"`, of a module of
-    PyTorch: what its modules compute ([pytorch.md](pytorch.md)). `"auto"`: what is expected to take the
-    fewest cycles, with brackets and formats ([choosing.md](choosing.md#automatically)). Or lists of
-    results (below)"""
+    """the regions: a level (`"none"`: one for each statement, `"partial"`: as written, `"full"`: as few as
+    there can be), a rule (`"kinds"`: by [kinds of statements](choosing.md#groups), `"module"`: by modules
+    of [PyTorch](pytorch.md), `"auto"`: [by estimate](choosing.md#automatically)), or lists of results
+    (below)"""
 
     name = "fuse"
     by_default = '`"partial"`'

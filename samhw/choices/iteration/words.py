@@ -13,8 +13,8 @@ ITERATIONS: tuple[Iteration, ...] = get_args(Iteration)
 
 
 class Iterations(Choice[Iteration]):
-    """`"factored"` places each sum where it belongs; `"global"` has one iteration space, as Custard does
-    ([compiler.md](compiler.md), Where sums stand)"""
+    """`"factored"` places each sum where it belongs; `"global"` has one [iteration
+    space](compiler.md#where-sums-stand), as Custard does"""
 
     name = "iteration"
     by_default = '`"factored"`'

@@ -6,7 +6,7 @@ __all__ = ["CHOICE"]
 
 
 class LaneCounts(CountsByName):
-    """a table: by index, how many copies of what lies inside of it share its coordinates
+    """by index, how many copies of what lies inside it share its coordinates
     ([compiler.md](compiler.md#lanes))"""
 
     name = "lanes"

@@ -6,8 +6,8 @@ __all__ = ["CHOICE"]
 
 
 class LargestCopy(Numbers):
-    """the most points of a tensor that is copied (`permute`), each mode rounded up to a power of two; the
-    copy takes an accumulator of twice as many words"""
+    """the most points of a tensor that is copied, each mode rounded up to a power of two; the copy takes an
+    accumulator of twice as many words"""
 
     name = "largest_copy"
     by_default = "`4194304`"

@@ -15,8 +15,8 @@ Indices = tuple[str, ...]
 
 
 class Order(Choice[Indices | dict[str, Indices]]):
-    """a table: by each region's last result, its indices, outermost first. A list by itself is the order
-    of the only region"""
+    """by each region's last result, its indices, outermost first; a list by itself is the order of the only
+    region"""
 
     name = "order"
     by_default = "the statements' own"

@@ -13,9 +13,8 @@ NONE = "none"
 
 
 class PartialSums(Choice[str | tuple[str, ...]]):
-    """the results whose terms over parts of what is split are stored, each by a region of its own, and
-    then added: a list of results, or `"auto"`: those of which streams cannot add the terms in one region,
-    or where it is expected to take clearly fewer cycles ([formats.md](formats.md#where-parts-meet))"""
+    """the results whose terms over parts of what is split are stored before they are added, or `"auto"`
+    ([formats.md](formats.md#where-parts-meet))"""
 
     name = "partial_sums"
     by_default = '`"auto"`'

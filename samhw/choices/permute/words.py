@@ -12,7 +12,7 @@ __all__ = ["CHOICE"]
 
 
 class Permute(Choice[bool]):
-    """permission to copy tensors into another mode order where storage orders conflict"""
+    """whether tensors may be copied into another mode order where storage orders conflict"""
 
     name = "permute"
     by_default = "`false`"

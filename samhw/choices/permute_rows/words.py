@@ -11,9 +11,8 @@ __all__ = ["CHOICE"]
 
 
 class PermuteRows(Rules):
-    """a table: by input, the order in which its rows are stored: `"by length"`, `"even(n)"`, `"reverse
-    Cuthill-McKee"` or `"file.py:function"` ([formats.md](formats.md#order)). It is drawn anew for each
-    run's data, the same for all tensors that share their extent, and results are put back"""
+    """by input, the order in which its rows are stored: `"by length"`, `"even(n)"`, `"reverse
+    Cuthill-McKee"` or `"file.py:function"` ([formats.md](formats.md#order))"""
 
     name = "permute_rows"
     by_default = "as they are given"

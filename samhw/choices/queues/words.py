@@ -9,9 +9,8 @@ __all__ = ["CHOICE"]
 
 
 class Queues(CountsByName):
-    """a table: by intermediate, how many further rows of it may wait between what computes it and what
-    reads it in the same region, so that neither waits for long rows of the other
-    ([compiler.md](compiler.md#queues))"""
+    """by intermediate, how many further rows of it may wait between what computes and what reads it in a
+    region ([compiler.md](compiler.md#queues))"""
 
     name = "queues"
     metavar = "T=64+U=8"

@@ -17,8 +17,8 @@ WAYS = ("buffer", "store", "recompute")
 
 
 class SharedUses(Choice[Share | dict[str, str]]):
-    """what uses of an intermediate share: `"auto"`, `"all"`, `"none"`, or a table: by intermediate,
-    `"buffer"`, `"store"` or `"recompute"` (below)"""
+    """what uses of an intermediate share: `"auto"`, `"all"`, `"none"`, or by intermediate `"buffer"`,
+    `"store"` or `"recompute"` (below)"""
 
     name = "share"
     by_default = '`"auto"`'

@@ -11,9 +11,8 @@ __all__ = ["CHOICE"]
 
 
 class Split(Rules):
-    """a table: by input, the rule that splits it into parts in formats of their own, such as `"rows(4)"`,
-    `"hyb(1,2)"` or `"file.py:function"` ([formats.md](formats.md)). The program becomes a sum over the
-    parts"""
+    """by input, the rule that splits it into parts, such as `"rows(4)"`, `"hyb(1,2)"` or
+    `"file.py:function"` ([formats.md](formats.md#splits))"""
 
     name = "split"
     metavar = "A=RULE"

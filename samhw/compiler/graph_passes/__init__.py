@@ -12,12 +12,17 @@ from samhw.errors import InputError, ScheduleError
 from samhw.graph import validate
 from samhw.lang.decision import Refusal
 
-__all__ = ["GRAPH_PASSES", "Assembly", "GraphPass", "apply_graph_passes"]
+__all__ = ["GRAPH_PASSES", "Assembly", "GraphPass", "apply_graph_passes", "passes_to"]
 
 GraphPass = Callable[[Assembly], Assembly]
 
 GRAPH_PASSES = ("blocks", "lanes", "reads", "banks", "depths", "queues")
 """The passes by name, in the order in which they are applied."""
+
+
+def passes_to(last: str | None) -> tuple[str, ...]:
+    """The passes as far as one of them, or all, in their order."""
+    return GRAPH_PASSES if last is None else GRAPH_PASSES[: GRAPH_PASSES.index(last) + 1]
 
 
 def apply_graph_passes(assembly: Assembly, last: str | None = None) -> Assembly | Refusal:
@@ -30,7 +35,7 @@ def apply_graph_passes(assembly: Assembly, last: str | None = None) -> Assembly 
         InputError: for lanes that no graph can have, and for a pass that leaves a graph which the validator
             does not take, by its name.
     """
-    for name in GRAPH_PASSES:
+    for name in passes_to(last):
         apply: GraphPass = getattr(import_module(f"samhw.compiler.graph_passes.{name}"), name)
         try:
             assembly = apply(assembly)
@@ -40,6 +45,4 @@ def apply_graph_passes(assembly: Assembly, last: str | None = None) -> Assembly 
             validate(assembly.graph)
         except InputError as error:
             raise error.within(f"The graph pass '{name}' leaves a wrong graph") from error
-        if name == last:
-            break
     return assembly

@@ -18,7 +18,7 @@ def blocks(assembly: Assembly) -> Assembly:
     """The graph with values in blocks, where tensors are stored so. Its rows are those of the blocks already.
 
     A product whose factors have an axis along the index that is summed over next adds up along that axis
-    itself; in front of any other reducer comes a fold, so that the reducer takes whole blocks.
+    itself; before any other reducer comes a fold, so that the reducer takes whole blocks.
 
     Raises:
         ScheduleError: for what does not take blocks.

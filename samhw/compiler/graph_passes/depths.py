@@ -19,6 +19,7 @@ from samhw.compiler.graph_passes.assembly import Assembly
 from samhw.compiler.graph_passes.concats import waiting_parts
 from samhw.errors import StreamError
 from samhw.graph import Arch, Channel, Endpoint, Graph, Node, levels
+from samhw.words import counted
 
 __all__ = ["depths", "most_tokens", "reductions_awaited"]
 
@@ -98,14 +99,14 @@ def depths(assembly: Assembly) -> Assembly:
         slack -= times[channel.source.node] + channel.latency
         depth = channel.latency + 1 + slack + arch.slack
         if slack:
-            reasons[channel.name] = f"{slack} more cycles on another way to {sink.name}"
+            reasons[channel.name] = f"{counted(slack, 'more cycle')} on another way to {sink.name}"
         if held is not None:
             outer, awaited, count = held
             inner = streams[channel.source].levels[outer:]
             tokens = most_tokens(inner, extent, streams[channel.source].shares)
             if tokens > arch.deepest:
                 raise StreamError(
-                    f"Channel {channel.name} would have to hold {tokens:,} tokens, a fiber over "
+                    f"Channel {channel.name} would have to hold {counted(tokens, 'token')}, a fiber over "
                     f"{', '.join(inner)}, which waits for {awaited}",
                     f"end the fused region before {sink.name}",
                     "choose another order",
@@ -117,7 +118,7 @@ def depths(assembly: Assembly) -> Assembly:
             what = f"a fiber over {', '.join(inner)}" if inner else "a value"
             if fibers > 1:
                 what = f"{fibers} times {what}"
-            waiting[channel.name] = f"{what}, {fibers * tokens} tokens, waits for {awaited}"
+            waiting[channel.name] = f"{what}, {counted(fibers * tokens, 'token')}, waits for {awaited}"
             reasons[channel.name] = waiting[channel.name]
         if room := _lane_room(graph, channel, streams, arch, extent):
             depth += room[0]
@@ -129,7 +130,9 @@ def depths(assembly: Assembly) -> Assembly:
             if channel.name not in held_by and graph.node[channel.sink.node].outputs:
                 tokens = min(held_by.values())
                 found[channel.name] += tokens
-                reasons[channel.name] = f"room for {tokens} tokens, as many as another reader holds"
+                reasons[channel.name] = (
+                    f"room for {counted(tokens, 'token')}, as many as another reader holds"
+                )
     return replace(assembly, graph=graph.with_depths(found), reasons=reasons, held=waiting)
 
 
@@ -343,10 +346,10 @@ def _lane_room(
     if distribution and distribution.collects:
         inner = own.levels[len(own.levels) - distribution.levels :]
         room = min(arch.lane_tokens, arch.lane_rows * most_tokens(inner, extent, own.shares))
-        return room, f"{room} tokens of rows that wait for their turn"
+        return room, f"{counted(room, 'token')} of rows that wait for their turn"
     distribution = source.spec.distribution(source.params)
     if distribution and not distribution.collects:
-        return arch.lane_rows, f"{arch.lane_rows} coordinates that a lane may be behind"
+        return arch.lane_rows, f"{counted(arch.lane_rows, 'coordinate')} that a lane may be behind"
     room = 0
     for port in sink.inputs:
         other = streams[graph.fanin[Endpoint(sink.name, port.name)].source]
@@ -355,7 +358,7 @@ def _lane_room(
                 inner = own.levels[own.levels.index(index) + 1 :]
                 rows = lanes * (2 if inner else arch.lane_rows + 2)
                 room = max(room, rows * most_tokens(inner, extent, own.shares))
-    return (room, f"{room} tokens of rows that are in lanes") if room else None
+    return (room, f"{counted(room, 'token')} of rows that are in lanes") if room else None
 
 
 def most_tokens(levels: tuple[str, ...], extent: Mapping[str, int], shares: Mapping[str, int]) -> int:

@@ -15,6 +15,7 @@ from samhw.compiler.graph_passes.assembly import Assembly
 from samhw.compiler.graph_passes.depths import most_tokens
 from samhw.errors import InputError
 from samhw.graph import Arch, Channel, Endpoint, Graph, Levels, Node, levels
+from samhw.words import counted
 
 __all__ = ["queues", "with_room"]
 
@@ -61,12 +62,13 @@ def with_room(
     for name, depth in depths.items():
         if depth > arch.deepest:
             raise InputError(
-                f"Channel {name} would have to hold {depth:,} tokens, with the queue after {behind[name]}; "
-                f'give it fewer rows, or permit more than {arch.deepest:,} in the file of --arch ("deepest").'
+                f"Channel {name} would have to hold {counted(depth, 'token')}, with the queue after "
+                f"{behind[name]}; give it fewer rows, or permit more than {arch.deepest:,} in the file of "
+                '--arch ("deepest").'
             )
     found = dict(reasons)
     for name, tokens in room.items():
-        own = f"{tokens} tokens of the queue after {behind[name]}"
+        own = f"{counted(tokens, 'token')} of the queue after {behind[name]}"
         found[name] = "; ".join(filter(None, (found.get(name), own)))
     return graph.with_depths(depths), found
 
@@ -110,7 +112,7 @@ def _copies(graph: Graph, source: Endpoint) -> list[str]:
 def _room(
     graph: Graph, sources: Sequence[str], rows: int, extent: Mapping[str, int]
 ) -> Iterator[tuple[Channel, int]]:
-    """The tokens of so many rows in each channel across."""
+    """The tokens of this many rows in each channel across."""
     if not sources:
         return
     first = graph.node[sources[0]]

@@ -85,7 +85,7 @@ class TableBuilder:
                     self.table.computes[node.name] = (node.tensor, node.indices)
 
     def count_copies(self, count: int, e: Einsum) -> None:
-        """Notes that so many nodes of the einsum are made once more. Raises `StreamError` where that has no
+        """Notes that this many nodes of the einsum are made once more. Raises `StreamError` where that has no
         end: an intermediate whose uses share nothing, and that itself has several of such, and so on."""
         self._copies += count
         if self._copies > MOST_COPIES:

@@ -24,7 +24,7 @@ def everywhere(_: Einsum) -> bool:
 
 
 def closed(space: Space, e: Einsum, where: Where = everywhere) -> list[Reduce]:
-    """The outermost reductions of e that are no streams of the space yet."""
+    """The outermost reductions of e that are not streams of the space yet."""
     found: list[Reduce] = []
     seen: set[Einsum] = set()
     left = [e]

@@ -14,14 +14,14 @@ __all__ = ["Roles", "Rule", "roles"]
 
 
 class Rule(Enum):
-    """What coordinates an operation has."""
+    """Whose coordinates an operation has."""
 
-    INTERSECTION = "those that all leaders have"
-    UNION = "those that any leader has"
-    CONCATENATION = "those of its parts"
-    LEADER = "those of its leader"
+    INTERSECTION = "all leaders'"
+    UNION = "any leader's"
+    CONCATENATION = "its parts'"
+    LEADER = "its leader's"
     ITSELF = "its operand's"
-    EVERYWHERE = "none: there are values everywhere"
+    EVERYWHERE = "everywhere"
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ class Space:
 
     def inner(self) -> "Space":
         """A space that begins here and goes its own way."""
-        # `replace` of so many would take most of the time of a large region.
+        # `replace` of this many would take most of the time of a large region.
         cursors = {view: Cursor(c.ref, c.level, c.missing) for view, c in self.cursors.items()}
         return replace(self, cursors=cursors, streams=dict(self.streams))
 

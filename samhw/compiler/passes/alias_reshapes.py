@@ -14,7 +14,7 @@ def alias_reshapes(lowerable: Lowerable) -> Lowerable:
     """The program in which the result of a reshape lies in the memories of what is reshaped: whoever reads it
     there takes the other extents, and no region makes it.
 
-    Reshapes come to stand alone, before or after the regions that had them. One has a region where elements
+    Reshapes stand alone, before or after the regions that had them. One has a region where elements
     must move after all: from an input to a result, which the host reads where a region has written it, and
     between the chip and a memory off chip.
     """
@@ -41,7 +41,7 @@ def alias_reshapes(lowerable: Lowerable) -> Lowerable:
 
 
 def _apart(region: Region) -> Iterator[Region]:
-    """A region, with each of its reshapes in one of its own: in front of it, or after it if the region makes
+    """A region, with each of its reshapes in one of its own: before it, or after it if the region makes
     what is reshaped."""
     rest = tuple(s for s in region.statements if not isinstance(s.rhs, Reshape))
     if not rest:

@@ -81,7 +81,7 @@ class _Masker:
         return self.given.with_program(made, recipes=self.recipes)
 
     def statements(self, statement: Statement, dimensions: Mapping[str, str]) -> Iterator[Statement]:
-        """A statement that keeps to the extents of its indices, and those in front of it that it needs."""
+        """A statement that keeps to the extents of its indices, and those before it that it needs."""
         beyond = self.beyond(statement, dimensions)
         left = [index for index in beyond if index in statement.lhs.variables]
         over = [index for index in beyond if index not in left]

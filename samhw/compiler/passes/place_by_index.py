@@ -41,7 +41,7 @@ def place_by_index(lowerable: Lowerable) -> Lowerable:
     """The program with names alone as indices. For the places that those of an access name or compute, the
     host makes a matrix with ones.
 
-    What is gathered, as in `Y[e, f] = E[src[e], f]`, becomes a tensor of its own in front of the statement:
+    What is gathered, as in `Y[e, f] = E[src[e], f]`, becomes a tensor of its own before the statement:
     E under a mask, the matrix, whose rows are those of src, with one place in each. So does X[2*i + d - 1],
     and where that may lie outside of X, a further input says for which i and d it does not. What is
     scattered, as in `Y[dst[e], f] = M[e, f]`, is summed under a mask too, whose rows are the places.
@@ -110,7 +110,7 @@ class _Naming:
         outside, at the nearest ones, or nowhere in what is scattered.
 
         Raises:
-            InputError: for a number that is no place.
+            InputError: for a number that is not a place.
         """
         rows, limits = self.extents(sources)
         coords, inside = self.places(sources, rows, limits)

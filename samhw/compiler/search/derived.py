@@ -20,7 +20,7 @@ def derived_of(
         room: of a design that takes data of other extents too, which needs more.
 
     Raises:
-        InputError: for numbers that are no places.
+        InputError: for numbers that are not places.
     """
     blocked = any(decl.format.block is not None for decl in program.tensors.values())
     if not blocked and all(statement.is_plain for statement in program.statements):

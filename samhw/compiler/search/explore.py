@@ -37,7 +37,7 @@ class Explored:
         luts: that the design is expected to take of an ECP5.
         regions: how many regions it has.
         is_written: it is the program's own, but for what was given.
-        caveat: what the LUTs leave out or guess, as `AreaEstimate` has it.
+        caveat: what the LUTs leave out or guess, as in `AreaEstimate`.
     """
 
     schedule: Schedule

@@ -121,7 +121,7 @@ class DataStatistics(TensorStatistics):
     def _by_row(self, supports: tuple[Support, ...], outer: tuple[str, ...]) -> RowCounts | None:
         extent = self._extent(supports[0], outer[0])
         for step in (1, 8, 64, 512):
-            # Of every so many runs of rows one: neighbours stay beside each other.
+            # Of every few runs of rows one: neighbours stay beside each other.
             every = np.arange(extent)
             bounds = {} if step == 1 else {outer[0]: every[every // ROWS_IN_A_RUN % step == 0]}
             try:

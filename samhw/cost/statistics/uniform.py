@@ -101,7 +101,7 @@ class UniformStatistics(TensorStatistics):
 
 
 def _at_least_one(share: float, count: float) -> float:
-    """How likely one of so many coordinates is there, each by itself with a probability."""
+    """How likely one of this many coordinates is there, each by itself with a probability."""
     if share >= 1.0:
         return 1.0 if count >= 1.0 else 0.0
     return -expm1(count * log1p(-share))

@@ -15,7 +15,7 @@ _BY_ALL = frozenset(("add", "sub", "max", "min", "lt", "select"))
 
 
 def vanishes(operation: str, operands: Sequence[int | float | None]) -> bool:
-    """Whether an operation is zero wherever each operand is zero that is no number of the program's text.
+    """Whether an operation is zero wherever each operand is zero that is not a number of the program's text.
 
     Args:
         operation: a function of expressions, or `neg`, `add`, `sub`, `mul`, `div`.

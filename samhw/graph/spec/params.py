@@ -145,7 +145,7 @@ SHAPE = Param("a list of sizes of 1 or more", are_sizes, optional=True, role=Rol
 
 
 def read(array: StoredArray, words: int, each: Each) -> Param:
-    """A memory that a node reads: so many words at a time."""
+    """A memory that a node reads: this many words at a time."""
     return Param("a name", _is_name, role=MemoryUse(array, words, each))
 
 

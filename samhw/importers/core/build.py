@@ -184,7 +184,7 @@ class Build:
     # Indices
 
     def shape(self, value: Value) -> tuple[int, ...]:
-        """As PyTorch has it."""
+        """As in PyTorch."""
         return tuple(self.axes.size(mode) for mode in value.modes)
 
     def resolve(self, value: Value) -> Value:

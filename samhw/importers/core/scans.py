@@ -168,7 +168,7 @@ class _Scan:
         return after
 
     def hoist(self, first: int) -> None:
-        """Moves in front of the block what is the same at all of its steps."""
+        """Moves before the block what is the same at all of its steps."""
         build = self.build
         own = {name for name, s in build.stored.items() if s.step is not None and s.step.block is self.block}
         moved: list[Made] = []

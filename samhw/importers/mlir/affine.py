@@ -108,7 +108,7 @@ def encoding(scan: MlirScanner) -> Encoding:
         if key in _OLDER:
             problem = (
                 f"has an encoding in the older form, with '{key}'; write it as 'map = (d0, d1) -> (d0 : "
-                "dense, d1 : compressed)', as MLIR has it since 2023"
+                "dense, d1 : compressed)', as in MLIR since 2023"
             )
         elif key not in _WIDTHS:
             problem = f"has an encoding with the field '{key}', which is not known; leave it out"

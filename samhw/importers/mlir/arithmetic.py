@@ -16,7 +16,7 @@ from samhw.lang.expr import Call, Expr, Literal, Neg, Sub
 __all__ = ["ROUNDINGS", "WITHOUT_DIVISION", "ElementArithmetic", "negation"]
 
 _WIDEST_UNSIGNED = 32
-"""Words of so many bits are beyond the integers here, as numbers from 0 on."""
+"""Words of this many bits are beyond the integers here, as numbers from 0 on."""
 WITHOUT_DIVISION = UnsupportedError(
     "divides integers, for which there is no hardware", "divide before the run, or in floating point"
 )

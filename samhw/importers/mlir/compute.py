@@ -378,7 +378,7 @@ class Compute:
         return rewritten(expr, lambda node: unsigned_extreme(numbers_only(self.system.resolved(node))))
 
     def _word(self, total: Value, found: BodyReduction, terms: int) -> Value:
-        """The lowest bits of a reduction of so many terms.
+        """The lowest bits of a reduction of this many terms.
 
         Raises:
             UnsupportedError: where it may be beyond the whole numbers that the program holds exactly.

@@ -45,7 +45,7 @@ def where_hidden(expr: Expr, hidden: Collection[str]) -> Hidden:
     """What an expression is where the tensors of these names are -inf, and all others are numbers.
 
     Raises:
-        UnsupportedError: where that is no number and not -inf, or depends on the others.
+        UnsupportedError: where that is not a number and not -inf, or depends on the others.
     """
     if not any(access.tensor in hidden for access in accesses(expr)):
         return Hidden.NOTHING_SPECIAL

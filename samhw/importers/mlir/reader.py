@@ -18,7 +18,7 @@ def read_module(text: str, name: str) -> MlirModule:
         name: what errors call the text by, such as its path.
 
     Raises:
-        InputError: for a text whose brackets do not match, or that is no MLIR, with the place.
+        InputError: for a text whose brackets do not match, or that is not MLIR, with the place.
     """
     file = MlirText(name, text)
     reader = _Reader(file)
@@ -100,7 +100,7 @@ class _Reader:
             self.generic_function(found)
 
     def generic_function(self, found: MlirOperation) -> None:
-        """``"func.func"() <{sym_name = "f", ..}> ({..})``."""
+        """``"func.func"() <{sym_name = "f", ...}> ({..})``."""
         name = found.attributes.get("sym_name")
         blocks = found.regions.get("0")
         if found.name != "func.func" or not isinstance(name, str) or not blocks:

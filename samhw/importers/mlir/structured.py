@@ -215,7 +215,7 @@ class _NamedBody:
 
     def sum_of_products(self, *, with_zeros: bool = False) -> Block:
         """What is there and the product of two elements, from which `with_zeros` subtracts two others. The
-        sum has the lowest bits of the product, which so may stay as it is."""
+        sum has the lowest bits of the product, so it may stay as it is."""
         if len(self.kinds) != (5 if with_zeros else 3):
             raise UnsupportedError(f"takes {len(self.kinds) - 1} operands", "mend its operands")
         a, b = self.cast(0), self.cast(1)

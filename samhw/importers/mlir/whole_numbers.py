@@ -72,7 +72,7 @@ def words_of_data(values: npt.NDArray[Any], element: str) -> npt.NDArray[Any]:
     """Data of a type of whole numbers as a program has them: 200 for an `i8` is the word of -56.
 
     Raises:
-        ValueError: for a number that is no word of the type; the error holds it.
+        ValueError: for a number that is not a word of the type; the error holds it.
     """
     width = width_of(element)
     if width is None or not values.size:

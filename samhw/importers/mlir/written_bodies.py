@@ -13,7 +13,7 @@ _COMPARED = {"lt": ("olt", "slt"), "le": ("ole", "sle"), "eq": ("oeq", "eq")}
 
 
 def number_text(number: float, element: str) -> str:
-    """A number as a constant of an element type has it."""
+    """A number as in a constant of an element type."""
     if element.startswith("i"):
         if number != int(number):
             raise InputError(f"The number {number} is none of {element}; choose f32 or bf16 by --value.")

@@ -20,7 +20,7 @@ class Complex:
 
     Attributes:
         real, imag: of its shape, or numbers of Python.
-        viewed: as `torch.view_as_real` has it: real numbers, pairs of which stand in a last dimension.
+        viewed: as in `torch.view_as_real`: real numbers, pairs of which stand in a last dimension.
     """
 
     real: Operand
@@ -32,7 +32,7 @@ def as_complex(importer: Importer, x: object) -> Complex:
     """A tensor or a number of any kind as a complex one.
 
     Raises:
-        UnsupportedError: for what is no tensor and no number.
+        UnsupportedError: for what is neither a tensor nor a number.
     """
     if isinstance(x, Complex):
         return x

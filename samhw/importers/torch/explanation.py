@@ -15,7 +15,7 @@ class Step:
     """An operator of a module.
 
     Attributes:
-        operator: its name in `torch.ops`, such as `aten.linear`, as the module has it.
+        operator: its name in `torch.ops`, such as `aten.linear`, as in the module.
         scope: the path of the module that it stands in; empty for the outermost one.
         place: its line in the user's file, as `file:line`; empty where PyTorch does not know it.
         becomes: what becomes of it, in words.

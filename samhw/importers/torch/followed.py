@@ -208,7 +208,7 @@ class Followed(TorchFunctionMode):
         return _untraced(lambda: self.sparse.constant(function(*real_args, **real_kwargs), sources))
 
     def _reduced_product(self, matrix: Tensor, x: Tensor, reduce: str) -> Any:
-        """A product with a sparse matrix in which other than sums stand, as PyTorch has it for processors."""
+        """A product with a sparse matrix in which other than sums stand, as in PyTorch for processors."""
         if reduce == "sum":
             return torch.ops.aten._sparse_mm(matrix, x)
         first = self.sparse[matrix]

@@ -63,7 +63,7 @@ class Importer:
         return self.operands.value(x)
 
     def shape(self, x: Operand) -> list[int]:
-        """As PyTorch has it."""
+        """As in PyTorch."""
         return self.operands.shape(x)
 
     def constant(self, held: Tensor, name: str, hints: Hints = NO_HINTS) -> Value:

@@ -34,7 +34,7 @@ def import_module(
 
     Args:
         sparsify: the share of zeros from which on a weight is stored by its nonzeros.
-        unroll: loops of at most so many steps stay unrolled.
+        unroll: loops of at most this many steps stay unrolled.
         name: of the program; by default that of the module's class.
         walk: makes what goes through the operators.
 

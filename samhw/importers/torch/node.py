@@ -63,7 +63,7 @@ def located(node: Node, name: str, error: InputError) -> InputError:
 
 
 def written_as(node: Node) -> str | None:
-    """The operator that a node is a part of, as the module has it, before any decomposition."""
+    """The operator that a node is a part of, as in the module, before any decomposition."""
     name = None
     sources = node.meta.get("from_node") or []
     while sources:

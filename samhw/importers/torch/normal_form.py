@@ -45,7 +45,7 @@ def bring_to_normal_form(graph: Graph) -> None:
 
 
 def _new(at: Node, value: Tensor, target: Any, *args: Any, like: Node | None = None) -> Node:
-    """An operator in front of a node, which stands where another one is in the module."""
+    """An operator before a node, which stands where another one is in the module."""
     with at.graph.inserting_before(at):
         made = at.graph.call_function(target, args)
     made.meta = {**(like or at).meta, "val": value}

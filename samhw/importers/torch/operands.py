@@ -60,7 +60,7 @@ class Operands:
         return self.input(("constant", x.key), x.name, numbers, lambda _: numbers, Hints(fmt))
 
     def shape(self, x: Operand) -> list[int]:
-        """As PyTorch has it."""
+        """As in PyTorch."""
         if isinstance(x, Value):
             return list(self.build.shape(x))
         if isinstance(x, Known):

@@ -67,7 +67,7 @@ _line = _operator("line(Tensor ids, int dim)", lambda ids, dim: ids.new_empty(id
 
 
 def letters(count: int, first: str = "a") -> str:
-    """So many in a row."""
+    """This many in a row."""
     return "".join(chr(ord(first) + n) for n in range(count))
 
 

@@ -56,7 +56,7 @@ class Known:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """As PyTorch has it."""
+        """As in PyTorch."""
         return tuple(self._given.shape)
 
     def numel(self) -> int:

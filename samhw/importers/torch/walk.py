@@ -148,7 +148,7 @@ class GraphWalk:
     # Operators
 
     def mapped(self, argument: object) -> object:
-        """An argument of an operator, as the importer has it."""
+        """An argument of an operator, as the importer holds it."""
         if isinstance(argument, Node):
             found = self.env[argument]
             return found.value(self.importer) if isinstance(found, StepOf) else found

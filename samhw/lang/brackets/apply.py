@@ -17,7 +17,7 @@ __all__ = ["apply_brackets"]
 def apply_brackets(program: Program, brackets: Mapping[str, str]) -> Program:
     """The program in which the statements of some results are computed as brackets say.
 
-    What a bracket sums in parentheses becomes a statement of its own, in front of the result's, in the same
+    What a bracket sums in parentheses becomes a statement of its own, before the result's, in the same
     region. Its result is named by its factors: that of `X * W` is `X_W`. Intermediates that nobody reads any
     more are left out. Results keep their names, and dimensions theirs.
 

@@ -115,7 +115,7 @@ def _paired(
 
 
 class _Indices:
-    """Which indices of products are one, since a leaf stands for a factor of each, and how they are
+    """Which indices of products are one, since a leaf stands for a factor of each, and what they are
     called."""
 
     def __init__(self, lhs: Sequence[str]) -> None:

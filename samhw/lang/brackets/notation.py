@@ -84,7 +84,7 @@ def parse_bracket(text: str, result: str) -> Node:
         result: of the statement that it is for.
 
     Raises:
-        InputError: for a text that is no right side of a program without indices.
+        InputError: for a text that is not the right side of a program without indices.
     """
     expr = parse_expression(text, f"brackets.{result}")
     for node in walk(expr):

@@ -1,4 +1,4 @@
-"""Tiles: a cascade takes so many consecutive coordinates at a time, and rescales once for all of them.
+"""Tiles: a cascade takes this many consecutive coordinates at a time, and rescales once for all of them.
 
 Of each tile there are its own earlier result, such as its maximum, and its own sum, of elements that are all
 taken with the running result after the tile. So a sum waits for a tile, and no longer for each element, and

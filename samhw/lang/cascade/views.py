@@ -19,7 +19,7 @@ class Cut:
     Attributes:
         mode: itself.
         number: of segments, or of the coordinates in a tile.
-        is_tiles: the parts are tiles of so many coordinates, and not so many segments.
+        is_tiles: the parts are tiles of this many coordinates, and not this many segments.
     """
 
     mode: int

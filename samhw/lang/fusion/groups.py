@@ -14,7 +14,7 @@ from samhw.lang.fusion.kinds import StatementKind
 __all__ = ["group_flow", "kind_groups"]
 
 MOST = 256
-"""The nodes that a group may have, as TVM has it."""
+"""The nodes that a group may have, as in TVM."""
 
 
 def kind_groups(program: Program) -> list[list[Statement]]:

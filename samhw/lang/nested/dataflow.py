@@ -122,7 +122,7 @@ class Constants(Buffer):
 
 @dataclass(frozen=True)
 class Positions(Buffer):
-    """The list 0, 1, .."""
+    """The list 0, 1, ..."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class SourceRead:
     """Where an element comes from that is read in an iteration.
 
     Attributes:
-        read: of a buffer that is no view.
+        read: of a buffer that is not a view.
         guards: where it comes from there: indices with the least and the first greater value that they have.
         reader: the buffer that reads it.
     """
@@ -136,14 +136,14 @@ def stacked_distances(function: NestedFunction, blocks: Sequence[BlockNode]) -> 
 
 
 def strides(found: Sequence[Distance], count: int) -> tuple[int, ...]:
-    """For each of so many loops the greatest number that all distances along it are multiples of; 1 where
+    """For each of this many loops the greatest number that all distances along it are multiples of; 1 where
     there are none, or one varies. Iterations that differ by less are independent."""
     columns = [[distance[n] for distance in found] for n in range(count)]
     return tuple(1 if None in column else gcd(*column) or 1 for column in columns)  # type: ignore[arg-type]
 
 
 def regions(function: NestedFunction, block: BlockNode) -> tuple[tuple[tuple[int, int], ...], ...]:
-    """The boxes of iterations in each of which every read is of one piece: the block nodes `region0`, .. of
+    """The boxes of iterations in each of which every read is of one piece: the block nodes `region0`, ... of
     the FractalTensor paper. Each is the first iteration and the one after the last, for each loop."""
     cuts = {loop.name: {0, loop.extent} for loop in block.loops}
     for source in block_reads(function, block):

@@ -119,7 +119,7 @@ class TracedElement(Untraced):
         return self.apply("matmul", other, self)
 
     def __pow__(self, exponent: Any) -> "TracedElement":
-        """A product of so many factors; the root, for 0.5."""
+        """A product of this many factors; the root, for 0.5."""
         if isinstance(exponent, int | float | np.number):
             if exponent == 0.5:
                 return self.apply("sqrt", self)

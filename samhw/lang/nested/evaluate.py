@@ -129,7 +129,7 @@ class FunctionRun:
         return self.at(self.function.buffers[read.buffer], place)
 
     def place(self, read: ElementRead, values: Mapping[str, int]) -> int:
-        """The place that a read names. Raises InputError for what is no whole number."""
+        """The place that a read names. Raises InputError for what is not a whole number."""
         found = self.element(read, values)
         if found != int(found):
             raise InputError(f"{read.buffer} names the place {found}; places are whole numbers")

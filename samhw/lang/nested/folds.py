@@ -128,7 +128,7 @@ class _TracedFold:
         return None if wider == shapes else wider
 
     def _define(self, state: Any, start: Any, leaf: Any, loop: Loop) -> None:
-        """The state at each step: what it begins with, then what came so many steps before."""
+        """The state at each step: what it begins with, then what came this many steps before."""
         near = min(self.distance, loop.extent)
         pieces = [Stretch(0, near, start.read)]
         if near < loop.extent:

@@ -16,7 +16,7 @@ _APART = frozenset({"matmul", "sum", "max", "min", "transpose"})
 
 def inlined(function: NestedFunction) -> frozenset[str]:
     """The operations on single elements that one other such operation reads, once, in the same iteration;
-    not that of a reduction, which is no operation of its program."""
+    not that of a reduction, which is not an operation of its program."""
     reduced = set(_reduced(function, function.body))
     counts = Counter(read.buffer for buffer in function.buffers.values() for read in reads_of(buffer))
     found = set()

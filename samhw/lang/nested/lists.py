@@ -65,13 +65,13 @@ class Operators(ABC):
         """What goes along side by side."""
 
     def map(self, function: Callable[..., Any]) -> Any:
-        """``[f(x_0), f(x_1), ..]``; of lists that are zipped, ``f(x_0, y_0)`` and so on. Where f gives a
+        """``[f(x_0), f(x_1), ...]``; of lists that are zipped, ``f(x_0, y_0)`` and so on. Where f gives a
         tuple, a tuple of lists."""
         return _applied("map", self, function, None)
 
     def reduce(self, function: Callable[..., Any], initial: State = None) -> Any:
-        """``f(.. f(f(initial, x_0), x_1) .., x_m)`` for an associative f, so that any tree is as good. It is
-        evaluated from left to right. Without `initial`, the first item is what it begins with."""
+        """``f(... f(f(initial, x_0), x_1) ..., x_m)`` for an associative f, so that any tree is as good. It
+        is evaluated from left to right. Without `initial`, the first item is what it begins with."""
         return _applied("reduce", self, function, initial)
 
     def foldl(self, function: Callable[..., Any], initial: State = None) -> Any:
@@ -79,7 +79,7 @@ class Operators(ABC):
         return _applied("foldl", self, function, initial)
 
     def foldr(self, function: Callable[..., Any], initial: State = None) -> Any:
-        """``f(.. f(f(initial, x_m), x_m-1) .., x_0)``."""
+        """``f(... f(f(initial, x_m), x_m-1) ..., x_0)``."""
         return _applied("foldr", self, function, initial)
 
     def scan(self, function: Callable[..., Any], initial: State = None) -> Any:
@@ -131,10 +131,10 @@ class Operators(ABC):
         value: float = 0,
         border: str = "pad",
     ) -> Any:
-        """Windows of so many items, as a list of depth 1 more.
+        """Windows of this many items, as a list of depth 1 more.
 
         A window spans ``(window - 1) * dilation + 1`` places. The first one begins `padding` places before
-        the list, the last one ends at most so many after it.
+        the list, the last one ends at most this many after it.
 
         Args:
             window: the items of each.
@@ -174,7 +174,7 @@ class Operators(ABC):
         return zip_lists(lists[0]._positions(), *lists)
 
     def dilated_map(self, function: Callable[..., Any], dilation: int) -> Any:
-        """A function on each of the sequences ``xs[0::dilation]``, ``xs[1::dilation]``, .., with what it
+        """A function on each of the sequences ``xs[0::dilation]``, ``xs[1::dilation]``, ..., with what it
         gives put back in its places. Of a list shorter than `dilation` each sequence has one item.
 
         The function gives lists as long as those that it gets.
@@ -224,7 +224,7 @@ class NestedTensor(Operators):
 
     @abstractmethod
     def _strided(self, start: int, count: int, step: int) -> "NestedTensor":
-        """The items at start, start + step, .."""
+        """The items at start, start + step, ..."""
 
     @abstractmethod
     def _windows(
@@ -238,7 +238,7 @@ class NestedTensor(Operators):
 
     @abstractmethod
     def _positions(self) -> "NestedTensor":
-        """The list 0, 1, .. of this length."""
+        """The list 0, 1, ... of this length."""
 
     @abstractmethod
     def _joined(self, others: "Sequence[NestedTensor]") -> "NestedTensor":
@@ -246,7 +246,7 @@ class NestedTensor(Operators):
 
     @abstractmethod
     def _repeated(self, count: int, inside: bool) -> "NestedTensor":
-        """The list so many times, as a list of lists; or each item so many times, if `inside`."""
+        """The list this many times, as a list of lists; or each item this many times, if `inside`."""
 
     @abstractmethod
     def _compute(

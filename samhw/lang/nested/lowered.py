@@ -48,7 +48,7 @@ class LoweredFunction:
     Attributes:
         function: what was lowered.
         program: it. Its tensors have no axes of extent 1 of elements.
-        constants: the program's inputs that are no parameters: constants of the function, masks, and
+        constants: the program's inputs that are not parameters: constants of the function, masks, and
             matrices that pick rows.
         parts: the inputs that are parts of parameters.
         picked: the inputs that are places.
@@ -62,7 +62,7 @@ class LoweredFunction:
 
     def inputs(self, *arguments: Any) -> dict[str, Array]:
         """The program's inputs for arguments of the function. Raises InputError for wrong shapes, and for
-        places that are no whole numbers."""
+        places that are not whole numbers."""
         found = dict(self.constants)
         arrays = arrays_of(self.function, arguments)
         operands = {decl.name for decl in self.program.operands}

@@ -115,7 +115,7 @@ class _Lowering:
         self.body(block.body, place.with_loops(block.loops, self.operands.indices), lines)
 
     def refuse(self, block: BlockNode) -> NoReturn:
-        """Raises InputError for a block that is no scan of its own."""
+        """Raises InputError for a block that is not a scan of its own."""
         where = f", line {block.loops[0].line}" if block.loops[0].line else ""
         raise InputError(
             f"{block.loops[0].operator}{where} is inside of another scan, between other operations, or "

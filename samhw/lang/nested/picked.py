@@ -51,7 +51,7 @@ class PickedPlaces:
     def of(
         self, function: NestedFunction, arrays: Mapping[str, npt.NDArray[np.generic]]
     ) -> npt.NDArray[np.int_]:
-        """It from the parameters' data. Raises InputError for places that are no whole numbers."""
+        """It from the parameters' data. Raises InputError for places that are not whole numbers."""
         run = _OnDemand(function, dict(arrays), ())
         found = np.zeros(self.shape, int)
         for iteration in product(*(range(loop.extent) for loop in self.loops)):

@@ -178,7 +178,7 @@ class Tracer:
         return name
 
     def places(self, extent: int) -> "TracedList":
-        """The list 0, 1, .."""
+        """The list 0, 1, ..."""
         own = _own_dims((extent,))
         return TracedList(self, self._defined(Positions(self._names.fresh("places"), own, ())), own, ())
 
@@ -228,9 +228,9 @@ class TracedList(NestedTensor):
 
     Attributes:
         read: an element, under the list's own dimensions and the loops around it.
-        own: its dimensions, which are called a, b, ..
+        own: its dimensions, which are called a, b, ...
         shape: of an element.
-        dilation: if more than 1, so many sequences at once, interleaved; see `dilated_map`.
+        dilation: if more than 1, this many sequences at once, interleaved; see `dilated_map`.
         scope: the loops around it.
     """
 
@@ -296,7 +296,7 @@ class TracedList(NestedTensor):
         return self.tracer.view(self._placed(position, down), own, self.shape)
 
     def _placed(self, position: Index, others: Mapping[str, Affine]) -> ElementRead:
-        """The read of an element, with a position instead of the outermost coordinate, and indices in place
+        """The read of an element, with a position instead of the outermost coordinate, and indices instead
         of the others."""
         values = {**others, self.own[0].name: position}
         try:
@@ -399,7 +399,7 @@ class TracedList(NestedTensor):
         return whole if isinstance(found, tuple) else whole[0]
 
     def dilated(self, dilation: int) -> "TracedList":
-        """The same list as so many sequences."""
+        """The same list as this many sequences."""
         return TracedList(self.tracer, self.read, self.own, self.shape, dilation)
 
 

@@ -63,7 +63,7 @@ class _Lowering:
         return tuple(Dim(OWN[len(own) + n], extent) for n, extent in enumerate(buffer.shape))
 
     def listed(self, buffer: Buffer) -> Buffer:
-        """A buffer that is no operation's, with the axes of its elements as dimensions."""
+        """A buffer that is not an operation's, with the axes of its elements as dimensions."""
         axes = self.axes(buffer)
         wider = replace(buffer, dims=(*buffer.dims, *axes), shape=())
         names = tuple(variable(axis.name) for axis in axes)

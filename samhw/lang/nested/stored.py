@@ -79,7 +79,7 @@ class StoredTensors:
 
     Attributes:
         indices: its indices.
-        constants: the inputs that are no parameters.
+        constants: the inputs that are not parameters.
         parts: the inputs that are parts of parameters.
         picked: the inputs that are places.
         fresh_names: those of tensors.

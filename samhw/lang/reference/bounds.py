@@ -50,7 +50,7 @@ class Rounding:
 
     @classmethod
     def fixed(cls, width: int, fraction: int) -> "Rounding":
-        """Fixed point of that many bits, so many of them after the point; saturates."""
+        """Fixed point of that many bits, this many of them after the point; saturates."""
         greatest = (2.0 ** (width - 1) - 1) * 2.0**-fraction
         return cls(0.0, 2.0 ** -(fraction + 1), greatest, greatest)
 
@@ -382,7 +382,7 @@ class RunningError(Domain):
         return is_open
 
     def sum_error(self, error: Array, terms: Array, count: Array) -> Array:
-        """The error of a sum of so many elements, in any order, from the sums of their errors and of their
+        """The error of a sum of this many elements, in any order, from the sums of their errors and of their
         magnitudes."""
         self.watch(terms + error)
         if self.sums_are_exact:
@@ -393,8 +393,8 @@ class RunningError(Domain):
         return sums
 
     def product_error(self, magnitude: Array, greatest: Array, weight: Array, count: Array) -> Array:
-        """The error of a product of so many elements, in any order, from the products of their magnitudes, of
-        the greatest that these may be, and of that where it is above 1."""
+        """The error of a product of this many elements, in any order, from the products of their magnitudes,
+        of the greatest that these may be, and of that where it is above 1."""
         growth = np.expm1(np.maximum(count - 1, 0) * np.log1p(self.relative))
         self.watch((1 + growth) * weight)
         # The difference of two products that were rounded here.

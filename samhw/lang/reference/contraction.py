@@ -54,7 +54,7 @@ class Contraction:
         """Reduces what is computed at all points to the indices that are kept.
 
         Args:
-            operands: what is computed; those that are no tensors, element by element.
+            operands: what is computed; those that are not tensors, element by element.
             sets: points outside of which nothing is reduced.
             reductions: what is reduced, from elements and the axes that are reduced at each point.
             finished: the elements of a result, from what was reduced, and last how many points each is made

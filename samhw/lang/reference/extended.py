@@ -59,7 +59,7 @@ class Extended(RunningError):
         return self.classified(np.concatenate([a, np.zeros((2, *a.shape[1:]))]))
 
     def classified(self, a: Array) -> Array:
-        """Sets sign and openness of what is no sum of products, from its value and error."""
+        """Sets sign and openness of what is not a sum of products, from its value and error."""
         error = a[ERROR].copy()
         a[VALUE] = self.without_infinities(a[VALUE])
         a[VALUE] = value = np.where((error == inf) & ~np.isfinite(a[VALUE]), 0, a[VALUE])
@@ -280,7 +280,7 @@ class Extended(RunningError):
             is_open = (is_open & (mask[VALUE] != 0)) | (mask[OPEN] > 0)
             value = np.where(mask[VALUE] != 0, value, 0)
         is_number = np.isfinite(value)
-        # As a factor, what is no number is 1 here.
+        # As a factor, what is not a number is 1 here.
         bare = np.where(
             is_number & ~is_open, a[:SIGN], self.like(a, 1.0 if reduction == "prod" else 0.0)[:SIGN]
         )

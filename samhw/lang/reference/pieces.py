@@ -40,7 +40,7 @@ def side_by_side(
 ) -> Iterator[tuple[Points, list[Array]]]:
     """The values of several relations over the same indices wherever one of them may not be zero, in pieces.
 
-    The arrays have the axes (.., points, kept). With `within`, only what lies in those points is given.
+    The arrays have the axes (..., points, kept). With `within`, only what lies in those points is given.
     """
     extents = relations[0].extents
     points = relations[0].points

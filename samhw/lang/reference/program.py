@@ -52,7 +52,7 @@ def results(
 
     Args:
         tensors: a tensor, or a dense array, for each input; with a rounding, exactly the backend's values.
-        wanted: by result, points over its modes ("0", "1", ..). Only there, and where they depend on, are
+        wanted: by result, points over its modes ("0", "1", ...). Only there, and where they depend on, are
             results computed; the others are left out.
 
     Raises:

@@ -84,7 +84,7 @@ class Relation:
     Attributes:
         points: where there is anything.
         dense: the other indices.
-        values: of shape (.., number of points, extents of `dense`), with the parts that a domain keeps of an
+        values: of shape (..., number of points, extents of `dense`), with the parts that a domain keeps of an
             element in the axes before.
         extents: of the indices.
         plain: these are plain numbers still, without such parts.
@@ -100,7 +100,7 @@ class Relation:
 
     @classmethod
     def of(cls, tensor: Tensor | ArrayLike) -> "Relation":
-        """A tensor, or a dense array, with its modes "0", "1", .. as indices."""
+        """A tensor, or a dense array, with its modes "0", "1", ... as indices."""
         if not isinstance(tensor, Tensor):
             array = np.asarray(tensor)
             return cls(Points.everything(), modes(array.ndim), array[None], _extents(array.shape), plain=True)
@@ -158,7 +158,7 @@ class Relation:
         )
 
     def to_array(self) -> Array:
-        """A dense array, with the modes "0", "1", .. as axes."""
+        """A dense array, with the modes "0", "1", ... as axes."""
         filled = self.filled(modes(len(self.indices)))
         return filled.values[(slice(None),) * self.lead + (0,)]
 
@@ -193,7 +193,7 @@ def gathered(
     axes: Sequence[str],
     lookups: dict[tuple[str, ...], Lookup] | None = None,
 ) -> Array:
-    """The values at each of some points, along all other indices: an array of shape (.., n, axes).
+    """The values at each of some points, along all other indices: an array of shape (..., n, axes).
 
     Axes of indices that the points have, or the relation has not, have extent 1. So has the first one, if the
     points have no index of the relation.
@@ -226,8 +226,8 @@ def _entries(
     fixed: Sequence[str],
     lookups: dict[tuple[str, ...], Lookup],
 ) -> Array:
-    """The values at points, zero where there is no entry: of shape (.., n, `spread`, ..), where `spread` are
-    the indices that entries have and the points have not.
+    """The values at points, zero where there is no entry: of shape (..., n, `spread`, ...), where `spread`
+    are the indices that entries have and the points have not.
 
     Args:
         values: those of the relation, with the axes of the indices `fixed` after that of the entries.

@@ -158,7 +158,7 @@ def in_rows(points: Points, kept: Sequence[str], along: str) -> tuple[Points, In
 
 
 def row_ends(starts: Integers, count: int) -> Integers:
-    """Where rows end, of so many elements in all."""
+    """Where rows end, of this many elements in all."""
     return np.append(starts[1:], count)[: len(starts)]
 
 

@@ -24,7 +24,7 @@ def descending(op: str, value: Array) -> Keys:
 
 
 def row_numbers(starts: Integers, count: int) -> Integers:
-    """For each of so many elements, the number of its row."""
+    """For each of this many elements, the number of its row."""
     return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, count)))
 
 

@@ -18,7 +18,7 @@ def check_by_tensor(
         example: such words.
 
     Raises:
-        InputError: for what is no table of them.
+        InputError: for what is not a table of them.
     """
     if not isinstance(value, Mapping):
         raise InputError(

@@ -51,7 +51,7 @@ def dealt(rows: NDArray[np.int64]) -> Callable[[int], int]:
 
 
 def _has_tree(lanes: int) -> bool:
-    """Whether a tree of scatters has so many lanes."""
+    """Whether a tree of scatters has this many lanes."""
     for factor in range(2, MOST_LANES + 1):
         while lanes % factor == 0:
             lanes //= factor

@@ -27,7 +27,7 @@ def check_split(split: object) -> dict[str, str]:
     """Rules by tensor, as a schedule keeps them.
 
     Raises:
-        InputError: for what is no table of rules.
+        InputError: for what is not a table of rules.
     """
     return check_by_tensor("split", split, parse_rule, what="a rule", several="rules", example="rows(4)")
 
@@ -36,7 +36,7 @@ def parse_rule(text: str) -> SplitRule:
     """The rule of a text. Of a user's file nothing is read until the rule is asked for its parts.
 
     Raises:
-        InputError: for a text that is no rule.
+        InputError: for a text that is not a rule.
     """
     text = text.strip()
     if (function := RuleFunction.of(text)) is not None:

@@ -150,8 +150,8 @@ def order_rows(program: Program, permute_rows: Mapping[str, str]) -> RowOrders:
         permute_rows: by input, its order in words.
 
     Raises:
-        InputError: for a tensor that is no input or has no such order, and for a dimension whose coordinates
-            mean more than places of one another.
+        InputError: for a tensor that is not an input or has no such order, and for a dimension whose
+            coordinates mean more than places of one another.
     """
     orders: dict[str, RowOrder] = {}
     deciding: dict[str, str] = {}

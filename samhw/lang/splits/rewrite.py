@@ -106,8 +106,8 @@ def split_program(
         stored: the results whose terms over parts are stored each, and added after that.
 
     Raises:
-        InputError: for a tensor that is no input, is moved as a whole or is a mask; a rule that it cannot be
-            split by; and for more terms than a statement may have.
+        InputError: for a tensor that is not an input, is moved as a whole or is a mask; a rule that it cannot
+            be split by; and for more terms than a statement may have.
     """
     partitions: dict[str, TensorSplit] = {}
     names = Names(program.tensors)
@@ -186,7 +186,7 @@ def _with_parts(region: Region, found: Mapping[str, Apart]) -> Region:
 
 
 def _region(region: Region, over: StatementsOverParts) -> Iterator[Region]:
-    """A region over parts. It ends in front of a statement that adds up partial sums, each of which has a
+    """A region over parts. It ends before a statement that adds up partial sums, each of which has a
     region of its own."""
     rest: list[Statement] = []
     is_whole = True

@@ -132,7 +132,7 @@ def check_permute_rows(orders: object) -> dict[str, str]:
     """Orders by tensor, as a schedule keeps them.
 
     Raises:
-        InputError: for what is no table of orders.
+        InputError: for what is not a table of orders.
     """
     return check_by_tensor(
         "permute_rows", orders, parse_row_order, what="an order", several="orders", example="by length"
@@ -143,7 +143,7 @@ def parse_row_order(text: str) -> RowOrder:
     """The order of a text. Of a user's file nothing is read until the order is asked for its rows.
 
     Raises:
-        InputError: for a text that is no order.
+        InputError: for a text that is not an order.
     """
     text = text.strip()
     if (function := RuleFunction.of(text)) is not None:

@@ -1,8 +1,8 @@
 """The actors of reduce_scalar for floating-point sums, and for products: blocks of eight, pairwise, then one
 after another.
 
-Beside each element goes the token that says what comes after it: VAL(0) if its fiber goes on, EMPTY if it
-ends and its list goes on, or the STOP that ends the list.
+Each element has a token that says what comes after it: VAL(0) if its fiber goes on, EMPTY if it ends and its
+list goes on, or the STOP that ends the list.
 """
 
 from samhw.graph.numerics import ScalarOp
@@ -74,7 +74,7 @@ def _combined(
 
 def mark(words: int = 1) -> Step:
     """From the stream to elements with what comes after them. Input: val. Outputs: sum, stop. An element may
-    be a block of so many `words`."""
+    be a block of this many `words`."""
     more, held = words - 1, len(MARK_STATE)
     wait = firing(1)
     take = firing(1, 1)

@@ -59,7 +59,7 @@ def fetch_pair(
     depth = arch.internal_depth(latency)
     m.submodules.firsts = firsts = Fifo(token_layout(width), depth)
     wiring.connect(m, first.o, firsts.i)
-    # The walk decides by the comparison. It stands in front of the channels where a register lies between it
+    # The walk decides by the comparison. It stands before the channels where a register lies between it
     # and what the numbers come from, as a memory.
     if registers < latency - 1:
         m.submodules.seconds = channel = Fifo(

@@ -40,7 +40,7 @@ class Coordinates:
 
     @classmethod
     def of(cls, m: Module, heads: Sequence[data.View], bits: int) -> "Coordinates":
-        """Every pair of coordinates is compared once, side by side, in so many bits."""
+        """Every pair of coordinates is compared once, side by side, in this many bits."""
         is_val = [head.kind == TokenKind.VAL for head in heads]
         val_or_stop = all_of(v | (head.kind == TokenKind.STOP) for v, head in zip(is_val, heads, strict=True))
         return cls(heads, is_val, val_or_stop, _less(m, [head.payload[:bits] for head in heads]))

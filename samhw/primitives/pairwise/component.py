@@ -14,7 +14,7 @@ Word = tuple[Value, Value]
 
 
 def rounds(count: int) -> int:
-    """How many units follow each other where so many words are combined."""
+    """How many units follow each other where this many words are combined."""
     return (count - 1).bit_length()
 
 

@@ -172,7 +172,7 @@ def _actor(
     *,
     held: bool = True,
 ) -> Actor:
-    """An actor all of whose streams have so many words, but for `stop`; it may hold a payload."""
+    """An actor all of whose streams have this many words, but for `stop`; it may hold a payload."""
     state += (0,) * (words - 1) * held
     carried = [stream for stream in (*inputs, *outputs) if not stream.startswith("stop")]
     widths = dict.fromkeys(carried, words) if words > 1 else {}

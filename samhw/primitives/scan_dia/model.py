@@ -68,7 +68,7 @@ def _keep() -> Step:
 
 
 def expand(node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
-    """Enumerates r + off[0], r + off[1], .. below each r, as far as they are coordinates."""
+    """Enumerates r + off[0], r + off[1], ... below each r, as far as they are coordinates."""
     cnt = Store(Place.MEMORY, node.params["cnt"])
     off = Store(Place.MEMORY, node.params["off"])
     rows = Store(Place.EXTENT, node.params["rows"])

@@ -166,7 +166,7 @@ def _mark(bitmaps: int, memory: Memory, present: int, addr: int) -> None:
 def emit(bits: Sequence[int], banks: int, words: int = 1) -> Step:
     """Reads out the addresses that are present, and clears them.
 
-    Input: addr. Outputs: crd0 .. crd<n-1>, val, bank. Memory, for each bank: values, of so many `words` at
+    Input: addr. Outputs: crd0 .. crd<n-1>, val, bank. Memory, for each bank: values, of this many `words` at
     each address, and present.
     """
     n = len(bits)

@@ -9,7 +9,7 @@ __all__ = ["BEYOND", "DISORDERED", "WALK_READS", "WALK_STATE", "walk"]
 
 C, OPEN = 0, 1
 BEYOND, DISORDERED = -1, -2
-"""In place of a coordinate: it lies beyond its memory or its extent, or is not greater than the last one."""
+"""Instead of a coordinate: it lies beyond its memory or its extent, or is not greater than the last one."""
 WALK_STATE = (0, 0)
 WALK_READS = (Read(0, output=0, port=1, pushed=True),)
 """A coordinate lies where its reference says, in the array of a level that stores coordinates."""

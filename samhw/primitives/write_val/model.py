@@ -15,7 +15,7 @@ def _value(kind: int, data: int, state: Words, memory: Memory) -> int:
 
 
 def _write_block(words: int) -> Step:
-    """As `write`, of blocks of so many words."""
+    """As `write`, of blocks of this many words."""
     wait = firing(1)
     take = firing(1, 1)
     full = fault(CAPACITY, 1)

@@ -10,7 +10,8 @@ from samhw.rtl.units.pipeline import delayed
 __all__ = ["HEADER", "MOST_WORDS", "Requests"]
 
 MOST_WORDS = 511
-"""Of a request. The CRC lies after them in the memory, which so has 512 words: one block of an ECP5."""
+"""Of a request. The CRC lies after them in the memory, which therefore has 512 words: one block of an
+ECP5."""
 
 _HEADER = 8
 _CRC = 4
@@ -30,7 +31,7 @@ class Requests(wiring.Component):
         arrived: a whole request came in the last cycle; `header`, `words` and the memory keep it while
             `busy`.
         header: its header.
-        words: how many words it has; all ones if that is no whole number.
+        words: how many words it has; all ones if that is not a whole number.
         at: a word of it,
         word: which is here two cycles later.
     """

@@ -15,7 +15,7 @@ class FloatMultiply(Unit):
     """a * b: the product of the significands; which way to round; the rounding.
 
     Args:
-        latency: that it may take; with a cycle to spare, it has registers in front of the multipliers.
+        latency: that it may take; with a cycle to spare, it has registers before the multipliers.
     """
 
     def __init__(self, value_type: Float, *, latency: int = 0):

@@ -36,7 +36,7 @@ class Actors:
     Attributes:
         workers: one for each record.
         table: the records.
-        history: so many cycles are kept of an actor's last firings.
+        history: this many cycles are kept of an actor's last firings.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class Actors:
         keys = np.full(spacing.words, LONG_AGO, np.int64)
         cycles, ago = np.empty((2, self._row), np.int64)
         cycles[: self.history] = worker.last
-        # As if the last firings were those that left a key behind: they were no more recent than that.
+        # As if the last firings were those that left a key: they were no more recent than that.
         latest = sorted(worker.updated.items(), key=lambda item: -item[1])[: spacing.latency]
         first = 1 if latest and latest[0][1] == worker.last else 2
         for back, (key, cycle) in enumerate(latest, first):

@@ -32,7 +32,7 @@ HALF = (1 << HALF_BITS) - 1
 
 @apart
 def spread(run: int, first: int, count: int, words: int, marks: int) -> int:
-    """Writes out so many firings from a run on, of which `first` is the first; gives the last one's run."""
+    """Writes out this many firings from a run on, of which `first` is the first; gives the last one's run."""
     marked, firings = words_at(marks, count), words_at(words, count)
     for k in range(count):
         marked[k] = 0

@@ -40,7 +40,7 @@ class Channels:
         Args:
             phase: the most tokens of a channel in a phase.
             room: tokens that there is room for at first in channels that are deeper than that.
-            ahead: by so many tokens a producer may run ahead of its channel's depth.
+            ahead: by this many tokens a producer may run ahead of its channel's depth.
         """
         self.queues = queues
         self.table = Table(ChannelRecord, len(queues))
@@ -229,7 +229,7 @@ def _come(queue: Queue) -> int:
 def _addresses(
     begin: ArrayLike, base: ArrayLike, size: ArrayLike, late: ArrayLike, further: ArrayLike
 ) -> dict[str, Words]:
-    """The words of channels for rows that lie at `begin`, one after the other, and after these so many
+    """The words of channels for rows that lie at `begin`, one after the other, and after these this many
     further words of each token."""
     first = np.asarray(begin) - 8 * np.asarray(base)
     bytes_of_row = 8 * np.asarray(size)

@@ -13,7 +13,7 @@ from samhw.sim.step import PUSHES, TAKES
 __all__ = ["FEW", "MANY", "fire_at_once", "in_a_row"]
 
 MANY, FEW = 128, 6
-"""So many are timed at once at most; and so many at least are worth it."""
+"""This many are timed at once at most; and this many at least are worth it."""
 
 
 def in_a_row(word: int, ports: tuple[int, ...], most: int, timing: Timing) -> int:
@@ -43,7 +43,7 @@ def in_a_row(word: int, ports: tuple[int, ...], most: int, timing: Timing) -> in
 
 
 def fire_at_once(word: int, ports: tuple[int, ...], count: int, timing: Timing) -> None:
-    """Times so many firings that come one in each cycle."""
+    """Times this many firings that come one in each cycle."""
     _, now, ins, outs = timing
     first = now.cycle + 1
     for i in range(len(ins)):

@@ -33,7 +33,7 @@ ROOM = 1 << 10
 """Tokens that there is room for at first in channels that are deeper than that."""
 
 WORTH = 8
-"""So many times over actors are timed before assumptions are given up."""
+"""This many times over actors are timed before assumptions are given up."""
 
 COUNTS = {
     "actors": "actor_count",

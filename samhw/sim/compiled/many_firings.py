@@ -90,7 +90,7 @@ def time_many(address: int, graph_address: int) -> int:
 
 
 def put_assumptions(address: int, count: int) -> None:
-    """Puts what is assumed of the tokens and slots of so many firings into their rows."""
+    """Puts what is assumed of the tokens and slots of this many firings into their rows."""
     me = ActorRecord.at(address)
     for i in range(me.input_count):
         channel, popped = input_channel(me, i), popped_of(me, i)[0]
@@ -212,7 +212,7 @@ def next_ready(me: ActorRecord, i: int) -> int:
 
 
 def leave(me: ActorRecord, i: int, cycles: int, count: int) -> None:
-    """Notes the cycles after those in which so many tokens of input i are taken."""
+    """Notes the cycles after those in which this many tokens of input i are taken."""
     channel, popped = input_channel(me, i), popped_of(me, i)
     put(channel.freed + 8 * popped[0], cycles, count, 1)
     popped[0] += count

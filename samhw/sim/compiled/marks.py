@@ -84,7 +84,7 @@ def tell_consumer(address: int, first: int, new: int, careful: int) -> None:
     if careful:
         consumer.stale = min(consumer.stale, NEVER)
         return
-    # Nobody looks at a token before the one in front of it is taken.
+    # Nobody looks at a token before the one ahead of it is taken.
     ready, front = channel.ready + 8 * first, channel.freed + 8 * (first - 1)
     early = exceeds(ready, front, count, 0)
     # After those that are taken nobody looks.

@@ -22,7 +22,7 @@ QUIET, MORE, LACKS_ROOM = range(3)
 
 
 def run_phases(address: int, most: int) -> int:
-    """Runs a graph for about so many firings; gives how it ended."""
+    """Runs a graph for about this many firings; gives how it ended."""
     graph = GraphRecord.at(address)
     timed = 0
     while timed < most:

@@ -57,7 +57,7 @@ class Now(Record):
     calm: int
     """How many of the last ones came without a wait."""
     ease: int
-    """So many firings may still be timed one by one before many are timed together."""
+    """This many firings may still be timed one by one before many are timed together."""
 
 
 class TimedInput(Record):
@@ -110,13 +110,13 @@ def point_words(inputs: int, queues: int) -> int:
 
 
 def points_words(phase: int, inputs: int, queues: int) -> int:
-    """Words for the points of an actor in a phase of so many firings, for its place after them, and for what
-    lies in front of them."""
+    """Words for the points of an actor in a phase of this many firings, for its place after them, and for
+    what lies before them."""
     return (phase // SPAN + 4) * point_words(inputs, queues) + words_before(inputs, queues)
 
 
 def words_before(inputs: int, queues: int) -> int:
-    """Words in front of an actor's points: those of `began_of` and of `changes_of`."""
+    """Words before an actor's points: those of `began_of` and of `changes_of`."""
     return inputs + queues
 
 

@@ -133,7 +133,7 @@ class ChannelRecord(Record):
     brought: int
     """Row of one more than the request that brings a token's data, or of 0, if they carry some."""
     resolved: int
-    """So many tokens are known when to be available with their data."""
+    """This many tokens are known when to be available with their data."""
     base: int
     """The first token that the rows have words for."""
     size: int
@@ -214,7 +214,7 @@ class GraphRecord(Record):
     """Most firings of an actor in a phase; they may become fewer, and as many again."""
     longest_phase: int
     history: int
-    """So many cycles are kept of an actor's last firings."""
+    """This many cycles are kept of an actor's last firings."""
     time_many: int
     """Address of the code that times many firings together, and of words for it (many_firings.py)."""
     scratch: int
@@ -223,7 +223,7 @@ class GraphRecord(Record):
     careful: int
     """How many phases are still to be timed without assumptions."""
     worth: int
-    """So many times over actors are timed before assumptions are given up."""
+    """This many times over actors are timed before assumptions are given up."""
     serve: int
     """Address of the code that serves lines of off-chip memory, or 0."""
     line_room: int

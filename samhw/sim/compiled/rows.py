@@ -132,7 +132,7 @@ def move(address: int, count: int, far: int) -> None:
 
 
 def moved(row: int, first: int, far: int, count: int) -> int:
-    """Moves so many words of a row, from the one numbered `first` on, `far` words towards its front; gives
+    """Moves this many words of a row, from the one numbered `first` on, `far` words towards its front; gives
     where word 0 would be then."""
     move(row + 8 * first, count, far)
     return row - 8 * far

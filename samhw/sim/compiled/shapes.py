@@ -24,15 +24,15 @@ __all__ = [
 
 LEAST_JOINED, MOST_JOINED = 4, 8
 """Where pairs of streams meet, one firing tells little about the next, and a branch would be a guess. So
-actors with so many inputs at least, and so many channels at most, look at all heads again for each firing,
-and put tokens down whether they are pushed or not."""
+actors with this many inputs at least, and this many channels at most, look at all heads again for each
+firing, and put tokens down whether they are pushed or not."""
 
 LONG = 512
 """Operations of a firing from which on LLVM is to make vector instructions of the loops over them, which
 takes it three times as long."""
 
 NO_KEY = -1
-"""In place of the key of a spacing: the actor keeps none."""
+"""Instead of the key of a spacing: the actor keeps none."""
 
 
 class FinderShape(NamedTuple):

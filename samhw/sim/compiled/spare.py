@@ -29,7 +29,7 @@ class Borrowed:
         self._taken: list[Words] = []
 
     def take(self, count: int) -> Words:
-        """So many words with anything in them: the smallest array that suffices, or a new one."""
+        """This many words with anything in them: the smallest array that suffices, or a new one."""
         with _lock:
             enough = [n for n, words in enumerate(_spare) if len(words) >= count]
             best = min(enough, key=lambda n: len(_spare[n]), default=None)
@@ -47,6 +47,6 @@ class Borrowed:
 
 
 def _in_small_pages(count: int) -> Words:
-    """So many new words. Most rows and trails are long enough for the few that are long; NumPy would have
+    """This many new words. Most rows and trails are long enough for the few that are long; NumPy would have
     them in huge pages, which the system clears as a whole when one word is touched."""
     return np.frombuffer(mmap(-1, 8 * max(1, count)), np.int64)

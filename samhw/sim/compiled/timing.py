@@ -1,6 +1,6 @@
 """The cycles of the firings of one actor, from what is known of its channels.
 
-It is the recurrence of docs/timing.md, as `samhw.sim.engine` has it, over firings and tokens that are found
+It is the recurrence of docs/timing.md, as in `samhw.sim.engine`, over firings and tokens that are found
 already. Tokens and slots after those that rows say something of are assumed to come in time; if nothing is
 assumed, rows have NEVER for them. Whoever was timed with a cycle that changes is marked, and timed again
 (settle.py).
@@ -39,7 +39,7 @@ CALM_FIRINGS = 2
 """Firings that come without a wait before it is worth to look at many at once."""
 
 EASE = 16
-"""So many firings may be timed one by one, beyond those timed at once, before many are timed together."""
+"""This many firings may be timed one by one, beyond those timed at once, before many are timed together."""
 
 
 def timer(shape: TimerShape) -> Callable[[int, int], int]:

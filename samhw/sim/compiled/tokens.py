@@ -75,8 +75,8 @@ def highest(channel: ChannelRecord, popped: int) -> int:
 
 
 def is_fuller(channel: ChannelRecord, slots: int, popped: int) -> bool:
-    """Whether more slots than so many were taken at once: a token was pushed before one had left that came so
-    many before it."""
+    """Whether more slots than this many were taken at once: a token was pushed before one had left that came
+    this many before it."""
     first = max(channel.guard + 1, min(channel.timed_popped, channel.timed_pushed - slots))
     # Tokens that are not timed come never.
     count = min(popped, channel.pushed - slots) - first

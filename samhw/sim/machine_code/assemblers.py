@@ -19,7 +19,7 @@ from samhw.sim.machine_code.machine import assemble
 __all__ = ["ModuleText", "assemble_all"]
 
 FEW = 8
-"""So many modules are worth the start of helpers, which takes as long as some of them."""
+"""This many modules are worth the start of helpers, which takes as long as some of them."""
 
 MOST = 3
 """Helpers at most."""

@@ -35,8 +35,8 @@ IGNORED = "_"
 """What is assigned to this name nobody reads."""
 
 UNROLLED = 40
-"""Loops of so many rounds or fewer, if that is known, are written out; those over the places of a tuple are,
-however many it has."""
+"""Loops of this many rounds or fewer, if that is known, are written out; those over the places of a tuple
+are, however many it has."""
 
 
 def translate(function: FunctionType, name: str, stand_ins: StandIns) -> str:

@@ -110,6 +110,8 @@ class Backend(Target):
     """Tensors may lie in off-chip memory, which `execute` takes as `memory`."""
     cycle_by_cycle: ClassVar[bool] = False
     """It simulates hardware, and takes many times as long as our simulator, unless it is given a `port`."""
+    simulates_rtl: ClassVar[bool] = False
+    """It runs the RTL itself, without board or host beside it."""
     records_waves: ClassVar[bool] = False
     """Every signal can be recorded, in a file that `execute` takes as `wave`."""
 

@@ -6,7 +6,9 @@ from typing import TypeVar
 from samhw.errors import InputError
 from samhw.targets.backends.backend import Backend, Target
 from samhw.targets.backends.board import BoardBackend
+from samhw.targets.backends.cxxrtl import CxxrtlBackend
 from samhw.targets.backends.hls import HlsBackend
+from samhw.targets.backends.icarus import IcarusBackend
 from samhw.targets.backends.sim import SimulatorBackend
 from samhw.targets.backends.verilator import VerilatorBackend
 from samhw.targets.backends.verilog import VerilogTarget
@@ -33,6 +35,8 @@ RTL = VerilatorBackend()
 BACKENDS: tuple[Backend, ...] = (
     MODEL,
     RTL,
+    IcarusBackend(),
+    CxxrtlBackend(),
     HlsBackend(),
     *(BoardBackend(board) for board in board_names()),
 )

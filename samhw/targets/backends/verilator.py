@@ -3,16 +3,12 @@
 import logging
 import time
 from pathlib import Path
-from typing import ClassVar, Literal
-
-import numpy as np
+from typing import Literal
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.graph import AddressMap, MemoryRole
-from samhw.targets.backends.backend import Backend, Execution
-from samhw.targets.backends.sim import write_graph
-from samhw.targets.building.verilog import NAME, write_address_map
+from samhw.targets.backends.backend import Execution
+from samhw.targets.backends.rtl import RtlBackend
 from samhw.targets.running.inputs import Inputs
 
 __all__ = ["VerilatorBackend"]
@@ -20,21 +16,14 @@ __all__ = ["VerilatorBackend"]
 _log = logging.getLogger(__name__)
 
 
-class VerilatorBackend(Backend):
+class VerilatorBackend(RtlBackend):
     """The RTL, run by Verilator; needs a C++ compiler."""
 
     name = "verilator"
     target = "verilator"
     label = "RTL"
     records_waves = True
-    carries_data = True
-    cycle_by_cycle = True
-    key_files: ClassVar[dict[str, str]] = {
-        "simulate": "the RTL as a program, built by Verilator",
-        "run.txt": "the data's run: cd to the folder, ./simulate < run.txt",
-        f"{NAME}.v": "the RTL",
-        "address_map.h": "the host's addresses, also as JSON",
-    }
+    program = "the RTL as a program, built by Verilator"
 
     def execute(self, compiled: Compiled, inputs: Inputs, *, wave: Path | None = None) -> Execution:
         """As for `Backend`.
@@ -53,41 +42,10 @@ class VerilatorBackend(Backend):
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
 
-    def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None) -> None:
-        """The graph, the RTL (`samhw_top.v`), the address map (JSON and C header), and the program that runs
-        it (`simulate`). With inputs, their words as binary files (`data/`) and the commands that load them,
-        run and read the results back: `cd DIRECTORY && ./simulate < run.txt`."""
-        from samhw.targets.building.elaborate import generate_verilog
+    def write_program(self, compiled: Compiled, directory: Path) -> None:
         from samhw.targets.running.driver import VerilatedDesign
 
-        write_graph(compiled, directory)
-        design, arch = compiled.design, compiled.arch
-        (directory / f"{NAME}.v").write_text(generate_verilog(design, arch), encoding="utf-8")
-        write_address_map(design, arch, directory)
-        VerilatedDesign.build(design, arch, optimise=True).copy_to(directory)
-        if inputs is not None:
-            _write_data(compiled, inputs, directory)
-
-
-def _write_data(compiled: Compiled, inputs: Inputs, directory: Path) -> None:
-    """The words of the input memories, and the commands of a run (templates/harness.cpp lists them)."""
-    design = compiled.design
-    addresses = AddressMap(design, compiled.arch)
-    (directory / "data").mkdir()
-    (directory / "results").mkdir()
-    commands = []
-    for index, extent in inputs.extents.items():
-        np.array([extent], dtype="<u4").tofile(directory / "data" / f"extent_{index}.bin")
-        commands.append(f"load-file {addresses.extents[index]} data/extent_{index}.bin")
-    for name, words in inputs.memories.items():
-        words.astype("<u4").tofile(directory / "data" / f"{name}.bin")
-        commands.append(f"load-file {addresses.windows[name].base} data/{name}.bin")
-    commands += ["start", "wait 100000000"]
-    for memory in design.memories:
-        if memory.role is MemoryRole.OUTPUT:
-            window = addresses.windows[memory.name]
-            commands.append(f"read-file {window.base} {window.words} results/{memory.name}.bin")
-    (directory / "run.txt").write_text("\n".join(commands) + "\n", encoding="utf-8")
+        VerilatedDesign.build(compiled.design, compiled.arch, optimise=True).copy_to(directory)
 
 
 def _wave_format(wave: Path | None) -> Literal["fst", "vcd"] | None:

@@ -9,7 +9,7 @@ from samhw.targets.boards.family import CELLS, Family, Settings
 
 __all__ = ["ECP5", "LFE5UM5G_45F", "LFE5U_85F", "place_options", "pll_words"]
 
-# FPGA-TN-02200, the PLL; the phase detector from 3.125 MHz on, as ecppll of Project Trellis has it.
+# FPGA-TN-02200, the PLL; the phase detector from 3.125 MHz on, as in ecppll of Project Trellis.
 _LEAST_INPUT = 3.125e6
 _VCO = (400e6, 800e6)
 _FASTEST = 400e6

@@ -37,7 +37,7 @@ class CppCompiler:
     Args:
         command: the words that call it.
         version: what it says of itself.
-        flags: what every call has in front of its arguments.
+        flags: what every call has before its arguments.
         precompiles: whether units can take a header in compiled form.
         own_library: whether it comes with the source of its C++ library, which it has to compile once.
     """

@@ -23,14 +23,13 @@ from samhw.errors import InputError, RunError
 from samhw.processes import in_threads, run
 from samhw.targets.building.cache import cached, digest
 from samhw.targets.building.cpp_compiler import CppCompiler, find_cpp_compiler
+from samhw.targets.building.glue import TEMPLATES
+from samhw.targets.building.program import BuiltProgram
 from samhw.targets.building.tools import Verilator, find_verilator
 
-__all__ = ["TEMPLATES", "BuiltProgram", "Wave", "build_program"]
+__all__ = ["Wave", "build_program"]
 
 _log = logging.getLogger(__name__)
-
-TEMPLATES = Path(__file__).parent / "templates"
-"""The C++ sources of the harness."""
 
 Wave = Literal["fst", "vcd"]
 """The format of a recording of every signal. FST is far smaller, but needs the headers of two libraries."""
@@ -61,15 +60,6 @@ _COMMON = """\
 
 _TELLING = re.compile(r"^%(Error|Warning)|\berror:|undefined reference")
 """The line of a tool's output that tells what is wrong."""
-
-
-@dataclass(frozen=True)
-class BuiltProgram:
-    """A built program. `seconds` is what the build took when it was made; `reused` that this was earlier."""
-
-    path: Path
-    seconds: float
-    reused: bool
 
 
 def build_program(

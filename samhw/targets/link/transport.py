@@ -51,5 +51,5 @@ class Transport(ABC):
         self.close()
 
     def seconds(self, count: int) -> float:
-        """How long so many bytes take on the line."""
+        """How long this many bytes take on the line."""
         return 10 * count / self.baud

@@ -7,15 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-import jinja2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Design
-from samhw.graph.address_map import AddressMap, Register
+from samhw.graph.address_map import AddressMap
 from samhw.targets.building.elaborate import generate_verilog
-from samhw.targets.building.verilator import TEMPLATES, BuiltProgram, Wave, build_program
+from samhw.targets.building.glue import glue
+from samhw.targets.building.program import BuiltProgram
+from samhw.targets.building.verilator import Wave, build_program
 from samhw.targets.running.harness import Harness
 from samhw.targets.running.port import Trace
 from samhw.targets.running.session import LIMIT, HardwareResult, PortSession, check_data
@@ -112,15 +113,10 @@ class VerilatedDesign:
             return session.run(memories, extents, **options)
 
     def _glue(self) -> str:
-        template = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined).from_string(
-            (TEMPLATES / "glue.cpp.j2").read_text()
-        )
-        return template.render(
-            control=int(Register.CONTROL),
-            status=int(Register.STATUS),
-            channels=self.map.channel_states.start,
-            channel_words=len(self.map.channel_states),
-            range_bytes=1 << self.map.address_bits,
+        return glue(
+            "glue.cpp.j2",
+            self.design,
+            self.arch,
             probes=len(self.design.channels) if self.probes else 0,
             stall_width=len(self.stallable) if self.stall_ports else 0,
             wave=self.wave,

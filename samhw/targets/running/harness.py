@@ -53,7 +53,7 @@ class Answering:
         if not line:
             _, message = self._process.communicate()
             reason = message.decode().strip() or f"exit code {self._process.returncode}"
-            raise RunError(f"The simulation under Verilator stopped: {reason}")
+            raise RunError(f"The simulation stopped: {reason}")
         answer: dict[str, Any] = json.loads(line)
         return answer, stdout.read(answer["bytes"])
 

@@ -342,7 +342,7 @@ def _parse_levels(text: str, rank: int) -> Format:
         levels = (*outer, *(_DENSE,) * rank)
         return Format(levels, tuple(range(rank)), sizes * rank if len(sizes) == 1 else sizes)
     if rank == 2 and (tiles := _SRBCRS.fullmatch(text)):
-        # No tensor core takes so many columns at once.
+        # No tensor core takes this many columns at once.
         return _parse_levels(f"bcsr({tiles[1]},1)", rank)
     items = _tuple_items(text)
     if items is None:

@@ -27,7 +27,7 @@ class LevelNode:
         kind: of primitive.
         arrays: those of the level that it reads or writes, each the parameter of that name.
         numbers: further parameters.
-        extents: parameters that are extents: that of the level, 0, or of one so many levels above.
+        extents: parameters that are extents: that of the level, 0, or of one this many levels above.
     """
 
     kind: str
@@ -236,6 +236,6 @@ class LevelType(ABC):
         """Reads what a region has written, and gives the number of positions.
 
         Args:
-            take: reads so many of the first words of an array.
+            take: reads this many of the first words of an array.
         """
         raise TypeError(f"no region writes {self} levels")

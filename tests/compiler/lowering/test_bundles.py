@@ -10,10 +10,32 @@ from samhw.compiler.lowering.bundles import Bundles
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting
 from samhw.compiler.lowering.space import FULL
 from samhw.tensors.formats import LevelType
-from tests.compiler.lowering.document import table
+from tests.compiler.lowering.document import spread, table
 from tests.compiler.lowering.row import COMPRESSED, DENSE, A, B, D, E, Row, kind, made, scans, view
 
 EVERY_D = view("every", DENSE)
+
+
+PLACES: Mapping[str, tuple[str, str, str]] = {
+    "in an intersection with streams": ("intersection", "any", "streams"),
+    "in a union with every coordinate": ("union", "any", "a stream with every coordinate"),
+    "in a factor that is everywhere, in an intersection with streams": (
+        "intersection",
+        "of a factor that is everywhere",
+        "streams",
+    ),
+    "in an intersection of nothing else": ("intersection", "any", "nothing"),
+    "in a union of nothing else, one complete": ("union", "one is complete", "nothing"),
+    "in a union of nothing else, none complete": ("union", "none is complete", "nothing"),
+    "in a union with some coordinates, none complete": ("union", "none is complete", "some coordinates"),
+    "in a union with some coordinates, one complete": ("union", "one is complete", "some coordinates"),
+    "in a concatenation along another row, none complete": (
+        "concatenation along another row",
+        "none is complete",
+        "nothing",
+    ),
+}
+"""The operation in which dense levels meet, what is known of them, and what is beside them."""
 
 
 def meet(operation: str, levels: str, beside: str) -> Bundle:
@@ -50,27 +72,32 @@ def waits(bundle: Bundle) -> bool:
 
 
 DENSE_LEVELS: Mapping[str, Callable[[Bundle], bool]] = {
-    "they are located": lambda b: (
+    "located": lambda b: (
         set(b.located) == {D, E} and not scanned_names(b) & {"scan_dense_D_i", "scan_dense_E_i"}
     ),
-    "they are located, and have no say": lambda b: (
-        not b.located and [set(o.located) for o in b.optional] == [{D, E}]
-    ),
-    "they wait, and are complete if one of them is": lambda b: waits(b),
-    "they wait, and are complete": lambda b: waits(b),
-    "each is scanned": lambda b: not b.located and {"scan_dense_D_i", "scan_dense_E_i"} <= scanned_names(b),
-    "that one is scanned, the others are located": lambda b: (
+    "located, without a say": lambda b: not b.located and [set(o.located) for o in b.optional] == [{D, E}],
+    "waiting, complete if one is": lambda b: waits(b),
+    "waiting, complete": lambda b: waits(b),
+    "each scanned": lambda b: not b.located and {"scan_dense_D_i", "scan_dense_E_i"} <= scanned_names(b),
+    "the complete one scanned, others located": lambda b: (
         b.located == (E,) and "scan_dense_D_i" in scanned_names(b)
     ),
-    "every coordinate is scanned, they are located": lambda b: (
+    "located at a scan of every coordinate": lambda b: (
         b.full and b.located == (E, D) and b.stream is not None and not b.stream.payloads.streams
     ),
 }
 
 
-@pytest.mark.parametrize(("operation", "levels", "beside", "become"), table("Where dense levels meet"))
-def test_where_dense_levels_meet(operation: str, levels: str, beside: str, become: str) -> None:
-    bundle = meet(operation, levels, beside)
+LEVELS = list(spread(table("Where dense levels meet"), 1))
+
+
+def test_every_place_of_dense_levels_is_tried() -> None:
+    assert [where for _, where in LEVELS] == list(PLACES)
+
+
+@pytest.mark.parametrize(("become", "where"), LEVELS)
+def test_where_dense_levels_meet(become: str, where: str) -> None:
+    bundle = meet(*PLACES[where])
     assert DENSE_LEVELS[become](bundle), bundle
 
 
@@ -78,34 +105,35 @@ def part(name: str, level: LevelType, *before: str) -> View:
     return replace(view(name, level), part=Part("i", "i", before))
 
 
-COORDINATES: Mapping[tuple[str, str], Callable[[Row], Lockstep | None]] = {
-    ("union", "one has every coordinate"): lambda row: row.joiner.join(
+COORDINATES: Mapping[str, Callable[[Row], Lockstep | None]] = {
+    "a union, one has every coordinate": lambda row: row.joiner.join(
         Meeting.UNION, [row.scan(A), row.scan(D)]
     ),
-    ("union", "each has some"): lambda row: row.joiner.join(Meeting.UNION, [row.scan(A), row.scan(B)]),
-    ("intersection", "all but one have every coordinate"): lambda row: row.joiner.join(
-        Meeting.INTERSECTION, [row.scan(A), row.scan(D)]
-    ),
-    ("intersection", "several have some"): lambda row: row.joiner.join(
-        Meeting.INTERSECTION, [row.scan(A), row.scan(B), row.scan(D)]
-    ),
-    ("concatenation along the row", "all are dense and complete"): lambda row: (
+    "a concatenation along the row, all dense and complete": lambda row: (
         row.bundle(Apply(CONCAT, (part("A", DENSE), part("B", DENSE, "i")))).stream
     ),
-    ("concatenation along the row", "one is compressed"): lambda row: (
+    "an intersection, all but one have every coordinate": lambda row: row.joiner.join(
+        Meeting.INTERSECTION, [row.scan(A), row.scan(D)]
+    ),
+    "a union, each has some": lambda row: row.joiner.join(Meeting.UNION, [row.scan(A), row.scan(B)]),
+    "an intersection, several have some": lambda row: row.joiner.join(
+        Meeting.INTERSECTION, [row.scan(A), row.scan(B), row.scan(D)]
+    ),
+    "a concatenation along the row, one compressed": lambda row: (
         row.bundle(Apply(CONCAT, (part("A", DENSE), part("B", COMPRESSED, "i")))).stream
     ),
 }
+OF = list(spread(table("Which coordinates come out"), 1))
 
 
 def test_all_that_meets_is_tried() -> None:
-    assert [(what, parts) for what, parts, _ in table("Which coordinates come out")] == list(COORDINATES)
+    assert [what for _, what in OF] == list(COORDINATES)
 
 
-@pytest.mark.parametrize(("what", "parts", "coordinates"), table("Which coordinates come out"))
-def test_which_coordinates_come_out(what: str, parts: str, coordinates: str) -> None:
+@pytest.mark.parametrize(("coordinates", "what"), OF)
+def test_which_coordinates_come_out(coordinates: str, what: str) -> None:
     row = Row()
-    stream = COORDINATES[what, parts](row)
+    stream = COORDINATES[what](row)
     assert stream is not None
     assert kind(stream.crd) in ("union", "intersect")
     domains = {"every one": FULL, "like no others": None, "those of that one": row.scan(A).domain}

@@ -16,46 +16,63 @@ MORE = Bundle(Lockstep(PlannedNode("scan_compressed", "more", 1, {}).output("crd
 ALL = Bundle(complete=True)
 ANYWHERE = Bundle(everywhere=True)
 
-OPERATIONS: Mapping[str, tuple[Apply, list[Bundle | None], list[Bundle]]] = {
-    "product": (Apply(MUL, (A, B)), [SOME, ANYWHERE], []),
-    "product of what is everywhere": (Apply(MUL, (A, B)), [ANYWHERE, ANYWHERE], []),
-    "concatenation": (Apply(CONCAT, (A, B)), [SOME, ALL], []),
-    "maximum under a mask that has the row": (Apply(MASK, (A, B)), [SOME, MORE], [SOME]),
-    "maximum under a mask that lacks the row, of what has every coordinate": (
-        Apply(MASK, (A, B)),
-        [ALL, None],
-        [],
-    ),
-    "maximum under a mask that lacks the row, of anything else": (Apply(MASK, (A, B)), [SOME, None], []),
-    "maximum without a mask, of what has every coordinate": (Apply(EVERYWHERE, (A,)), [ALL], []),
-    "maximum without a mask, of anything else": (Apply(EVERYWHERE, (A,)), [SOME], []),
-    "division, the numerator has the row": (Apply("div", (A, B)), [SOME, MORE], [MORE]),
-    "`select` whose branches have the row or are zero": (
-        Apply("select", (A, B, Number(0))),
-        [SOME, MORE, None],
-        [SOME],
-    ),
-    "any other, an operand has every coordinate": (Apply("exp", (A,)), [ALL], []),
-    "any other, zero where all operands are, all have the row": (Apply("add", (A, B)), [SOME, MORE], []),
-    "any other, zero where all operands are, one lacks the row": (Apply("add", (A, B)), [SOME, None], []),
-    "any other, not zero where all operands are": (Apply("exp", (A,)), [SOME], []),
-    "any other, an operand is everywhere": (Apply("add", (A, B)), [SOME, ANYWHERE], []),
+Case = tuple[Apply, list[Bundle | None], list[Bundle]]
+OPERATIONS: Mapping[str, list[Case]] = {
+    "product": [(Apply(MUL, (A, B)), [SOME, ANYWHERE], [])],
+    "concatenation": [(Apply(CONCAT, (A, B)), [SOME, ALL], [])],
+    "maximum under a mask that has the row": [(Apply(MASK, (A, B)), [SOME, MORE], [SOME])],
+    "other maximum, of what has every coordinate": [
+        (Apply(MASK, (A, B)), [ALL, None], []),
+        (Apply(EVERYWHERE, (A,)), [ALL], []),
+    ],
+    "other maximum": [(Apply(MASK, (A, B)), [SOME, None], []), (Apply(EVERYWHERE, (A,)), [SOME], [])],
+    "division, the numerator has the row": [(Apply("div", (A, B)), [SOME, MORE], [MORE])],
+    "`select` whose branches have the row or are zero": [
+        (Apply("select", (A, B, Number(0))), [SOME, MORE, None], [SOME]),
+    ],
+    "any other, an operand has every coordinate": [(Apply("exp", (A,)), [ALL], [])],
+    "any other, zero where all operands are, all have the row": [(Apply("add", (A, B)), [SOME, MORE], [])],
+    "anything else": [(Apply("add", (A, B)), [SOME, None], []), (Apply("exp", (A,)), [SOME], [])],
 }
+"""Operations, what their operands have at the row, and the operands that are optional."""
 
 
 def test_every_operation_of_the_table_is_tried() -> None:
     assert [row[0] for row in table("Who has a say")] == list(OPERATIONS)
 
 
-@pytest.mark.parametrize(("operation", "coordinates", "optional"), table("Who has a say"))
-def test_who_has_a_say(operation: str, coordinates: str, optional: str) -> None:
-    e, bundles, without_say = OPERATIONS[operation]
+@pytest.mark.parametrize(
+    ("case", "coordinates", "optional"),
+    [
+        (case, coordinates, optional)
+        for operation, coordinates, optional in table("Who has a say")
+        for case in OPERATIONS[operation]
+    ],
+)
+def test_who_has_a_say(case: Case, coordinates: str, optional: str) -> None:
+    e, bundles, without_say = case
     found = roles(e, bundles)
     assert found is not None
     assert found.rule.value == coordinates
     assert list(found.optional) == without_say
     # Which factors of a product are optional is known when their coordinates meet.
-    assert bool(optional) == bool(without_say or operation == "product")
+    assert bool(optional) == bool(without_say or e.op == MUL)
+
+
+@pytest.mark.parametrize(
+    ("e", "bundles"),
+    [
+        (Apply(MUL, (A, B)), [ANYWHERE, ANYWHERE]),
+        (Apply(CONCAT, (A, B)), [SOME, ANYWHERE]),
+        (Apply("select", (A, B, Number(0))), [SOME, ANYWHERE, None]),
+        (Apply("add", (A, B)), [SOME, ANYWHERE]),
+        (Apply("add", (A, B)), [ALL, ANYWHERE]),
+    ],
+)
+def test_what_leaders_that_are_everywhere_lead_is_everywhere(e: Apply, bundles: list[Bundle | None]) -> None:
+    found = roles(e, bundles)
+    assert found is not None
+    assert found.rule is Rule.EVERYWHERE
 
 
 def test_an_operation_without_the_row_has_no_coordinates() -> None:

@@ -14,10 +14,10 @@ from tests.compiler.lowering.row import DENSE, A, B, Row, kind, made, name, scan
 BUNDLES: Mapping[str, Callable[[Row], Bundle]] = {
     "every coordinate": lambda row: Bundle(row.scan(view("D", DENSE))),
     "some coordinates": lambda row: row.bundle(A),
-    "dense levels alone, of which one is not missing": lambda row: dense_levels(row, 1),
+    "dense levels alone, one not missing": lambda row: dense_levels(row, 1),
     "dense levels alone, all missing": lambda row: dense_levels(row, 2),
-    "values everywhere, and dense levels alone, all missing": lambda row: everywhere(row),
-    "values everywhere, and something optional": lambda row: row.bundle(Apply("exp", (A,))),
+    "values everywhere, dense levels alone, all missing": lambda row: everywhere(row),
+    "values everywhere, something optional": lambda row: row.bundle(Apply("exp", (A,))),
 }
 DENSE_IN = {"none": "", "all": "i"}
 """The indices of which the result wants every coordinate."""

@@ -7,7 +7,7 @@ import pytest
 
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting
 from samhw.errors import ScheduleError
-from tests.compiler.lowering.document import table
+from tests.compiler.lowering.document import spread, table
 from tests.compiler.lowering.row import DENSE, A, B, Row, X, partial_leader, view
 
 
@@ -57,21 +57,24 @@ def located(row: Row) -> bool:
 
 MISSING: Mapping[str, tuple[Callable[[Row], bool], bool]] = {
     "a union, the view has every coordinate": (union_with_every_coordinate, False),
-    "a union, the view has only some": (union_with_some, False),
     "an intersection": (intersection, False),
     "a leader's own view, an optional operand joins": (leader, False),
-    "a leader's own view, an optional operand brings it whole": (leader_with_better, False),
     "a level is located": (located, True),
+    "a union, the view has only some": (union_with_some, False),
+    "a leader's own view, an optional operand brings it whole": (leader_with_better, False),
     "a level is scanned": (scanned, True),
 }
 """What happens, and whether references were missing before."""
 
 
+REFERENCES = list(spread(table("Where a reference is missing"), 0))
+
+
 def test_everything_that_happens_to_references_is_tried() -> None:
-    assert [row[0] for row in table("Where a reference is missing")] == list(MISSING)
+    assert [row[0] for row in REFERENCES] == list(MISSING)
 
 
-@pytest.mark.parametrize(("happens", "references"), table("Where a reference is missing"))
+@pytest.mark.parametrize(("happens", "references"), REFERENCES)
 def test_where_a_reference_is_missing(happens: str, references: str) -> None:
     happen, before = MISSING[happens]
     expected = {"as before": before, "missing": True, "not missing": False}[references]
@@ -107,11 +110,14 @@ NESTED: Mapping[str, tuple[Callable[[Row], Lockstep], str]] = {
 """What is done, and what a refusal says."""
 
 
+PLACES = list(spread(table("Streams with further rows inside"), 0))
+
+
 def test_every_place_of_a_nested_stream_is_tried() -> None:
-    assert [row[0] for row in table("Streams with further rows inside")] == list(NESTED)
+    assert [row[0] for row in PLACES] == list(NESTED)
 
 
-@pytest.mark.parametrize(("where", "what"), table("Streams with further rows inside"))
+@pytest.mark.parametrize(("where", "what"), PLACES)
 def test_a_nested_stream(where: str, what: str) -> None:
     do, message = NESTED[where]
     if what == "is refused":

@@ -26,7 +26,7 @@ __all__ = ["ACTORS"]
 
 
 def _drop_val(is_zero: Callable[[Value], Value], width: int) -> Callable[[Bench], Reading]:
-    """Of blocks of two values of so many bits."""
+    """Of blocks of two values of this many bits."""
 
     def read(at: Bench) -> Reading:
         crd, val = at.heads["crd"], at.heads["val"]

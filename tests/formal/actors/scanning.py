@@ -1,4 +1,4 @@
-"""The scanners: what is in front of their *walk*, and the walk, each with the channels around it cut open."""
+"""The scanners: what is before their *walk*, and the walk, each with the channels around it cut open."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

@@ -286,7 +286,7 @@ def _walker(**shape: int) -> Named:
 
 
 def _part(level: int, width: int, inputs: Sequence[str], outputs: Sequence[str]) -> Part:
-    """Of the two walkers of an address of eight bits, by the level; the words have so many bits."""
+    """Of the two walkers of an address of eight bits, by the level; the words have this many bits."""
     make = partial(_walker, level=level, levels=2, addr_width=8)
     return Part(make, ["addr", "word"], inputs, outputs, widths={"word": width})
 

@@ -78,7 +78,7 @@ def reports(at: Bench, error: Error) -> Value:
 
 
 def late(m: Module, value: ValueLike, cycles: int = 1) -> Value:
-    """What a value has been so many cycles ago."""
+    """What a value has been this many cycles ago."""
     value = Value.cast(value)
     for _ in range(cycles):
         before = Signal.like(value, name="before")
@@ -104,8 +104,8 @@ def stays(at: Bench, name: str) -> None:
 
 
 def answered(m: Module, asked: ValueLike, answer: Value, cycles: int) -> Value:
-    """What comes back so many cycles later: any word, and the one that the RTL gets if it has asked the same.
-    So it stands for every content of a memory."""
+    """What comes back this many cycles later: any word, and the one that the RTL gets if it has asked the
+    same. So it stands for every content of a memory."""
     word = Signal(len(answer), name="word")
     m.d.comb += [
         word.eq(AnySeq(len(word))),
@@ -115,8 +115,8 @@ def answered(m: Module, asked: ValueLike, answer: Value, cycles: int) -> Value:
 
 
 def made(at: Bench, unit: str, cycles: int = 0, **operands: ValueLike) -> Value:
-    """What a unit that is cut out makes of operands that come to it so many cycles later: any word, and that
-    of the RTL if it gets the same operands."""
+    """What a unit that is cut out makes of operands that come to it this many cycles later: any word, and
+    that of the RTL if it gets the same operands."""
     word = Signal.like(at.given[f"{unit}.result"], name=f"word_{unit}")
     same = all_of(
         at.given[f"{unit}.asked_{name}"] == late(at.m, operand, cycles) for name, operand in operands.items()

@@ -16,7 +16,7 @@ Array = npt.NDArray[Any]
 
 
 def body_text(body: str, taken: Sequence[str], gives: str, size: int) -> str:
-    """A function of vectors; the body makes %r of the elements %a, %b, .."""
+    """A function of vectors; the body makes %r of the elements %a, %b, ..."""
     names = "abcdefg"[: len(taken)]
     kinds = [f"tensor<{size}x{kind}>" for kind in taken]
     maps = ", ".join(["affine_map<(i) -> (i)>"] * (len(taken) + 1))

@@ -29,6 +29,7 @@ class Joining(nn.Module):
         return made.sum(0) if self.how == "multiply" else x @ self.weight.T + made
 
 
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("how", ["cat", "stack", "add", "multiply"])
 @pytest.mark.parametrize("count", [9, 10, 11, pytest.param(23, marks=pytest.mark.slow)])
 def test_many_are_joined(how, count):

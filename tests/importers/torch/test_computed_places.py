@@ -74,6 +74,7 @@ WRITTEN: dict[str, Body] = {
 }
 
 
+@pytest.mark.nightly(but=8)
 @pytest.mark.parametrize("name", [*READ, *WRITTEN])
 def test_computed_places(name: str) -> None:
     for seed in range(2):

@@ -1,5 +1,5 @@
-"""Functions with thresholds at their edges, beyond them, and at what is no number; and stacks of every rank:
-against PyTorch."""
+"""Functions with thresholds at their edges, beyond them, and at what is not a number; and stacks of every
+rank: against PyTorch."""
 
 import math
 
@@ -70,6 +70,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_edges(name):
     agree(Of(FUNCTIONS[name]), (torch.tensor(EDGES, dtype=torch.float64),))
@@ -78,6 +79,7 @@ def test_edges(name):
 STACKS = (torch.hstack, torch.vstack, torch.dstack, torch.column_stack, torch.row_stack)
 
 
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 3, 4)])
 @pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.__name__)
 def test_stacks(stack, shape):

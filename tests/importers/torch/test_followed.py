@@ -101,6 +101,7 @@ def drawn() -> tuple[Tensor, ...]:
     return torch.randn(4, 3, dtype=torch.float64), ids, torch.rand(4, generator=GENERATOR) < 0.6
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("function", CASES, ids=lambda function: function.__name__)
 def test_other_values_are_right_or_refused(function):
     """For any arguments an import either takes them, and gives what the module gives, or says that it does

@@ -31,6 +31,7 @@ EXAMPLES = {
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse")
 
 
+@pytest.mark.nightly(but=8)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "fuse"),
@@ -60,6 +61,7 @@ IN_HARDWARE = [
 which are left out, take half a minute each."""
 
 
+@pytest.mark.nightly(but=1)
 @pytest.mark.slow
 @pytest.mark.verilator
 @pytest.mark.parametrize(
@@ -96,12 +98,14 @@ def few(names):
     return [name for n, name in enumerate(names) if n % 2 == 0 or name in REFUSED]
 
 
+@pytest.mark.nightly(but=7)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sample(list(FORTY), few(FORTY)))
 def test_forty(name):
     runs_or_is_refused(name, FORTY[name], sample((None, "module"), ("module",)))
 
 
+@pytest.mark.nightly(but=7)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sample(list(SECOND_FORTY), few(SECOND_FORTY)))
 def test_second_forty(name):

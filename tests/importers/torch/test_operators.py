@@ -34,6 +34,7 @@ def test_the_page_lists_what_is_tested():
     assert sorted(documented()) == sorted(CASES)
 
 
+@pytest.mark.nightly(but=40)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_operator(name: str) -> None:

@@ -66,6 +66,7 @@ def scan(module, x):
     return start, h, torch.stack(states), torch.stack(found)
 
 
+@pytest.mark.nightly(but=12)
 @pytest.mark.parametrize("fuse", LEVELS)
 @pytest.mark.parametrize(
     "function", [read_by_others, views, views_that_are_read, not_computed, broadcast, chain, scan]

@@ -13,6 +13,7 @@ COUNT = int(os.environ.get("SAMHW_RANDOM_MODULES", "80"))
 RUNS = COUNT // 10
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 def test_programs_are_their_modules(part: int) -> None:
@@ -24,6 +25,7 @@ def test_programs_are_their_modules(part: int) -> None:
             raise AssertionError(f"seed {seed}, {', '.join(module.names)}: {error}") from error
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 def test_they_run(part: int) -> None:

@@ -20,6 +20,7 @@ COUNT = int(os.environ.get("SAMHW_RANDOM_VIEWS", "50"))
 RUNS = COUNT // 10
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 def test_programs_are_their_modules(part: int) -> None:

@@ -63,6 +63,7 @@ def test_layers(seed: int) -> None:
     assert len(scans) == (0 if steps == 1 else module.num_layers * (2 if module.bidirectional else 1))
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("name", ROLLED)
 def test_loops_are_scans(name: str) -> None:
     """Of as many statements for any number of steps."""

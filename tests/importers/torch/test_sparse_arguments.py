@@ -13,7 +13,7 @@ LAYOUTS = ("to_sparse_csr", "to_sparse_csc", "to_sparse_coo")
 
 
 class Convolution(nn.Module):
-    """Edges or a matrix, as a user has it."""
+    """Edges or a matrix, as a user holds it."""
 
     def forward(self, x: Tensor, edges: Tensor) -> Tensor:
         if edges.layout != torch.strided:

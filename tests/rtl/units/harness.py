@@ -17,7 +17,7 @@ from samhw.targets.building.verilator import build_program
 __all__ = ["UnitBench", "run_unit"]
 
 _OPERANDS = 3
-"""At most, of a unit. A vector in a file has so many words of 32 bits."""
+"""At most, of a unit. A vector in a file has this many words of 32 bits."""
 
 _MAIN = """
 #include <cstdint>

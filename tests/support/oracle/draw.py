@@ -174,7 +174,7 @@ class StatementDrawing(Drawing):
         return self.rng.choice(found) if found else None
 
     def finish(self, regions: Sequence[int]) -> Program:
-        """The program in regions of so many statements, without declarations that nothing uses."""
+        """The program in regions of this many statements, without declarations that nothing uses."""
         named = {use.tensor for statement in self.statements for use in statement.uses}
         tensors = tuple(tensor for name, tensor in self.tensors.items() if name in named)
         return Program(self.extents, tensors, tuple(self.statements), tuple(regions))

@@ -162,7 +162,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Program:
-    """Declarations and statements, in regions of so many statements each, and the extent of each index."""
+    """Declarations and statements, in regions of this many statements each, and the extent of each index."""
 
     extents: Mapping[str, int]
     tensors: tuple[Tensor, ...]

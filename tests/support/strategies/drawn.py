@@ -9,8 +9,8 @@ __all__ = ["drawn"]
 
 
 def drawn(count: int, number: int) -> Callable[[Any], Any]:
-    """For a test with `given`: so many examples, the same ones for the same number. None is kept, and none is
-    made smaller."""
+    """For a test with `given`: this many examples, the same ones for the same number. None is kept, and none
+    is made smaller."""
     chosen = settings(
         max_examples=count,
         database=None,

@@ -58,9 +58,9 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
     const unsigned A = B0;
     const unsigned K = A <= 5 ? 1 : (A + 4) / 5; // Levels of bitmaps.
     const unsigned WORDS = A <= 5 ? 1 : 1u << (A - 5);
-    const unsigned FAR = SPACING + 3; // So many iterations later a sum is found in the memory.
-    const unsigned NEAR = 3;          // And so many iterations later a word of a bitmap.
-    const unsigned AWAY = 3;          // So many steps of a drain a word of a bitmap is on its way.
+    const unsigned FAR = SPACING + 3; // This many iterations later a sum is found in the memory.
+    const unsigned NEAR = 3;          // And this many iterations later a word of a bitmap.
+    const unsigned AWAY = 3;          // This many steps of a drain a word of a bitmap is on its way.
     const unsigned ENTRIES = 1u << A;
     const unsigned NONE = 1u << (5 * K); // What an iteration without a sum has for its entry.
     SAMHW_MEMORY T values[ENTRIES];

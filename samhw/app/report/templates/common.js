@@ -41,7 +41,7 @@ function barLine(name, parts, text) {
   return [make("span", { class: "name" }, name), make("span", { class: "track" }, ...drawn), make("span", { class: "number" }, text)];
 }
 
-// Plots: a plane with an axis each way, {lo, hi, log, name, words}. Instead of numbers, an axis may have `words` at 0, 1, 2, ..
+// Plots: a plane with an axis each way, {lo, hi, log, name, words}. Instead of numbers, an axis may have `words` at 0, 1, 2, ...
 
 function plane(x, y, { W = 620, H = 330, left = 58, bottom = 40 } = {}) {
   const T = 14, R = 16;

@@ -17,7 +17,7 @@ def with_own_patterns(spec: str | None) -> Iterator[tuple[StatementPattern, ...]
     run as the file does.
 
     Raises:
-        InputError: for a file or a name that is not there, what is no pattern, and what fails in the file.
+        InputError: for a file or a name that is not there, what is not a pattern, and what fails in the file.
     """
     if not spec:
         yield BUILT_IN

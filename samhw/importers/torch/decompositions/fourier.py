@@ -86,7 +86,7 @@ LARGEST = 1_024
 
 
 def _waves(count: int, size: int) -> tuple[Tensor, Tensor]:
-    """The cosines and sines of so many frequencies at so many places.
+    """The cosines and sines of this many frequencies at this many places.
 
     Raises:
         UnsupportedError: for more places than is sensible.
@@ -144,7 +144,7 @@ def transform(x: Tensor, dims: Sequence[int], scale: int, forward: bool) -> Tens
 
 @decomposition("_fft_c2r")
 def transform_to_real(x: Tensor, dims: Sequence[int], scale: int, size: int) -> Tensor:
-    """Back to so many real numbers along the last one of the dimensions, of the half that there is: what
+    """Back to this many real numbers along the last one of the dimensions, of the half that there is: what
     belongs to the other half is its mirror image."""
     *others, last = dims
     count = x.shape[last]

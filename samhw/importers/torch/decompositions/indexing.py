@@ -126,7 +126,7 @@ def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Any:
 
 @decomposition("grouped_mm_fallback", library="transformers")
 def grouped_mm(x: Tensor, weight: Tensor, offs: Tensor) -> Any:
-    """Rows in groups, each by a matrix of its own; a group ends in front of its place in `offs`. The experts
+    """Rows in groups, each by a matrix of its own; a group ends before its place in `offs`. The experts
     of transformers are that, after a sort of the rows by their experts."""
     groups = (offs <= torch.arange(len(x))[:, None]).sum(1)
     return contract("se,sk,ekn->sn", hot(groups, sizes=[len(offs)]), x, weight)

@@ -242,7 +242,7 @@ def attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Any:
-    """Shapes (batch.., rows, features). Rows that are masked out entirely give 0."""
+    """Shapes (batch..., rows, features). Rows that are masked out entirely give 0."""
     if dropout_p:
         raise UnsupportedError("draws random numbers (dropout)", "call model.eval() before")
     if enable_gqa and query.shape[-3] != key.shape[-3]:

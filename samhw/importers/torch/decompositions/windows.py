@@ -24,13 +24,13 @@ SPARSE = "(dense, compressed, compressed)"
 
 
 def each_of(number: Ints, count: int) -> list[int]:
-    """A number for each of so many dimensions."""
+    """A number for each of this many dimensions."""
     given = [number] if isinstance(number, int) else list(number)
     return given * count if len(given) == 1 else given
 
 
 def spread(x: Tensor | None, count: int) -> Any:
-    """Along a dimension that so many follow."""
+    """Along a dimension that this many follow."""
     return 0 if x is None else x.reshape(-1, *[1] * count)
 
 
@@ -127,7 +127,7 @@ def unfold(x: Tensor, dim: int, size: int, step: int) -> Any:
 
 @decomposition("im2col")
 def im2col(x: Tensor, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Any:
-    """Windows of images (batch.., channels, rows, columns), as columns."""
+    """Windows of images (batch..., channels, rows, columns), as columns."""
     rows, columns = windows_of(x.shape[-2:], kernel, stride, padding, dilation)
     made = rows.of(x, x.dim() - 2)
     made = columns.of(made, made.dim() - 1)
@@ -136,7 +136,7 @@ def im2col(x: Tensor, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints)
 
 @decomposition("col2im")
 def col2im(x: Tensor, size: Sequence[int], kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Any:
-    """The sum of windows (batch.., channels and places in a window, windows) where they lie in images."""
+    """The sum of windows (batch..., channels and places in a window, windows) where they lie in images."""
     rows, columns = windows_of(size, kernel, stride, padding, dilation)
     made = taken_apart(x, -1, (rows.count, columns.count))
     made = taken_apart(made, -3, (-1, rows.kernel, columns.kernel))
@@ -160,7 +160,7 @@ def convolution(
     more: Ints,
     groups: int,
 ) -> Any:
-    """One statement, in which matrices pick the elements of windows that are no views: windows of the data,
+    """One statement, in which matrices pick the elements of windows that are not views: windows of the data,
     or, of a transposed one, of the result, over which each element spreads.
 
     Args:

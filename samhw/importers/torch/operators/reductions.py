@@ -120,7 +120,7 @@ def row_along(importer: Importer, x: Operand, dim: int) -> tuple[Value, int]:
 
 
 def in_row(importer: Importer, held: Value, dim: int, kind: str, count: int = 1) -> Value:
-    """What `kind` makes of such a mode, which stays: of one element, or of so many in order."""
+    """What `kind` makes of such a mode, which stays: of one element, or of this many in order."""
     build = importer.build
     held = build.resolve(held)
     if not held.modes[dim]:

@@ -49,7 +49,7 @@ def _narrowing(op: str, value_type: Float) -> Unit:
 
 
 def _digit_by_digit(write: Callable[..., Value], value_type: Float, operands: str, latency: int) -> Unit:
-    """With a digit in each stage, if the latency allows so many, else with two."""
+    """With a digit in each stage, if the latency allows that many, else with two."""
     single = PipelinedUnit(partial(write, at_a_time=1), value_type.format, operands)
     return single if single.registers < latency else PipelinedUnit(write, value_type.format, operands)
 

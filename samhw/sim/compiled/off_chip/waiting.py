@@ -11,7 +11,7 @@ __all__ = ["count_late", "next_asked", "note_asked", "wait_for_places"]
 
 def wait_for_places(me: ActorRecord, firing: int, wait: Wait) -> None:
     """When the ports have places for all that a firing asks for: each request takes the place of the one that
-    was made so many before. (A firing asks for no more lines than there are places.)"""
+    was made this many before. (A firing asks for no more lines than there are places.)"""
     access = AccessRecord.at(me.access)
     ports = words_at(access.ports, access.port_count)
     for p in range(access.port_count):

@@ -22,7 +22,7 @@ TOP = "top"
 """What the top is called, and the files begin with."""
 
 _MOST_BAUD = 12_000_000
-"""The fastest UARTs on USB have so many."""
+"""The fastest UARTs on USB have this many."""
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def _ports(block: _Cell) -> Iterator[_Port]:
         # The mode of such a memory is that of both sides.
         for sides in ["AB"] if _WIDE in widths else ["A", "B"]:
             clocked = sides[-1]
-            # A reset clears the register with the word in front of it, not a cycle later.
+            # A reset clears the register with the word before it, not a cycle later.
             reset = any(connections.get(f"RST{side}") not in _NO_RESET for side in sides)
             if block["parameters"][f"CLK{clocked}MUX"] == f"CLK{clocked}" and not reset:
                 yield _Port(

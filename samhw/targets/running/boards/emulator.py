@@ -3,7 +3,9 @@
 import jinja2
 
 from samhw.targets.building.boards.netlist import TOP, BoardDesign
-from samhw.targets.building.verilator import TEMPLATES, BuiltProgram, build_program
+from samhw.targets.building.glue import TEMPLATES
+from samhw.targets.building.program import BuiltProgram
+from samhw.targets.building.verilator import build_program
 from samhw.targets.link import Transport
 from samhw.targets.running.harness import Answering
 

@@ -36,7 +36,7 @@ class Compressed(LevelType):
         first = run_starts(len(at.position), at.position, *at.tuples)
         # The array, and what it is made of.
         what = f"format {at.format}, with {at.count + 1:,} positions at level {at.depth},"
-        check_memory(3 * WORD * (at.count + 1), what, "use 'csf' for a tensor with so many empty fibers")
+        check_memory(3 * WORD * (at.count + 1), what, "use 'csf' for a tensor with this many empty fibers")
         pos = ends(np.bincount(at.position[first], minlength=at.count))
         return {"pos": pos, "crd": at.crd[first]}, np.cumsum(first) - 1, int(pos[-1])
 

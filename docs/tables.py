@@ -1,0 +1,410 @@
+"""Writes the tables of the pages: those of benchmarks/results, and that of docs/schedule.md.
+
+A page marks the place of a table by two comments, and what stands between them is made:
+
+    <!-- table: NAME -->
+    <!-- end -->
+
+`VIEWS` has what is shown under each name. Below a table stand the command and the commit of its figures.
+
+Usage, from the repository's root: python -m docs.tables
+"""
+
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import geometric_mean
+from typing import TypeAlias
+
+from benchmarks.result_files import Cell, ResultFile, read
+from samhw.choices.schedule import CHOICES
+from samhw.errors import InputError
+
+FOLDER = Path(__file__).parent
+MARKED = re.compile(r"(?<=<!-- table: )([\w-]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
+WIDTH = 110
+
+Row: TypeAlias = Mapping[str, Cell]
+Files: TypeAlias = str | Mapping[str, Cell]
+"""A result file, or several, with what the column "" says of the rows of each."""
+
+
+def rows_of(files: Files) -> list[Row]:
+    """The rows of a file, or of several, which have the file's label under ""."""
+    if isinstance(files, str):
+        return list(read(files).rows)
+    return [{"": label, **row} for name, label in files.items() for row in read(name).rows]
+
+
+def one_of(*values: Cell) -> Callable[[Cell], bool]:
+    """Whether a cell is one of these."""
+    return lambda cell: cell in values
+
+
+def a_number(cell: Cell) -> bool:
+    """Whether a cell is one."""
+    return isinstance(cell, int | float)
+
+
+def below(limit: float) -> Callable[[Cell], bool]:
+    """Whether a cell is a number less than that."""
+    return lambda cell: isinstance(cell, int | float) and cell < limit
+
+
+@dataclass(frozen=True)
+class View:
+    """What a page shows of result files.
+
+    Args:
+        where: which cells of a column a row may have.
+        digits: after the point.
+        machine: whether it decides the figures, so that the page names it.
+    """
+
+    files: Files
+    where: Mapping[str, Callable[[Cell], bool]] = field(default_factory=dict, kw_only=True)
+    digits: int = field(default=2, kw_only=True)
+    machine: bool = field(default=False, kw_only=True)
+
+    def __call__(self) -> str:
+        rows = rows_of(self.files)
+        # Of several files, one may lack a column.
+        if lost := [key for key in [*self.keys(), *self.where] if not any(key in row for row in rows)]:
+            raise InputError(f"a view of {', '.join(self.names)} shows {lost[0]!r}, which no row has")
+        kept = [row for row in rows if all(fits(row.get(key)) for key, fits in self.where.items())]
+        if not kept:
+            raise InputError(f"a view of {', '.join(self.names)} leaves no row")
+        return text_of(self.lines(kept), self.digits) + sources(map(read, self.names), self.machine)
+
+    @property
+    def names(self) -> list[str]:
+        """Of its files."""
+        return [self.files] if isinstance(self.files, str) else list(self.files)
+
+    def keys(self) -> list[str]:
+        """The columns that it shows."""
+        raise NotImplementedError
+
+    def lines(self, rows: Sequence[Row]) -> Iterator[Sequence[Cell]]:
+        """The heading and the rows of the table."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Columns(View):
+    """Some columns; "heading: key" is one under another heading."""
+
+    columns: str
+    """With semicolons between them."""
+
+    def keys(self) -> list[str]:
+        return [key for _, key in headings(self.columns)]
+
+    def lines(self, rows: Sequence[Row]) -> Iterator[Sequence[Cell]]:
+        pairs = headings(self.columns)
+        yield [heading for heading, _ in pairs]
+        for row in rows:
+            yield [row.get(key) for _, key in pairs]
+
+
+@dataclass(frozen=True)
+class Pivot(View):
+    """A row for each value of one column, a column for each value of another, and a cell for both."""
+
+    row: str
+    column: str
+    cell: str
+
+    def keys(self) -> list[str]:
+        return [self.row, self.column, self.cell]
+
+    def lines(self, rows: Sequence[Row]) -> Iterator[Sequence[Cell]]:
+        heads = list(dict.fromkeys(row[self.column] for row in rows))
+        cells: dict[Cell, dict[Cell, Cell]] = {}
+        for row in rows:
+            cells.setdefault(row[self.row], {})[row[self.column]] = row[self.cell]
+        yield [self.row, *map(str, heads)]
+        for label, found in cells.items():
+            yield [label, *(found.get(head) for head in heads)]
+
+
+@dataclass(frozen=True)
+class Summary(View):
+    """How many rows there are for each value of a column, and the range of other columns: the least and the
+    greatest figure, and the geometric mean where all are greater than zero."""
+
+    by: str
+    of: str
+    """As in `Columns`."""
+
+    def keys(self) -> list[str]:
+        return [key for _, key in headings(f"{self.by}; {self.of}")]
+
+    def lines(self, rows: Sequence[Row]) -> Iterator[Sequence[Cell]]:
+        (heading, key), *columns = headings(f"{self.by}; {self.of}")
+        yield [heading, "rows", *(name for name, _ in columns)]
+        for group in dict.fromkeys(row[key] for row in rows):
+            own = [row for row in rows if row[key] == group]
+            yield [group, len(own), *(self.range([row.get(of) for row in own]) for _, of in columns)]
+
+    def range(self, cells: Sequence[Cell]) -> str:
+        """From the least to the greatest, with the mean in brackets."""
+        found = [cell for cell in cells if isinstance(cell, int | float)]
+        if not found:
+            return ""
+        least, most = _shown(min(found), self.digits), _shown(max(found), self.digits)
+        if least == most:
+            return least
+        mean = f" ({_shown(geometric_mean(found), self.digits)})" if min(found) > 0 else ""
+        return f"{least} to {most}{mean}"
+
+
+@dataclass(frozen=True)
+class Counts(View):
+    """How often each word is in some columns, up to a colon."""
+
+    columns: str
+
+    def keys(self) -> list[str]:
+        return [key for _, key in headings(self.columns)]
+
+    def lines(self, rows: Sequence[Row]) -> Iterator[Sequence[Cell]]:
+        words = {
+            heading: Counter(str(row[key]).partition(":")[0] for row in rows)
+            for heading, key in headings(self.columns)
+        }
+        kinds = list(dict.fromkeys(word for found in words.values() for word in found))
+        yield ["", *kinds]
+        for heading, found in words.items():
+            yield [heading, *(found[kind] for kind in kinds)]
+
+
+def headings(columns: str) -> list[tuple[str, str]]:
+    """The heading and the key of each column."""
+    pairs = (column.rpartition(": ") for column in columns.split("; "))
+    return [(heading if colon else key, key) for heading, colon, key in pairs]
+
+
+def text_of(lines: Iterable[Sequence[Cell]], digits: int) -> str:
+    """A table in Markdown. Where the first cell repeats that of the row above, it is left out."""
+    head, *rest = ([_shown(cell, digits) for cell in line] for line in lines)
+    result, above = [_line(head), "|---" * len(head) + "|\n"], ""
+    for first, *others in rest:
+        result.append(_line([first if first != above else "", *others]))
+        above = first
+    return "".join(result)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells) + "\n"
+
+
+def _shown(cell: Cell, digits: int) -> str:
+    match cell:
+        case None:
+            return ""
+        case bool():
+            return "yes" if cell else "no"
+        case int():
+            return f"{cell:,}"
+        case float():
+            return f"{cell:,.{digits if abs(cell) < 1000 else 0}f}"
+    return str(cell).replace("|", "\\|")
+
+
+def sources(files: Iterable[ResultFile], machine: bool) -> str:
+    """Where the figures of a table come from."""
+    places: dict[str, list[str]] = {}
+    for file in files:
+        state = f"commit {file.commit}" if file.commit else "not measured on this state"
+        place = f"{state}, {file.machine}" if machine and file.machine else state
+        places.setdefault(place, []).append(f"`{file.command}`")
+    text = "; ".join(f"{', '.join(commands)}: {place}" for place, commands in places.items())
+    lines = textwrap.wrap(text + ".", WIDTH, break_long_words=False, break_on_hyphens=False)
+    return "\n" + "\n".join(lines) + "\n\n"
+
+
+def fields() -> str:
+    """The fields of a schedule, in the order in which they act, with the first words of their docstrings."""
+    rows = ([f"`{one.name}`", " ".join((type(one).__doc__ or "").split()), one.by_default] for one in CHOICES)
+    return text_of([["field", "values", "by default"], *rows], 0) + "\n"
+
+
+VIEWS: Mapping[str, Callable[[], str]] = {
+    "fields": fields,
+    # docs/results.md
+    "correlate": Columns("correlate", "programs; on; compared; equal"),
+    "hls-models": Counts("hls_models", "i32; fixed<16,8>; bf16; f32"),
+    "hls-cycles": Columns("hls_cycles", "program; fusion; simulator; HLS, predicted"),
+    "choices": Columns(
+        {"choices": "its own", "choices_cora": "Cora"},
+        "data: ; program; gain: speed-up; to the best",
+    ),
+    "stand-ins": Summary(
+        {"stand_ins": "on chip", "stand_ins_large": "on chip", "stand_ins_hbm2": "HBM2"},
+        "tensors: ",
+        "gain: to none; products allow; the paper's",
+    ),
+    "enumerated": Columns(
+        "enumerated",
+        "programs; auto, within 1.10: auto to the best, within 1.10; worst: auto to the best, worst; "
+        "tuned, within 1.10: tuned to the best, within 1.10; worst: tuned to the best, worst",
+    ),
+    "carried-over": Columns("carried_over", "model; carried over; tuned there"),
+    "random-tests": Columns("random_tests", "variable; cases; test; wrong"),
+    "anchors": Columns("anchors", "kernel; matrix; idealised; simulator; ratio", digits=4),
+    "numerics": Pivot("numerics", "function", "type", "greatest error, ulp", digits=4),
+    "primitives": Columns(
+        "synthesis",
+        "primitive; parameters: params; LUTs: luts; MHz: mhz",
+        where={"mhz": below(95)},
+        digits=1,
+    ),
+    "lanes-area": Columns(
+        "lanes_area",
+        "kernel: program; lanes; LUTs: luts; of n fabrics: of n; inside",
+        where={"lanes": one_of("i=2", "i=4", "i=8")},
+    ),
+    "designs": Columns(
+        "synthesis_designs",
+        "program: design; value; LUTs: luts; registers: ffs; block RAMs: brams; MHz: mhz",
+        digits=1,
+    ),
+    "units": Summary("synthesis_units", "type: value", "registers; LUTs: luts; MHz: mhz", digits=0),
+    "estimates": Columns(
+        "estimates",
+        "runs; of: figure; number; median, %: median %; 90th, %: 90th %",
+        where={"runs": one_of("models and kernels", "random programs"), "figure": one_of("bytes", "cycles")},
+    ),
+    "area": Summary(
+        "area", "designs in: value", "LUTs, %: luts error; registers, %: registers error", digits=1
+    ),
+    "area-families": Columns(
+        "area_families", "design; family; LUTs, %: luts error; registers, %: registers error", digits=1
+    ),
+    "first-run": Columns("first_run", "command; empty cache; full cache; engine's start", machine=True),
+    "simulator": Summary(
+        {"simulator": "on chip", "simulator_ddr4": "DDR4"},
+        "tensors: ",
+        "M firings/s; M cycles/s; to the plain engine; to Verilator: to the RTL",
+        digits=1,
+        machine=True,
+    ),
+    "lanes-speed": Summary("lanes_speed", "lanes", "of one lane", machine=True),
+    "blocks-speed": Summary("blocks_speed", "program", "times as fast: of csr", digits=1, machine=True),
+    "simulator-flat": Columns("simulator_flat", "firings; ns per firing; peak memory, MB"),
+    "off-chip": Summary(
+        "off_chip_memory",
+        "memory",
+        "cycles, to on chip: to on chip; of peak, %",
+        where={"of peak, %": a_number},
+    ),
+    "scans": Columns("scans", "weights; batch; cycles; busiest node; with its waiting"),
+    "picks": Summary({"picks": "all"}, "modules: ", "share of cycles; share of bytes"),
+    # docs/findings.md
+    "fusion": Pivot(
+        "fusion_levels",
+        "model",
+        "fusion",
+        "speed-up",
+        where={"fusion": one_of("partial", "full", "one region")},
+    ),
+    "fusion-costs": Summary(
+        "fusion_levels",
+        "fusion",
+        "operations, to unfused: operations to unfused; bytes, to unfused: bytes to unfused",
+        where={"fusion": one_of("partial", "full", "one region")},
+    ),
+    "graphs": Summary("fuseflow_graphs", "model", "speed-up; the paper's"),
+    "orders": Summary(
+        {"order_sweep": "all"},
+        "orders: ",
+        "A X W; (A X) W; A (X W); A X W, of the worst: A X W, of worst",
+        digits=3,
+    ),
+    "sparsity": Summary(
+        "sparsity_sweep",
+        "sparsity",
+        "partial: partial, speed-up; across: across, speed-up; one region: full, speed-up",
+        where={"sparsity": one_of(0.5, 0.9, 0.95)},
+    ),
+    "iteration": Pivot("iteration_spaces", "schedule", "nodes", "speed-up"),
+    "lanes": Pivot(
+        "lanes",
+        "program",
+        "lanes",
+        "speed-up",
+        where={"lanes": one_of("i=64", "i=4+j=4", "i=8+j=8")},
+    ),
+    "blocks": Columns(
+        {
+            "blocks_product": "product",
+            "blocks_product_large": "product",
+            "blocks_attention": "attention",
+            "blocks_attention_large": "attention",
+            "blocks_layer": "layer",
+        },
+        "program: ; b: block; cycles; speed-up; per multiplier",
+        where={"stored as": one_of("blocks"), "block": one_of(4, 16, 64)},
+    ),
+    "design-space": Columns(
+        "design_space",
+        "model; indices; any order; storage kept: stored; and statements' orders: constrained",
+        where={"fusion": one_of("full"), "model": one_of("gcn", "gin", "gpt3_block", "graphsage")},
+    ),
+    "compile-time": Columns("compile_time", "model; fusion; ms", where={"fusion": one_of("full")}),
+    "one-pass": Columns("cascades", "positions; queries; cascade; cycles; deepest channel; nodes"),
+    "cascade-programs": Columns(
+        "cascade_programs",
+        "program; bytes, times less; cycles, times fewer; the paper's speed-up: paper",
+        where={"form": one_of("one pass")},
+    ),
+    "splits": Columns(
+        "split_lanes",
+        "matrix; lanes; best of neither: cycles; split: of split; order: of order; faster",
+        where={"columns": one_of(32)},
+    ),
+    "split-sddmm": Columns(
+        "split_sddmm", "schedule; cycles", where={"schedule": one_of("i=8+j=2", "even(16)")}
+    ),
+    "relations": Columns("relations", "program; faster; bytes, times less: fewer"),
+    "pruned": Columns("pruned_layers", "weights; stored as; cycles; MB"),
+    "wavefronts": Columns("wavefronts", "workload; rounds; times fewer; of cells / rounds"),
+    "batched": Summary("wavefronts_batched", "numbers", "busiest node"),
+    "kinds": Summary({"choices": "all"}, "programs: ", "auto, to groups of kinds: to kinds"),
+}
+
+
+def written(page: str) -> str:
+    """A page with its tables made anew.
+
+    Raises:
+        InputError: for a table that `VIEWS` lacks, or whose file is wrong or lacks what is shown.
+    """
+    return MARKED.sub(lambda found: f"{found[1]}{found[2]}\n{_made(found[1])}", page)
+
+
+def _made(name: str) -> str:
+    if name not in VIEWS:
+        raise InputError(f"docs/tables.py has no view {name!r}; there are {', '.join(VIEWS)}")
+    return VIEWS[name]()
+
+
+def pages() -> Iterator[Path]:
+    """Those that have tables of here."""
+    for path in sorted(FOLDER.glob("*.md")):
+        if MARKED.search(path.read_text(encoding="utf-8")):
+            yield path
+
+
+def write() -> None:
+    """Makes all tables anew."""
+    for path in pages():
+        path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,46 @@
+"""A whole design as C++ of CXXRTL, a simulator of Yosys's: from the netlist, without a Verilog writer."""
+
+from typing import Any
+
+from amaranth.back import rtlil
+from amaranth.back import verilog as verilog_backend
+
+from samhw.collector import no_collection
+from samhw.graph import Arch, Design
+from samhw.rtl.top import Top
+
+__all__ = ["cxxrtl", "runtime"]
+
+_YOSYS = (0, 40)
+"""The oldest version that Amaranth takes."""
+_SCRIPT = """\
+read_rtlil <<rtlil
+{rtlil}
+rtlil
+hierarchy -top {name}
+proc
+memory_collect
+write_cxxrtl -O6 -g0
+"""
+
+
+def cxxrtl(design: Design, arch: Arch, *, name: str = "samhw_top") -> str:
+    """The C++ of a design's `Top` with clock and reset of its own, as the class `cxxrtl_design::p_<name>`.
+
+    Components do not share modules, and memories are Yosys's own, so that neither of the two is common with
+    the Verilog.
+    """
+    with no_collection():
+        top = Top(design, arch, own_clock=True)
+        netlist = rtlil.convert(top, name=name, emit_src=False)
+    text: str = _yosys().run(["-q", "-"], _SCRIPT.format(rtlil=netlist, name=name), ignore_warnings=True)
+    return text
+
+
+def runtime() -> str:
+    """The folder with `cxxrtl/cxxrtl.h`."""
+    return str(_yosys().data_dir() / "include" / "backends" / "cxxrtl" / "runtime")
+
+
+def _yosys() -> Any:
+    return verilog_backend.find_yosys(lambda version: version >= _YOSYS)

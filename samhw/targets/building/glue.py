@@ -1,0 +1,33 @@
+"""What joins a design to the harness of a simulator: a template for each, with the design's addresses."""
+
+from pathlib import Path
+
+import jinja2
+
+from samhw.graph import Arch, Design
+from samhw.graph.address_map import AddressMap, Register
+
+__all__ = ["TEMPLATES", "glue"]
+
+TEMPLATES = Path(__file__).parent / "templates"
+"""The sources of the harnesses."""
+
+
+def glue(template: str, design: Design, arch: Arch, **more: object) -> str:
+    """The text of a template for a design.
+
+    Args:
+        template: the name of a file of `TEMPLATES`.
+        more: what only this template asks for.
+    """
+    address_map = AddressMap(design, arch)
+    environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
+    return environment.from_string((TEMPLATES / template).read_text(encoding="utf-8")).render(
+        control=int(Register.CONTROL),
+        status=int(Register.STATUS),
+        channels=address_map.channel_states.start,
+        channel_words=len(address_map.channel_states),
+        address_bits=address_map.address_bits,
+        range_bytes=1 << address_map.address_bits,
+        **more,
+    )

@@ -1,0 +1,59 @@
+"""Builds a program from a design's Verilog with Icarus Verilog, if the system has it."""
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+from samhw.errors import InputError, RunError
+from samhw.graph import Arch, Design
+from samhw.processes import run
+from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.elaborate import generate_verilog
+from samhw.targets.building.glue import glue
+from samhw.targets.building.program import BuiltProgram
+
+__all__ = ["build_icarus"]
+
+_START = '#!/bin/sh\nexec "{vvp}" -n "$(dirname "$(readlink -f "$0")")/simulate.vvp"\n'
+
+
+def build_icarus(design: Design, arch: Arch) -> BuiltProgram:
+    """The program that runs a design by commands that templates/harness.v.j2 lists, under the rules of
+    SystemVerilog.
+
+    Raises:
+        InputError: if Icarus Verilog is not installed.
+        RunError: if it does not take the design.
+    """
+    compiler, vvp = shutil.which("iverilog"), shutil.which("vvp")
+    if compiler is None or vvp is None:
+        raise InputError(
+            "Icarus Verilog was not found; install it with apt-get install iverilog, or use --backend "
+            "verilator."
+        )
+    harness = glue("harness.v.j2", design, arch)
+    verilog = generate_verilog(design, arch)
+    version = run([compiler, "-V"], capture_output=True, text=True).stdout.partition("\n")[0]
+    key = digest(compiler, version, verilog, harness)
+    made = False
+
+    def make(folder: Path) -> None:
+        nonlocal made
+        made, begin = True, time.perf_counter()
+        sources = {"samhw_top.v": verilog, "harness.v": harness}
+        for name, text in sources.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        command = [compiler, "-g2012", "-s", "samhw_harness", "-o", "simulate.vvp", *sources]
+        done = run(command, cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            told = (done.stderr or done.stdout).strip().partition("\n")[0]
+            raise RunError(f"Icarus Verilog does not accept the generated Verilog: {told}")
+        program = folder / "simulate"
+        program.write_text(_START.format(vvp=vvp), encoding="utf-8")
+        program.chmod(0o755)
+        (folder / "build.json").write_text(json.dumps({"seconds": time.perf_counter() - begin}))
+
+    folder = cached("icarus", key, make)
+    seconds = json.loads((folder / "build.json").read_text())["seconds"]
+    return BuiltProgram(folder / "simulate", seconds, not made)

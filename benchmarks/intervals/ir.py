@@ -23,7 +23,7 @@ _HEADERS = Path(__file__).parent / "headers"
 _FLAGS = (
     *("-w", "-g0", "-std=c++17", "-O1", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"),
     *("-mcpu=baseline", "-fno-sanitize=undefined", "-fno-exceptions", "-fno-stack-protector", "-DNDEBUG"),
-    *("-ffp-contract=off", "-fno-math-errno"),
+    *("-ffp-contract=off", "-fno-math-errno", "-D__SYNTHESIS__"),
 )
 
 _LOOP = re.compile(r"^ *for \(.*\)(?: \{)?\n(#pragma HLS (?:PIPELINE|LOOP_TRIPCOUNT))?", re.MULTILINE)

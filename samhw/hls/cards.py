@@ -1,8 +1,18 @@
 """Cards by name, with their device and the memory that kernels reach through m_axi."""
 
+import re
 from typing import NamedTuple
 
-__all__ = ["CARDS", "Card", "memory_of", "part_of", "ram_of"]
+__all__ = ["CARDS", "Card", "Memory", "is_device", "memory_of", "part_of", "ram_of"]
+
+
+class Memory(NamedTuple):
+    """What kernels reach through m_axi."""
+
+    kind: str
+    """As a link configuration calls it."""
+    banks: int
+    bank_bytes: int
 
 
 class Card(NamedTuple):
@@ -14,8 +24,8 @@ class Card(NamedTuple):
     """Of 36 Kb (DS890; of the Alveo cards, their product pages' data sheets)."""
     ultra_rams: int
     """Of 288 Kb."""
-    memory: str = ""
-    """The banks that a link configuration joins a port to; empty where that is left to the platform."""
+    memory: Memory | None = None
+    """None where that is left to the platform."""
 
     @property
     def ram_bytes(self) -> int:
@@ -26,10 +36,10 @@ class Card(NamedTuple):
 CARDS = {
     "f1": Card("xcvu9p-flgb2104-2-i", 2_160, 960),
     "f2": Card("xcvu47p-fsvh2892-2-e", 2_016, 960),
-    "u50": Card("xcu50-fsvh2104-2-e", 1_344, 640, "HBM[0:31]"),
-    "u55c": Card("xcu55c-fsvh2892-2L-e", 2_016, 960, "HBM[0:31]"),
-    "u250": Card("xcu250-figd2104-2L-e", 2_688, 1_280, "DDR[0]"),
-    "u280": Card("xcu280-fsvh2892-2L-e", 2_016, 960, "HBM[0:31]"),
+    "u50": Card("xcu50-fsvh2104-2-e", 1_344, 640, Memory("HBM", 32, 256 << 20)),
+    "u55c": Card("xcu55c-fsvh2892-2L-e", 2_016, 960, Memory("HBM", 32, 512 << 20)),
+    "u250": Card("xcu250-figd2104-2L-e", 2_688, 1_280, Memory("DDR", 4, 16 << 30)),
+    "u280": Card("xcu280-fsvh2892-2L-e", 2_016, 960, Memory("HBM", 32, 256 << 20)),
 }
 
 
@@ -39,11 +49,22 @@ def part_of(name: str) -> str:
     return card.part if card else name
 
 
+_DEVICE = re.compile(
+    r"x[acq](7[akrsvz]|[aksvz]u|u|k|v[a-z]?|2v[a-z])\d+[a-z]*-?[a-z]{2,5}\d+-\w+(-\w+)*", re.IGNORECASE
+)
+"""How AMD names devices: family and size, package, speed grade."""
+
+
+def is_device(name: str) -> bool:
+    """Whether a device may have the name: there are thousands, and none is listed here but those of cards."""
+    return _DEVICE.fullmatch(name) is not None
+
+
 def ram_of(part: str) -> int | None:
     """Bytes that the memories on a card's device hold; None for a device of no card."""
     return next((card.ram_bytes for card in CARDS.values() if card.part == part), None)
 
 
-def memory_of(part: str) -> str:
-    """The banks of the card that has the device; empty where none is known."""
-    return next((card.memory for card in CARDS.values() if card.part == part), "")
+def memory_of(part: str) -> Memory | None:
+    """The memory of the card that has the device, where it is known."""
+    return next((card.memory for card in CARDS.values() if card.part == part), None)

@@ -1,6 +1,5 @@
 """The files of a Vitis HLS project."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,13 +9,14 @@ from numpy.typing import NDArray
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph
-from samhw.hls.cards import CARDS, memory_of, part_of, ram_of
+from samhw.hls.cards import CARDS, is_device, memory_of, part_of, ram_of
 from samhw.hls.check import check
 from samhw.hls.cpp import comment, plain_word, word_width
-from samhw.hls.interface import PointerArgument, kernel_ports, sequence_extents, sequencer
+from samhw.hls.interface import PointerArgument, kernel_ports, port_uses, sequence_extents, sequencer
 from samhw.hls.ip import float_operators
 from samhw.hls.library import library
 from samhw.hls.lower import lower
+from samhw.hls.masters import STATUS, Masters, Port, masters
 from samhw.hls.off_chip import BURST, LINE_BYTES, OUTSTANDING, memories_off_chip
 from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
 from samhw.hls.templates import render
@@ -37,8 +37,8 @@ class Options:
     """What the program leaves open.
 
     Attributes:
-        part: the device, or the name of a card (`CARDS`), which becomes that of its device; by default the
-            VU9P of AWS F1.
+        part: the device, or the name of a card (`CARDS`), which becomes that of its device; by default that
+            of the Alveo U55C.
         clock: clock period in nanoseconds.
         on_chip_bytes: what memories may take on the chip, bytes. The smallest are copied to arrays there, as
             far as they fit; the lines of the others come and go through m_axi by bursts. By default half of
@@ -49,14 +49,14 @@ class Options:
         InputError: for a device that cannot be one, and a clock that none has.
     """
 
-    part: str = CARDS["f1"].part
+    part: str = CARDS["u55c"].part
     clock: float = 4.0
     on_chip_bytes: int | None = None
     one_top: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "part", part_of(self.part))
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", self.part):
+        if not is_device(self.part):
             raise InputError(
                 f"There is no device {self.part!r}; give its name, such as {Options.part}, "
                 f"or that of a card: {', '.join(CARDS)}."
@@ -162,6 +162,8 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
     order = sequencer(program, design) if several else None
     ports = order.ports if order else kernel_ports(program.regions[0])
     lines = {port.name: _lines_of(port, design, arch) for port in ports if port.off_chip}
+    uses = order.uses if order else port_uses(program.regions[0])
+    own = _masters(program, ports, uses, design, arch, options)
     return {
         "program": program,
         "sequencer": order,
@@ -177,13 +179,16 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
         "outstanding": OUTSTANDING,
         "clock": f"{options.clock:g}",
         "frequency": round(1e9 / options.clock),
-        "memory": memory_of(options.part),
         "extents": design.extents,
         "arguments": order.extents if order else program.regions[0].extents,
         "ports": ports,
         "positions": {port.name: number for number, port in enumerate(ports)},
         "plain_words": {port.name: plain_word(design.stored(port.memory), arch) for port in ports},
-        "bundles": _bundles(ports, shared=several),
+        "masters": own,
+        "reads": {own.bundles[name] for name in uses if any(use == "read" for _, use in uses[name])},
+        "writes": {own.bundles[name] for name in uses if any(use == "write" for _, use in uses[name])},
+        "status_master": STATUS,
+        **({} if order else _copied(program.regions[0], own)),
         "memories": {f"{name}_words": design.memory[m] for m, name in identifiers(design.memory).items()},
         "files": identifiers(design.memory),
         "links": _links(program),
@@ -191,15 +196,34 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
     }
 
 
-def _bundles(ports: tuple[PointerArgument, ...], *, shared: bool) -> dict[str, str]:
-    """The AXI port of each pointer: one of its own, or one for indices and one for values where they are only
-    copied, one after another."""
-    return {
-        port.name: f"gmem_{'values' if port.memory.is_value else 'indices'}"
-        if shared and not port.off_chip
-        else f"gmem{number}"
-        for number, port in enumerate(ports)
-    }
+def _masters(
+    program: HlsProgram,
+    ports: tuple[PointerArgument, ...],
+    uses: Mapping[str, frozenset[tuple[int, str]]],
+    design: Design,
+    arch: Arch,
+    options: Options,
+) -> Masters:
+    """The AXI masters of the ports. Words of several widths never share one, since a burst has one width."""
+    counted = []
+    for port in ports:
+        width = word_width(design.stored(port.memory), arch)
+        kind = "lines" if port.off_chip else f"{width} bits"
+        size = port.memory.words * width // 8
+        counted.append(Port(port.name, port.memory.name, size, kind, uses.get(port.name, frozenset())))
+    return masters(program.top, counted, memory_of(options.part), by_turns=program.is_sequence)
+
+
+def _copied(region: HlsRegion, own: Masters) -> dict[str, object]:
+    """The ports that are copied to the chip before a region and from it afterwards, by their masters.
+    Those of one master are copied one after another."""
+    copied: dict[str, dict[str, list[MemoryPort]]] = {"loads": {}, "stores": {}}
+    for when, ports in (("loads", region.inputs), ("stores", region.outputs)):
+        for port in ports:
+            if not port.off_chip:
+                copied[when].setdefault(own.bundles[port.name], []).append(port)
+    shares = any(len(ports) > 1 for by_master in copied.values() for ports in by_master.values())
+    return {**copied, "shares": shares}
 
 
 def _lines_of(port: PointerArgument, design: Design, arch: Arch) -> int:
@@ -251,7 +275,8 @@ def _blocks(region: HlsRegion, *, arrays: bool) -> list[dict[str, Any]]:
         block["scalars"] += [
             {"type": "samhw::error_code" if name in region.errors else "unsigned", "name": name}
             for name in process.arguments
-            if isinstance(name, str) and name in (*region.errors, *region.counts.values())
+            if isinstance(name, str)
+            and name in (*region.errors, *region.begins.values(), *region.counts.values())
         ]
         block["calls"].append(_call(process, arrays=arrays))
     return blocks

@@ -8,7 +8,7 @@ from itertools import accumulate
 from samhw.graph import Design, Graph, Memory, MemoryRole, Repeat, Run, Steps
 from samhw.graph.sequence import walk
 from samhw.hls.cpp import memory_word
-from samhw.hls.program import HlsProgram, HlsRegion
+from samhw.hls.program import HlsProgram, HlsRegion, MemoryPort
 from samhw.hls.region_builder import step_arguments
 from samhw.names import identifiers, plain
 
@@ -19,6 +19,7 @@ __all__ = [
     "SequenceLine",
     "Sequencer",
     "kernel_ports",
+    "port_uses",
     "sequence_extents",
     "sequencer",
 ]
@@ -55,24 +56,29 @@ class PointerArgument:
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy of an array's first words, as many as `count` says."""
+    """A copy of an array's words from `begin` on and before `end`."""
 
     words: str
     source: str
     target: str
-    count: str
+    begin: str
+    end: str
 
 
 @dataclass(frozen=True)
 class RegionCall:
-    """The call of a region, and what is copied for later regions once it has ended."""
+    """The call of a region, and what follows once it has ended."""
 
     region: HlsRegion
     about: str
     arguments: tuple[str, ...]
     counts: tuple[str, ...]
-    """Those of the region's counts that it gives to the top function."""
+    """The scalars that it gives to the top function: where what it has written begins and ends."""
+    reached: Mapping[str, str]
+    """Of a memory that is written piece by piece, the scalar with the words written so far, and the one with
+    the end of this piece."""
     copies: tuple[Copy, ...]
+    """What is copied for later regions."""
     stream: int
     """The number of its first stream, among those of all regions."""
 
@@ -105,15 +111,19 @@ class Sequencer:
     Attributes:
         extents: the argument for each index's extent, by the index.
         arrays: the memories on the chip.
-        counts: the scalars for the numbers of words written, by memory, where they are needed.
+        counts: the scalars for the numbers of words written, by memory on the chip.
+        pieces: the scalars for where a piece begins and ends, by memory that is written piece by piece.
+        uses: of each port off the chip, the regions that have it, and whether they read or write.
     """
 
     extents: Mapping[str, str]
     ports: tuple[PointerArgument, ...]
     arrays: tuple[PointerArgument, ...]
     counts: Mapping[str, str]
+    pieces: Mapping[str, tuple[str, str]]
     calls: tuple[RegionCall, ...]
     lines: tuple[SequenceLine, ...]
+    uses: Mapping[str, frozenset[tuple[int, str]]]
 
     @property
     def loads(self) -> tuple[PointerArgument, ...]:
@@ -149,8 +159,15 @@ def sequencer(program: HlsProgram, design: Design) -> Sequencer:
     host = [port for port in everything if port.off_chip or _is_given(port)]
     counts = {
         name: f"{first.name}_count"
-        for name, (first, *others) in places.items()
-        if not first.off_chip and (first.memory.role is MemoryRole.OUTPUT or _is_copied(first, others))
+        for name, (first, *_) in places.items()
+        if not first.off_chip and first.memory.role is not MemoryRole.INPUT
+    }
+    pieces = {
+        port.memory.name: (f"{first.name}_begin", f"{first.name}_end")
+        for region in program.regions
+        for port in region.outputs
+        for first, *_ in [places[port.memory.name]]
+        if port.name in region.begins
     }
     extents = sequence_extents(design)
     steps = step_arguments(node for _, node in design.nodes)
@@ -166,12 +183,31 @@ def sequencer(program: HlsProgram, design: Design) -> Sequencer:
         ports=tuple(host),
         arrays=tuple(port for port in everything if not port.off_chip),
         counts=counts,
+        pieces=pieces,
         calls=tuple(
-            _call(region, part, places, counts, extents, counters, first)
+            _call(region, part, places, counts, pieces, extents, counters, first)
             for region, part, first in zip(program.regions, design.runs, streams, strict=False)
         ),
         lines=tuple(_lines(design.sequence, numbers, counters, extents)),
+        uses=_uses(program.regions, places),
     )
+
+
+def port_uses(region: HlsRegion) -> dict[str, frozenset[tuple[int, str]]]:
+    """The uses of the ports off the chip of a region that is a top function itself."""
+    ports = [(port, "read") for port in region.inputs] + [(port, "write") for port in region.outputs]
+    return {port.name: frozenset({(0, use)}) for port, use in ports if port.off_chip}
+
+
+def _uses(
+    regions: Iterable[HlsRegion], places: Mapping[str, list[PointerArgument]]
+) -> dict[str, frozenset[tuple[int, str]]]:
+    uses: dict[str, frozenset[tuple[int, str]]] = {}
+    for number, region in enumerate(regions):
+        for port, place in _given(region, places):
+            use = (number, "read" if port in region.inputs else "write")
+            uses[place.name] = uses.get(place.name, frozenset()) | {use}
+    return {port.name: uses[port.name] for own in places.values() for port in own if port.off_chip}
 
 
 def sequence_extents(design: Design) -> dict[str, str]:
@@ -204,11 +240,6 @@ def _lines(
 def _is_given(port: PointerArgument) -> bool:
     """Whether an array on the chip has a pointer, from which or to which it is copied."""
     return port.name == port.first and port.memory.role is not MemoryRole.BUFFER
-
-
-def _is_copied(first: PointerArgument, others: list[PointerArgument]) -> bool:
-    """Whether what a region writes has to be copied for others."""
-    return first.memory.role is not MemoryRole.INPUT and bool(others)
 
 
 def _places(program: HlsProgram, design: Design) -> dict[str, list[PointerArgument]]:
@@ -245,35 +276,53 @@ def _call(
     graph: Graph,
     places: Mapping[str, list[PointerArgument]],
     counts: Mapping[str, str],
+    pieces: Mapping[str, tuple[str, str]],
     extents: Mapping[str, str],
     counters: Mapping[str, str],
     first: int,
 ) -> RegionCall:
-    readers = Counter(port.memory.name for port in region.outputs)
-    memories = []
-    for port in region.inputs:
-        memories.append(places[port.memory.name][readers[port.memory.name]].place)
-        readers[port.memory.name] += 1
-    memories += [places[port.memory.name][0].place for port in region.outputs]
-    given = [port for port in region.outputs if port.memory.name in counts]
+    written = {port.memory.name: port for port in region.outputs if not port.off_chip}
+    in_pieces = {name for name, port in written.items() if port.name in region.begins}
+    spans = {name: pieces[name] if name in in_pieces else ("0", counts[name]) for name in written}
+    scalars = [
+        (scalar, place)
+        for name, port in written.items()
+        for scalar, place in zip(
+            (region.begins.get(port.name), region.counts[port.name]), spans[name], strict=True
+        )
+        if scalar
+    ]
     return RegionCall(
         region=region,
         about=_about(graph),
         arguments=(
             *(extents[index] for index in region.extents),
             *(counters[repeat] for repeat in region.steps),
-            *memories,
-            *(counts[port.memory.name] for port in given),
+            *(place.place for _, place in _given(region, places)),
+            *(place for _, place in scalars),
         ),
-        counts=tuple(region.counts[port.name] for port in given),
+        counts=tuple(scalar for scalar, _ in scalars),
+        reached={counts[name]: pieces[name][1] for name in written if name in in_pieces},
         copies=tuple(
-            Copy(other.words, first.array, other.array, counts[port.memory.name])
-            for port in given
-            for first, *others in [places[port.memory.name]]
+            Copy(other.words, first.array, other.array, *spans[name])
+            for name in written
+            for first, *others in [places[name]]
             for other in others
         ),
         stream=first,
     )
+
+
+def _given(
+    region: HlsRegion, places: Mapping[str, list[PointerArgument]]
+) -> Iterator[tuple[MemoryPort, PointerArgument]]:
+    """What a region gets for each of its ports."""
+    readers = Counter(port.memory.name for port in region.outputs)
+    for port in region.inputs:
+        yield port, places[port.memory.name][readers[port.memory.name]]
+        readers[port.memory.name] += 1
+    for port in region.outputs:
+        yield port, places[port.memory.name][0]
 
 
 def _about(graph: Graph) -> str:

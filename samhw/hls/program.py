@@ -72,7 +72,9 @@ class HlsRegion:
         streams: in the order of their declaration.
         processes: along the flow, so that run one after another they find their input complete.
         errors: the scalars in which the writers leave their error.
-        counts: for each output port, the scalar that says how many words were written.
+        counts: for each output port on the chip, the scalar with the number of words up to the last one
+            written.
+        begins: for each of these that is not written from word 0 on, the scalar with the first word written.
         nodes: the constants that stand for nodes in errors, in the order of their numbers.
     """
 
@@ -85,6 +87,7 @@ class HlsRegion:
     processes: tuple[Process, ...]
     errors: tuple[str, ...]
     counts: Mapping[str, str]
+    begins: Mapping[str, str]
     nodes: tuple[str, ...]
 
 

@@ -27,6 +27,7 @@ class RegionBuilder:
         self.outputs: list[MemoryPort] = []
         self.errors: list[str] = []
         self.counts: dict[str, str] = {}
+        self.begins: dict[str, str] = {}
         self.feeds: dict[Endpoint, HlsStream] = {}
         """The stream of each input port, as far as its producer is lowered."""
         self.words = {name: f"{text}_words" for name, text in identifiers(graph.memory).items()}
@@ -128,8 +129,13 @@ class RegionBuilder:
         (self.outputs if node.spec.memories[param].written else self.inputs).append(port)
         return port
 
+    def begin(self, port: MemoryPort) -> str:
+        """The scalar for the first word that is written through a port, where that is not always word 0."""
+        self.begins[port.name] = self.name(f"{port.name}_begin")
+        return self.begins[port.name]
+
     def count(self, port: MemoryPort) -> str:
-        """The scalar for the number of words that are written through a port."""
+        """The scalar for the number of words up to the last one that is written through a port."""
         self.counts[port.name] = self.name(f"{port.name}_count")
         return self.counts[port.name]
 
@@ -150,6 +156,7 @@ class RegionBuilder:
             processes=tuple(self.processes),
             errors=tuple(self.errors),
             counts=self.counts,
+            begins=self.begins,
             nodes=tuple(self.number(node) for node in self.graph.nodes),
         )
 

@@ -59,19 +59,19 @@ void spmm_kernel(
 #pragma HLS DATAFLOW
 
     // Copies of the memories on the chip, filled before a process reads them and emptied after one has written them.
-    index_word A_pos1_chip[A_pos1_words];
+    SAMHW_MEMORY index_word A_pos1_chip[A_pos1_words];
 #pragma HLS STREAM variable=A_pos1_chip type=pipo depth=1
-    index_word A_crd1_chip[A_crd1_words];
+    SAMHW_MEMORY index_word A_crd1_chip[A_crd1_words];
 #pragma HLS STREAM variable=A_crd1_chip type=pipo depth=1
-    ap_uint<32> A_vals_chip[A_vals_words];
+    SAMHW_MEMORY ap_uint<32> A_vals_chip[A_vals_words];
 #pragma HLS STREAM variable=A_vals_chip type=pipo depth=1
-    ap_uint<32> X_vals_chip[X_vals_words];
+    SAMHW_MEMORY ap_uint<32> X_vals_chip[X_vals_words];
 #pragma HLS STREAM variable=X_vals_chip type=pipo depth=1
-    index_word T_pos1_chip[T_pos1_words];
+    SAMHW_MEMORY index_word T_pos1_chip[T_pos1_words];
 #pragma HLS STREAM variable=T_pos1_chip type=pipo depth=1
-    index_word T_crd1_chip[T_crd1_words];
+    SAMHW_MEMORY index_word T_crd1_chip[T_crd1_words];
 #pragma HLS STREAM variable=T_crd1_chip type=pipo depth=1
-    ap_uint<32> T_vals_chip[T_vals_words];
+    SAMHW_MEMORY ap_uint<32> T_vals_chip[T_vals_words];
 #pragma HLS STREAM variable=T_vals_chip type=pipo depth=1
 
     samhw::load<A_pos1_words>(A_pos1, A_pos1_chip);
@@ -188,8 +188,8 @@ void spmm_kernel(
     samhw::error_code T_val_error;
     samhw::write_val<node_write_val_T, T_vals_words>(t0_val, T_vals_chip, T_vals_count, T_val_error);
 
-    samhw::store<T_pos1_words>(T_pos1_chip, T_pos1, T_pos1_count);
-    samhw::store<T_crd1_words>(T_crd1_chip, T_crd1, T_crd1_count);
-    samhw::store<T_vals_words>(T_vals_chip, T_vals, T_vals_count);
+    samhw::store<T_pos1_words>(T_pos1_chip, T_pos1, 0, T_pos1_count);
+    samhw::store<T_crd1_words>(T_crd1_chip, T_crd1, 0, T_crd1_count);
+    samhw::store<T_vals_words>(T_vals_chip, T_vals, 0, T_vals_count);
     samhw::report<0>(T_i_crd_error, T_j_crd_error, T_val_error, *status);
 }

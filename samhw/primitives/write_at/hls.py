@@ -9,4 +9,4 @@ __all__ = ["lower"]
 
 def lower(to: RegionBuilder, node: Node) -> None:
     """One process."""
-    written_values(to, node, "write_at", to.input(node, "ref"), to.input(node, "val"))
+    written_values(to, node, "write_at", to.input(node, "ref"), to.input(node, "val"), anywhere=True)

@@ -165,11 +165,9 @@ class HlsDesign:
             for path, text in vectors(self.design, extents, memories, expected).items():
                 (folder / path).parent.mkdir(exist_ok=True)
                 (folder / path).write_text(text, encoding="utf-8")
-            # Memories on the chip are local arrays, which may need all the stack there is.
-            command = ["sh", "-c", 'ulimit -s $(ulimit -H -s); exec "$0" "$@"', *self._command]
             start = time.perf_counter()
             done = processes.run(
-                [*command, str(folder / "tb_data"), str(results), *(["tokens"] if trace else [])],
+                [*self._command, str(folder / "tb_data"), str(results), *(["tokens"] if trace else [])],
                 capture_output=True,
                 text=True,
             )

@@ -13,11 +13,11 @@ void load(const W *from, W to[WORDS]) {
     }
 }
 
-/// Only the words that the run has written: the others are the host's.
+/// Only words that the run has written, from `begin` on and before `end`: the others are the host's.
 template <unsigned WORDS, typename W>
-void store(const W from[WORDS], W *to, unsigned count) {
+void store(const W from[WORDS], W *to, unsigned begin, unsigned end) {
 #pragma HLS INLINE off
-    for (unsigned n = 0; n < count; ++n) {
+    for (unsigned n = begin; n < end; ++n) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=WORDS
 #pragma HLS PIPELINE II=1
         to[n] = from[n];

@@ -5,6 +5,13 @@
 #include "hls_stream.h"
 #include "values.hpp"
 
+// An array that becomes a memory. It may be larger than the stack on which C simulation would have it.
+#ifdef __SYNTHESIS__
+#define SAMHW_MEMORY
+#else
+#define SAMHW_MEMORY static
+#endif
+
 namespace samhw {
 
 /// The 2-bit kind of a token. VAL and EMPTY are payloads; a STOP ends fibers; DONE comes once, last.

@@ -63,9 +63,9 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
     const unsigned AWAY = 3;          // This many steps of a drain a word of a bitmap is on its way.
     const unsigned ENTRIES = 1u << A;
     const unsigned NONE = 1u << (5 * K); // What an iteration without a sum has for its entry.
-    T values[ENTRIES];
+    SAMHW_MEMORY T values[ENTRIES];
     // Bit a % 32 of word a / 32 in bitmap 0 says that entry a is there; each further bitmap sums up the one below.
-    ap_uint<32> bitmap[K][WORDS];
+    SAMHW_MEMORY ap_uint<32> bitmap[K][WORDS];
 #pragma HLS ARRAY_PARTITION variable=bitmap dim=1 complete
 #pragma HLS BIND_STORAGE variable=bitmap type=ram_2p impl=lutram
     for (unsigned w = 0; w < WORDS; ++w) {

@@ -28,6 +28,7 @@ void write_compressed(stream<index_t> &crd, traits<index_t>::memory pos[POS], tr
             mine = first(mine, fault<NODE>(CAUSE_PROTOCOL));
         }
     } while (c.kind != DONE);
+
     fibers = f;
     entries = n;
     error = first(c.error(), mine);

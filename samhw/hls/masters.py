@@ -1,0 +1,187 @@
+"""The AXI masters of a kernel: which of its ports share one, and the banks of memory that they reach.
+
+A master is what `bundle=` names. It has one reader and one writer at a time (UG1399, M_AXI Bundles), and at
+most fifteen of them reach a bank (UG1702, Memory Information).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from samhw.errors import InputError
+from samhw.hls.cards import Memory
+
+__all__ = ["STATUS", "Masters", "Port", "masters"]
+
+MOST = 15
+"""Masters of one bank."""
+
+STATUS = "gmem_status"
+"""The master of the word `status`."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """What counts of a port.
+
+    Attributes:
+        memory: ports of one memory get one pointer.
+        size: the bytes of the memory.
+        kind: only ports of one kind share a master, such as those of one width.
+        uses: the regions in which a process has it, and whether that reads or writes. Without uses its memory
+            is copied to or from the chip, which may happen before or after that of any other.
+    """
+
+    name: str
+    memory: str
+    size: int
+    kind: str
+    uses: frozenset[tuple[int, str]]
+
+    @property
+    def writes(self) -> bool:
+        """Whether a process writes through it."""
+        return any(use == "write" for _, use in self.uses)
+
+    def meets(self, other: "Port") -> bool:
+        """Whether both are read, or both written, at the same time."""
+        return not self.uses.isdisjoint(other.uses)
+
+
+@dataclass(frozen=True)
+class Masters:
+    """Attributes:
+    bundles: the master of each port, by its name.
+    aliases: the ports that reach one memory by several masters, of which one writes.
+    banks: what a link configuration joins each port to, that of `status` among them; empty where the
+        platform decides.
+    """
+
+    bundles: Mapping[str, str]
+    aliases: Sequence[Sequence[str]]
+    banks: Mapping[str, str]
+
+    def of(self, bundle: str) -> list[str]:
+        """The ports of a master."""
+        return [port for port, own in self.bundles.items() if own == bundle]
+
+
+def masters(kernel: str, ports: Sequence[Port], memory: Memory | None, *, by_turns: bool) -> Masters:
+    """The masters of a kernel's ports.
+
+    Args:
+        memory: the card's; without one, all masters are taken to reach one bank.
+        by_turns: regions run one after another, so that sharing costs no time. Else ports share a master only
+            if there are too many of them.
+
+    Raises:
+        InputError: if they are too many for the banks.
+    """
+    room = MOST * (memory.banks if memory else 1) - 1
+    groups = list(_together(ports))
+    found = _shared(groups, len(ports) if by_turns else room, loose=not by_turns)
+    numbers = {port.name: number for number, shared in enumerate(found) for port in shared}
+    bundles = {port.name: f"gmem{numbers[port.name]}" for port in ports}
+    if len(found) > room:
+        where = f"the card's {memory.banks} banks take" if memory else "one bank of memory takes"
+        raise InputError(
+            f"{kernel} needs {len(found) + 1} ports to memory, and {where} {room + 1}; "
+            "lay more memories on the chip (--memories), split its regions (--fuse none), or name a card of "
+            "more banks (--part u55c)."
+        )
+    aliases = [
+        [port.name for port in own]
+        for own in _by_memory(ports).values()
+        if any(port.writes for port in own) and len({bundles[port.name] for port in own}) > 1
+    ]
+    return Masters(bundles, aliases, _banks(kernel, ports, bundles, memory) if memory else {})
+
+
+def _by_memory(ports: Sequence[Port]) -> dict[str, list[Port]]:
+    found: dict[str, list[Port]] = {}
+    for port in ports:
+        found.setdefault(port.memory, []).append(port)
+    return found
+
+
+def _together(ports: Sequence[Port]) -> Iterator[list[Port]]:
+    """The ports that must have one master: those of a memory that is written, if none of them meet. If some
+    do, each has its own, since ALIAS takes ports of different masters."""
+    for own in _by_memory(ports).values():
+        meet = any(a.meets(b) for n, a in enumerate(own) for b in own[:n])
+        if meet or not any(port.writes for port in own):
+            yield from ([port] for port in own)
+        else:
+            yield own
+
+
+def _shared(groups: Sequence[Sequence[Port]], room: int, *, loose: bool) -> list[list[Port]]:
+    """The ports of each master, in the order of the kernel's ports: as many masters as there is room for if
+    `loose`, else as few as may be."""
+    kinds = {group[0].kind for group in groups}
+    found: list[list[Port]] = []
+
+    def size(ports: Sequence[Port]) -> int:
+        return sum(port.size for port in ports)
+
+    # Those that meet others first, and among them the readers, which are more than the writers; then the
+    # largest, so that masters of copies carry about as much.
+    for group in sorted(groups, key=lambda g: (-len(_uses(g)), sorted(_uses(g)), -size(g))):
+        waiting = kinds - {shared[0].kind for shared in found} - {group[0].kind}
+        free = [shared for shared in found if _may_share(shared, group)]
+        if free and not (loose and len(found) + len(waiting) < room):
+            min(free, key=size).extend(group)
+        else:
+            found.append(list(group))
+    order = {port.name: n for n, port in enumerate(port for group in groups for port in group)}
+    return sorted(found, key=lambda shared: min(order[port.name] for port in shared))
+
+
+def _uses(group: Sequence[Port]) -> set[tuple[int, str]]:
+    return set().union(*(port.uses for port in group))
+
+
+def _may_share(shared: Sequence[Port], group: Sequence[Port]) -> bool:
+    """Whether ports may join those of a master: they never meet, and those of a memory that is written would
+    be together already."""
+    return shared[0].kind == group[0].kind and not any(
+        a.meets(b) or (a.memory == b.memory and bool(a.uses)) for a in shared for b in group
+    )
+
+
+def _banks(kernel: str, ports: Sequence[Port], bundles: Mapping[str, str], memory: Memory) -> dict[str, str]:
+    """The banks of each port. What one master or one memory joins lies in the same ones: in one, or as many
+    in a row as hold it. The largest come first, each to where the fewest masters are."""
+    joined: list[tuple[set[str], list[Port]]] = [({STATUS}, [])]
+    for port in ports:
+        meets = [part for part in joined if any(_is_joined(port, p, bundles) for p in part[1])]
+        joined = [part for part in joined if part not in meets]
+        own = [p for _, some in meets for p in some]
+        joined.append((set().union({bundles[port.name]}, *(part[0] for part in meets)), [*own, port]))
+
+    def size(part: tuple[set[str], list[Port]]) -> int:
+        return sum({port.memory: port.size for port in part[1]}.values())
+
+    taken = [0] * memory.banks
+    bytes_in = [0] * memory.banks
+    found: dict[str, str] = {}
+    for part in sorted(joined, key=size, reverse=True):
+        width = max(-(-size(part) // memory.bank_bytes), 1)
+        starts = range(memory.banks - width + 1)
+        if not starts:
+            raise InputError(f"{kernel} needs {size(part):,} bytes of memory, and the card has fewer.")
+        first = min(starts, key=lambda n: (max(taken[n : n + width]), sum(bytes_in[n : n + width])))
+        for bank in range(first, first + width):
+            taken[bank] += len(part[0])
+            bytes_in[bank] += size(part) // width
+        name = f"{first}:{first + width - 1}" if width > 1 else str(first)
+        found |= dict.fromkeys([p.name for p in part[1]] or ["status"], f"{memory.kind}[{name}]")
+    if max(taken) > MOST:
+        raise InputError(
+            f"{kernel} needs {max(taken)} ports to one bank of memory, which takes {MOST}; lay more memories "
+            "on the chip (--memories), or split the program."
+        )
+    return {name: found[name] for name in (*(port.name for port in ports), "status")}
+
+
+def _is_joined(a: Port, b: Port, bundles: Mapping[str, str]) -> bool:
+    return a.memory == b.memory or bundles[a.name] == bundles[b.name]

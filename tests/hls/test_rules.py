@@ -1,0 +1,214 @@
+"""All kernels and models as projects that keep to the rules of AMD's documents (`rules.py`), which reads
+their text. No tool of AMD's has read them."""
+
+import os
+import re
+import resource
+import shutil
+import subprocess
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from samhw.app.workload import compile_workload, make_workload
+from samhw.compiler import Compiled
+from samhw.errors import InputError
+from samhw.graph import Arch
+from samhw.hls import Options
+from samhw.hls.cards import Memory
+from samhw.hls.masters import Port, masters
+from samhw.lang import kernel_names, model_names, parse
+from samhw.targets.running.hls import project_files
+from tests.hls import rules, test_kernels, test_models
+from tests.support.hls_bench import run_hls, run_model
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PARTS = ("u55c", "u250", "xcvu9p-flgb2104-2-i")
+SCANS = ("dilated_rnn", "stacked_lstm")
+CASES: list[str | tuple[str, str]] = [
+    *SCANS,
+    *kernel_names(),
+    *product(model_names(), ("none", "partial", "full")),
+]
+
+
+def compiled(case: str | tuple[str, str]) -> Compiled:
+    if case in SCANS:
+        path = EXAMPLES / f"{case}.ein"
+        workload = make_workload(parse(path.read_text(), path.name), ["random"])
+        return compile_workload(workload, arch=Arch.vitis())
+    if isinstance(case, str):
+        return test_kernels.compiled(case, "f32")[0]
+    return test_models.compiled(case[0], case[1], "f32")[0]
+
+
+def projects(files: dict[str, str]) -> list[dict[str, str]]:
+    """The projects of a program, one or one for each region, by path in their own folders."""
+    if "regions.json" not in files:
+        return [files]
+    folders = {path.partition("/")[0] for path in files if "/" in path}
+    return [
+        {path.removeprefix(f"{name}/"): text for path, text in files.items() if path.startswith(f"{name}/")}
+        for name in sorted(folders)
+    ]
+
+
+def refused(program: Compiled, options: Options) -> bool:
+    """Whether a program has too many ports for one bank of memory."""
+    try:
+        project_files(program, options=options)
+    except InputError as refusal:
+        return "one bank of memory takes 15" in str(refusal)
+    return False
+
+
+@pytest.mark.nightly(but=5)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case if isinstance(case, str) else "-".join(case))
+def test_projects(case: str | tuple[str, str]) -> None:
+    """On the chip and off it, as one top function and as a kernel for each region, for each memory."""
+    program = compiled(case)
+    for room, one_top, part in product((None, 0), (True, False), PARTS):
+        options = Options(part=part, on_chip_bytes=room, one_top=one_top)
+        if (room, part) == (0, PARTS[-1]) and refused(program, options):
+            continue
+        files = project_files(program, options=options)
+        for project in projects(files):
+            rules.check_masters(project)
+            rules.check_banks(project)
+            if part == PARTS[0]:
+                rules.check_canonical(project)
+
+
+def port(name: str, *uses: tuple[int, str], memory: str = "", size: int = 4, kind: str = "lines") -> Port:
+    return Port(name, memory or name, size, kind, frozenset(uses))
+
+
+R0, W0, R1, W1 = (0, "read"), (0, "write"), (1, "read"), (1, "write")
+DDR = Memory("DDR", 4, 1 << 30)
+
+
+def test_regions_share_by_turns() -> None:
+    """By hand: a is read in both regions, b in the first, c in the second, where d is written."""
+    ports = [port("a", R0, R1), port("b", R0), port("c", R1), port("d", W1)]
+    found = masters("k", ports, DDR, by_turns=True).bundles
+    assert found["a"] != found["b"] == found["c"]
+    assert len(set(found.values())) == 2
+    assert len(set(masters("k", ports, DDR, by_turns=False).bundles.values())) == 4
+
+
+def test_a_memory_that_is_written_and_read() -> None:
+    """Through one master if that is enough, else through several that are aliases."""
+    state = [port("s", W0, memory="S"), port("s_2", R0, memory="S")]
+    found = masters("k", state, DDR, by_turns=True)
+    assert (found.bundles, found.aliases) == ({"s": "gmem0", "s_2": "gmem0"}, [])
+    found = masters("k", [*state, port("s_3", R0, memory="S")], DDR, by_turns=True)
+    assert len(set(found.bundles.values())) == 3
+    assert found.aliases == [["s", "s_2", "s_3"]]
+    assert len({found.banks[name] for name in ("s", "s_2", "s_3")}) == 1
+    twice = masters("k", [port("a", R0, memory="A"), port("a_2", R0, memory="A")], DDR, by_turns=False)
+    assert (len(set(twice.bundles.values())), twice.aliases) == (2, [])
+
+
+def test_copies_share_when_there_are_too_many() -> None:
+    """Fourteen masters beside that of the status; no two widths in one."""
+    ports = [port(f"p{n}", kind="8 bits" if n == 39 else "32 bits", size=n + 1) for n in range(40)]
+    found = masters("k", ports, None, by_turns=False)
+    assert len(set(found.bundles.values())) == 14
+    assert [name for name, own in found.bundles.items() if own == found.bundles["p39"]] == ["p39"]
+    assert found.banks == {}
+
+
+@pytest.mark.parametrize(("memory", "most"), [(None, 14), (DDR, 59)])
+def test_too_many_readers_are_refused(memory: Memory | None, most: int) -> None:
+    ports = [port(f"p{n}", R0) for n in range(most + 1)]
+    masters("k", ports[:-1], memory, by_turns=False)
+    with pytest.raises(
+        InputError, match=rf"^k needs {most + 2} ports to memory, and .* {most + 1}; lay more"
+    ):
+        masters("k", ports, memory, by_turns=False)
+
+
+def test_a_memory_of_several_banks() -> None:
+    """The largest lies in as many banks as hold it, and what is too large for all of them is refused."""
+    found = masters("k", [port("a", R0, size=3 << 29), port("b", R0)], DDR, by_turns=False)
+    assert found.banks == {"a": "DDR[0:1]", "b": "DDR[2]", "status": "DDR[3]"}
+    with pytest.raises(InputError, match="needs 4,294,967,297 bytes of memory, and the card has fewer"):
+        masters("k", [port("a", R0, size=(4 << 30) + 1)], DDR, by_turns=False)
+
+
+def test_the_reader_sees_faults() -> None:
+    """A region that is not canonical, two readers of a channel, and a memory behind two masters."""
+    files = project_files(compiled("dilated_rnn"), options=Options(on_chip_bytes=0))
+    region, top = "src/dilated_rnn_kernel_region.cpp", "src/dilated_rnn_kernel.cpp"
+    scalar = re.findall(r"samhw::error_code \w+;", files[region])[0]
+    call = re.findall(r"    samhw::discard\(.*;\n|    samhw::alu<.*;\n", files[region])[0]
+    for wrong, message in (
+        (files[region].replace(scalar, scalar[:-1] + " = 0;"), "not canonical"),
+        (files[region].replace(call, call * 2), r"has \[.*'(read|write)', '(read|write)'"),
+        (files[region].replace(call, f"    if (true)\n{call}"), "not canonical"),
+    ):
+        with pytest.raises(AssertionError, match=message):
+            rules.check_canonical({**files, region: wrong})
+    apart = files[top].replace(
+        "port=H0_vals_2 offset=slave bundle=gmem2", "port=H0_vals_2 offset=slave bundle=x"
+    )
+    with pytest.raises(AssertionError, match=r"H0_vals is \['H0_vals', 'H0_vals_2'\]"):
+        rules.check_masters({**files, top: apart})
+    with pytest.raises(AssertionError, match="are at HBM"):
+        rules.check_banks(
+            {**files, "link.cfg": files["link.cfg"].replace(".H0_vals_2:HBM[1]", ".H0_vals_2:HBM[9]")}
+        )
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="Makefiles are for machines that have make")
+def test_emulation(tmp_path: Path) -> None:
+    """What `make` would do: an emulation has a description of the card, and a card needs none."""
+    files = project_files(compiled("spmv"))
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    for target, expected in (("hw", False), ("hw_emu", True)):
+        command = ["make", "-n", "run", f"TARGET={target}", "PLATFORM=card"]
+        steps = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        assert ("emconfigutil --platform card" in steps) == expected
+        assert (f"XCL_EMULATION_MODE={target} build/spmv_kernel_host" in steps) == expected
+        assert f"v++ -l -t {target} --platform card" in steps
+
+
+@pytest.mark.skipif(shutil.which("tclsh") is None, reason="there is no tclsh")
+def test_the_tcl_script_runs_the_steps_that_are_asked_for(tmp_path: Path) -> None:
+    """Under an interpreter of Tcl, whose commands of Vitis only print."""
+    script = project_files(compiled("spmv"))["run_hls.tcl"]
+    named = {line.strip().partition(" ")[0] for line in script.splitlines() if line.strip()}
+    commands = [name for name in named if re.fullmatch(r"[a-z]+_[a-z_]+", name)]
+    stubs = "".join(f'proc {name} args {{ puts "{name}" }}\n' for name in commands)
+    (tmp_path / "run_hls.tcl").write_text(stubs + script)
+    for asked, expected in (
+        ({}, ["csim_design", "csynth_design", "export_design"]),
+        ({"HLS_COSIM": "1", "HLS_CSIM": "0", "HLS_EXPORT": "0"}, ["csynth_design", "cosim_design"]),
+    ):
+        done = subprocess.run(
+            ["tclsh", "run_hls.tcl"],
+            cwd=tmp_path,
+            env={**os.environ, **asked},
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert [line for line in done.stdout.split() if line.endswith("_design")] == expected
+
+
+@pytest.mark.slow
+def test_the_stack_holds_what_is_not_a_memory(tmp_path: Path) -> None:
+    """C simulation with 8 MB of stack, which is what Vitis leaves it, and 16 MB of words on the chip."""
+    text = "tensor A[i=4, j=4194304] : csr\ntensor x[j] : dense\ntensor y[i] : dense\ny[i] = A[i, j] * x[j]\n"
+    workload = make_workload(parse(text, "wide.ein"), ["random:density=0.000001"])
+    program = compile_workload(workload)
+    inputs, model = run_model(program, workload.tensors)
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    resource.setrlimit(resource.RLIMIT_STACK, (8 << 20, hard))
+    try:
+        run_hls(program, inputs, model)
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))

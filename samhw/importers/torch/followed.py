@@ -138,7 +138,7 @@ class Followed(TorchFunctionMode):
         if tensor not in self._values:
             if tensor in self.sparse:
                 return None
-            is_plain = type(tensor) in (Tensor, nn.Parameter) and torch.func.debug_unwrap(tensor) is tensor
+            is_plain = type(tensor) in (Tensor, nn.Parameter) and not _is_wrapped(tensor)
             if not is_plain or tensor.layout != torch.strided:
                 return None
             # A constant that the module keeps beside its buffers.
@@ -261,7 +261,7 @@ class Followed(TorchFunctionMode):
         sources = self._sources_of(tensors)
         if len(leaves[0]) == len(leaves[1]):
             for traced, real in zip(*leaves, strict=True):
-                if isinstance(traced, Tensor) and isinstance(real, Tensor):
+                if isinstance(traced, Tensor) and isinstance(real, Tensor) and not _is_wrapped(real):
                     self._keep(traced, real, sources)
         return found
 
@@ -328,6 +328,11 @@ def _untraced(compute: Callable[[], T]) -> T:
             return compute()
 
     return _OUTSIDE.submit(outside).result()
+
+
+def _is_wrapped(tensor: Tensor) -> bool:
+    """Whether it is one of a transform of functions, such as vmap, and has no memory of its own."""
+    return torch.func.debug_unwrap(tensor) is not tensor
 
 
 def _copy(tensor: Tensor) -> Tensor:

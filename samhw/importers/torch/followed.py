@@ -1,7 +1,7 @@
 """The values of integers and conditions, followed beside the trace of a module: what they decide, the example
 arguments decide, which are fixed by that."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
 from typing import Any, TypeVar
@@ -62,13 +62,13 @@ class Followed(TorchFunctionMode):
         asked: how often a condition has been asked for that nobody knows.
     """
 
-    def __init__(
-        self, module: nn.Module, sparse: Mapping[str, Tensor], asserted: Collection[int] = ()
-    ) -> None:
-        """`asserted`: which of the unknown conditions, counted from 1, are taken to hold."""
+    def __init__(self, module: nn.Module, sparse: Mapping[str, Tensor], asserted: Mapping[int, bool]) -> None:
+        """`asserted`: what some of the unknown conditions, counted from 1, are taken to be."""
         super().__init__()
         self.asked, self._asserted = 0, asserted
-        buffers = dict(module.named_buffers(remove_duplicate=False))
+        parameters = module.named_parameters(remove_duplicate=False)
+        buffers = {name: part.detach() for name, part in parameters if part.numel() <= _SMALL}
+        buffers |= dict(module.named_buffers(remove_duplicate=False))
         self.sparse = SparseLayouts()
         self._sparse_parts = sparse
         self.fixed: set[int] = set()
@@ -119,7 +119,7 @@ class Followed(TorchFunctionMode):
         if name == "__bool__":
             self.asked += 1
             if self.asked in self._asserted:
-                return True
+                return self._asserted[self.asked]
         if name in places.BY_PLACES and "input" in kwargs:
             args, kwargs = (kwargs["input"], *args), {n: x for n, x in kwargs.items() if n != "input"}
         second = args[1] if len(args) > 1 else kwargs.get("mask", kwargs.get("repeats"))
@@ -310,6 +310,10 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 isinstance(index, Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1]
             )
         return op(*args, **(kwargs or {}))
+
+
+_SMALL = 64
+"""Elements of a parameter that may decide something; a greater one is not followed."""
 
 
 class _DrawsError(Exception):

@@ -256,7 +256,7 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
     line = f"\n  {users[-1].line}" if users else ""
     if "set_grad_enabled" in str(error):
         return InputError(
-            f"{place}{type(module).__name__} takes gradients as it runs (torch.func.grad, jacrev or autograd), "
+            f"{place}{type(module).__name__} takes gradients as it runs (torch.func.grad, jacrev), "
             f"which the importer does not follow; write the derivative with operators.{line}"
         )
     if re.search(r"\bexpected sparse|aten(::|\.)_(nnz|values|indices|sparse_)", first):

@@ -114,6 +114,8 @@ class Followed(TorchFunctionMode):
                 for tensor, value in zip(tensors, values, strict=True)
             ]
         is_known = all(value is not None for value in values) if tensors else name in _FACTORIES
+        if name == "cov" and not {"fweights", "aweights"} & set(kwargs):
+            return _covariance(*args, **kwargs)
         if is_known and name not in _DESCRIPTIONS:
             return self._beside(function, args, kwargs, tensors, values)
         if name == "__bool__":
@@ -345,6 +347,13 @@ def _copy(tensor: Tensor) -> Tensor:
 
 def _storage(tensor: Tensor) -> int:
     return int(tensor.untyped_storage()._cdata)
+
+
+def _covariance(input: Tensor, *, correction: int = 1) -> Tensor:
+    """That of rows, which PyTorch itself asks for weights that are not there."""
+    rows = input if input.dim() > 1 else input.reshape(1, -1)
+    apart = rows - rows.mean(1, keepdim=True)
+    return (apart @ apart.T / max(rows.shape[1] - correction, 0)).squeeze()
 
 
 def _like(tensor: Tensor) -> Tensor | None:

@@ -6,6 +6,7 @@ import torch
 from samhw.errors import InputError
 from samhw.importers.torch import import_module
 from samhw.lang.reference import evaluate_program
+from tests.importers.torch.agree import agree
 from tests.importers.torch.edge_values import CASES, Module
 
 leaves = torch.utils._pytree.tree_leaves
@@ -32,3 +33,9 @@ def test_the_variance_of_one_element_is_refused(name: str) -> None:
     module = Module(lambda x: getattr(torch, name)(x, 1))
     with pytest.raises(InputError, match="variance of 1 elements with a correction of 1, which"):
         import_module(module, (torch.randn(3, 1),))
+
+
+@pytest.mark.parametrize("function", [torch.cov, lambda x: torch.cov(x[0])])
+def test_covariances(function) -> None:
+    torch.manual_seed(0)
+    agree(Module(function), (torch.randn(3, 5),))

@@ -21,6 +21,7 @@ from samhw.errors import InputError, RunError
 from samhw.importers.torch import ImportedModule, import_module
 from samhw.importers.torch.export import without_fast_path
 from samhw.importers.torch.state import restored
+from samhw.importers.torch.ties import FirstOfEquals
 from samhw.lang import Example
 from samhw.lang.reference import Bounded
 from samhw.tensors import Tensor
@@ -125,14 +126,14 @@ def difference(ours: torch.Tensor, theirs: torch.Tensor) -> float:
 
 
 def outputs_of(module: nn.Module, arguments: Sequence[object]) -> Any:
-    """What the module gives, by the operators that it is imported of, in dense tensors. The module stays as
-    it is.
+    """What the module gives, by the operators that it is imported of, in dense tensors; of equal elements the
+    first ones. The module stays as it is.
 
     Raises:
         RunError: if PyTorch cannot run it.
     """
     try:
-        with torch.no_grad(), without_fast_path(), restored(module):
+        with torch.no_grad(), without_fast_path(), restored(module), FirstOfEquals():
             found = module(*arguments)
     except Exception as error:
         said = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0].partition(". ")[0]

@@ -82,36 +82,51 @@ def _traced(
     sparse: Mapping[str, Tensor],
 ) -> tuple[ExportedProgram, Followed]:
     """The exported program of a module that is followed, and what has followed it."""
-    asserted: set[int] = set()
+    asserted: dict[int, bool] = {}
     while True:
         follower = Followed(module, sparse, asserted)
         root = FollowedModule(module, follower, arguments)
         try:
-            with restored(module):
+            # What PyTorch prints of an attempt is not for the user.
+            with _quiet(), restored(module):
                 return torch.export.export(root, tuple(stand_ins), strict=False), follower
         except Exception as error:
             if "HigherOrderOp" in type(error).__name__:
                 # PyTorch captures the body of a loop by itself only where nobody else looks on.
                 return torch.export.export(root, tuple(stand_ins), strict=False), follower
-            if follower.asked in asserted or not _is_asserted(error):
+            answer = _asserted(error)
+            if follower.asked in asserted or answer is None:
                 raise
             # Once more, with what the assertion says.
-            asserted.add(follower.asked)
+            asserted[follower.asked] = answer
 
 
-def _is_asserted(error: Exception) -> bool:
-    """Whether the user's innermost line in an error's traceback belongs to an `assert`: what that says of
-    data is taken to hold."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_users(f.filename)]
+_CHECKING = Path(torch.__file__).parent / "distributions"
+"""Where PyTorch looks at data only to check them."""
+
+
+def _asserted(error: Exception) -> bool | None:
+    """What a condition has to be that the user's innermost line in an error's traceback asks for: that of an
+    `assert`, or of an `if` that does nothing but raise. What these say of data is taken to hold. None for any
+    other line."""
+    found = traceback.extract_tb(error.__traceback__)
+    frames = [f for f in found if _is_users(f.filename) or _CHECKING in Path(f.filename).parents]
     if not frames:
-        return False
+        return None
     frame = frames[-1]
     try:
         tree = ast.parse("".join(linecache.getlines(frame.filename)))
     except SyntaxError:
-        return False
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
-    return any(node.lineno <= (frame.lineno or 0) <= (node.end_lineno or 0) for node in found)
+        return None
+    for node in ast.walk(tree):
+        is_guard = isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise) and not node.orelse
+        if not is_guard and not isinstance(node, ast.Assert):
+            continue
+        test = node.test  # type: ignore[attr-defined]
+        if test.lineno <= (frame.lineno or 0) <= (test.end_lineno or 0):
+            is_denied = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+            return is_denied == is_guard
+    return None
 
 
 def _is_same(one: Tensor, other: Tensor) -> bool:
@@ -239,6 +254,11 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
             + (f"\n  {users[-1].line}" if users else "")
         )
     line = f"\n  {users[-1].line}" if users else ""
+    if "set_grad_enabled" in str(error):
+        return InputError(
+            f"{place}{type(module).__name__} takes gradients as it runs (torch.func.grad, jacrev), "
+            f"which the importer does not follow; write the derivative with operators.{line}"
+        )
     if re.search(r"\bexpected sparse|aten(::|\.)_(nnz|values|indices|sparse_)", first):
         return InputError(
             f"{place}{type(module).__name__} asks a sparse tensor for its parts, and is exported with a "

@@ -1,7 +1,7 @@
 """The values of integers and conditions, followed beside the trace of a module: what they decide, the example
 arguments decide, which are fixed by that."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
 from typing import Any, TypeVar
@@ -62,13 +62,13 @@ class Followed(TorchFunctionMode):
         asked: how often a condition has been asked for that nobody knows.
     """
 
-    def __init__(
-        self, module: nn.Module, sparse: Mapping[str, Tensor], asserted: Collection[int] = ()
-    ) -> None:
-        """`asserted`: which of the unknown conditions, counted from 1, are taken to hold."""
+    def __init__(self, module: nn.Module, sparse: Mapping[str, Tensor], asserted: Mapping[int, bool]) -> None:
+        """`asserted`: what some of the unknown conditions, counted from 1, are taken to be."""
         super().__init__()
         self.asked, self._asserted = 0, asserted
-        buffers = dict(module.named_buffers(remove_duplicate=False))
+        parameters = module.named_parameters(remove_duplicate=False)
+        buffers = {name: part.detach() for name, part in parameters if part.numel() <= _SMALL}
+        buffers |= dict(module.named_buffers(remove_duplicate=False))
         self.sparse = SparseLayouts()
         self._sparse_parts = sparse
         self.fixed: set[int] = set()
@@ -114,12 +114,14 @@ class Followed(TorchFunctionMode):
                 for tensor, value in zip(tensors, values, strict=True)
             ]
         is_known = all(value is not None for value in values) if tensors else name in _FACTORIES
+        if name == "cov" and not {"fweights", "aweights"} & set(kwargs):
+            return _covariance(*args, **kwargs)
         if is_known and name not in _DESCRIPTIONS:
             return self._beside(function, args, kwargs, tensors, values)
         if name == "__bool__":
             self.asked += 1
             if self.asked in self._asserted:
-                return True
+                return self._asserted[self.asked]
         if name in places.BY_PLACES and "input" in kwargs:
             args, kwargs = (kwargs["input"], *args), {n: x for n, x in kwargs.items() if n != "input"}
         second = args[1] if len(args) > 1 else kwargs.get("mask", kwargs.get("repeats"))
@@ -138,7 +140,7 @@ class Followed(TorchFunctionMode):
         if tensor not in self._values:
             if tensor in self.sparse:
                 return None
-            is_plain = type(tensor) in (Tensor, nn.Parameter) and torch.func.debug_unwrap(tensor) is tensor
+            is_plain = type(tensor) in (Tensor, nn.Parameter) and not _is_wrapped(tensor)
             if not is_plain or tensor.layout != torch.strided:
                 return None
             # A constant that the module keeps beside its buffers.
@@ -261,7 +263,7 @@ class Followed(TorchFunctionMode):
         sources = self._sources_of(tensors)
         if len(leaves[0]) == len(leaves[1]):
             for traced, real in zip(*leaves, strict=True):
-                if isinstance(traced, Tensor) and isinstance(real, Tensor):
+                if isinstance(traced, Tensor) and isinstance(real, Tensor) and not _is_wrapped(real):
                     self._keep(traced, real, sources)
         return found
 
@@ -312,6 +314,10 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return op(*args, **(kwargs or {}))
 
 
+_SMALL = 64
+"""Elements of a parameter that may decide something; a greater one is not followed."""
+
+
 class _DrawsError(Exception):
     """An operator draws random numbers, which nobody is to draw twice."""
 
@@ -330,12 +336,24 @@ def _untraced(compute: Callable[[], T]) -> T:
     return _OUTSIDE.submit(outside).result()
 
 
+def _is_wrapped(tensor: Tensor) -> bool:
+    """Whether it is one of a transform of functions, such as vmap, and has no memory of its own."""
+    return torch.func.debug_unwrap(tensor) is not tensor
+
+
 def _copy(tensor: Tensor) -> Tensor:
     return _untraced(lambda: tensor.detach().clone())
 
 
 def _storage(tensor: Tensor) -> int:
     return int(tensor.untyped_storage()._cdata)
+
+
+def _covariance(input: Tensor, *, correction: int = 1) -> Tensor:
+    """That of rows, which PyTorch itself asks for weights that are not there."""
+    rows = input if input.dim() > 1 else input.reshape(1, -1)
+    apart = rows - rows.mean(1, keepdim=True)
+    return (apart @ apart.T / max(rows.shape[1] - correction, 0)).squeeze()
 
 
 def _like(tensor: Tensor) -> Tensor | None:

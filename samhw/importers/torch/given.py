@@ -21,6 +21,11 @@ def check_arguments(arguments: Sequence[object]) -> None:
     for leaf in found:
         if isinstance(leaf, torch.Tensor):
             _check_tensor(leaf, "An argument")
+            if leaf.is_complex():
+                raise InputError(
+                    f"An argument is complex ({leaf.dtype}), and inputs are real; give it as "
+                    "torch.view_as_real(z), and have the module begin with torch.view_as_complex."
+                )
             if leaf.dtype not in _DTYPES:
                 raise InputError(f"An argument is of {leaf.dtype}; give numbers that NumPy has too.")
         elif not isinstance(leaf, bool | int | float | str | None):
@@ -50,6 +55,11 @@ def _check_tensor(tensor: torch.Tensor, what: str) -> None:
         raise InputError(f"{what} is of {tensor.dtype}; give its dequantize().")
     if tensor.is_floating_point() and tensor.dtype.itemsize == 1:
         raise InputError(f"{what} is of {tensor.dtype}; give it as torch.float32.")
+    if tensor.layout != torch.strided and tensor.dense_dim():
+        raise InputError(
+            f"{what} is a sparse tensor with dense dimensions, which are not stored as such; give "
+            "its to_dense().to_sparse()."
+        )
     try:
         check_torch_layout(tensor)
     except InputError as error:

@@ -14,7 +14,7 @@ from samhw.importers.torch.loops import UNROLL, loops_in
 from samhw.importers.torch.outputs import Outputs
 from samhw.importers.torch.rolled import RollError
 from samhw.importers.torch.state import held_tensors
-from samhw.importers.torch.value import Known
+from samhw.importers.torch.value import Host, Known
 from samhw.importers.torch.walk import GraphWalk
 from samhw.importers.torch.written import check_written
 
@@ -80,6 +80,11 @@ def _emitted(walked: GraphWalk, module: nn.Module, label: str) -> tuple[Emitted,
     if not outputs.computed and any(isinstance(output, Known) and not output.numel() for output in found):
         raise InputError(
             f"{type(module).__name__} gives an empty tensor for these arguments; there is nothing to compute."
+        )
+    if not outputs.computed and any(isinstance(output, Host) for output in found):
+        raise InputError(
+            f"{type(module).__name__} computes with integers and conditions alone, which the host does as it "
+            "loads them; give the data of the hardware as floating-point numbers (x.float())."
         )
     if not outputs.computed:
         raise InputError(

@@ -240,6 +240,8 @@ class GraphWalk:
         handler = handler_of(node.target)
         if node.target is torch.ops.higher_order.scan:
             return self.scan(*arguments)
+        if handler is None and name not in DECOMPOSED and _draws(node):
+            raise UnsupportedError("draws random numbers", "call model.eval(), or give them as an argument")
         if (empty := empty_of(node)) is not None:
             return Known(empty, self.build.result_name)
         if not name.startswith(OWN) and not any(isinstance(item, Value | Complex) for item in held):
@@ -311,8 +313,6 @@ class GraphWalk:
         handler: Handler | None,
     ) -> object:
         """What is computed of constants alone."""
-        if name in _RANDOM:
-            raise UnsupportedError("draws random numbers", "call model.eval(), or give them as an argument")
         source = arguments[0] if arguments else None
         if name in VIEWS and isinstance(source, Known) and handler is not None and source.tensor is None:
             rest = arguments[1:]
@@ -392,10 +392,6 @@ class GraphWalk:
 
 
 _MISSING = UnsupportedError("gives a result for which there is no hardware yet", "use its first result")
-_RANDOM = frozenset(
-    f"aten.{name}"
-    for name in ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "bernoulli")
-)
 _CHECKS = ("aten._assert", "aten.sym_constrain", "_assert")
 """What only checks, and computes nothing."""
 _MADE_OF_SHAPES = frozenset(
@@ -411,6 +407,11 @@ _MADE_OF_SHAPES = frozenset(
         "new_empty",
     )
 )
+
+
+def _draws(node: Node) -> bool:
+    """Whether an operator gives other numbers each time."""
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
 
 
 def _as_number(item: object) -> object:

@@ -100,8 +100,9 @@ def _read_header(source: TextFile) -> _Header:
         _, form, field, symmetry = words
         if form == "array" and field == "pattern":
             raise InputError(f"{source} line 1: an array cannot be a pattern: use coordinate")
-        lines = ((number, line.split()) for number, line in enumerate(file, start=2) if line[0] != "%")
-        number, sizes = next(((number, fields) for number, fields in lines if fields), (0, []))
+        lines = ((number, line.split()) for number, line in enumerate(file, start=2))
+        found = ((number, fields) for number, fields in lines if fields and not fields[0].startswith("%"))
+        number, sizes = next(found, (0, []))
     if not sizes:
         raise InputError(f"{source} ends before its size line: add one below the comments")
     wanted = "rows columns" if form == "array" else "rows columns entries"

@@ -50,7 +50,7 @@ def read_plain(file: IO[bytes], mark: bytes, skip: int, separator: str) -> Plain
         file.readline()
     comments = []
     line = file.readline()
-    while line.startswith(mark) or (line and not line.strip()):
+    while line and (not line.strip() or line.lstrip().startswith(mark)):
         if line.strip():
             comments.append(line)
         line = file.readline()

@@ -223,6 +223,14 @@ def put_slices(x: Tensor, y: Tensor, w: Tensor) -> tuple[Tensor, ...]:
     )
 
 
+def written_diagonals(x: Tensor) -> Tensor:
+    """Above and below the middle, of which the one is of numbers and the other of the tensor's."""
+    made = x.clone()
+    made.diagonal(1, 0, 2).zero_()
+    made.diagonal(-1, 1, 2).copy_(x.diagonal(-1, 1, 2) * 2)
+    return made
+
+
 def spread(x: Tensor, w: Tensor, b: Tensor) -> Iterator[Tensor]:
     """Transposed convolutions: windows side by side, apart and one over the other, and in groups."""
     wide = torch.cat([w, w], 2)[:, :, :3, None]
@@ -496,7 +504,9 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "dropout": unary(lambda x: F.dropout(x, 0.5, training=False) * 2),
     "embedding": indexed(lambda w, ids: F.embedding(ids, w), "ab"),
     "_embedding_bag": indexed(
-        lambda w, ids: sum(F.embedding_bag(ids.reshape(1, -1), w, mode=mode) for mode in ("sum", "mean")),
+        lambda w, ids: sum(
+            F.embedding_bag(ids.reshape(1, -1), w, mode=mode) for mode in ("sum", "mean", "max")
+        ),
         "ab",
     ),
     "index": indexed(lambda x, ids: x[ids].sum(1) + x[ids, ids], "aab"),
@@ -664,6 +674,18 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "erfc": unary(torch.erfc),
     "heaviside": binary(lambda a, b: torch.heaviside(F.relu(a), b) + torch.heaviside(a, b)),
     "hypot": binary(torch.hypot),
+    "copysign": binary(torch.copysign),
+    "erfinv": unary(lambda x: torch.erfinv(torch.tanh(x))),
+    "lgamma": unary(torch.lgamma),
+    "fmax": binary(lambda a, b: torch.fmax(a.log(), b)),
+    "fmin": binary(lambda a, b: torch.fmin(a, b.log())),
+    "nan_to_num": unary(lambda x: x.log().nan_to_num(0.5)),
+    "isnan": unary(lambda x: x.log().isnan()),
+    "isinf": unary(lambda x: F.relu(x).log().isinf()),
+    "signbit": unary(torch.signbit),
+    "nansum": along(lambda x, dim, keep: x.log().nansum(dim, keep)),
+    "diagonal_scatter": shaped(lambda x: written_diagonals(x), "abc"),
+    "as_strided_scatter": shaped(lambda x: x.clone().fill_diagonal_(0.5), "ab"),
     "logaddexp": binary(torch.logaddexp),
     "xlogy": binary(lambda a, b: torch.xlogy(F.relu(a), b), positive=True),
     "pairwise_distance": shaped(

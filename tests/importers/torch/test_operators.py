@@ -14,8 +14,8 @@ PAGE = Path(__file__).parents[3] / "docs" / "pytorch.md"
 
 
 BY_PYTORCH = {
-    *("chunk", "cross_entropy_loss", "flatten", "floor_divide", "frac", "index_add", "index_copy"),
-    *("instance_norm", "linalg_cross", "masked_fill", "movedim", "msort", "narrow", "nll_loss"),
+    *("chunk", "cross_entropy_loss", "flatten", "frac", "index_add", "index_copy"),
+    *("instance_norm", "linalg_cross", "masked_fill", "movedim", "msort", "nansum", "narrow", "nll_loss"),
     *("pairwise_distance", "prelu", "reflection_pad2d", "relu6", "replication_pad1d", "roll", "rsub"),
     *("split", "square", "std", "std_mean", "t", "threshold", "trace", "transpose", "unbind", "unflatten"),
 }

@@ -6,9 +6,21 @@ from samhw.importers.torch.decompositions import (
     fourier,
     functions,
     indexing,
+    quotients,
     reducing,
     resizing,
+    special,
     windows,
 )
 
-__all__ = ["cells", "fourier", "functions", "indexing", "reducing", "resizing", "windows"]
+__all__ = [
+    "cells",
+    "fourier",
+    "functions",
+    "indexing",
+    "quotients",
+    "reducing",
+    "resizing",
+    "special",
+    "windows",
+]

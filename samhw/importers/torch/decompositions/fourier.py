@@ -63,8 +63,7 @@ def polar(size: Tensor, angle: Tensor) -> Tensor:
 
 @decomposition("abs", of_complex=True)
 def complex_abs(x: Tensor) -> Any:
-    real, imag = _parts(x)
-    return (real * real + imag * imag).sqrt()
+    return torch.hypot(*_parts(x))
 
 
 @decomposition("angle")

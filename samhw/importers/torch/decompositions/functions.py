@@ -65,10 +65,12 @@ def atan(x: Tensor) -> Tensor:
 def atan2(y: Tensor, x: Tensor) -> Tensor:
     """Of the lesser coordinate by the greater one, and then from octant to octant."""
     across, up = x.abs(), y.abs()
-    most = torch.maximum(across, up)
-    part = _odd(ARCTANGENT, torch.minimum(across, up) / torch.where(most == 0, 1.0, most))
+    most, least = torch.maximum(across, up), torch.minimum(across, up)
+    slope = least / torch.where(most == 0, 1.0, most)
+    part = _odd(ARCTANGENT, torch.where(least == math.inf, 1.0, slope))
     steep = torch.where(across < up, math.pi / 2 - part, part)
-    return _sign(y) * torch.where(x < 0, math.pi - steep, steep)
+    angle = torch.where(torch.signbit(x), math.pi - steep, steep)
+    return torch.where(torch.signbit(y), -angle, angle)
 
 
 # Whole numbers
@@ -90,18 +92,6 @@ def ceil(x: Tensor) -> Tensor:
 def trunc(x: Tensor) -> Tensor:
     size = floor(x.abs())
     return torch.where(x < 0, -size, size)
-
-
-@decomposition("remainder")
-def remainder(a: Tensor, b: Tensor | float) -> Tensor:
-    """With the sign of the divisor."""
-    return a - b * floor(a / b)
-
-
-@decomposition("fmod")
-def fmod(a: Tensor, b: Tensor | float) -> Tensor:
-    """With the sign of what is divided."""
-    return a - b * trunc(a / b)
 
 
 @decomposition("rrelu")

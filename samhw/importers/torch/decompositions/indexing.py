@@ -26,6 +26,9 @@ from samhw.importers.torch.registry import decomposition
 
 __all__: list[str] = []
 
+_NONE, _MEAN, _GREATEST = 0, 1, 2
+"""The reductions of losses, of which 2 is the sum, and the modes of bags, of which 0 is."""
+
 # Taken
 
 
@@ -66,29 +69,33 @@ def gather(x: Tensor, dim: int, ids: Tensor, **_: object) -> Any:
 
 
 @decomposition("_embedding_bag", "_embedding_bag_forward_only", "embedding_bag")
-def embedding_bag(weight: Tensor, ids: Tensor, offsets: Tensor, *rest: Any) -> tuple[Any, None, None, None]:
-    """The sum of the rows of each bag, which begins at its offset, in one product of three.
-
-    Args:
-        rest: whether gradients are scaled; the mode, 0 for a sum and 1 for a mean; whether they are sparse;
-            and the weights of a sum.
-    """
-    mode = rest[1] if len(rest) > 1 else 0
-    if mode not in (0, 1):
-        raise UnsupportedError("takes the greatest of a bag", "use the modes 'sum' and 'mean'")
-    bags = len(offsets)
+def embedding_bag(
+    weight: Tensor,
+    ids: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> tuple[Any, None, None, None]:
+    """The sum (mode 0), the mean (1) or the greatest (2) of the rows of each bag, which begins at its offset;
+    0 for an empty one. Sum and mean are one product of three."""
+    bags = len(offsets) - include_last_offset
     bag = torch.searchsorted(offsets, torch.arange(len(ids)), right=True) - 1
-    weights = [] if len(rest) < 4 or rest[3] is None else [rest[3]]
-    if mode == 1:
-        number = torch.zeros(bags, dtype=torch.int64).scatter_add(0, bag, torch.ones_like(bag))
+    is_out = bag >= bags
+    if padding_idx is not None and padding_idx >= 0:
+        is_out = is_out | (ids == padding_idx)
+    ones = hot(torch.where(is_out, NOTHING, bag), sizes=[bags], order=[1, 0], over=1)
+    if mode == _GREATEST:
+        return contract("An,nd->Ad", ones, picked(weight, 0, ids), reduction="max"), None, None, None
+    weights = [] if per_sample_weights is None else [per_sample_weights]
+    if mode == _MEAN:
+        number = torch.zeros(len(offsets), dtype=torch.int64).scatter_add(0, bag, (~is_out).long())
         weights.append(1 / number[bag].clamp_min(1))
-    ones = hot(bag, sizes=[bags], order=[1, 0], over=1)
     equation = f"An,nv{',n' * len(weights)},vd->Ad"
     return contract(equation, ones, hot(ids, sizes=[len(weight)]), *weights, weight), None, None, None
-
-
-_NONE, _MEAN = 0, 1
-"""The reductions of losses by their numbers; 2 is the sum."""
 
 
 @decomposition("nll_loss_forward", "nll_loss2d_forward")
@@ -289,15 +296,16 @@ def scatter_reduce(
 ) -> Any:
     """As much of the source as there are indices."""
     held = _tensor(source)
+    held = held if held.dim() or reduce == "last" else held.expand(ids.shape)
     for d, size in enumerate(ids.shape if held.dim() else ()):
         held = held.narrow(d, 0, size)
     return put(x, at_each(x, dim, ids), held, reduce, include_self=include_self) if ids.numel() else x
 
 
 @decomposition("scatter")
-def scatter(x: Tensor, dim: int, ids: Tensor, source: Tensor | float) -> Any:
+def scatter(x: Tensor, dim: int, ids: Tensor, source: Tensor | float, *, reduce: str = "last") -> Any:
     """A number, or elements of a tensor, to a place each."""
-    return scatter_reduce(x, dim, ids, source, "last")
+    return scatter_reduce(x, dim, ids, source, {"add": "sum", "multiply": "prod"}.get(reduce, reduce))
 
 
 @decomposition("scatter_add")
@@ -325,6 +333,28 @@ def select_scatter(x: Tensor, source: Tensor, dim: int, place: int) -> Tensor:
     dim %= x.dim()
     is_there = torch.arange(x.shape[dim]) == place % x.shape[dim]
     return torch.where(spread(is_there, x.dim() - 1 - dim), source.unsqueeze(dim), x)
+
+
+@decomposition("diagonal_scatter")
+def diagonal_scatter(x: Tensor, source: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Along each row, or each column, what the diagonal has there."""
+    moved = x.movedim((dim1, dim2), (-2, -1))
+    rows, columns = moved.shape[-2:]
+    is_there = torch.arange(columns) - torch.arange(rows)[:, None] == offset
+    size = rows if offset >= 0 else columns
+    line = F.pad(source, (0, size - source.shape[-1])).unsqueeze(-1 if offset >= 0 else -2)
+    return torch.where(is_there, line, moved).movedim((-2, -1), (dim1, dim2))
+
+
+@decomposition("as_strided_scatter")
+def as_strided_scatter(
+    x: Tensor, source: Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None = None
+) -> Any:
+    """To the places that a view by strides has in the elements as they lie."""
+    if not x.is_contiguous():
+        raise UnsupportedError("writes by strides where elements lie in another order", "call contiguous()")
+    places = torch.arange(x.numel()).as_strided(size, stride, offset or 0).reshape(-1)
+    return index_put(x.reshape(-1), [places], source.reshape(-1)).reshape(x.shape)
 
 
 @decomposition("copy")

@@ -41,10 +41,17 @@ def variance(
         dim, unbiased = None, dim
     correction = correction if unbiased is None else float(unbiased)
     dims = chosen(x, dim)
-    number = math.prod(x.shape[n] for n in dims) - (1 if correction is None else correction)
+    size = math.prod(x.shape[n] for n in dims)
+    number = size - (1 if correction is None else correction)
+    if number <= 0:
+        raise UnsupportedError(
+            f"takes the variance of {size} elements with a correction of {size - number:g}, which is NaN or "
+            "infinite",
+            "set correction=0, or give it more elements",
+        )
     mean = x.mean(dims, keepdim=True)
     apart = x - mean
-    found = (apart * apart * (1 / max(number, 1e-300))).sum(dims, keepdim=keepdim)
+    found = (apart * apart * (1 / number)).sum(dims, keepdim=keepdim)
     return found, mean if keepdim else mean.squeeze(dims), apart
 
 
@@ -215,6 +222,8 @@ def log_softmax(x: Tensor, dim: int, *_: object, **__: object) -> Tensor:
 def logsumexp(x: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     dims = chosen(x, dim)
     most = x.amax(dims, True)
+    # An infinity has no difference from itself.
+    most = torch.where(most.abs() == math.inf, 0.0, most)
     sums = (x - most).exp().sum(dims, keepdim=keepdim)
     return sums.log() + (most if keepdim else most.squeeze(dims))
 

@@ -4,10 +4,12 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import cast
+
+import torch
 
 from samhw.importers.core import UnsupportedError, Value, check_unmasked
 from samhw.importers.torch import host
-from samhw.importers.torch.complex_pair import is_zero
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
@@ -44,12 +46,10 @@ __all__: list[str] = []
 Maker = Callable[..., Expr]
 
 
-def register(names: str, make: Maker, *, condition: bool = False, of_conditions: bool = False) -> None:
+def register(names: str, make: Maker, *, condition: bool = False) -> None:
     """An operator that is one expression of its arguments, each of which stands in it once."""
 
     def handler(importer: Importer, *arguments: Operand, **_: object) -> Value:
-        if of_conditions:
-            arguments = tuple(map(importer.masks.condition, arguments))
         return importer.elementwise(make, *arguments, condition=condition)
 
     for name in names.split():
@@ -119,8 +119,8 @@ for _names, _function in (("exp", exp), ("relu", relu), ("sigmoid", sigmoid)):
     register_vanishing(_names, _function)
 
 _OF_TWO: dict[str, Maker] = {
-    "hypot": lambda a, b: sqrt(a * a + b * b),
-    "logaddexp": lambda a, b: max_(a, b) + log(1 + exp(-abs_(a - b))),
+    # Equal infinities have no difference.
+    "logaddexp": lambda a, b: max_(a, b) + log(1 + exp(-select(eq(a, b), 0, abs_(a - b)))),
     "xlogy special_xlogy": lambda a, b: select(eq(a, 0), 0, a * log(b)),
     "heaviside": lambda a, b: select(eq(a, 0), b, lt(0, a)),
 }
@@ -140,13 +140,35 @@ for _names, _function in _CONDITIONS.items():
     register(_names, _function, condition=True)
 
 _OF_CONDITIONS: dict[str, Maker] = {
-    "logical_and bitwise_and": lambda a, b: a * b,
-    "logical_or bitwise_or": max_,
-    "logical_xor bitwise_xor": lambda a, b: 1 - eq(a, b),
-    "bitwise_not": lambda a: eq(a, 0),
+    "and": lambda a, b: a * b,
+    "or": max_,
+    "xor": lambda a, b: 1 - eq(a, b),
+    "not": lambda a: eq(a, 0),
 }
+
+
+def register_of_conditions(name: str, make: Maker) -> None:
+    """What is said of conditions, and of their bits, which are the same. Of numbers the former asks whether
+    they are 0."""
+
+    def of_bits(importer: Importer, *arguments: Operand) -> Value:
+        given = tuple(map(importer.masks.condition, arguments))
+        return importer.elementwise(make, *given, condition=True)
+
+    def logical(importer: Importer, *arguments: Operand) -> Value:
+        given = [
+            x if importer.masks.is_condition(x) else importer.elementwise(lambda e: 1 - eq(e, 0), x)
+            for x in arguments
+        ]
+        return importer.elementwise(make, *given, condition=True)
+
+    operator(f"bitwise_{name}")(of_bits)
+    if name != "not":
+        operator(f"logical_{name}")(logical)
+
+
 for _names, _function in _OF_CONDITIONS.items():
-    register(_names, _function, condition=True, of_conditions=True)
+    register_of_conditions(_names, _function)
 
 
 _SOFT_END = 20.0
@@ -166,6 +188,28 @@ def clamp(x: Expr, least: float | None = None, greatest: float | None = None) ->
     return made if greatest in (None, math.inf) else min_(made, greatest)
 
 
+@operator("clamp", "clip")
+def import_clamp(
+    importer: Importer, x: Operand, min: Operand | None = None, max: Operand | None = None
+) -> Value:
+    """Between numbers, or tensors."""
+    if not all(bound is None or isinstance(bound, int | float) for bound in (min, max)):
+        for function, bound in ((max_, min), (min_, max)):
+            x = x if bound is None else importer.elementwise(function, x, bound)
+        return importer.value(x)
+    return importer.elementwise(lambda e: clamp(e, min, max), importer.materialized(x))  # type: ignore[arg-type]
+
+
+@operator("clamp_min")
+def import_clamp_min(importer: Importer, x: Operand, least: Operand) -> Value:
+    return import_clamp(importer, x, least)
+
+
+@operator("clamp_max")
+def import_clamp_max(importer: Importer, x: Operand, greatest: Operand) -> Value:
+    return import_clamp(importer, x, None, greatest)
+
+
 def elu(x: Expr, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Expr:
     low = exp(min_(x, 0) * input_scale) - 1
     made = relu(x) + low * alpha
@@ -177,11 +221,21 @@ def sinc(x: Expr) -> Expr:
     return select(eq(x, 0), 1, sin(angle) / angle)
 
 
+_GREAT = 1e9
+"""From where on 1 is nothing beside the square, in any type."""
+
+
 def asinh(x: Expr) -> Expr:
-    """Of the magnitude: of a negative number the sum would cancel."""
+    """Of the magnitude: of a negative number the sum would cancel. The square of a great one overflows."""
     size = abs_(x)
-    found = log(size + sqrt(size * size + 1))
+    found = select(lt(_GREAT, size), log(size) + math.log(2), log(size + sqrt(size * size + 1)))
     return select(lt(x, 0), -found, found)
+
+
+def acosh(x: Expr) -> Expr:
+    """log(x + sqrt(x^2 - 1)), where nothing overflows and nothing cancels."""
+    share = reciprocal(x)
+    return log(x) + log(1 + sqrt((1 - share) * (1 + share)))
 
 
 def error_function(x: Expr, *, rest: bool) -> Expr:
@@ -202,9 +256,6 @@ def gelu_of(x: Expr, approximate: str = "none") -> Expr:
 
 for _names, _function, _parameters in (
     ("softplus", softplus, 2),
-    ("clamp clip", clamp, 2),
-    ("clamp_min", lambda x, least: clamp(x, least), 1),
-    ("clamp_max", lambda x, greatest: min_(x, greatest), 1),
     ("hardtanh", lambda x, min_val=-1.0, max_val=1.0: clamp(x, min_val, max_val), 2),
     ("hardsigmoid", lambda x: clamp(x + 3.0, 0, 6) * (1 / 6), 0),
     ("hardswish", lambda x: x * clamp(x + 3.0, 0, 6) * (1 / 6), 0),
@@ -222,7 +273,7 @@ for _names, _function, _parameters in (
     ("cosh", lambda x: (exp(x) + exp(-x)) * 0.5, 0),
     ("tanhshrink", lambda x: x - tanh(x), 0),
     ("asinh", asinh, 0),
-    ("acosh", lambda x: log(x + sqrt(x * x - 1)), 0),
+    ("acosh", acosh, 0),
     ("atanh", lambda x: log((1 + x) / (1 - x)) * 0.5, 0),
     ("erf special_erf", partial(error_function, rest=False), 0),
     ("erfc special_erfc", partial(error_function, rest=True), 0),
@@ -235,28 +286,44 @@ def import_leaky_relu(importer: Importer, x: Operand, slope: float = 0.01) -> Va
     return importer.elementwise(lambda e: leaky_relu(e, slope), x)
 
 
+def without(importer: Importer, x: Operand, other: Operand, number: float) -> Value | None:
+    """The first operand as the result broadcasts it, if the other one is this number all over, which changes
+    nothing, or only the sign of a zero; None if it is not."""
+    if isinstance(other, Known):
+        is_number = other.held is None and host.uniform(other.dense()) == number
+    else:
+        is_number = isinstance(other, int | float) and other == number
+    if not is_number or importer.masks.is_condition(x):
+        return None
+    shape = torch.broadcast_shapes(importer.shape(x), importer.shape(other))
+    return importer.views.expand(importer.value(x), list(shape))
+
+
 @operator("add", masked=True)
 def import_add(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
     if importer.masks.is_condition(a) and importer.masks.is_condition(b):
         return importer.elementwise(max_, a, b, condition=True)
     a, b = importer.masks.unmasked_sum(a, b) if alpha == 1 else (a, b)
-    if is_zero(a) and importer.shape(a) == importer.shape(b) and alpha == 1:
-        return importer.value(b)
-    if is_zero(b) and importer.shape(a) == importer.shape(b):
-        return importer.value(a)
+    if alpha == 1 and (left := without(importer, b, a, 0)) is not None:
+        return left
+    if (left := without(importer, a, b, 0)) is not None:
+        return left
     return importer.elementwise(lambda x, y: x + (y if alpha == 1 else y * alpha), a, b)
 
 
 @operator("sub", masked=True)
 def import_sub(importer: Importer, a: Operand, b: Operand, *, alpha: float = 1) -> Value:
     check_unmasked(b)
-    if is_zero(b) and importer.shape(a) == importer.shape(b):
-        return importer.value(a)
+    if (left := without(importer, a, b, 0)) is not None:
+        return left
     return importer.elementwise(lambda x, y: x - (y if alpha == 1 else y * alpha), a, b)
 
 
 @operator("mul", masked=True)
 def import_mul(importer: Importer, a: Operand, b: Operand) -> Value:
+    for x, other in ((a, b), (b, a)):
+        if (left := without(importer, x, other, 1)) is not None:
+            return left
     both = importer.masks.is_condition(a) and importer.masks.is_condition(b)
     return importer.elementwise(lambda x, y: x * y, a, b, condition=both)
 
@@ -266,8 +333,11 @@ def import_div(importer: Importer, a: Operand, b: Operand, *, rounding_mode: str
     check_unmasked(b)
     if rounding_mode is not None:
         check_unmasked(a)
-        found: Value = importer.call(rounding_mode, importer.elementwise(lambda x, y: x / y, a, b))
-        return found
+        if rounding_mode == "floor":
+            return cast(Value, importer.call("floor_divide", a, b))
+        return cast(Value, importer.call("trunc", importer.elementwise(lambda x, y: x / y, a, b)))
+    if (left := without(importer, a, b, 1)) is not None:
+        return left
     if isinstance(b, int | float) and b:
         return importer.elementwise(lambda x: x * (1 / b), a)
     return importer.elementwise(lambda x, y: x / y, a, b)
@@ -292,8 +362,10 @@ def import_pow(importer: Importer, x: Operand, power: Operand) -> Value:
     if float(power) in roots:
         return importer.elementwise(roots[float(power)], x)
     if float(power) != int(power):
-        # Of negative numbers that is NaN in PyTorch too.
-        return importer.elementwise(lambda e: exp(log(e) * power), x)
+        # Of negative numbers that is NaN in PyTorch too, but for the infinite one.
+        return importer.elementwise(
+            lambda e, least: exp(log(select(eq(e, least), -e, e)) * power), x, -math.inf
+        )
     if power == 0:
         return importer.build.literal(1.0, importer.build.shape(x))
     if not 1 <= abs(power) <= 16:

@@ -50,7 +50,9 @@ def import_dropout(importer: Importer, x: Operand, p: float, train: bool) -> Val
 
 
 @operator("view", "reshape", view=True)
-def import_view(importer: Importer, x: Operand, shape: Sequence[int], *_: object) -> Value:
+def import_view(importer: Importer, x: Operand, shape: Sequence[int] | torch.dtype, *_: object) -> Value:
+    if isinstance(shape, torch.dtype):
+        raise UnsupportedError(f"reads the bits of numbers as {shape}", "convert the numbers by .to()")
     return importer.views.view(importer.value(x), list(shape))
 
 

@@ -1,0 +1,68 @@
+"""What looks at data only to check them, and what parameters decide."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from samhw.errors import InputError
+from samhw.importers.torch import import_module
+from tests.importers.torch.agree import agree
+from tests.importers.torch.edge_values import Module
+
+
+def raises_unless(x: Tensor) -> Tensor:
+    if not torch.isfinite(x).all():
+        raise ValueError("not finite")
+    return x * 2
+
+
+def raises_if(x: Tensor) -> Tensor:
+    if (x > 100).any():
+        raise ValueError("too large")
+    return x * 2
+
+
+def log_probability(x: Tensor) -> Tensor:
+    return torch.distributions.Normal(x, torch.ones(3)).log_prob(x * 0.5)
+
+
+@pytest.mark.parametrize("function", [raises_unless, raises_if, log_probability])
+def test_a_guard_that_raises_is_taken_to_hold(function, capfd) -> None:
+    agree(Module(function), (torch.tensor([1.0, -2.0, 0.5]),))
+    assert not capfd.readouterr().err
+
+
+class Switched(nn.Module):
+    def __init__(self, number: float) -> None:
+        super().__init__()
+        self.switch = nn.Parameter(torch.tensor(number))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * 2 if self.switch > 0 else x * 3
+
+
+@pytest.mark.parametrize("number", [1.0, -1.0])
+def test_a_parameter_decides(number: float) -> None:
+    agree(Switched(number), (torch.randn(3),))
+
+
+REFUSED = {
+    "complex": (lambda z: torch.view_as_real(z), torch.ones(2, dtype=torch.complex64), "view_as_real"),
+    "hybrid": (
+        lambda s: s.to_dense() * 2,
+        torch.sparse_coo_tensor([[0, 2]], torch.ones(2, 3), (4, 3), check_invariants=True),
+        "with dense dimensions",
+    ),
+    "integers": (lambda x: x * x, torch.tensor([1, 2]), "integers and conditions alone"),
+    "bits": (lambda x: x.view(torch.int32), torch.ones(2), "reads the bits of numbers"),
+    "random": (lambda x: x + torch.randn_like(x), torch.ones(2), "draws random numbers"),
+    "normal": (lambda x: torch.normal(x, 1.0), torch.ones(2), "draws random numbers"),
+    "gradient": (torch.func.grad(lambda x: (x**3).sum()), torch.ones(2), "takes gradients as it runs"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_says_why(name: str) -> None:
+    function, argument, said = REFUSED[name]
+    with pytest.raises(InputError, match=said):
+        import_module(Module(function), (argument,))

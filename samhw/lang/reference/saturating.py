@@ -100,7 +100,7 @@ class Saturating(RunningError):
         bottom = self.lowest + self.unit * ((a[MIRRORED] > 0) | is_scaled)
         share = np.where(is_scaled, 1 / np.maximum(a[SHRINK], 1), 1)
         may_fall = is_scaled | (above > self.greatest)
-        may_rise = is_scaled | (below < self.lowest)
+        may_rise = is_scaled | (below < bottom)
         least = np.where(may_fall, np.minimum(low, share * self.greatest + below), low)
         most = np.where(may_rise, np.maximum(high, share * bottom + above), high)
         return least, most

@@ -30,8 +30,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # of them and give nothing.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-SMOKE, SLOW = choose.listed(choose.SMOKE), choose.listed(choose.SLOW)
-"""The tests of the round of a minute, and the functions of tests that are slow."""
+SMOKE, SLOW, DEEP = (choose.listed(file) for file in (choose.SMOKE, choose.SLOW, choose.DEEP))
+"""The tests of the round of a minute, the functions of tests that are slow, and their cases that are for the
+nightly alone."""
 
 EVERY = 30.0
 """Seconds between two lines."""
@@ -130,8 +131,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.smoke)
         if item.nodeid.partition("[")[0] in SLOW:
             item.add_marker(pytest.mark.slow)
+        if item.nodeid in DEEP and not item.get_closest_marker("nightly"):
+            item.add_marker(pytest.mark.nightly)
     if not THOROUGH and config.option.markexpr not in ("nightly", "smoke"):
-        late = set(_for_the_nightly(items))
+        late = {item for item in items if item.nodeid in DEEP}.union(_for_the_nightly(items))
         if late:
             config.hook.pytest_deselected(items=list(late))
             items[:] = [item for item in items if item not in late]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rounds.choose import SLOW, SMOKE, listed
+from tests.rounds import choose
 
 CONFTEST = Path(__file__).with_name("conftest.py")
 FINDS_TESTS = os.environ | {"PYTHONPATH": str(CONFTEST.parents[1])}
@@ -87,10 +87,10 @@ def test_depth_is_for_the_nightly(thorough: str, words: list[str], told: str, tm
     assert told in subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=env).stdout
 
 
-@pytest.mark.parametrize("file", [SMOKE, SLOW], ids=lambda file: file.name)
+@pytest.mark.parametrize("file", [choose.SMOKE, choose.SLOW, choose.DEEP], ids=lambda file: file.name)
 def test_lists_name_tests_that_there_are(file: Path) -> None:
     root = CONFTEST.parents[1]
-    for name in listed(file):
+    for name in choose.listed(file):
         path, _, test = name.partition("::")
         assert f"def {test.partition('[')[0].rpartition('::')[2]}(" in (root / path).read_text(
             encoding="utf-8"

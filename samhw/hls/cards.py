@@ -3,10 +3,10 @@
 import re
 from typing import NamedTuple
 
-__all__ = ["CARDS", "Card", "Memory", "is_device", "memory_of", "part_of", "ram_of"]
+__all__ = ["CARDS", "Banks", "Card", "is_device", "memory_of", "part_of", "ram_of"]
 
 
-class Memory(NamedTuple):
+class Banks(NamedTuple):
     """What kernels reach through m_axi."""
 
     kind: str
@@ -24,7 +24,7 @@ class Card(NamedTuple):
     """Of 36 Kb (DS890; of the Alveo cards, their product pages' data sheets)."""
     ultra_rams: int
     """Of 288 Kb."""
-    memory: Memory | None = None
+    memory: Banks | None = None
     """None where that is left to the platform."""
 
     @property
@@ -36,10 +36,10 @@ class Card(NamedTuple):
 CARDS = {
     "f1": Card("xcvu9p-flgb2104-2-i", 2_160, 960),
     "f2": Card("xcvu47p-fsvh2892-2-e", 2_016, 960),
-    "u50": Card("xcu50-fsvh2104-2-e", 1_344, 640, Memory("HBM", 32, 256 << 20)),
-    "u55c": Card("xcu55c-fsvh2892-2L-e", 2_016, 960, Memory("HBM", 32, 512 << 20)),
-    "u250": Card("xcu250-figd2104-2L-e", 2_688, 1_280, Memory("DDR", 4, 16 << 30)),
-    "u280": Card("xcu280-fsvh2892-2L-e", 2_016, 960, Memory("HBM", 32, 256 << 20)),
+    "u50": Card("xcu50-fsvh2104-2-e", 1_344, 640, Banks("HBM", 32, 256 << 20)),
+    "u55c": Card("xcu55c-fsvh2892-2L-e", 2_016, 960, Banks("HBM", 32, 512 << 20)),
+    "u250": Card("xcu250-figd2104-2L-e", 2_688, 1_280, Banks("DDR", 4, 16 << 30)),
+    "u280": Card("xcu280-fsvh2892-2L-e", 2_016, 960, Banks("HBM", 32, 256 << 20)),
 }
 
 
@@ -65,6 +65,6 @@ def ram_of(part: str) -> int | None:
     return next((card.ram_bytes for card in CARDS.values() if card.part == part), None)
 
 
-def memory_of(part: str) -> Memory | None:
+def memory_of(part: str) -> Banks | None:
     """The memory of the card that has the device, where it is known."""
     return next((card.memory for card in CARDS.values() if card.part == part), None)

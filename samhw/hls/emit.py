@@ -16,7 +16,7 @@ from samhw.hls.interface import PointerArgument, kernel_ports, port_uses, sequen
 from samhw.hls.ip import float_operators
 from samhw.hls.library import library
 from samhw.hls.lower import lower
-from samhw.hls.masters import STATUS, Masters, Port, masters
+from samhw.hls.masters import STATUS, AxiPort, Masters, masters
 from samhw.hls.off_chip import BURST, LINE_BYTES, OUTSTANDING, memories_off_chip
 from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
 from samhw.hls.templates import render
@@ -210,7 +210,7 @@ def _masters(
         width = word_width(design.stored(port.memory), arch)
         kind = "lines" if port.off_chip else f"{width} bits"
         size = port.memory.words * width // 8
-        counted.append(Port(port.name, port.memory.name, size, kind, uses.get(port.name, frozenset())))
+        counted.append(AxiPort(port.name, port.memory.name, size, kind, uses.get(port.name, frozenset())))
     return masters(program.top, counted, memory_of(options.part), by_turns=program.is_sequence)
 
 

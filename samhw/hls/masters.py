@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from samhw.errors import InputError
-from samhw.hls.cards import Memory
+from samhw.hls.cards import Banks
 
-__all__ = ["STATUS", "Masters", "Port", "masters"]
+__all__ = ["STATUS", "AxiPort", "Masters", "masters"]
 
 MOST = 15
 """Masters of one bank."""
@@ -20,7 +20,7 @@ STATUS = "gmem_status"
 
 
 @dataclass(frozen=True)
-class Port:
+class AxiPort:
     """What counts of a port.
 
     Attributes:
@@ -42,7 +42,7 @@ class Port:
         """Whether a process writes through it."""
         return any(use == "write" for _, use in self.uses)
 
-    def meets(self, other: "Port") -> bool:
+    def meets(self, other: "AxiPort") -> bool:
         """Whether both are read, or both written, at the same time."""
         return not self.uses.isdisjoint(other.uses)
 
@@ -65,7 +65,7 @@ class Masters:
         return [port for port, own in self.bundles.items() if own == bundle]
 
 
-def masters(kernel: str, ports: Sequence[Port], memory: Memory | None, *, by_turns: bool) -> Masters:
+def masters(kernel: str, ports: Sequence[AxiPort], memory: Banks | None, *, by_turns: bool) -> Masters:
     """The masters of a kernel's ports.
 
     Args:
@@ -96,14 +96,14 @@ def masters(kernel: str, ports: Sequence[Port], memory: Memory | None, *, by_tur
     return Masters(bundles, aliases, _banks(kernel, ports, bundles, memory) if memory else {})
 
 
-def _by_memory(ports: Sequence[Port]) -> dict[str, list[Port]]:
-    found: dict[str, list[Port]] = {}
+def _by_memory(ports: Sequence[AxiPort]) -> dict[str, list[AxiPort]]:
+    found: dict[str, list[AxiPort]] = {}
     for port in ports:
         found.setdefault(port.memory, []).append(port)
     return found
 
 
-def _together(ports: Sequence[Port]) -> Iterator[list[Port]]:
+def _together(ports: Sequence[AxiPort]) -> Iterator[list[AxiPort]]:
     """The ports that must have one master: those of a memory that is written, if none of them meet. If some
     do, each has its own, since ALIAS takes ports of different masters."""
     for own in _by_memory(ports).values():
@@ -114,13 +114,13 @@ def _together(ports: Sequence[Port]) -> Iterator[list[Port]]:
             yield own
 
 
-def _shared(groups: Sequence[Sequence[Port]], room: int, *, loose: bool) -> list[list[Port]]:
+def _shared(groups: Sequence[Sequence[AxiPort]], room: int, *, loose: bool) -> list[list[AxiPort]]:
     """The ports of each master, in the order of the kernel's ports: as many masters as there is room for if
     `loose`, else as few as may be."""
     kinds = {group[0].kind for group in groups}
-    found: list[list[Port]] = []
+    found: list[list[AxiPort]] = []
 
-    def size(ports: Sequence[Port]) -> int:
+    def size(ports: Sequence[AxiPort]) -> int:
         return sum(port.size for port in ports)
 
     # Those that meet others first, and among them the readers, which are more than the writers; then the
@@ -136,11 +136,11 @@ def _shared(groups: Sequence[Sequence[Port]], room: int, *, loose: bool) -> list
     return sorted(found, key=lambda shared: min(order[port.name] for port in shared))
 
 
-def _uses(group: Sequence[Port]) -> set[tuple[int, str]]:
+def _uses(group: Sequence[AxiPort]) -> set[tuple[int, str]]:
     return set().union(*(port.uses for port in group))
 
 
-def _may_share(shared: Sequence[Port], group: Sequence[Port]) -> bool:
+def _may_share(shared: Sequence[AxiPort], group: Sequence[AxiPort]) -> bool:
     """Whether ports may join those of a master: they never meet, and those of a memory that is written would
     be together already."""
     return shared[0].kind == group[0].kind and not any(
@@ -148,17 +148,19 @@ def _may_share(shared: Sequence[Port], group: Sequence[Port]) -> bool:
     )
 
 
-def _banks(kernel: str, ports: Sequence[Port], bundles: Mapping[str, str], memory: Memory) -> dict[str, str]:
+def _banks(
+    kernel: str, ports: Sequence[AxiPort], bundles: Mapping[str, str], memory: Banks
+) -> dict[str, str]:
     """The banks of each port. What one master or one memory joins lies in the same ones: in one, or as many
     in a row as hold it. The largest come first, each to where the fewest masters are."""
-    joined: list[tuple[set[str], list[Port]]] = [({STATUS}, [])]
+    joined: list[tuple[set[str], list[AxiPort]]] = [({STATUS}, [])]
     for port in ports:
         meets = [part for part in joined if any(_is_joined(port, p, bundles) for p in part[1])]
         joined = [part for part in joined if part not in meets]
         own = [p for _, some in meets for p in some]
         joined.append((set().union({bundles[port.name]}, *(part[0] for part in meets)), [*own, port]))
 
-    def size(part: tuple[set[str], list[Port]]) -> int:
+    def size(part: tuple[set[str], list[AxiPort]]) -> int:
         return sum({port.memory: port.size for port in part[1]}.values())
 
     taken = [0] * memory.banks
@@ -183,5 +185,5 @@ def _banks(kernel: str, ports: Sequence[Port], bundles: Mapping[str, str], memor
     return {name: found[name] for name in (*(port.name for port in ports), "status")}
 
 
-def _is_joined(a: Port, b: Port, bundles: Mapping[str, str]) -> bool:
+def _is_joined(a: AxiPort, b: AxiPort, bundles: Mapping[str, str]) -> bool:
     return a.memory == b.memory or bundles[a.name] == bundles[b.name]

@@ -129,7 +129,7 @@ class Bench:
         lines += [f"    index_t {name} = {self.graph.extents[repeat]};" for repeat, name in to.steps.items()]
         lines += [f'    stream<{s.type}> {s.name}("{s.name}");' for s in to.streams]
         lines += [f"    error_code {name};" for name in to.errors]
-        lines += [f"    unsigned {name} = 0;" for name in to.counts.values()]
+        lines += [f"    unsigned {name} = 0;" for name in (*to.begins.values(), *to.counts.values())]
         for process in to.processes:
             template = f"<{', '.join(process.template)}>" if process.template else ""
             arguments = ", ".join(map(argument_text, process.arguments))
@@ -139,8 +139,13 @@ class Bench:
             for k, case in enumerate(self.cases)
             for p in case.node.outputs
         ]
+        written = {
+            f"{name}_{k}": words for k, case in enumerate(self.cases) for name, words in case.written.items()
+        }
         for p in to.outputs:
-            lines.append(f"    for (unsigned n = 0; n < {to.counts[p.name]}; ++n)")
+            # Off the chip nobody asks how many words there are.
+            count = to.counts.get(p.name, f"unsigned({len(written[p.memory.name])})")
+            lines.append(f"    for (unsigned n = 0; n != {count}; ++n)")
             lines.append(f'        std::printf("%u ", {p.name}[n].to_uint());')
             lines.append('    std::printf("\\n");')
         lines += [f"    if ({name} != 0) return 1;" for name in to.errors]

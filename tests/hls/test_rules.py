@@ -16,8 +16,8 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.hls import Options
-from samhw.hls.cards import Memory
-from samhw.hls.masters import Port, masters
+from samhw.hls.cards import Banks
+from samhw.hls.masters import AxiPort, masters
 from samhw.lang import kernel_names, model_names, parse
 from samhw.targets.running.hls import project_files
 from tests.hls import rules, test_kernels, test_models
@@ -80,12 +80,12 @@ def test_projects(case: str | tuple[str, str]) -> None:
                 rules.check_canonical(project)
 
 
-def port(name: str, *uses: tuple[int, str], memory: str = "", size: int = 4, kind: str = "lines") -> Port:
-    return Port(name, memory or name, size, kind, frozenset(uses))
+def port(name: str, *uses: tuple[int, str], memory: str = "", size: int = 4, kind: str = "lines") -> AxiPort:
+    return AxiPort(name, memory or name, size, kind, frozenset(uses))
 
 
 R0, W0, R1, W1 = (0, "read"), (0, "write"), (1, "read"), (1, "write")
-DDR = Memory("DDR", 4, 1 << 30)
+DDR = Banks("DDR", 4, 1 << 30)
 
 
 def test_regions_share_by_turns() -> None:
@@ -120,7 +120,7 @@ def test_copies_share_when_there_are_too_many() -> None:
 
 
 @pytest.mark.parametrize(("memory", "most"), [(None, 14), (DDR, 59)])
-def test_too_many_readers_are_refused(memory: Memory | None, most: int) -> None:
+def test_too_many_readers_are_refused(memory: Banks | None, most: int) -> None:
     ports = [port(f"p{n}", R0) for n in range(most + 1)]
     masters("k", ports[:-1], memory, by_turns=False)
     with pytest.raises(
@@ -138,7 +138,7 @@ def test_a_memory_of_several_banks() -> None:
 
 
 def test_the_reader_sees_faults() -> None:
-    """A region that is not canonical, two readers of a channel, and a memory behind two masters."""
+    """A region that is not canonical, two readers of a channel, and a memory with two masters."""
     files = project_files(compiled("dilated_rnn"), options=Options(on_chip_bytes=0))
     region, top = "src/dilated_rnn_kernel_region.cpp", "src/dilated_rnn_kernel.cpp"
     scalar = re.findall(r"samhw::error_code \w+;", files[region])[0]

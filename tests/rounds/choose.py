@@ -1,23 +1,25 @@
-"""Chooses the tests of the round of a minute and those that are slow, from what all tests took and covered.
+"""Chooses the tests of each round, from what all tests took and covered.
 
     python -m tests.rounds.choose FOLDER
 
 FOLDER has what `covered.py` wrote. The round of a minute has the tests that run the most lines of samhw in
 the time there is, by the greedy rule for weighted cover (Chvatal 1979): the next test is the one that adds
 the most new lines a second, as long as it fits. Slow are functions whose cases take more than half a second
-on average.
+on average. Of their cases the whole suite runs those that add lines to the others, by the same rule, and of
+every other function the cheapest case, if that is not dear; all others are *deep*, for the nightly.
 """
 
 import argparse
 import heapq
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
-SMOKE, SLOW = (Path(__file__).with_name(f"{name}.txt") for name in ("smoke", "slow"))
-"""The names of tests, and of functions of tests."""
+SMOKE, SLOW, DEEP = (Path(__file__).with_name(f"{name}.txt") for name in ("smoke", "slow", "deep"))
+"""The names of tests, of functions of tests, and of tests."""
 
 QUICK = 0.5
 """Seconds that a case of a quick test takes at most, on average."""
@@ -26,7 +28,14 @@ OPENING = 0.05
 """Seconds that a file of tests costs by itself, since it is imported."""
 
 LONGEST = 4.0
-"""Seconds that one test may take: two workers should end at the same time."""
+"""Seconds that one test of the round of a minute may take: two workers should end at the same time."""
+
+WORTH = 1.0
+"""New lines a second for which the whole suite takes a slow case."""
+
+CHEAP = {"tests/agreement/": 40.0, "tests/test_architecture.py": 10.0, "": 4.0}
+"""Seconds that the cheapest case of a function may take that adds no lines, by the beginning of its name: the
+agreement of backends is no matter of lines."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +67,18 @@ def main() -> None:
     )
     options = parser.parse_args()
     tests = list(_read(options.folder))
-    _write(SMOKE, [test.name for test in _chosen(tests, options.seconds)])
+    cheap = [test for test in tests if test.seconds <= LONGEST]
+    _write(SMOKE, [test.name for test in _chosen(cheap, options.seconds, {})])
     seconds: dict[str, list[float]] = {}
     for test in tests:
         seconds.setdefault(test.function, []).append(test.seconds)
-    _write(SLOW, [name for name, of_cases in seconds.items() if mean(of_cases) > QUICK])
-    print(f"quick: {sum(sum(s) for s in seconds.values() if mean(s) <= QUICK):.0f} s of one processor")
+    slow = [name for name, of_cases in seconds.items() if mean(of_cases) > QUICK]
+    _write(SLOW, slow)
+    deep = _deep(tests, frozenset(slow))
+    _write(DEEP, deep)
+    quick = sum(test.seconds for test in tests if test.function not in slow)
+    whole = sum(test.seconds for test in tests if test.name not in deep)
+    print(f"quick: {quick:.0f} s of one processor; whole suite: {whole:.0f} s")
 
 
 def listed(file: Path) -> frozenset[str]:
@@ -83,8 +98,24 @@ def _read(folder: Path) -> Iterator[Timed]:
             yield Timed(test["test"], test["seconds"], lines)
 
 
-def _chosen(tests: list[Timed], seconds: float) -> Iterator[Timed]:
+def _deep(tests: list[Timed], slow: frozenset[str]) -> frozenset[str]:
+    """The cases of slow tests that only the nightly runs."""
     have: dict[str, int] = {}
+    for test in tests:
+        if test.function not in slow:
+            _add(have, test)
+    cases = sorted((test for test in tests if test.function in slow), key=lambda test: test.seconds)
+    kept = {test.name: test.function for test in _chosen(cases, math.inf, have, WORTH)}
+    for test in cases:
+        most = next(seconds for begin, seconds in CHEAP.items() if test.name.startswith(begin))
+        if test.seconds <= most and test.function not in kept.values():
+            kept[test.name] = test.function
+    return frozenset(test.name for test in cases) - kept.keys()
+
+
+def _chosen(tests: list[Timed], seconds: float, have: dict[str, int], least: float = 0.0) -> Iterator[Timed]:
+    """The tests that add the most to the lines that are there, in that many seconds, at least that many a
+    second."""
     opened: set[str] = set()
 
     def worth(test: Timed) -> float:
@@ -92,29 +123,33 @@ def _chosen(tests: list[Timed], seconds: float) -> Iterator[Timed]:
 
     # What a test adds only shrinks, so that the one on top, if it is still worth most, is the best. That a
     # file is open makes its others cheaper: they are put in again.
-    waiting = [(-worth(test), at) for at, test in enumerate(tests) if test.seconds <= LONGEST]
+    waiting = [(-worth(test), at) for at, test in enumerate(tests)]
     heapq.heapify(waiting)
     taken: set[int] = set()
     while waiting:
         _, at = heapq.heappop(waiting)
         test = tests[at]
         now = worth(test)
-        if at in taken or not now or _cost(test, opened) > seconds:
+        if at in taken or now <= least or _cost(test, opened) > seconds:
             continue
         if waiting and -waiting[0][0] > now:
             heapq.heappush(waiting, (-now, at))
             continue
         taken.add(at)
         seconds -= _cost(test, opened)
-        for file, bits in test.lines.items():
-            have[file] = have.get(file, 0) | bits
+        _add(have, test)
         if test.file not in opened:
             opened.add(test.file)
             for other, beside in enumerate(tests):
-                if beside.file == test.file and beside.seconds <= LONGEST and other not in taken:
+                if beside.file == test.file and other not in taken:
                     heapq.heappush(waiting, (-worth(beside), other))
         yield test
     print(f"{len(taken)} tests of {len(opened)} files, {sum(b.bit_count() for b in have.values()):,} lines")
+
+
+def _add(have: dict[str, int], test: Timed) -> None:
+    for file, bits in test.lines.items():
+        have[file] = have.get(file, 0) | bits
 
 
 def _cost(test: Timed, opened: set[str]) -> float:

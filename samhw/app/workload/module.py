@@ -133,7 +133,7 @@ def outputs_of(module: nn.Module, arguments: Sequence[object]) -> Any:
         RunError: if PyTorch cannot run it.
     """
     try:
-        with torch.no_grad(), without_fast_path(), restored(module), FirstOfEquals():
+        with torch.no_grad(), without_fast_path(), restored(module), FirstOfEquals():  # type: ignore[no-untyped-call]
             found = module(*arguments)
     except Exception as error:
         said = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0].partition(". ")[0]

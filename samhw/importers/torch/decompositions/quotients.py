@@ -38,8 +38,8 @@ def _halves(size: Any) -> tuple[Any, Any]:
         if not math.isfinite(size):
             return size, 0.0
         mantissa, exponent = math.frexp(size)
-        high = math.ldexp(round(mantissa * _HALF), exponent - 12)
-        return high, size - high
+        rounded = math.ldexp(round(mantissa * _HALF), exponent - 12)
+        return rounded, size - rounded
     wide = size * (_HALF + 1)
     high = torch.where(size > _GREAT, size, wide - (wide - size))
     return high, torch.where(size == math.inf, 0.0, size - high)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import cast
 
-import torch
+import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value, check_unmasked
 from samhw.importers.torch import host
@@ -295,7 +295,7 @@ def without(importer: Importer, x: Operand, other: Operand, number: float) -> Va
         is_number = isinstance(other, int | float) and other == number
     if not is_number or importer.masks.is_condition(x):
         return None
-    shape = torch.broadcast_shapes(importer.shape(x), importer.shape(other))
+    shape = np.broadcast_shapes(importer.shape(x), importer.shape(other))
     return importer.views.expand(importer.value(x), list(shape))
 
 

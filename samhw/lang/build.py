@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from samhw.errors import InputError
 from samhw.graph.numerics import ValueType, value_type
-from samhw.lang.assemble import Declaration, assemble
+from samhw.lang.assemble import Declaration, assemble, scanned
 from samhw.lang.expr import Access, Arithmetic, Operand, as_expr
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, LinearIndex, Name
 from samhw.lang.program import Program
-from samhw.lang.scans import scanned
 from samhw.lang.statement import Region, Scan, Statement
 from samhw.tensors import Format
 

@@ -5,13 +5,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from samhw.errors import InputError
-from samhw.lang.cascades import cascade_description, cascade_names, load_cascade
-from samhw.lang.kernels import kernel_description, kernel_names, load_kernel
+from samhw.lang.library import (
+    cascade_description,
+    cascade_names,
+    kernel_description,
+    kernel_names,
+    load_cascade,
+    load_kernel,
+    load_sequence,
+    sequence_description,
+    sequence_names,
+)
 from samhw.lang.models import load_model, model_description, model_names
 from samhw.lang.objects import Example, MlirFile, load_object, name_one_of
 from samhw.lang.parse import load, parse
 from samhw.lang.program import Program
-from samhw.lang.sequences import load_sequence, sequence_description, sequence_names
 from samhw.suggestion import did_you_mean
 
 __all__ = ["built_in_names", "built_in_programs", "load_named", "load_program"]

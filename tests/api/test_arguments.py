@@ -76,7 +76,10 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda: compiled().run([A, X]), r"data cannot be of type list; give arrays by name, as in run\(A=array"),
     (lambda: compiled().run(A=A, X=X, backend=3), "backend cannot be 3; give its name, such as 'verilator'"),
     (lambda: compiled().run(A=A, X=X, memory=3), "off-chip memory cannot be 3; give a Dram"),
-    (lambda: compiled().run(A=A, X=X, wave="w.vcd"), "A wave has the signals of the RTL, which the backend 'sim' does not record"),
+    (
+        lambda: compiled().run(A=A, X=X, wave="w.vcd"),
+        "A wave has the signals of the RTL, which the backend 'sim' does not record",
+    ),
     (lambda: compiled().run(A=A, X=X, wave=3), "file of the wave cannot be 3"),
     (lambda: compiled(formats={"A": 5}), "format of 'A' is 5; give a text"),
     (lambda: compiled(formats=["A"]), "give a table with an entry for each name"),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import networkx as nx
 
-from samhw.lang.chains import add_chains
+from samhw.lang.index import add_chains
 
 __all__ = ["loop_order"]
 

@@ -2,10 +2,9 @@
 which statements make good regions, by their kinds."""
 
 from samhw.lang.fusion.blocks import block_sizes
-from samhw.lang.fusion.flow import Dominator, Flow, post_dominators
 from samhw.lang.fusion.fuse import FusedRegion, Instance, StoredUse, ways_to_share
 from samhw.lang.fusion.groups import group_flow, kind_groups
-from samhw.lang.fusion.kinds import StatementKind, kind_of
+from samhw.lang.fusion.kinds import Dominator, Flow, StatementKind, kind_of, post_dominators
 from samhw.lang.fusion.order import (
     check_order,
     count_orders,

@@ -13,8 +13,7 @@ from samhw.lang.nested.lists import ListType, NestedTensor, Zipped, join, produc
 from samhw.lang.nested.lists import zip_lists as zip
 from samhw.lang.nested.lowered import LoweredFunction
 from samhw.lang.nested.lowering import lowered
-from samhw.lang.nested.merging import composed, merge_horizontally, merge_vertically
-from samhw.lang.nested.nesting import perfect_nests
+from samhw.lang.nested.merging import composed, merge_horizontally, merge_vertically, perfect_nests
 from samhw.lang.nested.scalars import operations_as_loops
 from samhw.lang.nested.stacks import Stack, stacks
 from samhw.lang.nested.task_graph import TaskGraph, task_graph

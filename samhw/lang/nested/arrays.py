@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from samhw.errors import InputError
 from samhw.lang.nested.lists import Item, ListType, NestedTensor, State
-from samhw.lang.nested.place import user_error
+from samhw.lang.nested.untraced import user_error
 
 __all__ = ["ArrayList", "full", "nested_tensor", "sigmoid"]
 

@@ -26,7 +26,7 @@ from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.fuse_maps import fuse_access_maps
 from samhw.lang.nested.hyperplane import Wavefront, hyperplane
 from samhw.lang.nested.indices import Affine, constant, variable
-from samhw.lang.nested.nesting import perfect_nests
+from samhw.lang.nested.merging import perfect_nests
 from samhw.lang.nested.reductions import reduction_of
 from samhw.names import Names
 

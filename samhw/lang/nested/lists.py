@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.lang.nested.place import user_error
+from samhw.lang.nested.untraced import user_error
 
 __all__ = ["LIFT", "OPERATORS", "ListType", "NestedTensor", "Zipped", "join", "product", "zip_lists"]
 

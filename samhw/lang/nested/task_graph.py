@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from samhw.graph.graphviz import draw_text
 from samhw.lang.nested.dataflow import BlockNode, ElementRead, Equation, Item, Pieces, reads_of
 from samhw.lang.nested.distances import sources_of
-from samhw.lang.nested.function import NestedFunction
+from samhw.lang.nested.function import NestedFunction, definition, read_text
 from samhw.lang.nested.indices import Affine, matrix, text_of, variable
-from samhw.lang.nested.text import definition, read_text
 
 __all__ = ["AccessEdge", "TaskGraph", "task_graph"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from samhw.lang import Access, Add, Expr, Neg, Program, Statement, Sub
+from samhw.lang.reference.elimination import sum_next
 from samhw.lang.reference.join import distinct, intersection, union
-from samhw.lang.reference.order import sum_next
 from samhw.lang.reference.relation import Points, Relation
 from samhw.lang.traverse import accesses, factors_of
 

@@ -25,17 +25,15 @@ from samhw.lang import (
     free_indices,
 )
 from samhw.lang.reference.addition import added
+from samhw.lang.reference.along import coordinate, ranking
 from samhw.lang.reference.contraction import Contraction, Gather, provenance_of
-from samhw.lang.reference.coordinate import coordinate
 from samhw.lang.reference.domain import Domain, Reduction
 from samhw.lang.reference.elimination import SumOfProducts
-from samhw.lang.reference.indexed import gathered_at, place_name, places_of
-from samhw.lang.reference.moves import concatenated, elements, reshaped
-from samhw.lang.reference.ranking import ranking
+from samhw.lang.reference.indexed import concatenated, elements, gathered_at, place_name, places_of, reshaped
 from samhw.lang.reference.recurrence import recurrence
 from samhw.lang.reference.relation import Array, Points, Relation
 from samhw.lang.reference.running import running
-from samhw.lang.reference.support import support
+from samhw.lang.reference.values import support
 from samhw.lang.traverse import factors_of, signed_terms
 
 __all__ = ["evaluate_statement"]

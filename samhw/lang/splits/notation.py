@@ -1,17 +1,49 @@
 """Rules in words: `rows(4)`, `even(4)`, `columns(2)`, `hyb(1,2)`, `diagonal + csr`,
-`dia(density=0.5) + csr`, `blocks(16, density=0.5) + csr`, and `file.py:function`."""
+`dia(density=0.5) + csr`, `blocks(16, density=0.5) + csr`, and `file.py:function`.
+
+A field of a schedule that says something of each of some tensors, in words.
+"""
 
 import re
+from collections.abc import Callable, Mapping
 
-from samhw.errors import InputError
-from samhw.lang.splits.by_tensor import check_by_tensor
-from samhw.lang.splits.function import RuleFunction
-from samhw.lang.splits.rule import SplitRule
+from samhw.errors import InputError, shown
+from samhw.lang.splits.partition import SplitRule
 from samhw.lang.splits.rules import Blocks, Columns, Dia, Diagonal, Even, Hyb, Rows
 from samhw.lang.splits.statements import MOST_TERMS
-from samhw.lang.splits.written import WrittenRule
+from samhw.lang.splits.written import RuleFunction, WrittenRule
 
-__all__ = ["check_split", "parse_rule"]
+__all__ = ["check_by_tensor", "check_split", "parse_rule"]
+
+
+def check_by_tensor(
+    field: str, value: object, parse: Callable[[str], object], *, what: str, several: str, example: str
+) -> dict[str, str]:
+    """The table of such a field, as a schedule keeps it.
+
+    Args:
+        parse: raises `InputError` for words that say nothing.
+        what, several: what is said of a tensor, such as "a rule", and "rules".
+        example: such words.
+
+    Raises:
+        InputError: for what is not a table of them.
+    """
+    if not isinstance(value, Mapping):
+        raise InputError(
+            f"'{field}' is {shown(value)}; give a table of {several} by tensor, A = \"{example}\"."
+        )
+    for tensor, text in value.items():
+        if not isinstance(tensor, str) or not isinstance(text, str):
+            raise InputError(
+                f"'{field}' has {shown(text)} for {shown(tensor)}; give {what}, such as {example}."
+            )
+        try:
+            parse(text)
+        except InputError as error:
+            raise InputError(f"'{field}' of '{tensor}': {error}.") from None
+    return {tensor: text.strip() for tensor, text in value.items()}
+
 
 _RULES = (
     "rows(n), even(n), columns(c), hyb(c,k), diagonal + csr, dia + csr, blocks(b, density=d) + csr or "

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from samhw.cost.statistics import Dealt, Support, all_of, any_of, entries, every, onto, relabelled, shifted
 from samhw.graph import Endpoint, Graph, Node, StreamKind, levels
-from samhw.graph.numerics.vanishing import vanishes, vanishes_by_first
+from samhw.graph.numerics.operations import vanishes, vanishes_by_first
 from samhw.graph.spec import Port, StoredArray
 from samhw.tensors import Format
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from samhw.graph.numerics.vanishing import vanishes, vanishes_by_first
+from samhw.graph.numerics.operations import vanishes, vanishes_by_first
 from samhw.lang.expr import Access, Add, Call, Div, Expr, Literal, Mul, Neg, Sub
 from samhw.lang.statement import Statement
 from samhw.lang.traverse import factors_of, free_indices, terms

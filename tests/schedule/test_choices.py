@@ -45,12 +45,12 @@ NAMED_OUTSIDE = {
     *("app/workload/workload.py", "targets/backends/sim.py", "app/cli/memory.py"),
     "app/sweep/configuration.py",
     # Regions of modules, lanes of a load, words about fusion.
-    *("compiler/search/modules.py", "compiler/search/loads.py", "compiler/search/auto_choice.py"),
+    *("compiler/search/modules.py", "compiler/search/loads.py", "compiler/search/tried.py"),
     "compiler/search/explore.py",
     # What is printed or asked about one of them.
-    *("app/checking/compare.py", "app/checking/correlate.py", "app/cli/after.py", "app/cli/cascades.py"),
-    *("app/cli/chosen.py", "app/cli/compare.py", "app/cli/compile.py", "app/cli/correlate.py"),
-    "app/report/tuned.py",
+    *("app/checking/compare.py", "app/checking/correlate.py", "app/cli/after.py", "app/cli/analyses.py"),
+    *("app/cli/schedules.py", "app/cli/compare.py", "app/cli/compile.py", "app/cli/correlate.py"),
+    "app/report/grids.py",
 }
 """The files that ask a schedule for one of its fields, and why. A new one has a reason too."""
 

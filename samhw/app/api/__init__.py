@@ -2,11 +2,10 @@
 
 from samhw.app.api.data import Data, as_tensor, natural_format
 from samhw.app.api.design import RunnableDesign
-from samhw.app.api.drawing import Drawing
 from samhw.app.api.from_program import compile, load
 from samhw.app.api.measure_accuracy import accuracy
 from samhw.app.api.result import DesignResult
-from samhw.app.api.views import PageView, Tables
+from samhw.app.api.views import Drawing, PageView, Tables
 
 __all__ = [
     "Data",

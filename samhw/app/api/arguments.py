@@ -1,16 +1,21 @@
-"""What callers give, as the kinds that are meant. What is not such a thing is refused in a sentence."""
+"""What callers give, as the kinds that are meant. What is not such a thing is refused in a sentence.
+A line says how far a loop over inputs is.
+"""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
+from rich.console import Console
+from rich.progress import track
 
 from samhw.compiler import asked_type
 from samhw.errors import InputError, shown
 from samhw.graph import Arch, Dram
 from samhw.graph.numerics import ValueType
 
-__all__ = ["arch_of", "dram_of", "entries_of", "path_of", "value_of", "window_of"]
+__all__ = ["arch_of", "dram_of", "entries_of", "followed", "path_of", "value_of", "window_of"]
 
 
 def value_of(given: ValueType | str | None) -> ValueType | None:
@@ -82,3 +87,16 @@ def window_of(given: tuple[int, int]) -> tuple[int, int]:
         case (int() as first, int() as end) if 0 <= first < end:
             return first, end
     raise InputError(f"A window cannot be {shown(given)}; give two cycles, the later one last.")
+
+
+T = TypeVar("T")
+
+
+def followed(inputs: Iterable[T], progress: bool) -> Iterator[T]:
+    """The inputs; with `progress`, a line on stderr, or beneath a notebook's cell, counts those that are
+    done."""
+    if not progress:
+        yield from inputs
+        return
+    total = len(inputs) if isinstance(inputs, Sized) else None
+    yield from track(inputs, "runs", total=total, console=Console(stderr=True))

@@ -6,12 +6,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from samhw.app.api.arguments import arch_of, dram_of, entries_of, path_of, value_of
+from samhw.app.api.arguments import arch_of, dram_of, entries_of, followed, path_of, value_of
 from samhw.app.api.data import Data, as_tensor, natural_format
-from samhw.app.api.drawing import Drawing
-from samhw.app.api.follow import followed
 from samhw.app.api.result import DesignResult
-from samhw.app.api.views import Tables
+from samhw.app.api.views import Drawing, Tables
 from samhw.app.checking import measure
 from samhw.app.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of

@@ -11,11 +11,10 @@ import scipy.sparse
 from samhw.app.api.arguments import path_of, window_of
 from samhw.app.api.views import PageView
 from samhw.app.checking import Check, Difference, check, differences
-from samhw.app.report.recorded import is_short
+from samhw.app.report.recorded import check_trace, is_short, write_trace
 from samhw.app.report.run_report import run_report
-from samhw.app.report.statistics import Statistics, statistics
+from samhw.app.report.run_statistics import Statistics, statistics
 from samhw.app.report.time import microseconds, period_of
-from samhw.app.report.trace import check_trace, write_trace
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled
 from samhw.errors import RunError

@@ -1,12 +1,14 @@
-"""What notebooks show of a design or a run, at the size of a cell."""
+"""What notebooks show of a design or a run, at the size of a cell, and its graphs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from samhw.compiler import FusionTable
-from samhw.html import html_frame, html_scroll, html_section
+from samhw.errors import InputError
+from samhw.graph import Design, to_dot, to_svg
+from samhw.html import html_frame, html_scroll, html_section, html_text
 
-__all__ = ["PageView", "Tables"]
+__all__ = ["Drawing", "PageView", "Tables"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,3 +45,24 @@ class Tables(dict[str, FusionTable]):
     def _repr_html_(self) -> str:
         parts = (html_section(name, table._repr_html_()) for name, table in self.items())
         return html_scroll("".join(parts))
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The graphs of a design: drawn where there is a Graphviz, else as the text that it would draw."""
+
+    design: Design
+
+    @property
+    def dot(self) -> str:
+        """In Graphviz's language."""
+        return to_dot(self.design)
+
+    def __repr__(self) -> str:
+        return f"<Drawing of {self.design.name}, {self.design.summary}; .dot is its text>"
+
+    def _repr_html_(self) -> str:
+        try:
+            return html_scroll(to_svg(self.design))
+        except InputError:
+            return html_scroll(html_text(self.dot))

@@ -1,11 +1,10 @@
 """Whether a run is right and what it takes, beside the reference, other schedules, or the RTL."""
 
 from samhw.app.checking.accuracy import Difference, differences
-from samhw.app.checking.check import Check, check
+from samhw.app.checking.check import Check, Verdict, check, weakest
 from samhw.app.checking.compare import Known, Outcome, compare
 from samhw.app.checking.correlate import Correlation, correlate
 from samhw.app.checking.measure import Measure, measure
-from samhw.app.checking.verdict import Verdict, weakest
 
 __all__ = [
     "Check",

@@ -1,24 +1,64 @@
-"""Compares what a run has stored with NumPy."""
+"""Compares what a run has stored with NumPy; a verdict says in a word what a check has found."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from math import prod
 
 import numpy as np
 
 from samhw.app.checking.as_written import AsWritten
-from samhw.app.checking.rounding import rounding_of
 from samhw.app.checking.units import alone, in_value_type, inputs_as_stored, units
-from samhw.app.checking.verdict import Verdict, weakest
 from samhw.app.workload import Workload, predict_effort
 from samhw.compiler import Compiled
 from samhw.errors import RunError
+from samhw.graph.numerics import Fixed, Float, ValueType
 from samhw.lang import Program, Statement
-from samhw.lang.reference import Points, Relation, difference, results, side_by_side
+from samhw.lang.reference import Points, Relation, Rounding, difference, results, side_by_side
 from samhw.limits import memory_limit
 from samhw.tensors import Tensor
 
-__all__ = ["Check", "check"]
+__all__ = ["Check", "Verdict", "check", "rounding_of", "weakest"]
+
+
+class Verdict(StrEnum):
+    """The words for a result, from the best to the worst; docs/programs.md, "What a check proves", defines
+    them. Everything that tells what became of a result tells it by one of these."""
+
+    RIGHT = "right"
+    PLAUSIBLE = "plausible"
+    UNPROVED = "unproved"
+    WRONG = "wrong"
+
+    @property
+    def is_proof(self) -> bool:
+        """Whether the check has passed, and proves something."""
+        return self in (Verdict.RIGHT, Verdict.PLAUSIBLE)
+
+    def in_words(self, unproved: int) -> str:
+        """As people read it, with the number of elements that are unproved where that is news."""
+        if self is Verdict.PLAUSIBLE:
+            return f"{self}, {unproved:,} unproved"
+        return self.upper() if self is Verdict.WRONG else str(self)
+
+
+def weakest(verdicts: Iterable[Verdict]) -> Verdict:
+    """The worst of several verdicts: what is computed of a result is no better than that result."""
+    return max(verdicts, key=list(Verdict).index, default=Verdict.RIGHT)
+
+
+def rounding_of(kind: ValueType) -> Rounding | None:
+    """How the type rounds; None for integers, which do not."""
+    if isinstance(kind, Fixed):
+        return Rounding.fixed(kind.width, kind.fraction)
+    if not isinstance(kind, Float):
+        return None
+    f = kind.format
+    if not f.subnormals:
+        return Rounding.floating(f.mantissa)
+    least, greatest, beyond = kind.decode([f.least, f.lowest_nan - 1 - f.infinities, f.infinity]).tolist()
+    return Rounding.gradual(f.mantissa, least, greatest, beyond)
+
 
 _ELEMENT = 100
 """Bytes that the reference takes for an element of a result: five numbers, their copies, and coordinates."""

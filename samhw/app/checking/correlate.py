@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.app.checking.check import check
-from samhw.app.checking.verdict import Verdict, weakest
+from samhw.app.checking.check import Verdict, check, weakest
 from samhw.app.workload import Workload
 from samhw.choices.schedule import Schedule
 from samhw.choices.tables import counts_text

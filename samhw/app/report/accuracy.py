@@ -91,8 +91,7 @@ class Accuracy:
             InputError: for a suffix other than .png, .svg and .pdf, or a file that cannot be written.
         """
         # Matplotlib takes half a second to be imported.
-        from samhw.app.report.accuracy_plot import plot_accuracy
-        from samhw.app.report.figure import write_figure
+        from samhw.app.report.plots import plot_accuracy, write_figure
 
         points = [(row.value, row.result, row.difference.relative_error) for row in self.rows]
         return write_figure(Path(path), lambda: plot_accuracy(self.title, points))

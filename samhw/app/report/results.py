@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from samhw.app.report.origin import Origin
 from samhw.app.report.page import page
+from samhw.app.report.run_report import Origin
 
 __all__ = [
     "WIDE",

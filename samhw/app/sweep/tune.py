@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from samhw.app.sweep.pareto import pareto_front
+from samhw.app.sweep.outcome import pareto_front
 from samhw.compiler.search.explore import Explored
 
 __all__ = ["OBJECTIVES", "Objective", "Trial", "Tuned", "cost_of", "shortlist", "written_one"]

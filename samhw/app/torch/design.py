@@ -11,8 +11,7 @@ import torch
 from torch import nn
 
 from samhw.app.api import Drawing, RunnableDesign
-from samhw.app.api.arguments import arch_of, value_of
-from samhw.app.api.follow import followed
+from samhw.app.api.arguments import arch_of, followed, value_of
 from samhw.app.api.views import Tables
 from samhw.app.torch.result import ModuleResult
 from samhw.choices.formats.words import with_formats

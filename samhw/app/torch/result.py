@@ -1,4 +1,4 @@
-"""What a run of a module gives."""
+"""What a run of a module gives, and whether that is what the module itself gives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,14 +12,29 @@ import torch
 from torch import nn
 
 from samhw.app.api import DesignResult, PageView
-from samhw.app.checking import Difference
-from samhw.app.report.statistics import Statistics
-from samhw.app.torch.check import ModuleCheck
+from samhw.app.checking import Check, Difference
+from samhw.app.report.run_statistics import Statistics
 from samhw.app.workload.module import check_program, difference, leaves, outputs_of
 from samhw.errors import InputError
 from samhw.importers.torch import ImportedModule
 
-__all__ = ["ModuleResult"]
+__all__ = ["ModuleCheck", "ModuleResult"]
+
+
+@dataclass(frozen=True)
+class ModuleCheck:
+    """The comparison with the module.
+
+    The run's results are compared with the program's, region by region, within the value type's bounds
+    (`run`); and the program's, in float64, with the module's in float64, within PyTorch's own error in f32.
+    `max_abs_error` is the greatest difference of the run's results from the module's in f32, and
+    `program_error` that of the program's from the module's in float64.
+    """
+
+    max_abs_error: float
+    program_error: float
+    good: bool
+    run: Check
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,11 @@
 
 from samhw.app.workload.bind import make_workload
 from samhw.app.workload.compile import compile_workload, job_of
-from samhw.app.workload.data import DEFAULT, SYNTHETIC
 from samhw.app.workload.effort import Effort, predict_effort
 from samhw.app.workload.model import make_model_workload
 from samhw.app.workload.named import bind_program
 from samhw.app.workload.saved import SavedDesign, fingerprint
-from samhw.app.workload.workload import Workload
+from samhw.app.workload.workload import DEFAULT, SYNTHETIC, Workload
 
 __all__ = [
     "DEFAULT",

@@ -12,8 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from samhw.app.workload.data import DEFAULT, SYNTHETIC, check_free, check_known, short_name, synthetic
-from samhw.app.workload.workload import Workload
+from samhw.app.workload.workload import (
+    DEFAULT,
+    SYNTHETIC,
+    Workload,
+    check_free,
+    check_known,
+    short_name,
+    synthetic,
+)
 from samhw.choices.formats.words import with_formats
 from samhw.compiler import choose_value
 from samhw.errors import InputError

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from samhw.app.workload.bind import make_workload
-from samhw.app.workload.data import DEFAULT
 from samhw.app.workload.model import make_model_workload
-from samhw.app.workload.workload import Workload
+from samhw.app.workload.workload import DEFAULT, Workload
 from samhw.errors import InputError
 from samhw.graph.numerics import ValueType
 from samhw.lang import Example, MlirFile, Program, load_named, model_names

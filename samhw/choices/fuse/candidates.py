@@ -6,8 +6,7 @@ from math import inf
 
 from samhw.choices.fuse.words import FUSION_LEVELS, MODULE, FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search.auto_choice import AutoChoice, gain_words
-from samhw.compiler.search.tried import CLEARLY, Search, Stage, Start
+from samhw.compiler.search.tried import CLEARLY, AutoChoice, Search, Stage, Start, gain_words
 from samhw.compiler.search.work import work_of
 from samhw.lang import Program
 

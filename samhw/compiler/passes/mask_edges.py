@@ -6,8 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from samhw.compiler.passes.lowerable import Lowerable
-from samhw.compiler.passes.recipe import Recipe
+from samhw.compiler.passes.lowerable import Lowerable, Recipe
 from samhw.lang import (
     COORDINATES,
     RANKINGS,

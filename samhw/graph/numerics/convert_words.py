@@ -1,6 +1,6 @@
 """Conversion of words between formats, on `Bits`: one rounding, to nearest, ties to even."""
 
-from samhw.graph.numerics.fixed_format import FixedFormat
+from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float_arithmetic import canonical
 from samhw.graph.numerics.float_format import FloatFormat
 from samhw.graph.numerics.lanes import Bits, clip, select, shift_right_sticky

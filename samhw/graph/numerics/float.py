@@ -11,17 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.graph.numerics import float_arithmetic as arithmetic
 from samhw.graph.numerics.circular import cos, sin
 from samhw.graph.numerics.convert_words import float_to_float, narrowed
-from samhw.graph.numerics.exponential import exp
+from samhw.graph.numerics.exponential import exp, sigmoid, silu, tanh
+from samhw.graph.numerics.float_arithmetic import nearest_integer
 from samhw.graph.numerics.float_format import BF16, F8E4M3, F8E5M2, F32, FloatFormat
 from samhw.graph.numerics.float_scalar import adder, multiplier, subtracter
 from samhw.graph.numerics.gaussian import gelu
-from samhw.graph.numerics.hyperbolic import tanh
 from samhw.graph.numerics.lanes import Bits, lookup
 from samhw.graph.numerics.logarithm import log
-from samhw.graph.numerics.logistic import sigmoid, silu
 from samhw.graph.numerics.operations import NARROWINGS, OPERATIONS, definitions_of
 from samhw.graph.numerics.reciprocal import reciprocal, reciprocal_root
-from samhw.graph.numerics.rounding import nearest_integer
 from samhw.graph.numerics.valuetype import Definition, ScalarOp, ValueType, Words
 
 __all__ = ["FLOATS", "Float"]

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from samhw.graph.numerics.vanishing import vanishes_by_first
+from samhw.graph.numerics.operations import vanishes_by_first
 from samhw.importers.core.build import Build, Made
 from samhw.importers.core.deep import without_deep
 from samhw.importers.core.order import loop_order

@@ -1,5 +1,5 @@
-"""What is decided about a region before it is lowered, where nothing is chosen any more; and why a decision cannot
-be lowered, as a value: a search goes on to the next one."""
+"""What is decided about a region before it is lowered, where nothing is chosen any more; and why a decision
+cannot be lowered, as a value: a search goes on to the next one."""
 
 from dataclasses import dataclass, field
 from enum import Enum

@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from samhw.graph.graphviz import draw_text
+from samhw.graph.dot import draw_text
 from samhw.lang.nested.dataflow import BlockNode, ElementRead, Equation, Item, Pieces, reads_of
 from samhw.lang.nested.distances import sources_of
 from samhw.lang.nested.function import NestedFunction, definition, read_text
@@ -96,7 +96,7 @@ class TaskGraph:
         return "\n".join((*lines, "}")) + "\n"
 
     def draw(self, form: str) -> bytes:
-        """The drawing in one of `samhw.graph.graphviz.DRAWINGS`. Raises InputError without a Graphviz."""
+        """The drawing in one of `samhw.graph.dot.DRAWINGS`. Raises InputError without a Graphviz."""
         return draw_text(self.dot, form)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from samhw.choices.fuse.regions import in_sequence
 from samhw.compiler.search.patterns import StatementPattern, call, find_patterns
-from samhw.compiler.search.patterns.run_order import RunOrder
+from samhw.compiler.search.patterns.partition import RunOrder
 from samhw.compiler.search.patterns.shapes import anything
 from samhw.lang import Access, Program, Statement, accesses, parse
 

@@ -8,8 +8,7 @@
 [('m', 'D')]
 """
 
-from samhw.compiler.search.patterns.built_in import BUILT_IN
-from samhw.compiler.search.patterns.load import with_own_patterns
+from samhw.compiler.search.patterns.built_in import BUILT_IN, with_own_patterns
 from samhw.compiler.search.patterns.partition import (
     Match,
     PatternMatches,

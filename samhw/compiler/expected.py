@@ -9,8 +9,7 @@ from samhw.cost import DesignEstimate, Results, estimate_graph
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 from samhw.graph import TensorBinding, runs_of
-from samhw.lang import Program, Statement, reaching_beyond
-from samhw.lang.fusion import block_sizes
+from samhw.lang import Program, Statement, block_sizes, reaching_beyond
 from samhw.tensors import Format
 
 __all__ = ["block_counts", "check_divided", "estimate_compiled", "run_extents"]

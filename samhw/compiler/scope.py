@@ -10,8 +10,8 @@ from samhw.compiler.passes import Lowerable
 from samhw.graph import Arch, Graph, Memory, MemoryRole, Repeat, TensorBinding, memory_name
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec import StoredArray
-from samhw.lang import Access, Capacity, Program, Region, Scan
-from samhw.lang.fusion import FusedRegion, block_sizes
+from samhw.lang import Access, Capacity, Program, Region, Scan, block_sizes
+from samhw.lang.fusion import FusedRegion
 from samhw.tensors import Format
 
 __all__ = ["Lowerings", "Scope"]

@@ -20,7 +20,7 @@ What a program means is in `reference`. `brackets`, `splits` and `cascade` rewri
 of its statements, and `nested` has functions of nested lists.
 """
 
-from samhw.lang.beyond import is_zero_beyond, reaching_beyond
+from samhw.lang.blocking import block_sizes, is_zero_beyond, reaching_beyond
 from samhw.lang.build import DeclaredTensor, Index, ProgramBuilder
 from samhw.lang.capacity import Capacity, check_size, greatest_extents
 from samhw.lang.check import cautions, check_program
@@ -106,6 +106,7 @@ __all__ = [
     "Sub",
     "TensorDecl",
     "accesses",
+    "block_sizes",
     "built_in_names",
     "built_in_programs",
     "cascade_description",

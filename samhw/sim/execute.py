@@ -1,12 +1,17 @@
-"""Runs a machine on the engine that is asked for, or on the one that will be done first."""
+"""Runs a machine on the engine that is asked for, or on the one that will be done first. Ctrl-C is noted at
+once, and acted on where all statistics are whole."""
 
-from typing import Literal
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Literal, TypeAlias
 
 from samhw.errors import InputError
 from samhw.sim import engine as plain
 from samhw.sim.machine import Machine
 
-__all__ = ["ENGINES", "Engine", "execute"]
+__all__ = ["ENGINES", "Engine", "Interrupt", "execute"]
 
 Engine = Literal["auto", "plain", "compiled"]
 ENGINES = ("auto", "plain", "compiled")
@@ -71,3 +76,34 @@ def _cost_of_blocks(machine: Machine) -> int:
     actors = [worker.actor for worker in machine.workers]
     work = sum(sum(actor.widths.values()) + actor.operations for actor in actors)
     return max(1, work // len(actors))
+
+
+_Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | None
+"""Of a signal, as Python gives it."""
+
+
+class Interrupt:
+    """A context in which SIGINT sets `requested`; a second one raises `KeyboardInterrupt` as usual.
+
+    Only the main thread of a process can be interrupted; in another one this does nothing.
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._former: _Handler = None
+
+    def __enter__(self) -> "Interrupt":
+        if threading.current_thread() is threading.main_thread():
+            self._former = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._former is not None:
+            signal.signal(signal.SIGINT, self._former)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True

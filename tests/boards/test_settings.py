@@ -19,13 +19,13 @@ from samhw.graph import Design
 from samhw.lang import parse
 from samhw.targets.backends import find_backend, find_target
 from samhw.targets.boards import board_file, board_names, files
-from samhw.targets.boards.catalog import find_board
+from samhw.targets.boards.board import find_board
 from samhw.targets.boards.ecp5 import ECP5, place_options
 from samhw.targets.boards.xilinx7 import XILINX7
 from samhw.targets.building.boards import BoardDesign
 from samhw.targets.building.boards.bitstream import _check_clock
-from samhw.targets.building.boards.loader import load_bitstream
-from samhw.targets.building.boards.size import check_size, least_use, use_of
+from samhw.targets.building.boards.board_tools import load_bitstream
+from samhw.targets.building.boards.netlist import check_size, least_use, use_of
 
 from .emulated import design_on, small
 

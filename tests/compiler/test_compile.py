@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import samhw
 from samhw.app.checking import check
 from samhw.app.workload import compile_workload, make_workload
-from samhw.choices.iteration.words import ITERATIONS, Iteration
+from samhw.choices.iteration import ITERATIONS, Iteration
 from samhw.choices.schedule import Schedule
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job

@@ -15,7 +15,7 @@ from samhw.app.report.comparison_page import correlation_results
 from samhw.app.report.plots import plot_correlation
 from samhw.errors import InputError
 from samhw.targets.backends import BACKENDS, find_backend
-from samhw.targets.backends.run import check_options
+from samhw.targets.backends.registry import check_options
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 

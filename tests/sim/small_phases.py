@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pytest
 
-from samhw.sim.compiled import engine, firings_in_a_row, functions, image, points, timing
-from samhw.sim.compiled.order import partitions_of
+from samhw.sim.compiled import engine, functions, image, many_firings, points, timing
+from samhw.sim.compiled.image import partitions_of
 from samhw.sim.machine_code import library
 from samhw.sim.worker import Worker
 
@@ -52,7 +52,7 @@ def small_phases(partitions: np.random.Generator | None = None) -> Iterator[None
             patch.setattr(image, "AHEAD", int(partitions.choice([6, 40, 200])))
         patch.setattr(points, "SPAN", 2)
         patch.setattr(timing, "SPAN", 2)
-        for module in (timing, firings_in_a_row):
+        for module in (timing, many_firings):
             patch.setattr(module, "MANY", 4)
             patch.setattr(module, "FEW", 2)
         yield

@@ -11,7 +11,7 @@ from samhw.choices.schedule import Schedule
 from samhw.sim import Progress, Result, machine_code, simulate
 from samhw.sim.compiled import engine as compiled_engine
 from samhw.sim.compiled import image
-from samhw.sim.compiled.order import partitions_of
+from samhw.sim.compiled.image import partitions_of
 from samhw.sim.machine import build_graph
 from samhw.sim.stores import make_stores
 from samhw.sim.worker import Worker

@@ -20,8 +20,7 @@ from samhw.compiler.search import Job, in_modules
 from samhw.errors import InputError, RunError, SamhwError
 from samhw.lang import Capacity
 from samhw.processes import ending, workers
-from samhw.targets.backends import MODEL, RTL, Backend, RegionRun, RunResult
-from samhw.targets.backends.run import run
+from samhw.targets.backends import MODEL, RTL, Backend, RegionRun, RunResult, run
 
 __all__ = ["Correlation", "Row", "agree", "correlate"]
 

@@ -10,7 +10,7 @@ from samhw.compiler import Compiled
 from samhw.graph import Arch, Dram, MemoryRole
 from samhw.graph.numerics import ValueType
 from samhw.sim import Result, bottleneck, operations, traffic
-from samhw.targets.backends.run import run
+from samhw.targets.backends import run
 
 __all__ = ["Measure", "measure", "measure_compiled"]
 

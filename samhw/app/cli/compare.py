@@ -27,8 +27,8 @@ from samhw.app.report.comparison import Comparison
 from samhw.app.report.time import beside
 from samhw.app.workload import Workload, bind_program
 from samhw.choices.choice import choice
+from samhw.choices.fuse import FUSION_LEVELS, MODULE
 from samhw.choices.fuse.regions import regions_of
-from samhw.choices.fuse.words import FUSION_LEVELS, MODULE
 from samhw.choices.schedule import Schedule, every, with_words
 from samhw.compiler import AUTO, asked_type
 from samhw.compiler.search import in_modules

@@ -1,6 +1,5 @@
-"""Programs as arguments, which a shell completes, and how they are to be compiled, in the options that several
-commands take.
-"""
+"""Programs as arguments, which a shell completes, and how they are to be compiled, in the options that
+several commands take."""
 
 import functools
 from collections.abc import Callable, Sequence

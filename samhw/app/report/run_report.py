@@ -1,6 +1,5 @@
-"""What a run of a program tells, as one value, with how it came about; the command line prints it, in words and
-as JSON, and pages show it.
-"""
+"""What a run of a program tells, as one value, with how it came about; the command line prints it, in words
+and as JSON, and pages show it."""
 
 import platform
 from collections.abc import Mapping, Sequence

@@ -1,11 +1,8 @@
-"""What became of a configuration, in every case: figures, or the reason why there are none. Pareto
-fronts have those that no other one beats.
-"""
+"""What became of a configuration, in every case: figures, or the reason why there are none."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import asdict, fields
 from functools import lru_cache
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 from samhw.app.checking.check import Verdict
 from samhw.app.checking.measure import Measure, measure
@@ -15,7 +12,7 @@ from samhw.compiler import AUTO
 from samhw.errors import InputError, RunError
 from samhw.graph.numerics import ValueType
 
-__all__ = ["AGAIN", "Outcome", "crashed", "is_outcome", "outcome", "pareto_front"]
+__all__ = ["AGAIN", "Outcome", "crashed", "is_outcome", "outcome"]
 
 Outcome = dict[str, Any]
 """`status`, and with it `error`, or the fields of a `Measure`, and what `auto` stood for. Plain values, as
@@ -87,20 +84,3 @@ def crashed(reason: str) -> Outcome:
 def _workload(program: str, data: tuple[str, ...], value: ValueType | None) -> Workload:
     """Kept, since neighbours in a sweep mostly differ in other fields."""
     return bind_program(program, data, value=value)
-
-
-_T = TypeVar("_T")
-
-
-def pareto_front(found: Iterable[_T], point: Callable[[_T], tuple[float, float]]) -> list[_T]:
-    """Those that no other one beats: none has less of one coordinate and no more of the other. By the first
-    coordinate, which rises, while the second falls; of equal ones the first.
-
-    Args:
-        point: both coordinates of one of them, of which less is better.
-    """
-    best: list[_T] = []
-    for one in sorted(found, key=point):
-        if not best or point(one)[1] < point(best[-1])[1]:
-            best.append(one)
-    return best

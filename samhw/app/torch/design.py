@@ -14,8 +14,8 @@ from samhw.app.api import Drawing, RunnableDesign
 from samhw.app.api.arguments import arch_of, followed, value_of
 from samhw.app.api.views import Tables
 from samhw.app.torch.result import ModuleResult
-from samhw.choices.formats.words import with_formats
-from samhw.choices.fuse.words import FusionLevel, FusionRule
+from samhw.choices.formats import with_formats
+from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.search import in_modules

@@ -21,7 +21,7 @@ from samhw.app.workload.workload import (
     short_name,
     synthetic,
 )
-from samhw.choices.formats.words import with_formats
+from samhw.choices.formats import with_formats
 from samhw.compiler import choose_value
 from samhw.errors import InputError
 from samhw.graph.numerics import Integer, ValueType

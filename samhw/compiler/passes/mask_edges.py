@@ -21,11 +21,11 @@ from samhw.lang import (
     Statement,
     Sub,
     TensorDecl,
+    block_sizes,
     free_indices,
     is_zero_beyond,
     reaching_beyond,
 )
-from samhw.lang.fusion import block_sizes
 from samhw.names import Names
 from samhw.tensors import Format, Tensor
 

@@ -24,9 +24,9 @@ from samhw.lang import (
     Statement,
     TensorDecl,
     accesses,
+    block_sizes,
     with_accesses,
 )
-from samhw.lang.fusion import block_sizes
 from samhw.names import Names
 from samhw.tensors import Format, Tensor
 

@@ -10,7 +10,7 @@ from math import inf
 from time import monotonic
 from typing import Any
 
-from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import CHOICES, Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import candidates

@@ -1,20 +1,47 @@
-"""The program in the making: its tensors, and its statements in the order of the module's operators."""
+"""The program in the making: its tensors, and its statements in the order of the module's operators. The
+hardware of one statement can take so much; of what is beyond, the importer makes several."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeVar
 
 from samhw.importers.core.axes import Axes
-from samhw.importers.core.hints import NO_HINTS, Hints
 from samhw.importers.core.host_array import HostArray
-from samhw.importers.core.unsupported import UnsupportedError
-from samhw.importers.core.value import Fetch, ScanBlock, Stored, TensorStep, Value
+from samhw.importers.core.value import (
+    NO_HINTS,
+    Fetch,
+    Hints,
+    ScanBlock,
+    Stored,
+    TensorStep,
+    UnsupportedError,
+    Value,
+)
 from samhw.lang import COORDINATES, RANKINGS
 from samhw.lang.expr import Access, Concat, Expr, Literal, Reshape, RunningReduction
 from samhw.lang.traverse import accesses, free_indices, renamed, with_accesses
 from samhw.names import Names, plain
 
-__all__ = ["Build", "Made"]
+__all__ = ["DEEPEST", "MOST_JOINED", "Build", "Made", "grouped"]
+
+Item = TypeVar("Item")
+
+DEEPEST = 15
+"""The levels of a stream, and so the loops of a statement."""
+
+MOST_JOINED = 9
+"""The streams that meet in one place, and so the terms of a sum, and the parts of a concatenation. There is
+room for one more, which is what says where a dense result has values."""
+
+
+def grouped(items: Sequence[Item]) -> list[Sequence[Item]]:
+    """Neighbours in as few groups as can be, of about one size, each few enough to meet in one place."""
+    count = -(-len(items) // MOST_JOINED)
+    ends = [len(items) * n // count for n in range(count + 1)]
+    return [items[a:b] for a, b in pairwise(ends)]
+
 
 Indices = tuple[str, ...]
 

@@ -3,8 +3,7 @@
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.build import Build
 from samhw.importers.core.tensors import Tensors
-from samhw.importers.core.unsupported import UnsupportedError
-from samhw.importers.core.value import Value
+from samhw.importers.core.value import UnsupportedError, Value
 from samhw.lang.expr import Access, Expr, Literal
 from samhw.lang.traverse import accesses, free_indices
 

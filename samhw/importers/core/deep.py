@@ -6,10 +6,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from samhw.errors import InputError
-from samhw.importers.core.bounds import DEEPEST
-from samhw.importers.core.build import Build, Made
-from samhw.importers.core.hints import Hints
-from samhw.importers.core.value import Stored
+from samhw.importers.core.build import DEEPEST, Build, Made
+from samhw.importers.core.value import Hints, Stored
 from samhw.lang.expr import Access, Concat, Reshape
 from samhw.lang.traverse import with_accesses
 

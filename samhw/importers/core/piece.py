@@ -4,9 +4,8 @@ twice."""
 from dataclasses import dataclass
 
 from samhw.importers.core.build import Build
-from samhw.importers.core.hints import Hints
 from samhw.importers.core.host_array import HostArray
-from samhw.importers.core.value import Arguments, Stored
+from samhw.importers.core.value import Arguments, Hints, Stored
 from samhw.lang.expr import Access, Expr
 from samhw.lang.traverse import accesses, with_accesses
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.build import Build, Made
 from samhw.importers.core.tensors import Tensors
-from samhw.importers.core.unsupported import UnsupportedError
-from samhw.importers.core.value import ScanBlock, Stored, TensorStep, Value, check_unmasked
+from samhw.importers.core.value import ScanBlock, Stored, TensorStep, UnsupportedError, Value, check_unmasked
 from samhw.lang.expr import Access, Literal
 from samhw.lang.traverse import accesses, free_indices
 

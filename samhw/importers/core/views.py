@@ -9,11 +9,10 @@ import numpy as np
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.build import Build
 from samhw.importers.core.contraction import contract
-from samhw.importers.core.hints import Hints
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.piece import Piece
 from samhw.importers.core.tensors import Tensors
-from samhw.importers.core.value import Value, check_unmasked
+from samhw.importers.core.value import Hints, Value, check_unmasked
 from samhw.lang.expr import Access, Reshape
 from samhw.lang.traverse import free_indices
 

@@ -3,8 +3,7 @@
 from samhw.sim.machine_code.fingerprint import function_key
 from samhw.sim.machine_code.intrinsics import UNKNOWN, apart, call, local_words, real_of, word_of, words_at
 from samhw.sim.machine_code.library import address_of, prepare
-from samhw.sim.machine_code.record import Record
-from samhw.sim.machine_code.table import Table
+from samhw.sim.machine_code.record import Record, Table
 from samhw.sim.machine_code.values import Untranslatable
 
 __all__ = [

@@ -22,7 +22,7 @@ class BoardBackend(Backend):
     """A board, through a cable or in emulation (docs/boards.md).
 
     Args:
-        board: as `samhw.targets.boards.catalog.find_board` takes it: a name, or the path of a user's own
+        board: as `samhw.targets.boards.board.find_board` takes it: a name, or the path of a user's own
         file.
     """
 

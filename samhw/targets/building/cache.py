@@ -1,13 +1,16 @@
-"""The build cache: folders named by the hash of all that went into them, made once for every process."""
+"""The build cache: folders named by the hash of all that went into them, made once for every process; and
+from it programs that simulate a design's RTL."""
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -15,7 +18,7 @@ from samhw.cache import cache_directory
 from samhw.errors import InputError
 from samhw.files import reason
 
-__all__ = ["cached", "digest"]
+__all__ = ["BuiltProgram", "built", "cached", "digest"]
 
 _KEEP_DAYS = 30
 """An entry that nobody used for so long is removed."""
@@ -119,3 +122,28 @@ def _prune(home: Path) -> None:
                 with _lock(lock, wait=False):
                     shutil.rmtree(path, ignore_errors=True)
                     lock.unlink()
+
+
+@dataclass(frozen=True)
+class BuiltProgram:
+    """A built program. `seconds` is what the build took when it was made; `reused` that this was earlier."""
+
+    path: Path
+    seconds: float
+    reused: bool
+
+
+def built(kind: str, key: str, make: Callable[[Path], None]) -> BuiltProgram:
+    """The program `simulate` of a cache entry; where there is none, `make` writes it into a folder."""
+    begin = time.perf_counter()
+    made = False
+
+    def timed(folder: Path) -> None:
+        nonlocal made
+        made = True
+        make(folder)
+        (folder / "build.json").write_text(json.dumps({"seconds": time.perf_counter() - begin}))
+
+    folder = cached(kind, key, timed)
+    seconds = json.loads((folder / "build.json").read_text())["seconds"]
+    return BuiltProgram(folder / "simulate", seconds, not made)

@@ -1,4 +1,5 @@
-"""Values as results of the program: tensors that statements write and none reads."""
+"""What goes into an emitted program, and what comes out: inputs that are made of a run's arguments, and
+values as results, tensors that statements write and none reads."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +11,11 @@ import numpy.typing as npt
 from samhw.importers.core.build import Build
 from samhw.importers.core.emit import Emitted
 from samhw.importers.core.tensors import Tensors
-from samhw.importers.core.value import Value
+from samhw.importers.core.value import Arguments, Fetch, Value
 from samhw.lang.expr import Access
+from samhw.tensors import LevelType, Tensor
 
-__all__ = ["PlacedResult", "as_results", "placed_result"]
+__all__ = ["InputSource", "PlacedResult", "as_results", "input_sources", "placed_result"]
 
 
 @dataclass(frozen=True)
@@ -73,3 +75,37 @@ def placed_result(build: Build, value: Value, emitted: Emitted) -> PlacedResult:
         tuple(axes.size([index]) if index in stored else 1 for index in indices),
         tuple(axes.size([index]) for index in indices),
     )
+
+
+@dataclass(frozen=True)
+class InputSource:
+    """An input: where its data come from, and how they are stored.
+
+    Attributes:
+        sizes: the extents of its own modes, once views have split them.
+        order: those modes, from the outermost level inwards.
+        levels: of those modes, in that order.
+    """
+
+    fetch: Fetch
+    sizes: tuple[int, ...]
+    order: tuple[int, ...]
+    levels: tuple[LevelType, ...]
+
+    def of(self, arguments: Arguments) -> Tensor:
+        """The input's tensor for the arguments of a run."""
+        return self.fetch(arguments).stored(self.sizes, self.order, self.levels)
+
+
+def input_sources(build: Build, emitted: Emitted) -> dict[str, InputSource]:
+    """How each input of the program is made, by its name."""
+    found = {}
+    for decl in emitted.program.inputs:
+        stored = build.stored[decl.name]
+        assert stored.fetch is not None
+        own = build.axes.resolved(stored.modes)
+        place = emitted.placed[decl.name]
+        order = tuple(own.index(index) for index in place.indices)
+        sizes = tuple(build.axes.size([index]) for index in own)
+        found[decl.name] = InputSource(stored.fetch, sizes, order, place.levels)
+    return found

@@ -1,13 +1,36 @@
-"""Blocks at the edge reach beyond an extent, and hold zeros there: which statements keep to that."""
+"""Blocks: which indices go from block to block, and how large the blocks are along them. At the edge they
+reach beyond an extent, and hold zeros there: which statements keep to that."""
 
 from collections.abc import Iterator
 
+from samhw.errors import InputError
 from samhw.graph.numerics.operations import vanishes, vanishes_by_first
 from samhw.lang.expr import Access, Add, Call, Div, Expr, Literal, Mul, Neg, Sub
+from samhw.lang.program import Program
 from samhw.lang.statement import Statement
 from samhw.lang.traverse import factors_of, free_indices, terms
 
-__all__ = ["is_zero_beyond", "reaching_beyond"]
+__all__ = ["block_sizes", "is_zero_beyond", "reaching_beyond"]
+
+
+def block_sizes(program: Program) -> dict[str, int]:
+    """By dimension, how many coordinates a block has along it, where that is more than one.
+
+    Raises:
+        InputError: for tensors that store a dimension in different blocks, or with blocks and without.
+    """
+    sizes: dict[str, tuple[int, str]] = {}
+    for decl in program.tensors.values():
+        for mode, dimension in enumerate(program.dimensions.of_tensor(decl.name)):
+            own = decl.format.block_of(mode)
+            size, name = sizes.setdefault(dimension, (own, decl.name))
+            if size != own:
+                raise InputError(
+                    f"'{name}' is stored in blocks of {size} along {dimension}, but '{decl.name}' in blocks "
+                    f"of {own}; store both in blocks of one size, as --blocks {dimension}={max(size, own)} "
+                    "does."
+                )
+    return {dimension: size for dimension, (size, _) in sizes.items() if size > 1}
 
 
 def reaching_beyond(statement: Statement) -> Iterator[str]:

@@ -112,8 +112,7 @@ def simulate(
     stores, outputs = make_stores(graph, memories, extents, steps or {}, kept or {})
     machine = build_graph(graph, arch, stores)
     if memory is not None:
-        system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
-        _attach(graph, machine, system)
+        _attach(graph, arch, machine, memory)
     for name, pattern in (stalls or {}).items():
         _stall(graph, machine, name, pattern)
     passages = _tap(graph, machine, trace, window, check)
@@ -165,8 +164,9 @@ def _result(
     )
 
 
-def _attach(graph: Graph, machine: Machine, system: MemorySystem) -> None:
+def _attach(graph: Graph, arch: Arch, machine: Machine, memory: OffChip | MemorySystem) -> None:
     """Gives a machine a memory off chip; raises `InputError` for tensors that cannot lie there."""
+    system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
     if blocks := [stored.tensor for stored in graph.memories if stored.block]:
         raise InputError(f"'{blocks[0]}' lies in blocks, which are on chip alone; leave out --memory.")
     system.begin()

@@ -7,9 +7,8 @@ from typing import Any
 from samhw.app.checking import Verdict
 from samhw.app.checking.correlate import Correlation, Row
 from samhw.app.report.comparison_page import correlation_results
-from samhw.app.report.page import write_page
+from samhw.app.report.page import results_page, write_page
 from samhw.app.report.plots import correlation_files
-from samhw.app.report.results import results_page
 from samhw.app.report.run_report import origin
 
 

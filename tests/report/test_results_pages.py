@@ -14,8 +14,7 @@ from samhw.app.checking.correlate import Correlation, Row
 from samhw.app.report.build_page import build_results
 from samhw.app.report.comparison import Comparison
 from samhw.app.report.comparison_page import comparison_results, correlation_results
-from samhw.app.report.page import write_page
-from samhw.app.report.results import BarChart, Results, ResultTable, ScatterChart, axis, results_page
+from samhw.app.report.page import BarChart, Results, ResultTable, ScatterChart, axis, results_page, write_page
 from samhw.app.report.run_report import origin
 from samhw.app.report.sweep_page import sweep_results
 from samhw.app.report.tune_page import tune_results

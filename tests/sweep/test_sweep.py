@@ -18,9 +18,8 @@ from click.testing import CliRunner
 
 from samhw.app import sweep as package
 from samhw.app.cli import main
-from samhw.app.sweep import Configuration, State, local, product, read_description, sweep
-from samhw.app.sweep.execute import journal_of
-from samhw.app.sweep.journal import Journal
+from samhw.app.sweep import Configuration, State, product, read_description, sweep, workers
+from samhw.app.sweep.execute import Journal, journal_of
 from samhw.app.sweep.outcome import Outcome, outcome
 from samhw.app.sweep.table import write_table
 from samhw.choices.schedule import Schedule
@@ -45,7 +44,7 @@ def entries(output: Path) -> list[str]:
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Configurations are measured in this process, where it does not matter who does."""
 
-    def run_here(tasks: Sequence[local.Task], jobs: int | None) -> Generator[tuple[str, Outcome]]:
+    def run_here(tasks: Sequence[workers.Task], jobs: int | None) -> Generator[tuple[str, Outcome]]:
         yield from ((key, outcome(configuration)) for key, configuration in tasks)
 
     monkeypatch.setattr(package.execute, "run_locally", run_here)

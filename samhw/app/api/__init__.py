@@ -1,6 +1,6 @@
 """Programs and arrays in, results out: the Python interface."""
 
-from samhw.app.api.data import Data, as_tensor, natural_format
+from samhw.app.api.arguments import Data, as_tensor, natural_format
 from samhw.app.api.design import RunnableDesign
 from samhw.app.api.from_program import compile, load
 from samhw.app.api.measure_accuracy import accuracy

@@ -6,8 +6,17 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from samhw.app.api.arguments import arch_of, dram_of, entries_of, followed, path_of, value_of
-from samhw.app.api.data import Data, as_tensor, natural_format
+from samhw.app.api.arguments import (
+    Data,
+    arch_of,
+    as_tensor,
+    dram_of,
+    entries_of,
+    followed,
+    natural_format,
+    path_of,
+    value_of,
+)
 from samhw.app.api.result import DesignResult
 from samhw.app.api.views import Drawing, Tables
 from samhw.app.checking import measure

@@ -13,7 +13,7 @@ from samhw.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from samhw.app.report.results import Results
+    from samhw.app.report.page import Results
 
 __all__ = ["plot_option", "report_option", "write_plot", "write_report", "write_results"]
 
@@ -61,7 +61,7 @@ def write_results(
     beside: Mapping[str, bytes] | None = None,
 ) -> None:
     """Writes results as a page, as `write_report` does."""
-    from samhw.app.report.results import results_page
+    from samhw.app.report.page import results_page
     from samhw.app.report.run_report import origin
 
     def page() -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from samhw.app.checking import Verdict
 from samhw.app.report.comparison import Compared, Comparison
 from samhw.app.report.grids import correlation_grid, furthest
-from samhw.app.report.results import Axis, Bar, BarChart, Point, Results, ResultTable, ScatterChart, Stat
+from samhw.app.report.page import Axis, Bar, BarChart, Point, Results, ResultTable, ScatterChart, Stat
 from samhw.app.report.time import say_time
 
 __all__ = ["comparison_results", "correlation_results"]

@@ -1,7 +1,7 @@
 """The page of a search: cycles against LUTs, and what was expected of each schedule."""
 
 from samhw.app.report.grids import by_cycles, tuned_grid
-from samhw.app.report.results import Point, Results, ResultTable, ScatterChart, Stat, axis
+from samhw.app.report.page import Point, Results, ResultTable, ScatterChart, Stat, axis
 from samhw.app.sweep.tune import Trial, Tuned
 from samhw.words import counted
 

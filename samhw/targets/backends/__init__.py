@@ -1,7 +1,6 @@
 """What `--backend` and `--target` name: it runs compiled programs on data, and writes builds of them."""
 
-from samhw.targets.backends.backend import Backend, Execution, RegionRun, RunResult, Target
-from samhw.targets.backends.host_run import HostRun
+from samhw.targets.backends.backend import Backend, Execution, HostRun, RegionRun, RunResult, Target
 from samhw.targets.backends.registry import (
     BACKENDS,
     DERIVED,

@@ -10,7 +10,7 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import write_graph
-from samhw.targets.building.verilog import NAME, write_address_map
+from samhw.targets.building.elaborate import NAME, write_address_map
 from samhw.targets.running.inputs import Inputs
 
 __all__ = ["BoardBackend"]

@@ -1,5 +1,8 @@
-"""Statements of more loops than a stream has levels: they are computed of reshaped copies, in which the parts
-of axes that views have split are one again."""
+"""What becomes of statements before they are stored.
+
+What only masked statements read is computed under their mask too. Statements of more loops than a stream has
+levels are computed of reshaped copies, in which the parts of axes that views have split are one again.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -9,11 +12,40 @@ from samhw.errors import InputError
 from samhw.importers.core.build import DEEPEST, Build, Made
 from samhw.importers.core.value import Hints, Stored
 from samhw.lang.expr import Access, Concat, Reshape
-from samhw.lang.traverse import with_accesses
+from samhw.lang.traverse import free_indices, with_accesses
 
-__all__ = ["without_deep"]
+__all__ = ["push_masks", "without_deep"]
 
 Indices = tuple[str, ...]
+
+
+def push_masks(made: Sequence[Made]) -> None:
+    """Computes what only masked statements read under their mask too: scores that nobody looks at."""
+    readers: dict[str, list[tuple[Made, Access]]] = {}
+    for statement in made:
+        for access in statement.reads:
+            readers.setdefault(access.tensor, []).append((statement, access))
+    written = {statement.lhs.tensor: place for place, statement in enumerate(made)}
+    for place, statement in reversed([*enumerate(made)]):
+        found = readers.get(statement.lhs.tensor, [])
+        plain = not statement.stands_alone and statement.reduction == "sum"
+        if not found or statement.mask is not None or not plain:
+            continue
+        masks: dict[Access | None, None] = {}
+        for reader, access in found:
+            names = dict(zip(access.names, statement.lhs.names, strict=True))
+            mask = reader.mask
+            foreign = reader.block is not statement.block
+            if foreign or mask is None or mask is access or not set(mask.names) <= set(names):
+                masks[None] = None
+            else:
+                masks[mask.renamed(names)] = None
+        (mask, *others) = masks
+        if mask is None or others or written.get(mask.tensor, -1) >= place:
+            continue  # There is no mask, or it is not there when the statement runs.
+        if set(mask.names) <= set(statement.lhs.names) & set(free_indices(statement.rhs)):
+            statement.mask = mask
+            readers.setdefault(mask.tensor, []).append((statement, mask))
 
 
 def without_deep(build: Build, statements: Sequence[Made]) -> list[Made]:

@@ -17,8 +17,8 @@ from samhw.cost import Use
 from samhw.errors import InputError, RunError
 from samhw.graph import Design
 from samhw.lang import parse
-from samhw.targets.backends import find_backend, find_target
 from samhw.targets import boards
+from samhw.targets.backends import find_backend, find_target
 from samhw.targets.boards import board_file, board_names
 from samhw.targets.boards.board import find_board
 from samhw.targets.boards.ecp5 import ECP5, place_options

@@ -4,17 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from samhw.compiler.table import FusionTable, PlannedNode
 from samhw.errors import StreamError
-from samhw.graph import (
-    Arch,
-    Endpoint,
-    Graph,
-    Memory,
-    Node,
-    TensorBinding,
-    make,
-    memory_name,
-    wired,
-)
+from samhw.graph import Arch, Endpoint, Graph, Memory, Node, TensorBinding, make, memory_name, wired
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec import StoredArray, spec_of
 

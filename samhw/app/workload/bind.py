@@ -25,13 +25,7 @@ from samhw.choices.formats import with_formats
 from samhw.compiler import choose_value
 from samhw.errors import InputError
 from samhw.graph.numerics import Integer, ValueType
-from samhw.lang import (
-    Access,
-    Program,
-    Statement,
-    accesses,
-    check_size,
-)
+from samhw.lang import Access, Program, Statement, accesses, check_size
 from samhw.limits import WORD, check_memory
 from samhw.tensors import (
     Tensor,

@@ -14,15 +14,7 @@ from samhw.compiler.search import derived_of
 from samhw.cost.statistics import Kind, TensorStatistics, from_tensors
 from samhw.errors import InputError
 from samhw.graph.numerics import ValueType
-from samhw.lang import (
-    MAX_EXTENT,
-    Capacity,
-    Pattern,
-    Program,
-    TensorDecl,
-    greatest_extents,
-    result_patterns,
-)
+from samhw.lang import MAX_EXTENT, Capacity, Pattern, Program, TensorDecl, greatest_extents, result_patterns
 from samhw.lang.splits import Busiest, SplitProgram, dealt, split_program
 from samhw.suggestion import did_you_mean
 from samhw.tensors import Format, Tensor, stand_in

@@ -3,10 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from samhw.lang import (
-    Access,
-    Program,
-)
+from samhw.lang import Access, Program
 from samhw.lang.cascade.one_pass import OnePass, Rescaling
 from samhw.lang.cascade.rewrite_region import CascadeFinding, RegionRewriter
 from samhw.lang.cascade.segments import segmented

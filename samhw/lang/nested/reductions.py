@@ -3,15 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from samhw.lang.nested.dataflow import (
-    BlockNode,
-    Constants,
-    ElementRead,
-    Equation,
-    Loop,
-    Pieces,
-    reads_of,
-)
+from samhw.lang.nested.dataflow import BlockNode, Constants, ElementRead, Equation, Loop, Pieces, reads_of
 from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.indices import constant, variable
 

@@ -12,10 +12,7 @@ from typing import Any
 import numpy as np
 
 from samhw.errors import InputError
-from samhw.lang.nested.dataflow import (
-    Loop,
-    Stretch,
-)
+from samhw.lang.nested.dataflow import Loop, Stretch
 from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.indices import Affine, constant, substituted, variable
 from samhw.lang.nested.lists import LIFT, ListType, NestedTensor, State

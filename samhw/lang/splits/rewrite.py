@@ -10,16 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.errors import InputError
-from samhw.lang import (
-    Concat,
-    Program,
-    Region,
-    Reshape,
-    Statement,
-    TensorDecl,
-    accesses,
-    check_program,
-)
+from samhw.lang import Concat, Program, Region, Reshape, Statement, TensorDecl, accesses, check_program
 from samhw.lang.splits.apart import Apart, put_apart
 from samhw.lang.splits.notation import parse_rule
 from samhw.lang.splits.partition import TensorSplit

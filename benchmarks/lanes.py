@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import VALUE, bind, follow, parser, report
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.choice import choice
 from samhw.choices.fuse import FusionLevel

@@ -10,9 +10,9 @@ from samhw.cost.area import (
     find_device,
 )
 from samhw.cost.components import FAMILIES, Use
-from samhw.cost.design import DesignEstimate, NodeEstimate, RegionEstimate, estimate_graph
-from samhw.cost.estimate import Expected, estimate
-from samhw.cost.streams import Results
+from samhw.cost.design_cost import DesignEstimate, NodeEstimate, RegionEstimate, estimate_graph
+from samhw.cost.stream_supports import Results
+from samhw.cost.worst_case import Expected, estimate
 
 __all__ = [
     "DEVICES",

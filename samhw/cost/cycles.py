@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from samhw.cost.counts import TokenCounts
 from samhw.cost.statistics import Support, TensorStatistics, any_of, shifted
-from samhw.cost.streams import Carried
+from samhw.cost.stream_supports import Carried
 from samhw.graph import Channel, Endpoint, Levels, Node, levels
 from samhw.graph.numerics import REDUCTIONS
 from samhw.graph.spec.base import Reduction

@@ -21,7 +21,17 @@ of its statements, and `nested` has functions of nested lists.
 """
 
 from samhw.lang.blocking import block_sizes, is_zero_beyond, reaching_beyond
-from samhw.lang.build import DeclaredTensor, Index, ProgramBuilder
+from samhw.lang.built_in import (
+    cascade_description,
+    cascade_names,
+    kernel_description,
+    kernel_names,
+    load_cascade,
+    load_kernel,
+    load_sequence,
+    sequence_description,
+    sequence_names,
+)
 from samhw.lang.capacity import Capacity, check_size, greatest_extents
 from samhw.lang.check import cautions, check_program
 from samhw.lang.declaration import MAX_EXTENT, TensorDecl
@@ -44,23 +54,13 @@ from samhw.lang.expr import (
     Sub,
 )
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
-from samhw.lang.library import (
-    cascade_description,
-    cascade_names,
-    kernel_description,
-    kernel_names,
-    load_cascade,
-    load_kernel,
-    load_sequence,
-    sequence_description,
-    sequence_names,
-)
 from samhw.lang.models import load_model, model_data, model_description, model_names
 from samhw.lang.named import built_in_names, built_in_programs, load_named, load_program
 from samhw.lang.objects import Example, MlirFile, load_object
 from samhw.lang.parse import dumps, load, parse, parse_expression
 from samhw.lang.pattern import Pattern, result_patterns
 from samhw.lang.program import Program
+from samhw.lang.python_form import DeclaredTensor, Index, ProgramBuilder
 from samhw.lang.source import Source, Span
 from samhw.lang.statement import COORDINATES, MOST_RANKS, RANKINGS, Region, Scan, Statement
 from samhw.lang.traverse import accesses, free_indices, renamed, rewritten, terms, walk, with_accesses

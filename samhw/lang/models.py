@@ -7,9 +7,9 @@ from math import prod
 import numpy as np
 
 from samhw.errors import InputError
+from samhw.lang.built_in import Library
 from samhw.lang.capacity import check_size
 from samhw.lang.declaration import TensorDecl
-from samhw.lang.library import Library
 from samhw.lang.program import Program
 from samhw.tensors import Tensor, karate
 from samhw.tensors.generate import bigbird_mask, pruned_weights

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from samhw.errors import InputError
-from samhw.lang.library import (
+from samhw.lang.built_in import (
     cascade_description,
     cascade_names,
     kernel_description,

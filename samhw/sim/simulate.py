@@ -13,7 +13,7 @@ from samhw.graph import Arch, Design, GrammarChecker, Graph, Kind, OffChip, Toke
 from samhw.graph.validate import validate
 from samhw.sim.completion import Completion
 from samhw.sim.engine import UNLIMITED, Between
-from samhw.sim.execute import Engine, Interrupt, execute
+from samhw.sim.engines import Engine, Interrupt, execute
 from samhw.sim.fault import raise_failure
 from samhw.sim.machine import Machine, build_graph
 from samhw.sim.memory_stats import memory_stats

@@ -2,7 +2,7 @@
 
 import pytest
 
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, compile_workload
 from samhw.choices.fuse import FUSION_LEVELS, FusionLevel
 from samhw.choices.schedule import Schedule

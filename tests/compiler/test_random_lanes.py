@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, compile_workload
 from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule

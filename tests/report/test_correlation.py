@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from samhw.app.checking import Verdict
-from samhw.app.checking.correlate import Correlation, Row
+from samhw.app.checking.model_and_rtl import Correlation, Row
 from samhw.app.report.comparison_page import correlation_results
 from samhw.app.report.page import results_page, write_page
 from samhw.app.report.plots import correlation_files

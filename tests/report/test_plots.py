@@ -15,7 +15,7 @@ from samhw.app.report.comparison_plot import plot_comparison
 from samhw.app.report.plots import PLOTS, new_figure, plot_correlation, style, to_file
 from samhw.app.report.sweep_plot import plot_sweep
 from samhw.app.report.sweep_view import check_plot
-from samhw.app.sweep.tune import pareto_front
+from samhw.app.sweep.tuning import pareto_front
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
 

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 import samhw
-from samhw.app.checking.check import Verdict
-from samhw.app.checking.correlate import Correlation, Row
+from samhw.app.checking.check_run import Verdict
+from samhw.app.checking.model_and_rtl import Correlation, Row
 from samhw.app.cli import main
 from samhw.app.report.comparison_page import correlation_results
 from samhw.app.report.plots import plot_correlation

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled

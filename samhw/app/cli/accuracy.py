@@ -14,7 +14,7 @@ from samhw.app.cli.options import complete_programs, data_option, load_schedule
 from samhw.app.cli.output import OUTPUT, print_json, print_table
 from samhw.app.cli.pages import plot_option
 from samhw.app.cli.progress import line
-from samhw.app.report.accuracy import Accuracy, AccuracyRow
+from samhw.app.report.accuracy_report import Accuracy, AccuracyRow
 from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, asked_type

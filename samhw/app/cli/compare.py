@@ -22,7 +22,7 @@ from samhw.app.report.time import beside
 from samhw.app.workload import Workload, bind_program
 from samhw.choices.choice import choice
 from samhw.choices.fuse import FUSION_LEVELS, MODULE
-from samhw.choices.fuse.regions import regions_of
+from samhw.choices.fuse.asked_regions import regions_of
 from samhw.choices.schedule import Schedule, every, with_words
 from samhw.compiler import AUTO, asked_type
 from samhw.compiler.search import in_modules

@@ -17,7 +17,7 @@ from samhw.app.cli.progress import Line, line
 from samhw.app.cli.schedules import growing_options, room_for
 from samhw.app.report.grids import tuned_grid
 from samhw.app.sweep import Configuration, sweep
-from samhw.app.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
+from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.app.workload import bind_program, job_of
 from samhw.compiler import AUTO, asked_type
 from samhw.compiler.search.explore import Explored, explore

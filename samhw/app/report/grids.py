@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from samhw.app.checking import Verdict
-from samhw.app.sweep.tune import Trial, Tuned
+from samhw.app.sweep.tuning import Trial, Tuned
 from samhw.compiler import Compiled
 from samhw.cost import SHOWN_DEVICES, AreaEstimate, Device, estimate_area
 from samhw.targets.backends import find_backend

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
 from samhw.app.report.grids import furthest
-from samhw.app.sweep.tune import Tuned
+from samhw.app.sweep.tuning import Tuned
 from samhw.errors import InputError
 from samhw.files import write_bytes
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from samhw.app.checking import Check, weakest
-from samhw.app.checking.correlate import agree
+from samhw.app.checking.model_and_rtl import agree
 from samhw.app.report.region_report import RegionReport, region_report
 from samhw.app.report.run_statistics import limit
 from samhw.app.report.time import time_report

@@ -2,7 +2,7 @@
 
 from samhw.app.report.grids import by_cycles, tuned_grid
 from samhw.app.report.page import Point, Results, ResultTable, ScatterChart, Stat, axis
-from samhw.app.sweep.tune import Trial, Tuned
+from samhw.app.sweep.tuning import Trial, Tuned
 from samhw.words import counted
 
 __all__ = ["tune_results"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 from samhw.choices.choice import Choice, check_names, check_one_of, is_list
-from samhw.choices.fuse.regions import regions_of
+from samhw.choices.fuse.asked_regions import regions_of
 from samhw.errors import InputError, shown
 from samhw.lang import Program
 

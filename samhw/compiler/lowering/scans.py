@@ -2,11 +2,11 @@
 the coordinates of a memory, and have no row."""
 
 from samhw.compiler.einsum import Einsum, Part, PickedLevel, View, reachable
+from samhw.compiler.fusion_table import Feed, PlannedNode
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, OperandStream, Payloads
 from samhw.compiler.lowering.row import OpenRow
 from samhw.compiler.lowering.space import FULL, CrdDomain, Cursor, Space
-from samhw.compiler.table import Feed, PlannedNode
 from samhw.errors import StreamError
 
 __all__ = ["Scanner", "pick_levels"]

@@ -5,7 +5,7 @@ from decimal import Decimal
 from functools import cache
 
 from samhw.graph.numerics.float_format import FloatFormat, Parts
-from samhw.graph.numerics.lanes import Bits, select, shift_right, smaller
+from samhw.graph.numerics.integer_steps import Bits, select, shift_right, smaller
 from samhw.graph.numerics.piecewise import BINADES, Piecewise, constant, fit, locate, working
 from samhw.graph.numerics.reciprocal import reciprocal_table
 

@@ -12,7 +12,7 @@ from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float import Float
 from samhw.graph.numerics.float_format import FloatFormat
 from samhw.graph.numerics.integer import Fixed, Integer
-from samhw.graph.numerics.lanes import Bits
+from samhw.graph.numerics.integer_steps import Bits
 from samhw.graph.numerics.operations import OPERATIONS
 from samhw.graph.numerics.straight_line import straight_line
 from samhw.graph.numerics.valuetype import Definition, ScalarOp, ValueType, Words, apply

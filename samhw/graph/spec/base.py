@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from samhw.errors import InputError, StreamError
 from samhw.graph.numerics import REDUCTIONS, ValueType
 from samhw.graph.spec.arch import Arch
-from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.blocked import Blocked, TakenBlocks
 from samhw.graph.spec.params import MemoryUse, Param, Params, Role
 from samhw.graph.spec.streams import Port
 from samhw.primitives import folders, role

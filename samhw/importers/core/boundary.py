@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from samhw.importers.core.build import Build
+from samhw.importers.core.draft import Build
 from samhw.importers.core.emit import Emitted
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.value import Arguments, Fetch, Value

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from samhw.errors import InputError
-from samhw.importers.core.build import DEEPEST, Build, Made
+from samhw.importers.core.draft import DEEPEST, Build, Made
 from samhw.importers.core.value import Hints, Stored
 from samhw.lang.expr import Access, Concat, Reshape
 from samhw.lang.traverse import free_indices, with_accesses

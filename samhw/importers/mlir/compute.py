@@ -13,7 +13,7 @@ from samhw.importers.mlir.idioms import call, literal, number_of, product, simpl
 from samhw.importers.mlir.lowered_functions import flipped, numbers_only, unsigned_extreme, with_erf
 from samhw.importers.mlir.moves import Moves
 from samhw.importers.mlir.number_system import MARKED_WORD, NumberSystem
-from samhw.importers.mlir.reductions import (
+from samhw.importers.mlir.reduction_bodies import (
     BodyReduction,
     is_condition,
     is_factor_product,

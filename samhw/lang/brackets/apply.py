@@ -25,8 +25,17 @@ from samhw.lang import (
     free_indices,
     renamed,
 )
+from samhw.lang.brackets.bracket_text import (
+    Group,
+    Leaf,
+    Node,
+    Quantity,
+    Total,
+    leaves,
+    parse_bracket,
+    tensors_of,
+)
 from samhw.lang.brackets.matched import Matched, matched
-from samhw.lang.brackets.notation import Group, Leaf, Node, Quantity, Total, leaves, parse_bracket, tensors_of
 from samhw.lang.brackets.products import definitions, is_sum, products_of
 from samhw.names import Names
 from samhw.tensors import Format

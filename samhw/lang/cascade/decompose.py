@@ -16,7 +16,7 @@ import sympy
 from sympy.core.function import AppliedUndef
 
 from samhw.lang import Access, Expr, accesses
-from samhw.lang.cascade.reductions import Reduced, RegionReductions
+from samhw.lang.cascade.region_reductions import Reduced, RegionReductions
 from samhw.lang.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
 
 __all__ = ["Decomposed", "FiniteRank", "RankTerm", "decompose", "terms_by"]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from samhw.lang.nested.axes import merge_loops
+from samhw.lang.nested.all_pairs import merge_loops
 from samhw.lang.nested.dataflow import ListView, Pieces
 from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.fuse_maps import fuse_access_maps

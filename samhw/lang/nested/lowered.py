@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.lang import Program
-from samhw.lang.nested.arrays import ArrayList
 from samhw.lang.nested.dataflow import (
     Buffer,
     Constants,
@@ -26,6 +25,7 @@ from samhw.lang.nested.dataflow import (
     reads_of,
 )
 from samhw.lang.nested.evaluate import FunctionRun, arrays_of
+from samhw.lang.nested.evaluated_lists import ArrayList
 from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.lists import NestedTensor
 

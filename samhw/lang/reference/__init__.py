@@ -8,8 +8,7 @@ arrays.
 
 from samhw.lang.reference.bounds import Rounding, difference
 from samhw.lang.reference.elimination import sum_next
-from samhw.lang.reference.pieces import side_by_side
-from samhw.lang.reference.program import (
+from samhw.lang.reference.meaning import (
     Bounded,
     bounds,
     evaluate,
@@ -17,6 +16,7 @@ from samhw.lang.reference.program import (
     evaluate_with_bounds,
     results,
 )
+from samhw.lang.reference.pieces import side_by_side
 from samhw.lang.reference.relation import Points, Relation
 
 __all__ = [

@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from samhw.lang.reference.domain import Domain, Reduction, Sum
 from samhw.lang.reference.function_bounds import CHANGES, ROUNDINGS, no_nan
+from samhw.lang.reference.plain_values import VALUES, as_values, counting, over_rows, steps
 from samhw.lang.reference.relation import Array, Mask
 from samhw.lang.reference.sorting import Uncertain, best, descending, row_numbers, taken
-from samhw.lang.reference.values import VALUES, as_values, counting, over_rows, steps
 
 __all__ = [
     "ERROR",

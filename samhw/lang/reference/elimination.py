@@ -17,8 +17,8 @@ import numpy as np
 from samhw.lang import Access, Expr, free_indices
 from samhw.lang.reference.contraction import Contraction, Gather
 from samhw.lang.reference.domain import Reduction, sum_of_products
+from samhw.lang.reference.plain_values import support
 from samhw.lang.reference.relation import Array, Points, Relation
-from samhw.lang.reference.values import support
 
 __all__ = ["SumOfProducts", "sum_next"]
 

@@ -5,8 +5,8 @@ from math import inf
 
 import numpy as np
 
+from samhw.lang.reference.plain_values import NARROW, VALUES
 from samhw.lang.reference.relation import Array, Mask
-from samhw.lang.reference.values import NARROW, VALUES
 
 __all__ = ["CHANGES", "ROUNDINGS", "no_nan"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from samhw.sim.compiled.actors import Actors
 from samhw.sim.compiled.channels import ROWS, Channels
-from samhw.sim.compiled.functions import many_address, phases_address
+from samhw.sim.compiled.engine_code import many_address, phases_address
 from samhw.sim.compiled.many_firings import SCRATCH
 from samhw.sim.compiled.off_chip.image import LinesImage
 from samhw.sim.compiled.records import NEVER, GraphRecord

@@ -8,6 +8,7 @@ assumed, rows have NEVER for them. Whoever was timed with a cycle that changes i
 
 from collections.abc import Callable
 
+from samhw.sim.compiled.actor_shapes import TimerShape, passes_gate
 from samhw.sim.compiled.many_firings import CALM, ENDED, FEW, MANY, fire_at_once, in_a_row
 from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.compiled.off_chip.serving import bring_data
@@ -27,7 +28,6 @@ from samhw.sim.compiled.points import (
 )
 from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord, input_channel, output_channel
 from samhw.sim.compiled.rows import differ, follow
-from samhw.sim.compiled.shapes import TimerShape, passes_gate
 from samhw.sim.compiled.turns import begin_turn, end_turn, known_slots, known_tokens
 from samhw.sim.machine_code import UNKNOWN, call, words_at
 

@@ -9,7 +9,7 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.files import new_directory
 from samhw.targets.backends.backend import Backend, RunResult, Target
-from samhw.targets.backends.board import BoardBackend
+from samhw.targets.backends.board_backend import BoardBackend
 from samhw.targets.backends.hls import HlsBackend
 from samhw.targets.backends.rtl import CxxrtlBackend, IcarusBackend, VerilatorBackend
 from samhw.targets.backends.sim import SimulatorBackend

@@ -16,7 +16,7 @@ from samhw.errors import InputError
 from samhw.graph import AddressMap, MemoryRole
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import write_graph
-from samhw.targets.building.cache import BuiltProgram
+from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import NAME, write_address_map
 from samhw.targets.running.inputs import Inputs
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from samhw.errors import InputError
 from samhw.graph import AddressMap, Arch, Design, dumps
 from samhw.names import comment_text
-from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.build_cache import cached, digest
 
 __all__ = ["NAME", "SOURCES", "generate_verilog", "generator_digest", "write_address_map", "write_verilog"]
 

@@ -10,7 +10,7 @@ from samhw.errors import InputError, RunError
 from samhw.graph import Arch, Design, dumps
 from samhw.graph.address_map import AddressMap, Register
 from samhw.processes import run
-from samhw.targets.building.cache import BuiltProgram, built, digest
+from samhw.targets.building.build_cache import BuiltProgram, built, digest
 from samhw.targets.building.cpp_compiler import find_cpp_compiler
 from samhw.targets.building.elaborate import generate_verilog, generator_digest
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.errors import InputError
 from samhw.graph import Arch, Design
 from samhw.graph.address_map import AddressMap
-from samhw.targets.building.cache import BuiltProgram
+from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import generate_verilog
 from samhw.targets.building.simulators import glue
 from samhw.targets.building.verilator import Wave, build_program

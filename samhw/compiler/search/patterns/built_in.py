@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from samhw.compiler.search.patterns.partition import Match, StatementPattern
-from samhw.compiler.search.patterns.shapes import Shape, access, anything, call, either, reduced
+from samhw.compiler.search.patterns.expression_shapes import Shape, access, anything, call, either, reduced
+from samhw.compiler.search.patterns.matching import Match, StatementPattern
 from samhw.errors import InputError
 from samhw.lang import accesses
 from samhw.script import Script

@@ -24,7 +24,7 @@ from samhw.targets.boards.ecp5 import place_options, pll_words
 from samhw.targets.building.boards.board_tools import run_tool
 from samhw.targets.building.boards.netlist import TOP, WORDS, BoardDesign, check_size, use_of
 from samhw.targets.building.boards.own_registers import use_own_registers
-from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.build_cache import cached, digest
 
 __all__ = [
     "IN_BLOCKS",

@@ -14,7 +14,7 @@ from samhw.graph.address_map import AddressMap
 from samhw.rtl import Top
 from samhw.rtl.link import bit_period
 from samhw.targets.boards.board import Board, BoardTop, find_board
-from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.build_cache import cached, digest
 from samhw.targets.building.elaborate import generator_digest
 
 __all__ = ["TOP", "WORDS", "BoardDesign", "check_size", "least_use", "use_of"]

@@ -28,8 +28,8 @@ from samhw.lang.nested.dataflow import (
 )
 from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.indices import constant, variable
-from samhw.lang.nested.operations import ELEMENTWISE, ElementOperation
 from samhw.lang.nested.recording import LOOPS, OWN
+from samhw.lang.nested.traced_operations import ELEMENTWISE, ElementOperation
 from samhw.names import Names
 
 __all__ = ["operations_as_loops"]

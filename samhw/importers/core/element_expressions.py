@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from samhw.importers.core.axes import AxisConflict
-from samhw.importers.core.build import MOST_JOINED, Build
+from samhw.importers.core.draft import MOST_JOINED, Build
 from samhw.importers.core.tensors import Tensors, tensors_in
 from samhw.importers.core.value import UnsupportedError, Value
 from samhw.lang.expr import Access, Add, Expr, Literal, Mul, Operand, as_expr

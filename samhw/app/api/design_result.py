@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from samhw.app.api.arguments import path_of, window_of
-from samhw.app.api.views import PageView
+from samhw.app.api.notebook_views import PageView
 from samhw.app.checking import Check, Difference, check, differences
 from samhw.app.report.recorded import check_trace, is_short, write_trace
 from samhw.app.report.run_report import run_report

@@ -11,7 +11,7 @@ from samhw.errors import InputError, shown
 from samhw.lang.splits.partition import SplitRule
 from samhw.lang.splits.rules import Blocks, Columns, Dia, Diagonal, Even, Hyb, Rows
 from samhw.lang.splits.statements import MOST_TERMS
-from samhw.lang.splits.written import RuleFunction, WrittenRule
+from samhw.lang.splits.written_rule import RuleFunction, WrittenRule
 
 __all__ = ["check_by_tensor", "check_split", "parse_rule"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.app.checking.check import Verdict, check, weakest
+from samhw.app.checking.check_run import Verdict, check, weakest
 from samhw.app.workload import Workload
 from samhw.choices.schedule import Schedule
 from samhw.choices.tables import counts_text

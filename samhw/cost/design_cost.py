@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from samhw.cost.counts import TokenCounts
 from samhw.cost.cycles import CycleEstimate
 from samhw.cost.statistics import TensorStatistics
-from samhw.cost.streams import Results, flows, results_of
+from samhw.cost.stream_supports import Results, flows, results_of
 from samhw.graph import Arch, Graph, MemoryRole
 from samhw.html import html_section, html_table
 from samhw.words import counted

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.lang.nested.arrays import sigmoid
+from samhw.lang.nested.evaluated_lists import sigmoid
 
 __all__ = ["ELEMENTWISE", "REDUCTIONS", "TRUTHS", "ElementOperation"]
 

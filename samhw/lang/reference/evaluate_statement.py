@@ -32,10 +32,10 @@ from samhw.lang.reference.elimination import SumOfProducts
 from samhw.lang.reference.indexed import concatenated, elements, gathered_at, place_name, places_of, reshaped
 from samhw.lang.reference.lookup import Lookup
 from samhw.lang.reference.pieces import side_by_side
+from samhw.lang.reference.plain_values import support
 from samhw.lang.reference.recurrence import recurrence
 from samhw.lang.reference.relation import Array, Points, Relation
 from samhw.lang.reference.running import running
-from samhw.lang.reference.values import support
 from samhw.lang.traverse import factors_of, signed_terms
 
 __all__ = ["evaluate_statement"]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from samhw.importers.core.axes import AxisConflict
-from samhw.importers.core.build import Build, Made
+from samhw.importers.core.draft import Build, Made
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.value import ScanBlock, Stored, TensorStep, UnsupportedError, Value, check_unmasked
 from samhw.lang.expr import Access, Literal

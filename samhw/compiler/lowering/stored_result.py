@@ -19,9 +19,9 @@ from samhw.compiler.einsum import (
     StepPlace,
     View,
 )
+from samhw.compiler.fusion_table import Feed
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import FULL, RowStream
-from samhw.compiler.table import Feed
 from samhw.tensors import LevelType
 
 __all__ = ["StoredResult", "formula", "write_result", "write_values"]

@@ -18,10 +18,10 @@ from types import FunctionType
 
 from samhw.cache import cache_directory
 from samhw.sim.machine_code.assemblers import ModuleText, assemble_all
+from samhw.sim.machine_code.expression_values import StandIns, Untranslatable
 from samhw.sim.machine_code.fingerprint import fingerprint, function_key, functions_apart
-from samhw.sim.machine_code.machine import assemble, load
+from samhw.sim.machine_code.native import assemble, load
 from samhw.sim.machine_code.translate import translate
-from samhw.sim.machine_code.values import StandIns, Untranslatable
 
 __all__ = ["address_of", "prepare"]
 

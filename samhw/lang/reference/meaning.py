@@ -17,13 +17,13 @@ from samhw.lang import Access, Add, Expr, Neg, Program, Statement, Sub
 from samhw.lang.reference.bounds import Rounding, RunningError
 from samhw.lang.reference.domain import Domain
 from samhw.lang.reference.elimination import sum_next
+from samhw.lang.reference.evaluate_statement import evaluate_statement
 from samhw.lang.reference.extended import Extended
 from samhw.lang.reference.join import distinct, intersection, union
+from samhw.lang.reference.plain_values import VALUES
 from samhw.lang.reference.relation import Array, Mask, Points, Relation
 from samhw.lang.reference.saturating import Saturating
 from samhw.lang.reference.scan import evaluate_scan
-from samhw.lang.reference.statement import evaluate_statement
-from samhw.lang.reference.values import VALUES
 from samhw.lang.traverse import accesses, factors_of
 from samhw.tensors import Tensor
 

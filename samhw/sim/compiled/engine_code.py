@@ -16,11 +16,11 @@ from weakref import WeakKeyDictionary
 from samhw.graph.numerics import Float
 from samhw.graph.numerics.float_format import F32
 from samhw.sim import machine_code
+from samhw.sim.compiled.actor_shapes import finder_shape, timer_shape, wiring_of
 from samhw.sim.compiled.find import finder
 from samhw.sim.compiled.many_firings import time_many
 from samhw.sim.compiled.off_chip import make_line_room, note_lines, serve_lines
 from samhw.sim.compiled.phases import run_phases
-from samhw.sim.compiled.shapes import finder_shape, timer_shape, wiring_of
 from samhw.sim.compiled.timing import timer
 from samhw.sim.machine_code import Untranslatable, function_key, real_of, word_of
 from samhw.sim.network import Actor

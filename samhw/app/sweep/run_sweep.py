@@ -13,7 +13,7 @@ from typing import NamedTuple
 import samhw
 from samhw.app.sweep.configuration import Configuration
 from samhw.app.sweep.outcome import AGAIN, Outcome, is_outcome
-from samhw.app.sweep.table import Row, check_suffix, write_table
+from samhw.app.sweep.sweep_table import Row, check_suffix, write_table
 from samhw.app.sweep.workers import run_locally, run_on_cluster
 from samhw.errors import InputError, InterruptedWorkError, RunError
 from samhw.files import reason

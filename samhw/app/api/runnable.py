@@ -17,10 +17,10 @@ from samhw.app.api.arguments import (
     path_of,
     value_of,
 )
-from samhw.app.api.result import DesignResult
-from samhw.app.api.views import Drawing, Tables
+from samhw.app.api.design_result import DesignResult
+from samhw.app.api.notebook_views import Drawing, Tables
 from samhw.app.checking import measure
-from samhw.app.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
+from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of
 from samhw.choices.choice import AUTO
 from samhw.choices.schedule import Schedule

@@ -11,9 +11,9 @@ from math import prod
 import numpy as np
 
 from samhw.importers.core.axes import AxisConflict
-from samhw.importers.core.build import Build
-from samhw.importers.core.contraction import contract
+from samhw.importers.core.draft import Build
 from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.summed_products import contract
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.value import Arguments, Hints, Stored, Value, check_unmasked
 from samhw.lang.expr import Access, Expr, Reshape

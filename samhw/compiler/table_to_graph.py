@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from samhw.compiler.table import FusionTable, PlannedNode
+from samhw.compiler.fusion_table import FusionTable, PlannedNode
 from samhw.errors import StreamError
 from samhw.graph import Arch, Endpoint, Graph, Memory, Node, TensorBinding, make, memory_name, wired
 from samhw.graph.numerics import ValueType

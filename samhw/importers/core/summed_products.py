@@ -1,7 +1,7 @@
 """Products of several values that are summed over some of their indices."""
 
 from samhw.importers.core.axes import AxisConflict
-from samhw.importers.core.build import Build
+from samhw.importers.core.draft import Build
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.value import UnsupportedError, Value
 from samhw.lang.expr import Access, Expr, Literal

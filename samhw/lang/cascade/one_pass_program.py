@@ -7,8 +7,8 @@ from samhw.lang import Access, Program
 from samhw.lang.cascade.one_pass import OnePass, Rescaling
 from samhw.lang.cascade.rewrite_region import CascadeFinding, RegionRewriter
 from samhw.lang.cascade.segments import segmented
+from samhw.lang.cascade.split_modes import CutView, CutViews
 from samhw.lang.cascade.tiles import tiled
-from samhw.lang.cascade.views import CutView, CutViews
 from samhw.names import Names
 from samhw.tensors import Tensor
 

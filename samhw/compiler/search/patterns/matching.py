@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from samhw.choices.fuse.regions import in_sequence
+from samhw.choices.fuse.asked_regions import in_sequence
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search.patterns.shapes import Found, Shape, Subject
+from samhw.compiler.search.patterns.expression_shapes import Found, Shape, Subject
 from samhw.errors import InputError
 from samhw.lang import Access, Expr, Program, Statement
 

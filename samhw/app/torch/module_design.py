@@ -12,8 +12,8 @@ from torch import nn
 
 from samhw.app.api import Drawing, RunnableDesign
 from samhw.app.api.arguments import arch_of, followed, value_of
-from samhw.app.api.views import Tables
-from samhw.app.torch.result import ModuleResult
+from samhw.app.api.notebook_views import Tables
+from samhw.app.torch.module_result import ModuleResult
 from samhw.choices.formats import with_formats
 from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule

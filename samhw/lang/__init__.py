@@ -22,14 +22,12 @@ of its statements, and `nested` has functions of nested lists.
 
 from samhw.lang.blocking import block_sizes, is_zero_beyond, reaching_beyond
 from samhw.lang.built_in import (
-    cascade_description,
     cascade_names,
     kernel_description,
     kernel_names,
     load_cascade,
     load_kernel,
     load_sequence,
-    sequence_description,
     sequence_names,
 )
 from samhw.lang.capacity import Capacity, check_size, greatest_extents
@@ -109,7 +107,6 @@ __all__ = [
     "block_sizes",
     "built_in_names",
     "built_in_programs",
-    "cascade_description",
     "cascade_names",
     "cautions",
     "check_program",
@@ -137,7 +134,6 @@ __all__ = [
     "renamed",
     "result_patterns",
     "rewritten",
-    "sequence_description",
     "sequence_names",
     "terms",
     "walk",

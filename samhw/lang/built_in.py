@@ -15,28 +15,34 @@ from samhw.lang.parse import parse
 from samhw.lang.program import Program
 
 __all__ = [
+    "CASCADES",
+    "KERNELS",
+    "SEQUENCES",
     "Library",
-    "cascade_description",
     "cascade_names",
     "kernel_description",
     "kernel_names",
     "load_cascade",
     "load_kernel",
     "load_sequence",
-    "sequence_description",
     "sequence_names",
 ]
 
 
 class Library:
-    """The programs of one folder of this package. `what` is how errors call one of them."""
+    """The programs of one folder of this package. `what` is how errors call one of them.
+
+    The extents of a program come from the data (`Program.bind`).
+    """
 
     def __init__(self, folder: str, what: str) -> None:
         self._folder = files("samhw.lang") / folder
         self._what = what
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all of them, sorted."""
         names = (path.name for path in self._folder.iterdir())
-        self.names = tuple(sorted(name.removesuffix(".ein") for name in names if name.endswith(".ein")))
-        """Sorted."""
+        return tuple(sorted(name.removesuffix(".ein") for name in names if name.endswith(".ein")))
 
     def load(self, name: str) -> Program:
         """The program `name`. Raises InputError when there is none of this name."""
@@ -47,60 +53,35 @@ class Library:
         return self._text(name).partition("\n")[0].removeprefix("#").strip()
 
     def _text(self, name: str) -> str:
-        if name not in self.names:
-            raise InputError(f"there is no built-in {self._what} '{name}'; there are {', '.join(self.names)}")
+        if name not in self.names():
+            known = ", ".join(self.names())
+            raise InputError(f"there is no built-in {self._what} '{name}'; there are {known}")
         return (self._folder / f"{name}.ein").read_text(encoding="utf-8")
 
 
-@cache
-def _kernels() -> Library:
-    return Library("kernels", "program")
+class Sequences:
+    """The same of programs some of which are functions, which have data of their own."""
 
+    texts = Library("sequences", "program")
 
-def kernel_names() -> tuple[str, ...]:
-    """The names of all built-in kernels, sorted."""
-    return _kernels().names
+    def names(self) -> tuple[str, ...]:
+        """The names of all of them, sorted."""
+        return tuple(sorted((*self.texts.names(), *_functions())))
 
+    def load(self, name: str) -> Program | Example:
+        """The program `name`, or the function. Raises InputError when there is none of this name."""
+        if name in _functions():
+            return load_object(f"{_functions()[name]}:example")
+        if name not in self.texts.names():
+            raise InputError(f"there is no built-in program '{name}'; there are {', '.join(self.names())}")
+        return self.texts.load(name)
 
-def load_kernel(name: str) -> Program:
-    """The built-in kernel `name`; its extents come from the data (`Program.bind`).
-
-    Raises InputError when there is none of this name.
-    """
-    return _kernels().load(name)
-
-
-def kernel_description(name: str) -> str:
-    """What the built-in kernel computes, in one line: its first comment."""
-    return _kernels().description(name)
-
-
-@cache
-def _cascades() -> Library:
-    return Library("cascades", "program")
-
-
-def cascade_names() -> tuple[str, ...]:
-    """The names of all built-in cascades, sorted."""
-    return _cascades().names
-
-
-def load_cascade(name: str) -> Program:
-    """The built-in cascade `name`; its extents come from the data (`Program.bind`).
-
-    Raises InputError when there is none of this name.
-    """
-    return _cascades().load(name)
-
-
-def cascade_description(name: str) -> str:
-    """What the built-in cascade computes, in one line: its first comment."""
-    return _cascades().description(name)
-
-
-@cache
-def _texts() -> Library:
-    return Library("sequences", "program")
+    def description(self, name: str) -> str:
+        """What it computes, in one line: its first comment, or the first sentence of its file."""
+        if name not in _functions():
+            return self.texts.description(name)
+        told = ast.get_docstring(ast.parse(_functions()[name].read_text(encoding="utf-8"))) or ""
+        return " ".join(told.split()).partition(". ")[0].removesuffix(".")
 
 
 @cache
@@ -112,27 +93,9 @@ def _functions() -> dict[str, Path]:
     }
 
 
-def sequence_names() -> tuple[str, ...]:
-    """The names of all of them, sorted."""
-    return tuple(sorted((*_texts().names, *_functions())))
+KERNELS, CASCADES = Library("kernels", "program"), Library("cascades", "program")
+SEQUENCES = Sequences()
 
-
-def load_sequence(name: str) -> Program | Example:
-    """The built-in program `name`, whose extents come from the data (`Program.bind`); or the function, which
-    has data of its own.
-
-    Raises InputError when there is none of this name.
-    """
-    if name in _functions():
-        return load_object(f"{_functions()[name]}:example")
-    if name not in _texts().names:
-        raise InputError(f"there is no built-in program '{name}'; there are {', '.join(sequence_names())}")
-    return _texts().load(name)
-
-
-def sequence_description(name: str) -> str:
-    """What it computes, in one line: its first comment, or the first sentence of its file."""
-    if name not in _functions():
-        return _texts().description(name)
-    told = ast.get_docstring(ast.parse(_functions()[name].read_text(encoding="utf-8"))) or ""
-    return " ".join(told.split()).partition(". ")[0].removesuffix(".")
+kernel_names, load_kernel, kernel_description = KERNELS.names, KERNELS.load, KERNELS.description
+cascade_names, load_cascade = CASCADES.names, CASCADES.load
+sequence_names, load_sequence = SEQUENCES.names, SEQUENCES.load

@@ -64,6 +64,9 @@ class RtlBackend(Backend):
 class ProgramBackend(RtlBackend):
     """A simulator that only runs: it records nothing and stalls nothing."""
 
+    files: ClassVar[tuple[str, ...]]
+    """What a build needs of the folder in which the program has been made."""
+
     @abstractmethod
     def make(self, compiled: Compiled) -> BuiltProgram:
         """Builds the program, or takes it from the build cache."""
@@ -80,6 +83,11 @@ class ProgramBackend(RtlBackend):
             found = session.run(*inputs, buffers=True)
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
+
+    def write_program(self, compiled: Compiled, directory: Path) -> None:
+        made = self.make(compiled).path
+        for name in self.files:
+            shutil.copy2(made.with_name(name), directory)
 
 
 def _write_data(compiled: Compiled, inputs: Inputs, directory: Path) -> None:
@@ -152,6 +160,7 @@ class IcarusBackend(ProgramBackend):
     name = "icarus"
     target = "icarus"
     label = "Icarus"
+    files = ("simulate", "simulate.vvp", "harness.v")
     key_files: ClassVar[dict[str, str]] = {
         "simulate": "starts simulate.vvp, the RTL with its harness, compiled by Icarus Verilog"
     } | BESIDE
@@ -161,11 +170,6 @@ class IcarusBackend(ProgramBackend):
 
         return build_icarus(compiled.design, compiled.arch)
 
-    def write_program(self, compiled: Compiled, directory: Path) -> None:
-        built = self.make(compiled).path
-        for name in ("simulate", "simulate.vvp", "harness.v"):
-            shutil.copy2(built.with_name(name), directory)
-
 
 class CxxrtlBackend(ProgramBackend):
     """The netlist, run by Yosys's CXXRTL; needs a C++ compiler."""
@@ -173,6 +177,7 @@ class CxxrtlBackend(ProgramBackend):
     name = "cxxrtl"
     target = "cxxrtl"
     label = "CXXRTL"
+    files = ("simulate", "design.cpp")
     key_files: ClassVar[dict[str, str]] = {
         "simulate": "the netlist as a program, built by CXXRTL; its C++ is design.cpp"
     } | BESIDE
@@ -181,8 +186,3 @@ class CxxrtlBackend(ProgramBackend):
         from samhw.targets.building.simulators import build_cxxrtl
 
         return build_cxxrtl(compiled.design, compiled.arch)
-
-    def write_program(self, compiled: Compiled, directory: Path) -> None:
-        built = self.make(compiled).path
-        for name in ("simulate", "design.cpp"):
-            shutil.copy2(built.with_name(name), directory)

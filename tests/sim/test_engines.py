@@ -24,8 +24,7 @@ from samhw.graph.numerics import value_type
 from samhw.lang import Program as Source
 from samhw.lang import kernel_names, load_kernel, parse
 from samhw.sim import InterruptedRunError, Progress, Result, compiled, engine, engines, machine_code, simulate
-from samhw.sim.compiled import engine as compiled_engine
-from samhw.sim.compiled import image
+from samhw.sim.compiled import compiled_engine, image
 from samhw.sim.machine import Machine, connect
 from samhw.sim.network import Actor
 from samhw.sim.step import NONE, VAL, Memory, Words, firing

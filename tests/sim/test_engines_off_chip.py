@@ -15,7 +15,7 @@ from samhw.graph import DDR4, HBM2, Arch, Design, Dram, Graph, OffChip
 from samhw.lang import Program as Source
 from samhw.lang import parse
 from samhw.sim import InterruptedRunError, MemorySystem, Progress, Result, compiled, engine, engines, simulate
-from samhw.sim.compiled import engine as compiled_engine
+from samhw.sim.compiled import compiled_engine
 from samhw.targets.running.inputs import load_inputs
 from tests.sim.drams import SMALL, drams
 from tests.sim.small_phases import small_phases

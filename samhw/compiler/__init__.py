@@ -4,8 +4,15 @@ The package also has the passes of programs (`passes`) and of graphs (`graph_pas
 (`search`), with the one way through (`search/pipeline.py`).
 """
 
-from samhw.compiler.compiled import Compiled, CompiledRegion, Decision
-from samhw.compiler.expected import block_counts, check_divided, estimate_compiled, run_extents
+from samhw.compiler.compiled import (
+    Compiled,
+    CompiledRegion,
+    Decision,
+    block_counts,
+    check_divided,
+    estimate_compiled,
+    run_extents,
+)
 from samhw.compiler.fusion_table import FusionTable
 from samhw.compiler.program_to_design import add_queues, assembled, lower_program
 from samhw.compiler.region import LoweredRegion, lower_fused, lower_region

@@ -47,14 +47,14 @@ NAMED_OUTSIDE = {
     *("compiler/passes/alias_reshapes.py", "compiler/passes/cascade.py"),
     *("compiler/passes/copy_discordant.py", "compiler/passes/split_formats.py"),
     # Where data are stored as it says, and their memories.
-    *("app/workload/workload.py", "targets/backends/sim.py", "app/cli/memory.py"),
+    *("app/workload/workload.py", "targets/backends/sim.py", "app/cli/backends.py"),
     "app/sweep/configuration.py",
     # Regions of modules, lanes of a load, words about fusion.
     *("compiler/search/modules.py", "compiler/search/loads.py", "compiler/search/tried.py"),
     "compiler/search/explore.py",
     # What is printed or asked about one of them.
     *(
-        "app/checking/side_by_side.py",
+        "app/checking/measure.py",
         "app/checking/model_and_rtl.py",
         "app/cli/after.py",
         "app/cli/analyses.py",

@@ -7,8 +7,7 @@ import click
 from rich.console import Console
 
 from samhw.app.checking import differences
-from samhw.app.cli.backends import CLOCK
-from samhw.app.cli.memory import check_on_chip
+from samhw.app.cli.backends import CLOCK, check_on_chip
 from samhw.app.cli.numbers import split_words
 from samhw.app.cli.options import complete_programs, data_option, load_schedule
 from samhw.app.cli.output import OUTPUT, print_json, print_table

@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from samhw.app.checking import check
-from samhw.app.cli.backends import CLOCK, REGIONS, REGIONS_HELP, ROOM, check_settings
-from samhw.app.cli.memory import check_on_chip
+from samhw.app.cli.backends import CLOCK, REGIONS, REGIONS_HELP, ROOM, check_on_chip, check_settings
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
 from samhw.app.cli.output import OUTPUT, print_json
 from samhw.app.cli.pages import report_option, write_results

@@ -9,8 +9,7 @@ from rich.console import Console
 
 from samhw.app.checking import Known, Outcome
 from samhw.app.checking import compare as compare_all
-from samhw.app.cli.backends import CLOCK
-from samhw.app.cli.memory import dram_of, memory_option
+from samhw.app.cli.backends import CLOCK, dram_of, memory_option
 from samhw.app.cli.numbers import load_arch
 from samhw.app.cli.options import ARCH, complete_programs, data_option, load_schedule, say_notes
 from samhw.app.cli.output import OUTPUT, print_json, print_table

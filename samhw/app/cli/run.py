@@ -18,9 +18,10 @@ from samhw.app.cli.backends import (
     REGIONS_HELP,
     board_options,
     check_settings,
+    memory_options,
+    off_chip_memory,
     say_backends,
 )
-from samhw.app.cli.memory import memory_options, off_chip_memory
 from samhw.app.cli.options import CompileOptions, compile_options, complete_programs, data_option
 from samhw.app.cli.output import OUTPUT, OutputFile, TraceFile, command_line, print_json, print_table
 from samhw.app.cli.pages import report_option, write_report

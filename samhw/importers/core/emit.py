@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from samhw.graph.numerics.operations import vanishes_by_first
 from samhw.importers.core.draft import Build, Made
-from samhw.importers.core.loop_order import loop_order
-from samhw.importers.core.rewrites import push_masks, without_deep
+from samhw.importers.core.rewrites import loop_order, push_masks, without_deep
 from samhw.importers.core.value import ScanBlock, Stored, TensorStep
 from samhw.lang.check import check_program
 from samhw.lang.declaration import TensorDecl

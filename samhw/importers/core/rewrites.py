@@ -1,20 +1,24 @@
 """What becomes of statements before they are stored.
 
 What only masked statements read is computed under their mask too. Statements of more loops than a stream has
-levels are computed of reshaped copies, in which the parts of axes that views have split are one again.
+levels are computed of reshaped copies, in which the parts of axes that views have split are one again. The
+order in which a statement's loops stand gives that of the modes of what it writes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+
+import networkx as nx
 
 from samhw.errors import InputError
 from samhw.importers.core.draft import DEEPEST, Build, Made
 from samhw.importers.core.value import Hints, Stored
 from samhw.lang.expr import Access, Concat, Reshape
+from samhw.lang.index import add_chains
 from samhw.lang.traverse import free_indices, with_accesses
 
-__all__ = ["push_masks", "without_deep"]
+__all__ = ["loop_order", "push_masks", "without_deep"]
 
 Indices = tuple[str, ...]
 
@@ -182,3 +186,43 @@ class _Merger:
         name = self.build.name(label)
         self.build.stored[name] = Stored(name, row, hints=Hints(order=row), scope=scope)
         return Access.of(name, row)
+
+
+def loop_order(
+    indices: Sequence[str],
+    storage: Sequence[Indices],
+    hint: Sequence[str] = (),
+    kept: Sequence[str] = (),
+    innermost: str | None = None,
+) -> tuple[Indices, tuple[int, ...]]:
+    """An order of the indices that follows storage orders, and the numbers of those that it cannot follow.
+
+    Inside of a sum at most one of the `kept` indices stands: a sum that keeps more gives fibers of fibers,
+    which a dense result cannot take. Where there is a choice, as many storage orders as can be are followed;
+    then the hint comes first, and then the order in which the indices are given. An index may have to be the
+    innermost one.
+    """
+    rank = {index: place for place, index in enumerate(dict.fromkeys((*hint, *indices)))}
+    if innermost is not None:
+        return _order(indices, [(index, innermost) for index in indices if index != innermost], storage, rank)
+    removed = [index for index in indices if index not in kept]
+    inner = sorted(kept, key=lambda index: -rank[index]) if removed else []
+    best: tuple[Indices, tuple[int, ...]] | None = None
+    choices: tuple[str | None, ...] = (*inner, None)
+    for last in choices:
+        first = [(one, other) for one in kept if one != last for other in removed]
+        found = _order(indices, first, storage, rank)
+        if best is None or len(found[1]) < len(best[1]):
+            best = found
+    assert best is not None
+    return best
+
+
+def _order(
+    indices: Sequence[str], edges: Iterable[tuple[str, str]], storage: Sequence[Indices], rank: dict[str, int]
+) -> tuple[Indices, tuple[int, ...]]:
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(indices)
+    graph.add_edges_from(edges)
+    against = add_chains(graph, storage)
+    return tuple(nx.lexicographical_topological_sort(graph, key=lambda index: rank[index])), against

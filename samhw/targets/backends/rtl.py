@@ -72,7 +72,7 @@ class ProgramBackend(RtlBackend):
         """Builds the program, or takes it from the build cache."""
 
     def execute(self, compiled: Compiled, inputs: Inputs, *arguments: Any, **options: Any) -> Execution:
-        from samhw.targets.running.harness import Harness
+        from samhw.targets.running.port import Harness
         from samhw.targets.running.session import PortSession
 
         start = time.perf_counter()

@@ -17,8 +17,7 @@ from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import generate_verilog
 from samhw.targets.building.simulators import glue
 from samhw.targets.building.verilator import Wave, build_program
-from samhw.targets.running.harness import Harness
-from samhw.targets.running.port import Trace
+from samhw.targets.running.port import Harness, Trace
 from samhw.targets.running.session import LIMIT, HardwareResult, PortSession, check_data
 
 __all__ = ["VerilatedDesign", "VerilatedSession"]

@@ -5,7 +5,7 @@ from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.simulators import TEMPLATES, rendered
 from samhw.targets.building.verilator import build_program
 from samhw.targets.link import Transport
-from samhw.targets.running.harness import Answering
+from samhw.targets.running.port import Answering
 
 __all__ = ["EmulatedLine", "build_emulator"]
 

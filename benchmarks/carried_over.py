@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.common import VALUE, follow, measure, parser, report
-from samhw.app.sweep.tune import cost_of, shortlist, written_one
+from samhw.app.sweep.tuning import cost_of, shortlist, written_one
 from samhw.app.workload import Workload, bind_program, job_of
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search.explore import explore

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.common import PROGRAMS, VALUE, follow, measure, parser, report, schedules
 from samhw.app.workload import Workload, bind_program, job_of
-from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.compiler.pipeline import choose_schedule
 from samhw.lang import model_names

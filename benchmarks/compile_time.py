@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.common import VALUE, follow, parser, report
 from samhw.app.workload import make_model_workload
-from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.common import VALUE, follow, parser, report
 from samhw.app.workload import compile_workload, make_model_workload
-from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search import order_spaces
 from samhw.errors import ScheduleError

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from benchmarks.common import VALUE, follow, parser, report, show
 from samhw.app.checking.measure import measure_compiled
-from samhw.app.sweep.tune import cost_of, shortlist, written_one
+from samhw.app.sweep.tuning import cost_of, shortlist, written_one
 from samhw.app.workload import Workload, compile_workload, job_of
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search import bracket_choices, free_spaces

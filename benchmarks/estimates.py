@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from benchmarks.common import VALUE, follow, parser, report
 from samhw.app.checking.measure import measure_compiled
 from samhw.app.workload import Workload, bind_program, compile_workload
-from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.compiler import estimate_compiled
 from samhw.cost.statistics import KINDS

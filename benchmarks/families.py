@@ -5,7 +5,7 @@ from dataclasses import astuple
 
 from samhw.cost import Use
 from samhw.targets.building.boards.bitstream import IN_BLOCKS
-from samhw.targets.building.boards.size import use_of
+from samhw.targets.building.boards.netlist import use_of
 
 __all__ = ["SYNTHESIS", "use_of_cells"]
 

@@ -23,7 +23,7 @@ START = """
 import sys, time
 from samhw.graph.numerics import value_type
 from samhw.sim.compiled import engine
-from samhw.sim.regions import simulate_regions
+from samhw.sim.design_run import simulate_regions
 from samhw.targets.running.inputs import load_inputs
 from samhw.app.workload import bind_program, compile_workload
 

@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.common import bind, follow, graph_options, measure, one_region, parser, report, schedules
 from samhw.app.checking import Measure
 from samhw.app.workload import Workload
-from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.lang import load_model, model_data, model_names
 from samhw.tensors import Tensor

@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.common import follow, parser, report
 from samhw.app.workload import Workload, compile_workload, make_model_workload
-from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel
+from samhw.choices.fuse import FUSION_LEVELS, FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.errors import InputError

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import VALUE, bind, follow, parser, report
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.choice import choice
-from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.errors import RunError
 from samhw.lang import load_kernel, load_model, model_data

@@ -25,7 +25,7 @@ from samhw.compiler import Compiled
 from samhw.cost import Use
 from samhw.lang import load_kernel
 from samhw.rtl.fabric import Fabric
-from samhw.targets.building.boards.size import use_of
+from samhw.targets.building.boards.netlist import use_of
 
 
 def rows(names: Sequence[str], several: Sequence[str]) -> Iterator[dict[str, Any]]:

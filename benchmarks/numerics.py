@@ -12,9 +12,8 @@ import numpy as np
 
 from benchmarks.common import parser, report, show
 from samhw.graph.numerics.circular import circle_table
-from samhw.graph.numerics.exponential import exp2_table
+from samhw.graph.numerics.exponential import exp2_table, tanh_table
 from samhw.graph.numerics.gaussian import tail_table
-from samhw.graph.numerics.hyperbolic import tanh_table
 from samhw.graph.numerics.logarithm import log_table
 from samhw.graph.numerics.operations import OPERATIONS
 from samhw.graph.numerics.reciprocal import reciprocal_table, root_table

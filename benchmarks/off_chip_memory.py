@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.common import VALUE, bind, follow, graph_options, parser, report
 from samhw.app.checking import check
 from samhw.app.workload import Workload, compile_workload, make_workload
-from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.errors import RunError
 from samhw.graph import DRAM_PRESETS, Arch, Dram

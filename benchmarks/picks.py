@@ -18,7 +18,7 @@ import samhw.torch
 from benchmarks.common import VALUE, follow, parser, report
 from samhw.app.checking.measure import measure
 from samhw.app.workload import Workload
-from samhw.choices.formats.words import with_formats
+from samhw.choices.formats import with_formats
 from samhw.choices.schedule import Schedule
 from samhw.tensors import Format, Tensor
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks.common import follow, parser, report
 from samhw.app.workload import bind_program
-from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job

@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.common import bind, follow, measure, parser, report, schedules
 from samhw.app.workload import Workload
-from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.lang import load_model, model_data
 from samhw.tensors import Tensor

@@ -70,7 +70,7 @@ from samhw.rtl.channel import Fifo
 from samhw.rtl.units import Unit
 from samhw.rtl.verilog_memory import VerilogMemories
 from samhw.rtl.verilog_platform import VerilogPlatform
-from samhw.targets.building.boards.tools import run_tool
+from samhw.targets.building.boards.board_tools import run_tool
 
 WORDS = 4096
 """Of each memory."""

@@ -26,12 +26,12 @@ from samhw.cost import Use
 from samhw.errors import InputError
 from samhw.graph import Arch, Design
 from samhw.graph.numerics import value_type
-from samhw.targets.boards.catalog import find_board
+from samhw.targets.boards.board import find_board
 from samhw.targets.boards.ecp5 import place_options
 from samhw.targets.building.boards import BoardDesign
 from samhw.targets.building.boards.bitstream import finish_netlist, synthesise
+from samhw.targets.building.boards.board_tools import run_tool
 from samhw.targets.building.boards.netlist import TOP
-from samhw.targets.building.boards.tools import run_tool
 
 PROGRAMS = ("spmm", "sddmm", "gcn", "bigbird_attention")
 VALUES = ("i32", "bf16", "f32")

@@ -403,7 +403,13 @@ def test_hardware_is_built_without_models(tmp_path: Path) -> None:
 
 
 READERS_OF_TYPES = {
-    *("compiler/value.py", "lang/build.py", "lang/parse.py", "graph/json_form.py", "graph/spec/params.py"),
+    *(
+        "compiler/value_choice.py",
+        "lang/python_form.py",
+        "lang/parse.py",
+        "graph/json_form.py",
+        "graph/spec/params.py",
+    ),
 }
 """Where the name of a value type becomes the type: after these, nothing else knows it by its name."""
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from samhw.app.checking.verdict import Verdict
+from samhw.app.checking.check_run import Verdict
 from samhw.graph.token import Kind
 
 ROOT = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ import pytest
 
 from samhw import processes
 from samhw.errors import RunError
-from samhw.targets.running.harness import Harness
+from samhw.targets.running.port import Harness
 from tests.support.proc import children, listed, running, wait_until
 from tests.support.thorough import sample
 

@@ -1,15 +1,84 @@
-"""What a choice is: a field of a schedule, in all the forms in which it is given, kept and shown."""
+"""What a choice is: a field of a schedule, in all the forms in which it is given, kept and shown; and the
+checks of values that several choices share, each of which gives the value as a schedule keeps it, or raises
+`InputError`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any, ClassVar, Generic, TypeVar
 
-from samhw.choices.checks import plain
-from samhw.errors import InputError
-from samhw.lang import Program, Region
-from samhw.rooms import role
+import numpy as np
 
-__all__ = ["AUTO", "Choice", "choice"]
+from samhw.errors import InputError, shown
+from samhw.lang import Program, Region
+from samhw.rooms import folders
+
+__all__ = [
+    "AUTO",
+    "Choice",
+    "check_names",
+    "check_one_of",
+    "check_table",
+    "check_whole",
+    "choice",
+    "is_list",
+    "read_entries",
+]
+
+
+def check_one_of(field: str, value: object, choices: Sequence[str]) -> None:
+    """A value that there is."""
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(f"There is no {field} {shown(value)}; the choices are {', '.join(choices)}.")
+
+
+def check_names(what: str, names: Any) -> tuple[str, ...]:
+    """A list of texts."""
+    if not is_list(names) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"'{what}' is {shown(names)}; give a list of names.")
+    return tuple(names)
+
+
+def check_whole(name: str, value: object, most: int) -> int:
+    """A whole number from 1 to `most`, which may be one of NumPy's."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= most:
+        raise InputError(f"'{name}' is {shown(value)}; give a whole number from 1 to {most:,}.")
+    return int(value)
+
+
+def check_table(what: str, table: object, example: str) -> dict[str, Any]:
+    """A table of entries by name."""
+    if not isinstance(table, Mapping) or not all(isinstance(name, str) for name in table):
+        raise InputError(f"'{what}' is {shown(table)}; give a table with an entry for each name, {example}.")
+    return dict(table)
+
+
+def read_entries(field: str, word: str, wanted: str) -> dict[str, str]:
+    """The entries of a table in one word, such as `A = rows(4); B = even(2)`.
+
+    Args:
+        wanted: what each entry is to be, for the error of other words.
+    """
+    table: dict[str, str] = {}
+    for item in filter(str.strip, word.split(";")):
+        name, equals, text = (part.strip() for part in item.partition("="))
+        if not equals or name in table:
+            raise InputError(f"{field} '{word}': give {wanted}, and a ; between them.")
+        table[name] = text
+    return table
+
+
+def is_list(value: object) -> bool:
+    """Whether it is a sequence, but for texts."""
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def plain(value: Any) -> Any:
+    """With lists instead of tuples."""
+    if isinstance(value, Mapping):
+        return {name: plain(inner) for name, inner in value.items()}
+    return [plain(inner) for inner in value] if is_list(value) else value
+
 
 T = TypeVar("T")
 
@@ -121,8 +190,7 @@ class Choice(Generic[T]):
 @cache
 def choice(name: str) -> Choice[Any]:
     """The choice of a name; raises `KeyError` for what is none."""
-    words = role("samhw.choices", name, "words")
-    if words is None:
+    if name not in folders("samhw.choices"):
         raise KeyError(name)
-    found: Choice[Any] = words.CHOICE
+    found: Choice[Any] = import_module(f"samhw.choices.{name}").CHOICE
     return found

@@ -1,23 +1,59 @@
-"""The value that holds all that a user may choose about how a program is computed."""
+"""The value that holds all that a user may choose about how a program is computed, and its text in TOML,
+which Python only reads.
 
+A list stands in one line of that, as people write them. tomli-w gives each name of each region a line of its
+own.
+"""
+
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
-from samhw.choices import toml
-from samhw.choices.cascade.words import Cascade
+from samhw.choices.cascade import Cascade
 from samhw.choices.choice import AUTO, Choice, choice
-from samhw.choices.fuse.words import FusionLevel, FusionRule
-from samhw.choices.iteration.words import Iteration
-from samhw.choices.share.words import Share
+from samhw.choices.fuse import FusionLevel, FusionRule
+from samhw.choices.iteration import Iteration
+from samhw.choices.share import Share
 from samhw.errors import InputError, shown
 from samhw.files import read_toml
 from samhw.lang import Program
 from samhw.lang.splits import RowOrders, order_rows
 
 __all__ = ["CHOICES", "Schedule", "every", "with_words"]
+
+
+def _toml(data: Mapping[str, object]) -> str:
+    """The text of a TOML file: values first, then tables, whose entries are no tables."""
+    lines = [
+        f"{_key(name)} = {_value(value)}" for name, value in data.items() if not isinstance(value, Mapping)
+    ]
+    for name, table in data.items():
+        if isinstance(table, Mapping):
+            lines += [f"[{_key(name)}]", *(f"{_key(key)} = {_value(value)}" for key, value in table.items())]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch("[A-Za-z0-9_-]+", name) else _value(name)
+
+
+def _value(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case str():
+            # A text of JSON is one of TOML, but for one character that this escapes.
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case list():
+            return f"[{', '.join(map(_value, value))}]"
+    raise TypeError(f"{value!r} has no form in TOML here")
+
 
 T = TypeVar("T")
 
@@ -26,8 +62,8 @@ T = TypeVar("T")
 class Schedule:
     """How a program is computed: whatever may be chosen without changing its results.
 
-    Each field is a choice, a folder of `samhw.choices`, whose `words` say what it holds and check it; here
-    they stand in the order in which they act on a program. docs/schedule.md has them all. The default is the
+    Each field is a choice, a folder of `samhw.choices`, which says what it holds and checks it; here they
+    stand in the order in which they act on a program. docs/schedule.md has them all. The default is the
     program's own: the regions, orders and formats of its text. Latencies, and the depths that these ask for,
     belong to `Arch`; the value type and the capacities stand beside a schedule too.
 
@@ -151,7 +187,7 @@ class Schedule:
 
     def dumps(self) -> str:
         """The text of a file that `load` reads back."""
-        return toml.dumps(self.to_json())
+        return _toml(self.to_json())
 
     def _values(self) -> Iterator[tuple[Choice[Any], Any]]:
         return ((one, getattr(self, one.name)) for one in CHOICES)

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from samhw.choices.checks import check_table, check_whole, read_entries
-from samhw.choices.choice import Choice
+from samhw.choices.choice import Choice, check_table, check_whole, read_entries
 from samhw.errors import InputError, shown
 from samhw.lang.splits import rule_file
 

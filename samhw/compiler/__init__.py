@@ -4,14 +4,20 @@ The package also has the passes of programs (`passes`) and of graphs (`graph_pas
 (`search`), with the one way through (`search/pipeline.py`).
 """
 
-from samhw.compiler.blocks import block_counts, check_divided
-from samhw.compiler.compiled import Compiled, CompiledRegion, Decision
-from samhw.compiler.design import add_queues, assembled, lower_program
-from samhw.compiler.expected import estimate_compiled, run_extents
+from samhw.compiler.compiled import (
+    Compiled,
+    CompiledRegion,
+    Decision,
+    block_counts,
+    check_divided,
+    estimate_compiled,
+    run_extents,
+)
+from samhw.compiler.fusion_table import FusionTable
+from samhw.compiler.program_to_design import add_queues, assembled, lower_program
 from samhw.compiler.region import LoweredRegion, lower_fused, lower_region
 from samhw.compiler.scope import Lowerings, Scope
-from samhw.compiler.table import FusionTable
-from samhw.compiler.value import AUTO, asked_text, asked_type, choose_value
+from samhw.compiler.value_choice import AUTO, asked_text, asked_type, choose_value
 
 __all__ = [
     "AUTO",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from samhw.compiler.table import FusionTable
+from samhw.compiler.fusion_table import FusionTable
 from samhw.cost import Expected
 from samhw.graph import Endpoint, Graph, levels
 from samhw.graph.spec import StreamKind

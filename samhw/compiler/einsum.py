@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, cast
 
-from samhw.graph.numerics import vanishing
+from samhw.graph.numerics.operations import vanishes as operation_vanishes
 from samhw.tensors import LevelType
 
 __all__ = [
@@ -366,4 +366,4 @@ def vanishes(e: Apply) -> bool:
     """The result is zero wherever every operand is absent, and so is absent too."""
     if e.op == PAIR:
         return True
-    return vanishing.vanishes(e.op, [o.value if isinstance(o, Number) else None for o in e.operands])
+    return operation_vanishes(e.op, [o.value if isinstance(o, Number) else None for o in e.operands])

@@ -26,8 +26,7 @@ from samhw.compiler.einsum import (
     reachable,
     rebuilt,
 )
-from samhw.compiler.picks import picked
-from samhw.compiler.sums import Sums
+from samhw.compiler.sums import Sums, picked
 from samhw.errors import InputError, StreamError
 from samhw.graph.numerics import ValueType, neutral
 from samhw.lang import (

@@ -10,9 +10,9 @@ from dataclasses import replace
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, Decision, Lowerings, lower_program
 from samhw.compiler.search.auto import choose
-from samhw.compiler.search.auto_choice import AutoChoice
 from samhw.compiler.search.decide import decide
 from samhw.compiler.search.job import Job
+from samhw.compiler.search.tried import AutoChoice
 from samhw.lang.decision import Refusal
 from samhw.recursion import deep_recursion
 

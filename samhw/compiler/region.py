@@ -8,11 +8,11 @@ import networkx as nx
 from samhw.compiler.computations import Computation, computations
 from samhw.compiler.einsum import View
 from samhw.compiler.fused_einsum import EinsumBuilder
-from samhw.compiler.generate import generate
+from samhw.compiler.fusion_table import FusionTable
 from samhw.compiler.lowering import StoredResult, lower, lower_copy, lower_reshape
 from samhw.compiler.passes import PermutedCopy
 from samhw.compiler.scope import Scope
-from samhw.compiler.table import FusionTable
+from samhw.compiler.table_to_graph import generate
 from samhw.cost import Expected, estimate
 from samhw.errors import InputError, ScheduleError, StreamError
 from samhw.graph import Endpoint, Graph, Repeat, levels, validate

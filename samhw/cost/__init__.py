@@ -1,11 +1,18 @@
 """What a graph costs, without running it; and what is known of stored coordinates (`statistics`)."""
 
-from samhw.cost.area import AreaEstimate, RegionArea, estimate_area
+from samhw.cost.area import (
+    DEVICES,
+    SHOWN_DEVICES,
+    AreaEstimate,
+    Device,
+    RegionArea,
+    estimate_area,
+    find_device,
+)
 from samhw.cost.components import FAMILIES, Use
-from samhw.cost.design import DesignEstimate, NodeEstimate, RegionEstimate, estimate_graph
-from samhw.cost.devices import DEVICES, SHOWN_DEVICES, Device, find_device
-from samhw.cost.estimate import Expected, estimate
-from samhw.cost.streams import Results
+from samhw.cost.design_cost import DesignEstimate, NodeEstimate, RegionEstimate, estimate_graph
+from samhw.cost.stream_supports import Results
+from samhw.cost.worst_case import Expected, estimate
 
 __all__ = [
     "DEVICES",

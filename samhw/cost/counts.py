@@ -5,7 +5,7 @@ from functools import cached_property
 from math import prod
 
 from samhw.cost.statistics import Support, TensorStatistics, onto
-from samhw.cost.streams import Carried
+from samhw.cost.stream_supports import Carried
 from samhw.graph import Arch, Endpoint, Graph, MemoryRole, Node
 from samhw.graph.spec import Each, StoredArray
 

@@ -7,9 +7,8 @@ the value types, bit by bit.
 from samhw.graph.address_map import AddressMap
 from samhw.graph.deadlock import waiting_cycle
 from samhw.graph.design import Design
-from samhw.graph.dot import to_dot
+from samhw.graph.dot import DRAWINGS, draw, to_dot, to_svg
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram, OffChip
-from samhw.graph.graphviz import DRAWINGS, draw, to_svg
 from samhw.graph.ir import (
     Channel,
     Endpoint,
@@ -19,19 +18,18 @@ from samhw.graph.ir import (
     Node,
     TensorBinding,
     memory_name,
+    once_per_graph,
 )
 from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.liveness import Circle, unproved_circles
-from samhw.graph.nodes import latency, make
-from samhw.graph.once import once_per_graph
+from samhw.graph.nodes import latency, make, wired
 from samhw.graph.patterns import may_be_empty
 from samhw.graph.sequence import Parallel, Repeat, Run, Step, Steps, runs_of, sequence_of
 from samhw.graph.spec import Arch, Payload, Port, Stream, StreamKind
 from samhw.graph.token import DONE, EMPTY, STOP, VAL, GrammarChecker, Kind, Token, check_stream, stop
 from samhw.graph.validate import validate
 from samhw.graph.validate_design import validate_design
-from samhw.graph.wiring import wired
 
 __all__ = [
     "DDR4",

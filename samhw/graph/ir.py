@@ -1,11 +1,13 @@
-"""The SAMML graph of a region: nodes, ports, channels and memories, as plain data for every backend."""
+"""The SAMML graph of a region: nodes, ports, channels and memories, as plain data for every backend; and what
+is worked out of a graph once, however many ask for it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, wraps
 from string import ascii_lowercase
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from weakref import ref
 
 import networkx as nx
 
@@ -21,6 +23,7 @@ __all__ = [
     "Node",
     "TensorBinding",
     "memory_name",
+    "once_per_graph",
 ]
 
 
@@ -290,3 +293,30 @@ class Graph:
         return replace(
             self, channels=tuple(replace(c, depth=depths.get(c.name, c.depth)) for c in self.channels)
         )
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def once_per_graph(
+    function: Callable[Concatenate[Graph, P], T],
+) -> Callable[Concatenate[Graph, P], T]:
+    """A function that finds again what it gave of the same graph: the object, not one that is equal to it,
+    which would have to be compared node by node. It is kept as long as the graph is there; of a function that
+    takes more, what it gave of the last arguments.
+    """
+    known: dict[int, tuple[ref[Graph], object, T]] = {}
+
+    @wraps(function)
+    def found(graph: Graph, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        key = id(graph)
+        asked = (args, kwargs)
+        kept = known.get(key)
+        if kept is not None and kept[0]() is graph and kept[1] == asked:
+            return kept[2]
+        result = function(graph, *args, **kwargs)
+        known[key] = ref(graph, lambda _: known.pop(key, None)), asked, result
+        return result
+
+    return found

@@ -6,15 +6,7 @@ from typing import Any
 
 from samhw.errors import InputError
 from samhw.graph.design import Design
-from samhw.graph.ir import (
-    Channel,
-    Endpoint,
-    Graph,
-    Memory,
-    MemoryRole,
-    Node,
-    TensorBinding,
-)
+from samhw.graph.ir import Channel, Endpoint, Graph, Memory, MemoryRole, Node, TensorBinding
 from samhw.graph.numerics import ValueType, value_type
 from samhw.graph.sequence import Parallel, Repeat, Run, Step, Steps
 from samhw.graph.spec import Payload, Port, Stream, StreamKind, spec_of

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from samhw.graph.ir import Endpoint, Graph, Node
-from samhw.graph.once import once_per_graph
+from samhw.graph.ir import Endpoint, Graph, Node, once_per_graph
 
 __all__ = ["Levels", "levels", "with_indices"]
 

@@ -1,20 +1,23 @@
-"""Nodes from their kind and parameters, and the latencies of their outputs."""
+"""Nodes from their kind and parameters, the latencies of their outputs, and the channels of a graph in the
+making."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from samhw.errors import InputError
-from samhw.graph.ir import Node
+from samhw.graph.ir import Channel, Endpoint, Node
 from samhw.graph.numerics import OPERATIONS, ValueType
 from samhw.graph.spec import Arch, spec_of
 
-__all__ = ["latency", "make"]
+__all__ = ["latency", "make", "wired"]
 
 
 def make(kind: str, name: str, depth: int, *, note: str = "", index: str = "", **params: Any) -> Node:
     """A graph node with typed ports.
 
     Args:
-        kind: one of `samhw.graph.spec.kinds()`.
+        kind: one of `samhw.graph.spec.base()`.
         name: unique in its graph.
         depth: depth of the stream on the first input (the outer one of two); ignored for root.
         note: where the node comes from, for readers.
@@ -47,3 +50,17 @@ def latency(node: Node, port: str, arch: Arch, value: ValueType) -> int:
                 "another --value, such as f32."
             )
     return spec.latency(port, node.params, arch, value)
+
+
+def wired(
+    nodes: Mapping[str, Node], ends: Sequence[tuple[Endpoint, Endpoint]], arch: Arch, value: ValueType
+) -> tuple[Channel, ...]:
+    """Channels between outputs and inputs, with the latency of their source and the least depth that runs at
+    full rate."""
+    feeds = Counter(source for source, _ in ends)
+    channels = []
+    for source, sink in ends:
+        cycles = latency(nodes[source.node], source.port, arch, value)
+        cycles += arch.fanout if feeds[source] > 1 else 0
+        channels.append(Channel(source, sink, cycles, cycles + 1))
+    return tuple(channels)

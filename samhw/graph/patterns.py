@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from samhw.graph.ir import Channel, Endpoint, Graph, Node
-from samhw.graph.once import once_per_graph
+from samhw.graph.ir import Channel, Endpoint, Graph, Node, once_per_graph
 from samhw.graph.spec.base import Distribution
 from samhw.graph.spec.streams import StreamKind
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 import networkx as nx
 
 from samhw.errors import InputError
-from samhw.graph.ir import Channel, Graph, MemoryRole, Node
-from samhw.graph.once import once_per_graph
+from samhw.graph.ir import Channel, Graph, MemoryRole, Node, once_per_graph
 from samhw.graph.spec import Payload, Port, StoredArray, StreamKind
 
 __all__ = ["check_unique", "validate"]

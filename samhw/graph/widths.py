@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from samhw.graph.design import Design
-from samhw.graph.ir import Endpoint, Graph, Node
-from samhw.graph.once import once_per_graph
+from samhw.graph.ir import Endpoint, Graph, Node, once_per_graph
 from samhw.graph.spec import Arch, Port, StreamKind
 
 __all__ = ["LEAST_INDEX_BITS", "greatest_indices", "index_bits"]

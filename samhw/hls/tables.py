@@ -8,14 +8,12 @@ from numpy.typing import NDArray
 
 from samhw.graph.numerics import Float
 from samhw.graph.numerics.circular import circle_table, window_table
-from samhw.graph.numerics.exponential import LN_2, LOG2_E, exp2_table
+from samhw.graph.numerics.exponential import LN_2, LOG2_E, exp2_table, tanh_table
 from samhw.graph.numerics.float_format import FloatFormat
 from samhw.graph.numerics.gaussian import tail_table
-from samhw.graph.numerics.hyperbolic import tanh_table
 from samhw.graph.numerics.logarithm import log_table
-from samhw.graph.numerics.piecewise import Piecewise, stored_width
+from samhw.graph.numerics.piecewise import Piecewise, constant, stored_width, working
 from samhw.graph.numerics.reciprocal import reciprocal_table, root_table
-from samhw.graph.numerics.working import constant, working
 from samhw.hls.cpp import value_class
 
 __all__ = ["FUNCTIONS", "FormatTables", "WordTables", "format_tables", "word_tables"]

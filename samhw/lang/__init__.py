@@ -20,12 +20,18 @@ What a program means is in `reference`. `brackets`, `splits` and `cascade` rewri
 of its statements, and `nested` has functions of nested lists.
 """
 
-from samhw.lang.beyond import is_zero_beyond, reaching_beyond
-from samhw.lang.build import DeclaredTensor, Index, ProgramBuilder
-from samhw.lang.capacity import Capacity, greatest_extents
-from samhw.lang.cascades import cascade_description, cascade_names, load_cascade
-from samhw.lang.caution import cautions
-from samhw.lang.check import check_program
+from samhw.lang.blocking import block_sizes, is_zero_beyond, reaching_beyond
+from samhw.lang.built_in import (
+    cascade_names,
+    kernel_description,
+    kernel_names,
+    load_cascade,
+    load_kernel,
+    load_sequence,
+    sequence_names,
+)
+from samhw.lang.capacity import Capacity, check_size, greatest_extents
+from samhw.lang.check import cautions, check_program
 from samhw.lang.declaration import MAX_EXTENT, TensorDecl
 from samhw.lang.dimensions import Dimensions
 from samhw.lang.expr import (
@@ -46,15 +52,13 @@ from samhw.lang.expr import (
     Sub,
 )
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
-from samhw.lang.kernels import kernel_description, kernel_names, load_kernel
 from samhw.lang.models import load_model, model_data, model_description, model_names
 from samhw.lang.named import built_in_names, built_in_programs, load_named, load_program
 from samhw.lang.objects import Example, MlirFile, load_object
 from samhw.lang.parse import dumps, load, parse, parse_expression
 from samhw.lang.pattern import Pattern, result_patterns
 from samhw.lang.program import Program
-from samhw.lang.sequences import load_sequence, sequence_description, sequence_names
-from samhw.lang.size import check_size
+from samhw.lang.python_form import DeclaredTensor, Index, ProgramBuilder
 from samhw.lang.source import Source, Span
 from samhw.lang.statement import COORDINATES, MOST_RANKS, RANKINGS, Region, Scan, Statement
 from samhw.lang.traverse import accesses, free_indices, renamed, rewritten, terms, walk, with_accesses
@@ -100,9 +104,9 @@ __all__ = [
     "Sub",
     "TensorDecl",
     "accesses",
+    "block_sizes",
     "built_in_names",
     "built_in_programs",
-    "cascade_description",
     "cascade_names",
     "cautions",
     "check_program",
@@ -130,7 +134,6 @@ __all__ = [
     "renamed",
     "result_patterns",
     "rewritten",
-    "sequence_description",
     "sequence_names",
     "terms",
     "walk",

@@ -1,11 +1,23 @@
-"""The rules that a program must keep, each broken one reported with its place and a hint."""
+"""The rules that a program must keep, each broken one reported with its place and a hint.
+
+Programs that break no rule, and rarely mean what they say.
+"""
 
 import math
+from collections.abc import Iterator
 
 from samhw.errors import InputError
-from samhw.lang.check_gathers import check_gathers, check_index_extents, check_index_tensors
-from samhw.lang.check_moves import check_concat, check_reshape
-from samhw.lang.check_running import check_coordinate, check_ranking, check_recurrence, check_running
+from samhw.lang.check_forms import (
+    check_concat,
+    check_coordinate,
+    check_gathers,
+    check_index_extents,
+    check_index_tensors,
+    check_ranking,
+    check_recurrence,
+    check_reshape,
+    check_running,
+)
 from samhw.lang.check_scans import check_order_of_steps, check_scanned, check_scans
 from samhw.lang.declaration import MAX_EXTENT, TensorDecl
 from samhw.lang.expr import (
@@ -23,13 +35,12 @@ from samhw.lang.expr import (
     RunningReduction,
     Sub,
 )
-from samhw.lang.lexemes import LONGEST_NAME, is_name
 from samhw.lang.program import Program
-from samhw.lang.source import Span
+from samhw.lang.source import LONGEST_NAME, Span, is_name
 from samhw.lang.statement import COORDINATES, RANKINGS, Scan, Statement
-from samhw.lang.traverse import accesses, free_indices, terms
+from samhw.lang.traverse import accesses, factors_of, free_indices, terms, walk
 
-__all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "check_program"]
+__all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "cautions", "check_program"]
 
 FUNCTIONS = {
     **dict.fromkeys(("abs", "relu", "gelu", "silu", "sigmoid", "tanh"), 1),
@@ -351,3 +362,34 @@ def _check_dataflow(program: Program) -> None:
             raise program.error(
                 decl.span, f"tensor '{decl.name}' is never used; use it or remove its declaration"
             )
+
+
+def cautions(program: Program) -> list[str]:
+    """A sentence for each function of products that a sum adds up one by one.
+
+    Who writes ``relu(A[i, k] * X[k, j])`` most often means the function of the sum.
+    """
+    return [
+        f"'{call}' is added up over {', '.join(over)}, product by product; for {call.function} of the sum, "
+        "give the sum a statement of its own."
+        for statement in program.statements
+        if statement.reduction == "sum"
+        for call, over in _of_products(statement)
+    ]
+
+
+def _of_products(statement: Statement) -> Iterator[tuple[Call, list[str]]]:
+    """The functions of a product of two tensors, with the indices of both that the statement sums over."""
+    for call in walk(statement.rhs):
+        if not isinstance(call, Call):
+            continue
+        for product in (term for argument in call.arguments for term in terms(argument)):
+            factors = [set(free_indices(factor)) for factor in factors_of(product) if any(accesses(factor))]
+            over = [
+                index
+                for index in free_indices(product)
+                if index not in statement.lhs.variables and sum(index in factor for factor in factors) > 1
+            ]
+            if over:
+                yield call, over
+                break

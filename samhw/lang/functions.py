@@ -5,9 +5,9 @@ They take expressions and numbers. What they do at the edges of their domains is
 alone on the right side. `clamp` and `wrap` take a computed index.
 """
 
-from samhw.lang.build import Index
 from samhw.lang.expr import Access, Call, Concat, Operand, Recurrence, Reshape, RunningReduction, as_expr
 from samhw.lang.index import ComputedIndex, LinearIndex
+from samhw.lang.python_form import Index
 
 # `max`, `min` and `abs` have the names that they have in the text, and hide Python's own in this module only.
 __all__ = [

@@ -3,13 +3,27 @@
 Loops, orders and formats speak of the variables, which are strings. `Name` is a variable as it stands. A
 further kind of index subclasses `IndexExpr` and answers the same three questions; what needs to know more
 than these asks the access for its `names`, and gets an error where an index is more than a name.
+
+Chains of indices, outermost first, which one order of loops is to follow.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Self
 
-__all__ = ["OUTSIDE", "ComputedIndex", "IndexExpr", "Indirect", "LinearIndex", "Name", "StepIndex"]
+import networkx as nx
+
+__all__ = [
+    "OUTSIDE",
+    "ComputedIndex",
+    "IndexExpr",
+    "Indirect",
+    "LinearIndex",
+    "Name",
+    "StepIndex",
+    "add_chains",
+]
 
 OUTSIDE = ("clamp", "wrap")
 """How the text calls what a computed index does with a coordinate outside of its mode, if it is not zero that
@@ -203,3 +217,19 @@ def _sum(left: LinearIndex | int, right: LinearIndex | int) -> ComputedIndex:
         ComputedIndex((), part) if isinstance(part, int) else part.linear() for part in (left, right)
     )
     return ComputedIndex.of((*one.terms, *other.terms), one.offset + other.offset)
+
+
+def add_chains(graph: "nx.DiGraph[str]", chains: Iterable[Sequence[str]]) -> tuple[int, ...]:
+    """Adds to a graph of indices each chain that leaves it without a cycle, beside those before it.
+
+    Returns:
+        The numbers of the other chains, which no order that follows these can follow.
+    """
+    against = []
+    for number, chain in enumerate(chains):
+        new = [edge for edge in pairwise(chain) if not graph.has_edge(*edge)]
+        graph.add_edges_from(new)
+        if not nx.is_directed_acyclic_graph(graph):
+            graph.remove_edges_from(new)
+            against.append(number)
+    return tuple(against)

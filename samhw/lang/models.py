@@ -1,44 +1,24 @@
 """The built-in models, networks of many statements, and small data for each of them."""
 
 from collections.abc import Mapping
-from functools import cache
 from math import prod
 
 import numpy as np
 
 from samhw.errors import InputError
+from samhw.lang.built_in import Library
+from samhw.lang.capacity import check_size
 from samhw.lang.declaration import TensorDecl
-from samhw.lang.library import Library
 from samhw.lang.program import Program
-from samhw.lang.size import check_size
 from samhw.tensors import Tensor, karate
 from samhw.tensors.generate import bigbird_mask, pruned_weights
 
-__all__ = ["load_model", "model_data", "model_description", "model_names"]
+__all__ = ["MODELS", "load_model", "model_data", "model_description", "model_names"]
 
 
-@cache
-def _models() -> Library:
-    return Library("models", "model")
+MODELS = Library("models", "model")
 
-
-def model_names() -> tuple[str, ...]:
-    """The names of all built-in models, sorted."""
-    return _models().names
-
-
-def load_model(name: str) -> Program:
-    """The built-in model `name`; its extents come from the data (`Program.bind`).
-
-    Raises InputError when there is none of this name.
-    """
-    return _models().load(name)
-
-
-def model_description(name: str) -> str:
-    """What the built-in model computes, in one line: its first comment."""
-    return _models().description(name)
-
+model_names, load_model, model_description = MODELS.names, MODELS.load, MODELS.description
 
 _GRAPH_SIZES = {"f": 16, "h": 8, "c": 4}
 

@@ -5,35 +5,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from samhw.errors import InputError
-from samhw.lang.cascades import cascade_description, cascade_names, load_cascade
-from samhw.lang.kernels import kernel_description, kernel_names, load_kernel
-from samhw.lang.models import load_model, model_description, model_names
+from samhw.lang.built_in import CASCADES, KERNELS, SEQUENCES
+from samhw.lang.models import MODELS
 from samhw.lang.objects import Example, MlirFile, load_object, name_one_of
 from samhw.lang.parse import load, parse
 from samhw.lang.program import Program
-from samhw.lang.sequences import load_sequence, sequence_description, sequence_names
 from samhw.suggestion import did_you_mean
 
 __all__ = ["built_in_names", "built_in_programs", "load_named", "load_program"]
 
-_BUILT_IN = (
-    (kernel_names, load_kernel, kernel_description),
-    (cascade_names, load_cascade, cascade_description),
-    (sequence_names, load_sequence, sequence_description),
-    (model_names, load_model, model_description),
-)
-"""Of each sort its names, what loads one of them, and what describes it."""
+_BUILT_IN = (KERNELS, CASCADES, SEQUENCES, MODELS)
 
 
 def built_in_names() -> tuple[str, ...]:
     """The names of all built-in programs: kernels, cascades, sequences, then models."""
-    return tuple(name for names, _, _ in _BUILT_IN for name in names())
+    return tuple(name for library in _BUILT_IN for name in library.names())
 
 
 def built_in_programs() -> Iterator[tuple[str, str]]:
     """The same names, each with what the program computes, in one line."""
-    for names, _, description in _BUILT_IN:
-        yield from ((name, description(name)) for name in names())
+    for library in _BUILT_IN:
+        yield from ((name, library.description(name)) for name in library.names())
 
 
 def load_program(spec: str) -> Program:
@@ -57,9 +49,9 @@ def load_named(spec: str) -> Program | Example | MlirFile:
     Raises:
         InputError: when there is no such program, or it breaks a rule of the language.
     """
-    for names, load_one, _ in _BUILT_IN:
-        if spec in names():
-            return load_one(spec)
+    for library in _BUILT_IN:
+        if spec in library.names():
+            return library.load(spec)
     if spec.endswith(".ein"):
         return load(Path(spec))
     path, mlir, function = spec.rpartition(".mlir")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from samhw.errors import InputError
-from samhw.lang.build import ProgramBuilder
 from samhw.lang.check import check_program
 from samhw.lang.program import Program
+from samhw.lang.python_form import ProgramBuilder
 from samhw.script import Script
 from samhw.suggestion import did_you_mean
 

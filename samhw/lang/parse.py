@@ -6,14 +6,12 @@ from pathlib import Path
 from samhw.errors import InputError
 from samhw.files import check_readable
 from samhw.graph.numerics import ValueType, value_type
-from samhw.lang.assemble import Declaration, assemble
+from samhw.lang.assemble import Declaration, assemble, scanned
 from samhw.lang.check import REDUCTIONS
 from samhw.lang.expr import Expr
-from samhw.lang.lexemes import LexemeKind
 from samhw.lang.parse_expr import ExpressionParser
 from samhw.lang.program import Program
-from samhw.lang.scans import scanned
-from samhw.lang.source import Source
+from samhw.lang.source import LexemeKind, Source
 from samhw.lang.statement import COORDINATES, RANKINGS, Region, Scan, Statement
 
 __all__ = ["dumps", "load", "parse", "parse_expression"]

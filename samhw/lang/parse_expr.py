@@ -22,8 +22,7 @@ from samhw.lang.expr import (
     Sub,
 )
 from samhw.lang.index import OUTSIDE, ComputedIndex, IndexExpr, Indirect, Name
-from samhw.lang.lexemes import Lexeme, LexemeKind, tokenize
-from samhw.lang.source import Source
+from samhw.lang.source import Lexeme, LexemeKind, Source, tokenize
 
 __all__ = ["ExpressionParser"]
 

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.graph.numerics.vanishing import vanishes
+from samhw.graph.numerics.operations import vanishes
 from samhw.lang.expr import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Reshape, Sub
 from samhw.lang.program import Program
 from samhw.lang.statement import Statement

@@ -5,19 +5,16 @@ Step functions become machine code (`machine_code`), and so does the engine (`co
 
 from samhw.graph.deadlock import DeadlockError
 from samhw.sim.bottleneck import Bottleneck, bottleneck
-from samhw.sim.chrome_trace import write_chrome_trace
-from samhw.sim.execute import ENGINES, Engine
-from samhw.sim.gtkwave import write_gtkwave
-from samhw.sim.lane_loads import LaneLoads, lane_loads
+from samhw.sim.design_run import SimulatedRegion, joined, simulate_regions, simulated_regions, total_cycles
+from samhw.sim.engines import ENGINES, Engine
 from samhw.sim.memory_stats import DramChannelStats, MemoryStats, PortStats
 from samhw.sim.off_chip import MemorySystem
-from samhw.sim.perfetto_trace import write_perfetto_trace
-from samhw.sim.regions import SimulatedRegion, joined, simulate_regions, simulated_regions, total_cycles
 from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Result
+from samhw.sim.run_work import LaneLoads, Traffic, lane_loads, operations, traffic
 from samhw.sim.simulate import InterruptedRunError, Progress, simulate
-from samhw.sim.surfer import write_surfer
+from samhw.sim.token_traces import write_chrome_trace, write_perfetto_trace
+from samhw.sim.wave_viewers import write_gtkwave, write_surfer
 from samhw.sim.waveform import write_fst, write_vcd
-from samhw.sim.work import Traffic, operations, traffic
 
 __all__ = [
     "ENGINES",

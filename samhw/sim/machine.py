@@ -13,15 +13,7 @@ from samhw.sim.ports import Arbiter
 from samhw.sim.step import Words
 from samhw.sim.worker import WORD_BITS, Queue, Worker
 
-__all__ = [
-    "Ends",
-    "Machine",
-    "Stores",
-    "as_words",
-    "build_graph",
-    "build_node",
-    "connect",
-]
+__all__ = ["Ends", "Machine", "Stores", "as_words", "build_graph", "build_node", "connect"]
 
 End = tuple[Worker, int]
 """A numbered port of a worker."""

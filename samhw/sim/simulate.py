@@ -13,9 +13,8 @@ from samhw.graph import Arch, Design, GrammarChecker, Graph, Kind, OffChip, Toke
 from samhw.graph.validate import validate
 from samhw.sim.completion import Completion
 from samhw.sim.engine import UNLIMITED, Between
-from samhw.sim.execute import Engine, execute
+from samhw.sim.engines import Engine, Interrupt, execute
 from samhw.sim.fault import raise_failure
-from samhw.sim.interrupt import Interrupt
 from samhw.sim.machine import Machine, build_graph
 from samhw.sim.memory_stats import memory_stats
 from samhw.sim.off_chip import MemorySystem
@@ -113,8 +112,7 @@ def simulate(
     stores, outputs = make_stores(graph, memories, extents, steps or {}, kept or {})
     machine = build_graph(graph, arch, stores)
     if memory is not None:
-        system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
-        _attach(graph, machine, system)
+        _attach(graph, arch, machine, memory)
     for name, pattern in (stalls or {}).items():
         _stall(graph, machine, name, pattern)
     passages = _tap(graph, machine, trace, window, check)
@@ -166,8 +164,9 @@ def _result(
     )
 
 
-def _attach(graph: Graph, machine: Machine, system: MemorySystem) -> None:
+def _attach(graph: Graph, arch: Arch, machine: Machine, memory: OffChip | MemorySystem) -> None:
     """Gives a machine a memory off chip; raises `InputError` for tensors that cannot lie there."""
+    system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
     if blocks := [stored.tensor for stored in graph.memories if stored.block]:
         raise InputError(f"'{blocks[0]}' lies in blocks, which are on chip alone; leave out --memory.")
     system.begin()

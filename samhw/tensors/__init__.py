@@ -19,13 +19,7 @@ Formats by name: ``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf
 """
 
 from samhw.tensors.formats import Format, LevelType, StoredLevel
-from samhw.tensors.generate import (
-    block_diagonal_graph,
-    karate,
-    power_law_graph,
-    random_tensor,
-    uniform_graph,
-)
+from samhw.tensors.generate import block_diagonal_graph, karate, power_law_graph, random_tensor, uniform_graph
 from samhw.tensors.io import (
     is_archive,
     is_dataset,

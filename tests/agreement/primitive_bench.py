@@ -36,7 +36,7 @@ from samhw.rtl.channel import Fifo
 from samhw.rtl.logic import any_of
 from samhw.rtl.verilog import convert
 from samhw.rtl.verilog_platform import VerilogPlatform
-from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.build_cache import cached, digest
 from samhw.targets.building.elaborate import generator_digest
 from samhw.targets.building.verilator import build_program
 

@@ -10,11 +10,11 @@ import os
 import numpy as np
 import pytest
 
-from samhw.app.checking.check import check
-from samhw.app.checking.correlate import correlate
+from samhw.app.checking.check_run import check
+from samhw.app.checking.model_and_rtl import correlate
 from samhw.app.workload import bind_program, compile_workload
 from samhw.choices.choice import choice
-from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel
+from samhw.choices.fuse import FUSION_LEVELS, FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.graph.numerics import value_type

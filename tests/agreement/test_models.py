@@ -6,7 +6,7 @@ import pytest
 
 from samhw.app.checking import check
 from samhw.app.workload import compile_workload, make_model_workload
-from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.graph.numerics import value_type
 from samhw.targets.backends import run

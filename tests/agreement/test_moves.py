@@ -4,8 +4,8 @@ aliases of an input and of a buffer among them."""
 import numpy as np
 import pytest
 
-from samhw.app.checking.check import check
-from samhw.app.checking.correlate import correlate
+from samhw.app.checking.check_run import check
+from samhw.app.checking.model_and_rtl import correlate
 from samhw.app.workload import Workload, compile_workload
 from samhw.graph.numerics import value_type
 from samhw.lang import parse

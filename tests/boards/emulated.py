@@ -8,7 +8,7 @@ from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.graph.numerics import value_type
-from samhw.targets.boards.catalog import find_board
+from samhw.targets.boards.board import find_board
 from samhw.targets.building.boards import BoardDesign
 from samhw.targets.link import Transport
 from samhw.targets.running.boards import BoardSession

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from samhw.targets.building.boards.bitstream import SYNTHESIS, synthesise
+from samhw.targets.building.boards.board_tools import run_tool
 from samhw.targets.building.boards.netlist import TOP, BoardDesign
-from samhw.targets.building.boards.tools import run_tool
-from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.build_cache import cached, digest
 
 __all__ = ["HAS_YOSYS", "as_verilog", "mapped"]
 

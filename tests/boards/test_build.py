@@ -18,7 +18,7 @@ from samhw.app.cli import main
 from samhw.targets import link
 from samhw.targets.building import boards, tools
 from samhw.targets.building.boards import BoardDesign, bitstream
-from samhw.targets.building.boards.clock import with_clock
+from samhw.targets.building.boards.bitstream import with_clock
 from samhw.targets.running.boards import BoardFolder, EmulatedLine, folder
 from tests.support.thorough import THOROUGH
 

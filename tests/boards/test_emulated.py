@@ -15,7 +15,7 @@ from samhw.graph.address_map import Register
 from samhw.graph.numerics import value_type
 from samhw.lang import kernel_names
 from samhw.targets.backends import find_backend, run
-from samhw.targets.boards.catalog import find_board
+from samhw.targets.boards.board import find_board
 from samhw.targets.link import Client
 from samhw.targets.link.frames import Decoder, encode
 from samhw.targets.running.boards import BoardSession, EmulatedLine

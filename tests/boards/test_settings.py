@@ -17,15 +17,16 @@ from samhw.cost import Use
 from samhw.errors import InputError, RunError
 from samhw.graph import Design
 from samhw.lang import parse
+from samhw.targets import boards
 from samhw.targets.backends import find_backend, find_target
-from samhw.targets.boards import board_file, board_names, files
-from samhw.targets.boards.catalog import find_board
+from samhw.targets.boards import board_file, board_names
+from samhw.targets.boards.board import find_board
 from samhw.targets.boards.ecp5 import ECP5, place_options
 from samhw.targets.boards.xilinx7 import XILINX7
 from samhw.targets.building.boards import BoardDesign
 from samhw.targets.building.boards.bitstream import _check_clock
-from samhw.targets.building.boards.loader import load_bitstream
-from samhw.targets.building.boards.size import check_size, least_use, use_of
+from samhw.targets.building.boards.board_tools import load_bitstream
+from samhw.targets.building.boards.netlist import check_size, least_use, use_of
 
 from .emulated import design_on, small
 
@@ -189,12 +190,12 @@ def test_boards_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     (info / "RECORD").write_text(f"samhw/__init__.py,,\n../../{where}/ulx3s.py,,\n")
     monkeypatch.syspath_prepend(site)
     monkeypatch.setattr(samhw.installed, "__file__", str(site / "samhw" / "installed.py"))
-    files._known.cache_clear()
+    boards._known.cache_clear()
     try:
         assert board_names() == ("ulx3s",)
         assert board_file("ulx3s").samefile(tmp_path / where / "ulx3s.py")
     finally:
-        files._known.cache_clear()
+        boards._known.cache_clear()
 
 
 OWN = (Path(__file__).parents[2] / "boards" / "ecpix5.py").read_text()

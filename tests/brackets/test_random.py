@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from samhw.app.checking import check
 from samhw.app.workload import Workload, compile_workload
-from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search import Sizes, bracket_choices
 from samhw.errors import InputError, ScheduleError

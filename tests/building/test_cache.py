@@ -14,7 +14,7 @@ import pytest
 
 from samhw.cache import cache_directory
 from samhw.errors import InputError
-from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.build_cache import cached, digest
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import samhw
 from samhw.app.checking import Check, Verdict
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.app.cli import main
 from samhw.app.sweep.configuration import Configuration
 from samhw.app.sweep.outcome import is_outcome, outcome
@@ -153,7 +153,7 @@ def test_a_check_needs_data(tmp_path: Path) -> None:
 
 def test_a_sample_of_rows_where_all_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said, and what is wrong in it is seen."""
-    monkeypatch.setattr(sys.modules["samhw.app.checking.check"], "memory_limit", lambda: 40_000)
+    monkeypatch.setattr(sys.modules["samhw.app.checking.check_run"], "memory_limit", lambda: 40_000)
     words = ["run", "gcn", "--data", "karate", "--fuse", "none"]
     told = CliRunner().invoke(main, words)
     assert told.exit_code == 0

@@ -8,7 +8,7 @@ import pytest
 
 import samhw
 from samhw.app.checking import Verdict
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.compiler.passes import place_by_index
 from samhw.tensors import Tensor
 

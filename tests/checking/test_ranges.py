@@ -10,7 +10,7 @@ import pytest
 
 import samhw
 from samhw.app.checking import Verdict
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.graph.numerics import Float, ValueType, value_type
 
 FIXED = ["fixed<24,8>", "fixed<16,8>", "fixed<8,7>", "fixed<8,0>", "fixed<32,16>"]

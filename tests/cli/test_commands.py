@@ -290,7 +290,7 @@ def test_compare_runs_a_design_once(monkeypatch: pytest.MonkeyPatch) -> None:
         ran.append(compiled.design.name)
         return measure_compiled(workload, compiled, **options)
 
-    monkeypatch.setattr(sys.modules["samhw.app.checking.compare"], "measure_compiled", counting)
+    monkeypatch.setattr(sys.modules["samhw.app.checking.measure"], "measure_compiled", counting)
     report("compare", "gcn")
     assert len(ran) == 2
     workload = make_workload(load_kernel("spmm"), ["karate"])

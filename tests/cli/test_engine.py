@@ -16,7 +16,7 @@ def test_a_run_without_machine_code_says_so(monkeypatch: pytest.MonkeyPatch) -> 
         raise compiled.Untranslatable("the actor 'scan' of node 'n': 'x is y' is not in the subset")
 
     assert "engine" not in good(*LONG).stdout
-    monkeypatch.setattr("samhw.sim.execute.SMALL", 10)
+    monkeypatch.setattr("samhw.sim.engines.SMALL", 10)
     monkeypatch.setattr(compiled, "run", refuses)
     printed = good(*LONG).stdout
     why = "the actor 'scan' of node 'n': 'x is y' is not in the subset"

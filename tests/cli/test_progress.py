@@ -24,7 +24,7 @@ def shown(arguments: str, **environment: str) -> str:
 
 def test_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     # The compiled engine would be done at once.
-    monkeypatch.setattr("samhw.sim.execute.SMALL", 1 << 40)
+    monkeypatch.setattr("samhw.sim.engines.SMALL", 1 << 40)
     command = "run gat --data karate --fuse full --share none --value f32"
     text = shown(command, **TERMINAL)
     assert re.search(

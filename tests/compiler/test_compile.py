@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import samhw
 from samhw.app.checking import check
 from samhw.app.workload import compile_workload, make_workload
-from samhw.choices.iteration.words import ITERATIONS, Iteration
+from samhw.choices.iteration import ITERATIONS, Iteration
 from samhw.choices.schedule import Schedule
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
@@ -143,7 +143,7 @@ def test_as_many_orders_are_tried_as_the_schedule_says(monkeypatch: pytest.Monke
         tried.append(order)
         return Refusal("never")
 
-    monkeypatch.setattr("samhw.compiler.search.region.lower_fused", refuse)
+    monkeypatch.setattr("samhw.compiler.search.region_search.lower_fused", refuse)
     program = parse("tensor a[i=2]\ntensor b[j=2]\ntensor c[k=2]\ny = a[i] * b[j] * c[k]")
     for attempts in (1, 3):
         tried.clear()

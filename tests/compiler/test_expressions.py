@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload
 from samhw.lang.reference import evaluate_program
 from samhw.targets.backends import run

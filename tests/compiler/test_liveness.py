@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from samhw.app.workload import Workload, bind_program, compile_workload, make_model_workload
 from samhw.choices.choice import choice
-from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel
+from samhw.choices.fuse import FUSION_LEVELS, FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job

@@ -2,9 +2,9 @@
 
 import pytest
 
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, compile_workload
-from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel
+from samhw.choices.fuse import FUSION_LEVELS, FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from samhw.app.checking import check
 from samhw.app.workload import Workload, compile_workload, make_workload
-from samhw.choices.fuse.words import FUSION_LEVELS
-from samhw.choices.iteration.words import Iteration
+from samhw.choices.fuse import FUSION_LEVELS
+from samhw.choices.iteration import Iteration
 from samhw.choices.schedule import Schedule
 from samhw.errors import ScheduleError
 from samhw.graph import validate_design

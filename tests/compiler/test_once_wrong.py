@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, compile_workload
-from samhw.choices.iteration.words import ITERATIONS, Iteration
+from samhw.choices.iteration import ITERATIONS, Iteration
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
 from samhw.graph.numerics import value_type

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from samhw.app.workload import Workload, compile_workload
-from samhw.choices.iteration.words import ITERATIONS
+from samhw.choices.iteration import ITERATIONS
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, compile_workload
-from samhw.choices.fuse.words import FUSION_LEVELS
-from samhw.choices.iteration.words import ITERATIONS, Iteration
+from samhw.choices.fuse import FUSION_LEVELS
+from samhw.choices.iteration import ITERATIONS, Iteration
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.search import order_spaces

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.app.api.data import as_tensor, natural_format
+from samhw.app.api.arguments import as_tensor, natural_format
 from samhw.app.workload import bind_program, compile_workload
-from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
 from samhw.targets.backends import run

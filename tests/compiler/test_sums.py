@@ -2,7 +2,7 @@
 
 import pytest
 
-from samhw.choices.iteration.words import Iteration
+from samhw.choices.iteration import Iteration
 from samhw.compiler.einsum import MUL, Apply, Einsum, Number, Reduce, View
 from samhw.compiler.sums import Sums
 from samhw.names import Names

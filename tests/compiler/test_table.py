@@ -1,9 +1,9 @@
 """The fusion tables of known statements, as in figures 9 and 20 of the FuseFlow paper."""
 
 from samhw.choices.schedule import Schedule
+from samhw.compiler.fusion_table import FusionTable
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
-from samhw.compiler.table import FusionTable
 from samhw.lang import Capacity, load_kernel, parse
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, compile_workload, make_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from samhw.app.workload import Workload, compile_workload
-from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.graph.numerics import value_type
 from samhw.lang import parse

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from samhw.app.checking.measure import measure_compiled
 from samhw.app.workload import Workload, compile_workload
-from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.compiler import estimate_compiled
 from samhw.errors import RunError, ScheduleError

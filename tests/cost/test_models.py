@@ -4,7 +4,7 @@ import pytest
 
 from samhw.app.checking import measure
 from samhw.app.workload import bind_program, compile_workload
-from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.compiler import estimate_compiled
 from samhw.graph.numerics import Float

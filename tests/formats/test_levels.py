@@ -20,7 +20,7 @@ NAMERS = {
     "importers/mlir/attributes.py": "MLIR has attributes that are dense",
     "importers/mlir/types.py": "encodings have levels in MLIR's words",
     "importers/torch/host.py": "a user's annotation says dense, the format",
-    "lang/splits/notation.py": "a rule of splits is called dia",
+    "lang/splits/rule_text.py": "a rule of splits is called dia",
     "tensors/io/sam_directory.py": "SAM's files have a form for three of them",
     "tensors/scipy_sparse.py": "SciPy has matrices of diagonals",
 }

@@ -5,7 +5,7 @@ from itertools import pairwise
 import networkx as nx
 import pytest
 
-from samhw.lang.chains import add_chains
+from samhw.lang.index import add_chains
 
 
 @pytest.mark.parametrize(

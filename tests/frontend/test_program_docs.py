@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import samhw.lang
-import samhw.lang.build
+import samhw.lang.python_form
 from samhw.errors import InputError
 from samhw.lang import (
     Program,
@@ -84,7 +84,7 @@ def test_the_python_of_the_models(text):
     exec(text, {})
 
 
-@pytest.mark.parametrize("module", [samhw.lang, samhw.lang.build])
+@pytest.mark.parametrize("module", [samhw.lang, samhw.lang.python_form])
 def test_docstrings(module):
     result = doctest.testmod(module)
     assert result.attempted

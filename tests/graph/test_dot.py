@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from samhw.errors import InputError, RunError
-from samhw.graph import DRAWINGS, Design, Payload, Port, Stream, StreamKind, draw, graphviz, to_dot, to_svg
+from samhw.graph import DRAWINGS, Design, Payload, Port, Stream, StreamKind, dot, draw, to_dot, to_svg
 from samhw.graph.dot import COLOURS
 from tests.graph.test_validate import example, with_node
 
@@ -74,6 +74,6 @@ def test_svg_by_dot(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
 def test_a_package_that_lacks_a_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: True)
-    monkeypatch.setattr(graphviz, "_PYGRAPHVIZ", "raise ImportError('libgobject-2.0.so.0: no such file')")
+    monkeypatch.setattr(dot, "_PYGRAPHVIZ", "raise ImportError('libgobject-2.0.so.0: no such file')")
     with pytest.raises(InputError, match=r"cannot be loaded \(libgobject-2.0.so.0: no such file\); install"):
         draw(Design.of(example()), "png")

@@ -9,7 +9,7 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.graph import Graph, levels, validate
-from samhw.graph.once import once_per_graph
+from samhw.graph.ir import once_per_graph
 
 
 class Answer:

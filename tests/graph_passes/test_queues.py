@@ -19,7 +19,7 @@ from samhw.app.checking import check
 from samhw.app.workload import Workload, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, add_queues
-from samhw.cost.coupling import two_stages
+from samhw.cost.cycles import two_stages
 from samhw.errors import InputError
 from samhw.graph import Channel
 from samhw.targets.backends import run

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.hls_models import VALUES, model_workload, rows
 from samhw.app.workload import Workload, compile_workload, make_workload
-from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel
+from samhw.choices.fuse import FUSION_LEVELS, FusionLevel
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.graph import Arch

@@ -9,7 +9,7 @@ import pytest
 
 from samhw.sim.machine_code import assemblers
 from samhw.sim.machine_code.assemblers import Helper, ModuleText, assemble_all
-from samhw.sim.machine_code.machine import assemble
+from samhw.sim.machine_code.native import assemble
 
 MODULES = [
     ModuleText(

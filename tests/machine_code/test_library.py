@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from samhw.sim.machine_code import library
+from samhw.sim.machine_code import code_cache
 from samhw.sim.machine_code.fingerprint import fingerprint
 from tests.support.compiled import compiled
 
@@ -27,12 +27,12 @@ def adding(number: int) -> Function:
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SAMHW_CACHE", str(tmp_path))
     forget(monkeypatch)
-    return tmp_path / library.FOLDER
+    return tmp_path / code_cache.FOLDER
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a new process."""
-    monkeypatch.setattr(library, "_known", {})
+    monkeypatch.setattr(code_cache, "_known", {})
 
 
 def not_made(*arguments: object) -> bytes:
@@ -43,7 +43,7 @@ def test_is_found_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert compiled(adding(1))(2, 3) == 6
     assert len(list(cache.iterdir())) == 1
     forget(monkeypatch)
-    monkeypatch.setattr(library, "assemble", not_made)
+    monkeypatch.setattr(code_cache, "assemble", not_made)
     assert compiled(adding(1))(2, 3) == 6
 
 
@@ -124,7 +124,7 @@ def test_a_cache_that_cannot_be_written_is_not_in_the_way(
 
 
 def test_what_nobody_uses_is_removed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "KEEP", 1)
+    monkeypatch.setattr(code_cache, "KEEP", 1)
     cache.mkdir()
     for name, age in (("a", 40), ("b", 40), ("c", 20), ("d", 0)):
         file = cache / f"{name}.o"

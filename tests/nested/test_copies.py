@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import samhw
 from samhw.compiler.passes import Lowerable
-from samhw.compiler.search.region import Candidate, RegionSearch
+from samhw.compiler.search.region_search import Candidate, RegionSearch
 from samhw.errors import RunError
 from samhw.lang import nested
 from samhw.lang.decision import Refusal

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from samhw.graph.numerics import OVERFLOW, Fixed, Integer, ValueType
-from samhw.graph.numerics.convert import convert
 from samhw.graph.numerics.float import Float
+from samhw.graph.numerics.typed import convert
 from tests.support.words import BF16, F32, NARROW, specials
 
 TYPES = [

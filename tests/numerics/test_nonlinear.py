@@ -10,15 +10,13 @@ import numpy as np
 import pytest
 
 from samhw.graph.numerics.circular import circle_table, linear_below, window_table
-from samhw.graph.numerics.exponential import exp2_table
+from samhw.graph.numerics.exponential import exp2_table, tanh_table
 from samhw.graph.numerics.float import Float
 from samhw.graph.numerics.float_format import FloatFormat
 from samhw.graph.numerics.gaussian import tail_table
-from samhw.graph.numerics.hyperbolic import tanh_table
 from samhw.graph.numerics.logarithm import log_table
-from samhw.graph.numerics.piecewise import Piecewise
+from samhw.graph.numerics.piecewise import PI, Piecewise, working
 from samhw.graph.numerics.reciprocal import reciprocal_table, root_table
-from samhw.graph.numerics.working import PI, working
 from tests.support.accuracy import REFERENCES, sweep, worst
 from tests.support.words import BF16, F32, TYPES, angles, specials
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from samhw.graph.numerics import Fixed, Float, Integer, Operation, operation
-from samhw.graph.numerics.lanes import bit_length, lookup, select
+from samhw.graph.numerics.integer_steps import bit_length, lookup, select
 from samhw.graph.numerics.straight_line import straight_line
 from tests.support.compiled import on_rows
 

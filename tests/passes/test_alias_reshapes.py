@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled

@@ -15,7 +15,7 @@ import samhw.compiler.passes
 from samhw.app.checking import check
 from samhw.app.cli import main
 from samhw.app.workload import Workload, bind_program, compile_workload
-from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import PROGRAM_PASSES, Lowerable, Recipe, apply_passes, pass_names, with_derived
 from samhw.compiler.pipeline import compile_job

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.app.api.result import DesignResult
+from samhw.app.api.design_result import DesignResult
 from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import apply_passes
 from samhw.compiler.search import Job

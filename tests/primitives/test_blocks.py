@@ -9,7 +9,7 @@ import pytest
 from samhw.errors import RunError
 from samhw.graph import DONE, EMPTY, STOP, VAL, Arch, Token, make, stop
 from samhw.graph.numerics import Float, operation, reduce_words, value_type
-from samhw.sim.execute import Engine
+from samhw.sim.engines import Engine
 from tests.support.bench import bench_primitive
 
 Blocks = list[np.ndarray | None]

@@ -10,7 +10,7 @@ import pytest
 
 from samhw.lang import Program, parse
 from samhw.lang.reference import Points, Rounding, evaluate_program, pieces, results
-from samhw.lang.reference.order import sum_next
+from samhw.lang.reference.elimination import sum_next
 from samhw.tensors import Tensor
 
 PRODUCTS = int(os.environ.get("SAMHW_RANDOM_PRODUCTS", "60"))

@@ -8,7 +8,7 @@ import pytest
 
 from samhw.lang import parse
 from samhw.lang.reference import Rounding, bounds
-from samhw.lang.reference.values import VALUES
+from samhw.lang.reference.plain_values import VALUES
 from tests.support.brute import FUNCTIONS
 
 DOMAINS = {"log": 0.5, "sqrt": 0.5, "rsqrt": 0.5, "reciprocal": 0.5}

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from samhw.app.checking import Verdict
-from samhw.app.checking.correlate import Correlation, Row
-from samhw.app.report.correlation import correlation_files
-from samhw.app.report.correlation_page import correlation_results
-from samhw.app.report.origin import origin
-from samhw.app.report.page import write_page
-from samhw.app.report.results import results_page
+from samhw.app.checking.model_and_rtl import Correlation, Row
+from samhw.app.report.comparison_page import correlation_results
+from samhw.app.report.page import results_page, write_page
+from samhw.app.report.plots import correlation_files
+from samhw.app.report.run_report import origin
 
 
 def test_the_page_says_where_the_check_proves_nothing(tmp_path: Path) -> None:

@@ -12,11 +12,10 @@ from samhw.app.checking import Outcome, Verdict
 from samhw.app.checking.measure import Measure
 from samhw.app.report.comparison import Comparison
 from samhw.app.report.comparison_plot import plot_comparison
-from samhw.app.report.correlation import plot as plot_correlation
-from samhw.app.report.figure import PLOTS, new_figure, style, to_file
+from samhw.app.report.plots import PLOTS, new_figure, plot_correlation, style, to_file
 from samhw.app.report.sweep_plot import plot_sweep
 from samhw.app.report.sweep_view import check_plot
-from samhw.app.sweep.pareto import pareto_front
+from samhw.app.sweep.tuning import pareto_front
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
 

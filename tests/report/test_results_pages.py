@@ -10,17 +10,15 @@ from typing import Any
 import pytest
 
 from samhw.app.checking import Outcome, Verdict
-from samhw.app.checking.correlate import Correlation, Row
+from samhw.app.checking.model_and_rtl import Correlation, Row
 from samhw.app.report.build_page import build_results
 from samhw.app.report.comparison import Comparison
-from samhw.app.report.comparison_page import comparison_results
-from samhw.app.report.correlation_page import correlation_results
-from samhw.app.report.origin import origin
-from samhw.app.report.page import write_page
-from samhw.app.report.results import BarChart, Results, ResultTable, ScatterChart, axis, results_page
+from samhw.app.report.comparison_page import comparison_results, correlation_results
+from samhw.app.report.page import BarChart, Results, ResultTable, ScatterChart, axis, results_page, write_page
+from samhw.app.report.run_report import origin
 from samhw.app.report.sweep_page import sweep_results
 from samhw.app.report.tune_page import tune_results
-from samhw.app.sweep.tune import Trial, Tuned
+from samhw.app.sweep.tuning import Trial, Tuned
 from samhw.app.workload import bind_program, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search.explore import Explored

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from samhw.app.checking import check
-from samhw.app.report.area import shown_areas
+from samhw.app.report.grids import shown_areas
 from samhw.app.report.page import page, write_page
 from samhw.app.report.run_page import run_page, run_view
 from samhw.app.report.run_report import RunReport, run_report

@@ -15,7 +15,7 @@ import pytest
 
 from samhw.app.checking import check
 from samhw.app.workload import Workload, compile_workload
-from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError

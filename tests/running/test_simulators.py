@@ -8,14 +8,14 @@ import pytest
 from click.testing import CliRunner
 
 import samhw
-from samhw.app.checking.correlate import Correlation, Row
-from samhw.app.checking.verdict import Verdict
+from samhw.app.checking.check_run import Verdict
+from samhw.app.checking.model_and_rtl import Correlation, Row
 from samhw.app.cli import main
-from samhw.app.report.correlation import plot
-from samhw.app.report.correlation_page import correlation_results
+from samhw.app.report.comparison_page import correlation_results
+from samhw.app.report.plots import plot_correlation
 from samhw.errors import InputError
 from samhw.targets.backends import BACKENDS, find_backend
-from samhw.targets.backends.run import check_options
+from samhw.targets.backends.registry import check_options
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
@@ -93,7 +93,7 @@ def test_a_correlation_with_other_cycles_is_not_good() -> None:
     page = correlation_results(told)
     assert not page.good
     assert page.verdict == "0 of 1 cycle counts equal"
-    assert "0 of 1 cycle counts equal" in plot(told["kernels"], told["r2"]).axes[0].get_title()
+    assert "0 of 1 cycle counts equal" in plot_correlation(told["kernels"], told["r2"]).axes[0].get_title()
 
 
 def test_icarus_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from samhw.choices.fuse.words import FusionLevel
+from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
 from samhw.lang import check_program, load_model, parse

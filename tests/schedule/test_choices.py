@@ -38,19 +38,29 @@ def test_the_page_has_the_words_of_each_choice() -> None:
 
 NAMED_OUTSIDE = {
     # Where a choice enters the compiler.
-    *("compiler/design.py", "compiler/scope.py", "compiler/search/decide.py", "compiler/search/job.py"),
+    *(
+        "compiler/program_to_design.py",
+        "compiler/scope.py",
+        "compiler/search/decide.py",
+        "compiler/search/job.py",
+    ),
     *("compiler/passes/alias_reshapes.py", "compiler/passes/cascade.py"),
     *("compiler/passes/copy_discordant.py", "compiler/passes/split_formats.py"),
     # Where data are stored as it says, and their memories.
-    *("app/workload/workload.py", "targets/backends/sim.py", "app/cli/memory.py"),
+    *("app/workload/workload.py", "targets/backends/sim.py", "app/cli/backends.py"),
     "app/sweep/configuration.py",
     # Regions of modules, lanes of a load, words about fusion.
-    *("compiler/search/modules.py", "compiler/search/loads.py", "compiler/search/auto_choice.py"),
+    *("compiler/search/modules.py", "compiler/search/loads.py", "compiler/search/tried.py"),
     "compiler/search/explore.py",
     # What is printed or asked about one of them.
-    *("app/checking/compare.py", "app/checking/correlate.py", "app/cli/after.py", "app/cli/cascades.py"),
-    *("app/cli/chosen.py", "app/cli/compare.py", "app/cli/compile.py", "app/cli/correlate.py"),
-    "app/report/tuned.py",
+    *(
+        "app/checking/measure.py",
+        "app/checking/model_and_rtl.py",
+        "app/cli/after.py",
+        "app/cli/analyses.py",
+    ),
+    *("app/cli/schedules.py", "app/cli/compare.py", "app/cli/compile.py", "app/cli/correlate.py"),
+    "app/report/grids.py",
 }
 """The files that ask a schedule for one of its fields, and why. A new one has a reason too."""
 

@@ -7,7 +7,7 @@ import pytest
 
 from samhw.app.checking import check
 from samhw.app.workload import bind_program, compile_workload, make_model_workload, make_workload
-from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel, FusionRule
+from samhw.choices.fuse import FUSION_LEVELS, FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.choices.cascade.words import CASCADES
-from samhw.choices.fuse.words import FUSION_LEVELS, FUSION_RULES
-from samhw.choices.iteration.words import ITERATIONS
+from samhw.choices.cascade import CASCADES
+from samhw.choices.fuse import FUSION_LEVELS, FUSION_RULES
+from samhw.choices.iteration import ITERATIONS
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
 

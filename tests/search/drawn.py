@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.choices.fuse.words import FUSION_LEVELS, FusionLevel, FusionRule
-from samhw.choices.iteration.words import ITERATIONS
+from samhw.choices.fuse import FUSION_LEVELS, FusionLevel, FusionRule
+from samhw.choices.iteration import ITERATIONS
 from samhw.choices.schedule import Schedule
 from samhw.lang import Program, parse
 from samhw.tensors import Tensor

@@ -14,7 +14,7 @@ import samhw
 from samhw.app.checking import check
 from samhw.app.cli import main
 from samhw.app.workload import Workload, bind_program, compile_workload, job_of
-from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.compiler.pipeline import choose_schedule
 from samhw.compiler.search import Room, Sizes, bracket_choices

@@ -6,7 +6,7 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import Lowerable
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
-from samhw.compiler.search.region import Candidate, RegionSearch
+from samhw.compiler.search.region_search import Candidate, RegionSearch
 from samhw.graph.numerics import value_type
 from samhw.lang import load_model, model_data
 from samhw.lang.decision import Refusal

@@ -10,7 +10,7 @@ import os
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samhw.choices.iteration.words import ITERATIONS
+from samhw.choices.iteration import ITERATIONS
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job

@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pytest
 
-from samhw.sim.compiled import engine, firings_in_a_row, functions, image, points, timing
-from samhw.sim.compiled.order import partitions_of
-from samhw.sim.machine_code import library
+from samhw.sim.compiled import compiled_engine, engine_code, image, many_firings, points, timing
+from samhw.sim.compiled.image import partitions_of
+from samhw.sim.machine_code import code_cache
 from samhw.sim.worker import Worker
 
 __all__ = ["small_phases"]
@@ -37,22 +37,22 @@ def small_phases(partitions: np.random.Generator | None = None) -> Iterator[None
         partitions: graphs go on in partitions that it draws.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(functions, "_functions", _functions)
-        patch.setattr(functions, "_codes", _codes)
-        patch.setattr(library, "_known", _known)
+        patch.setattr(engine_code, "_functions", _functions)
+        patch.setattr(engine_code, "_codes", _codes)
+        patch.setattr(code_cache, "_known", _known)
         patch.setattr(image, "PHASE", 64)
         patch.setattr(image, "AHEAD", 6)
         patch.setattr(image, "ROOM", 8)
         if partitions is not None:
             patch.setattr(image, "partitions_of", partial(some_partitions, partitions))
             # Short rounds are worth it, or are tried again soon.
-            patch.setattr(engine, "FAR", 1 << int(partitions.integers(8)))
-            patch.setattr(engine, "PAUSE", 1)
+            patch.setattr(compiled_engine, "FAR", 1 << int(partitions.integers(8)))
+            patch.setattr(compiled_engine, "PAUSE", 1)
             # Far enough ahead, and nothing of a partition's borders can be timed for a while.
             patch.setattr(image, "AHEAD", int(partitions.choice([6, 40, 200])))
         patch.setattr(points, "SPAN", 2)
         patch.setattr(timing, "SPAN", 2)
-        for module in (timing, firings_in_a_row):
+        for module in (timing, many_firings):
             patch.setattr(module, "MANY", 4)
             patch.setattr(module, "FEW", 2)
         yield

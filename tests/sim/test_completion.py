@@ -11,8 +11,7 @@ from samhw.choices.schedule import Schedule
 from samhw.graph import Arch
 from samhw.graph.numerics import value_type
 from samhw.sim import Progress, engine, simulate
-from samhw.sim.compiled import engine as compiled_engine
-from samhw.sim.compiled import image
+from samhw.sim.compiled import compiled_engine, image
 from samhw.targets.backends import RunResult, run
 from tests.sim.small_phases import small_phases
 from tests.support.graphs import Builder

@@ -23,9 +23,8 @@ from samhw.graph import Arch, Graph, Kind, Token, make
 from samhw.graph.numerics import value_type
 from samhw.lang import Program as Source
 from samhw.lang import kernel_names, load_kernel, parse
-from samhw.sim import InterruptedRunError, Progress, Result, compiled, engine, execute, machine_code, simulate
-from samhw.sim.compiled import engine as compiled_engine
-from samhw.sim.compiled import image
+from samhw.sim import InterruptedRunError, Progress, Result, compiled, engine, engines, machine_code, simulate
+from samhw.sim.compiled import compiled_engine, image
 from samhw.sim.machine import Machine, connect
 from samhw.sim.network import Actor
 from samhw.sim.step import NONE, VAL, Memory, Words, firing
@@ -209,7 +208,7 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
             # Turns and slices of the plain engine are short, so that it stops anywhere.
             patches.setattr(engine, "SLICE", 1)
             patches.setattr(engine, "TURN", 5)
-            patches.setattr(execute, "SMALL", 1 + number * 40)
+            patches.setattr(engines, "SMALL", 1 + number * 40)
             assert_same(outcome(*data, engine="auto", trace=trace), plain)
         if number < 2:
             assert taken_over
@@ -265,7 +264,7 @@ def test_a_channel_from_an_actor_to_itself(name: Any) -> None:
     queue = Queue("n/loop", 3, 2)
     connect(queue, (worker, 0), (worker, 0))
     with small_phases():
-        execute.execute(Machine([worker], {}), name)
+        engines.execute(Machine([worker], {}), name)
     assert (worker.firings, worker.last, queue.popped) == (6, 1 + 5 * 3, 5)
 
 
@@ -309,7 +308,7 @@ def test_an_interrupt_behind_the_last_firing_is_not_lost(name: Any, monkeypatch:
     """A caller with several runs would go on with the next one."""
 
     def interrupted(*arguments: Any, **options: Any) -> None:
-        execute.execute(*arguments, **options)
+        engines.execute(*arguments, **options)
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(sys.modules["samhw.sim.simulate"], "execute", interrupted)
@@ -332,7 +331,7 @@ def test_what_cannot_be_compiled_runs_plainly(monkeypatch: pytest.MonkeyPatch) -
         raise compiled.Untranslatable("step: lookup is a dict")
 
     monkeypatch.setattr(machine_code, "address_of", untranslatable)
-    monkeypatch.setattr(execute, "SMALL", 0)
+    monkeypatch.setattr(engines, "SMALL", 0)
     monkeypatch.setattr(engine, "SLICE", 1)
     assert simulate(graph, Arch(), memories, WIDE).memories["wc"].tolist() == [0, 1, 2]
     message = "cannot run the actor 'root' of node 'root': step: lookup is a dict; use the plain engine"

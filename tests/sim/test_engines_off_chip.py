@@ -14,8 +14,8 @@ from samhw.compiler.search import Job
 from samhw.graph import DDR4, HBM2, Arch, Design, Dram, Graph, OffChip
 from samhw.lang import Program as Source
 from samhw.lang import parse
-from samhw.sim import InterruptedRunError, MemorySystem, Progress, Result, compiled, engine, execute, simulate
-from samhw.sim.compiled import engine as compiled_engine
+from samhw.sim import InterruptedRunError, MemorySystem, Progress, Result, compiled, engine, engines, simulate
+from samhw.sim.compiled import compiled_engine
 from samhw.targets.running.inputs import load_inputs
 from tests.sim.drams import SMALL, drams
 from tests.sim.small_phases import small_phases
@@ -110,7 +110,7 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
             patch.setattr(compiled, "run", take_over)
             patch.setattr(engine, "SLICE", 1)
             patch.setattr(engine, "TURN", 5)
-            patch.setattr(execute, "SMALL", 1 + number * 40)
+            patch.setattr(engines, "SMALL", 1 + number * 40)
             assert_same(outcome(*data, engine="auto", **options), plain)
     if 1 < number < 6:
         assert any(taken_over)

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from samhw.graph.numerics import value_type
 from samhw.graph.numerics.valuetype import apply
-from samhw.sim.compiled import floats
+from samhw.sim.compiled import engine_code
 from tests.support.compiled import on_rows
 from tests.support.words import F32 as FLOAT
 from tests.support.words import pairs, specials
@@ -36,17 +36,17 @@ def test_words(op: str) -> None:
     a[-COUNT // 4 :] = exponent << 23 | rng.choice(EDGES, COUNT // 4)
     b[-COUNT // 4 :] = 127 - exponent << 23 | rng.choice(EDGES, COUNT // 4)
     b[COUNT // 2 : COUNT // 2 + 1000] = a[COUNT // 2 : COUNT // 2 + 1000] ^ F32.format.sign  # type: ignore[attr-defined]
-    got = on_rows(getattr(floats, f"f32_{op}"), np.array([a, b]).T)
+    got = on_rows(getattr(engine_code, f"f32_{op}"), np.array([a, b]).T)
     np.testing.assert_array_equal(got, apply(F32.definition(op), a, b))
 
 
 @pytest.mark.parametrize("op", ["add", "sub", "mul"])
 def test_every_pair_of_special_values(op: str) -> None:
     a, b = pairs(specials(FLOAT))
-    got = on_rows(getattr(floats, f"f32_{op}"), np.array([a, b]).T)
+    got = on_rows(getattr(engine_code, f"f32_{op}"), np.array([a, b]).T)
     np.testing.assert_array_equal(got, apply(F32.definition(op), a, b))
 
 
 def test_they_stand_in_for_the_scalar_forms() -> None:
-    assert floats.STAND_INS[F32.scalar("add")] is floats.f32_add
-    assert value_type("bf16").scalar("add") not in floats.STAND_INS
+    assert engine_code.STAND_INS[F32.scalar("add")] is engine_code.f32_add
+    assert value_type("bf16").scalar("add") not in engine_code.STAND_INS

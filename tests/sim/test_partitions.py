@@ -9,9 +9,8 @@ import pytest
 from samhw.app.workload import bind_program, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.sim import Progress, Result, machine_code, simulate
-from samhw.sim.compiled import engine as compiled_engine
-from samhw.sim.compiled import image
-from samhw.sim.compiled.order import partitions_of
+from samhw.sim.compiled import compiled_engine, image
+from samhw.sim.compiled.image import partitions_of
 from samhw.sim.machine import build_graph
 from samhw.sim.stores import make_stores
 from samhw.sim.worker import Worker

@@ -13,9 +13,9 @@ from samhw.graph.numerics import value_type
 from samhw.graph.spec.base import MOST_LANES
 from samhw.lang import Program, load_kernel, parse
 from samhw.lang.splits import SplitProgram, split_program
-from samhw.lang.splits import lanes as by_part
-from samhw.lang.splits.lanes import dealt, lane_shares
-from samhw.sim.work import operations
+from samhw.lang.splits import over_parts as by_part
+from samhw.lang.splits.over_parts import dealt, lane_shares
+from samhw.sim.run_work import operations
 from samhw.targets.backends import run
 from samhw.targets.backends.sim import off_chip_tensors
 from samhw.tensors import Tensor

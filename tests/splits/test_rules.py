@@ -8,7 +8,7 @@ import pytest
 from samhw.errors import InputError
 from samhw.lang import Program, parse
 from samhw.lang.splits import PartSize, TensorSplit, check_split, parse_rule, split_program
-from samhw.lang.splits.rule import Coordinates, Places
+from samhw.lang.splits.partition import Coordinates, Places
 from samhw.lang.splits.rules import Rows
 from samhw.tensors import Format, Tensor
 

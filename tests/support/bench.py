@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from samhw.graph import VAL, Arch, Endpoint, Graph, Kind, Memory, MemoryRole, Node, Token, latency
 from samhw.graph.numerics import value_type
-from samhw.sim.execute import Engine, execute
+from samhw.sim.engines import Engine, execute
 from samhw.sim.fault import raise_fault
 from samhw.sim.machine import Ends, Machine, build_node, connect
 from samhw.sim.network import Actor, expand

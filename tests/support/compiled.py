@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.sim.machine_code import UNKNOWN, address_of, call, words_at
-from samhw.sim.machine_code.values import StandIns
+from samhw.sim.machine_code.expression_values import StandIns
 
 __all__ = ["compiled", "on_rows"]
 

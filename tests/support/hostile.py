@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from samhw.lang import Program, Region, Statement
-from samhw.lang.lexemes import KEYWORDS
+from samhw.lang.source import KEYWORDS
 from samhw.tensors import Tensor
 
 _WORDS = """

@@ -18,11 +18,10 @@ from click.testing import CliRunner
 
 from samhw.app import sweep as package
 from samhw.app.cli import main
-from samhw.app.sweep import Configuration, State, local, product, read_description, sweep
-from samhw.app.sweep.execute import journal_of
-from samhw.app.sweep.journal import Journal
+from samhw.app.sweep import Configuration, State, product, read_description, sweep, workers
 from samhw.app.sweep.outcome import Outcome, outcome
-from samhw.app.sweep.table import write_table
+from samhw.app.sweep.run_sweep import Journal, journal_of
+from samhw.app.sweep.sweep_table import write_table
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError, RunError
 from samhw.graph import Arch
@@ -45,10 +44,10 @@ def entries(output: Path) -> list[str]:
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Configurations are measured in this process, where it does not matter who does."""
 
-    def run_here(tasks: Sequence[local.Task], jobs: int | None) -> Generator[tuple[str, Outcome]]:
+    def run_here(tasks: Sequence[workers.Task], jobs: int | None) -> Generator[tuple[str, Outcome]]:
         yield from ((key, outcome(configuration)) for key, configuration in tasks)
 
-    monkeypatch.setattr(package.execute, "run_locally", run_here)
+    monkeypatch.setattr(package.run_sweep, "run_locally", run_here)
 
 
 # Axes
@@ -461,7 +460,7 @@ def test_on_a_cluster(tmp_path: Path) -> None:
 
 def test_no_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr(package.cluster, "PATIENCE", 0.1)
+    monkeypatch.setattr(package.workers, "PATIENCE", 0.1)
     with pytest.raises(InputError, match=r"No Dask scheduler answers at tcp://127.0.0.1:1"):
         sweep([Configuration("spmv", SMALL)], tmp_path / "r.csv", scheduler="tcp://127.0.0.1:1")
     with pytest.raises(InputError, match="missing port number"):

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import samhw
 from samhw.app.cli import main
-from samhw.app.sweep.tune import Trial, Tuned, cost_of, shortlist, written_one
+from samhw.app.sweep.tuning import Trial, Tuned, cost_of, shortlist, written_one
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search.explore import Explored
 

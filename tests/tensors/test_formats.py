@@ -104,7 +104,7 @@ def test_both_ways_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     found = []
     for block, plain in ((1 << 22, True), (7, True), (0, False)):
         with monkeypatch.context() as patch:
-            patch.setattr("samhw.tensors.io.plain._BLOCK", block)
+            patch.setattr("samhw.tensors.io.text._BLOCK", block)
             if not plain:
                 patch.setattr("samhw.tensors.io.text.read_plain", lambda *_: None)
             found.append(read_tensor(path))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from samhw.app.checking.check import check
+from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, compile_workload, make_workload
 from samhw.compiler import Compiled
 from samhw.graph.numerics import value_type

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from samhw.app.checking.correlate import Correlation
+from samhw.app.checking.model_and_rtl import Correlation
 from samhw.app.cli import main
 from samhw.app.workload import compile_workload, make_model_workload, make_workload, predict_effort
 from samhw.lang import load_kernel, parse

@@ -1,16 +1,36 @@
-"""What callers give, as the kinds that are meant. What is not such a thing is refused in a sentence."""
+"""What callers give, as the kinds that are meant: arrays as tensors of samhw among them. What is not such a
+thing is refused in a sentence. A line says how far a loop over inputs is."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+from rich.console import Console
+from rich.progress import track
 
 from samhw.compiler import asked_type
 from samhw.errors import InputError, shown
 from samhw.graph import Arch, Dram
 from samhw.graph.numerics import ValueType
+from samhw.tensors import Format, Tensor
+from samhw.tensors.scipy_sparse import scipy_format
 
-__all__ = ["arch_of", "dram_of", "entries_of", "path_of", "value_of", "window_of"]
+__all__ = [
+    "Data",
+    "arch_of",
+    "as_tensor",
+    "dram_of",
+    "entries_of",
+    "followed",
+    "natural_format",
+    "path_of",
+    "value_of",
+    "window_of",
+]
 
 
 def value_of(given: ValueType | str | None) -> ValueType | None:
@@ -82,3 +102,66 @@ def window_of(given: tuple[int, int]) -> tuple[int, int]:
         case (int() as first, int() as end) if 0 <= first < end:
             return first, end
     raise InputError(f"A window cannot be {shown(given)}; give two cycles, the later one last.")
+
+
+T = TypeVar("T")
+
+
+def followed(inputs: Iterable[T], progress: bool) -> Iterator[T]:
+    """The inputs; with `progress`, a line on stderr, or beneath a notebook's cell, counts those that are
+    done."""
+    if not progress:
+        yield from inputs
+        return
+    total = len(inputs) if isinstance(inputs, Sized) else None
+    yield from track(inputs, "runs", total=total, console=Console(stderr=True))
+
+
+Data: TypeAlias = npt.ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | Tensor
+"""A NumPy array, or what becomes one; a SciPy sparse matrix or array; a PyTorch tensor of any layout,
+which is an `ArrayLike` to type checkers; or a tensor of samhw."""
+
+
+def as_tensor(name: str, data: Data, format: Format | str | None = None) -> Tensor:
+    """`data` as a tensor, in a format; by default in that which its own storage suggests.
+
+    Raises:
+        InputError: naming the tensor, for what holds no numbers or does not have the format's rank.
+    """
+    held: Any = data
+    chosen = natural_format(data) if format is None else format
+    try:
+        if isinstance(data, Tensor):
+            data.check()  # One that was put together by hand may be anything.
+            return data.convert(chosen)
+        if _is_torch(data):
+            return Tensor.from_torch(held, chosen)
+        if scipy.sparse.issparse(data):
+            return Tensor.from_scipy(held, chosen)
+        return Tensor.from_dense(held, chosen)
+    except (InputError, ValueError) as error:
+        raise InputError(f"The data of tensor '{name}' cannot be used: {error}.") from None
+
+
+def natural_format(data: Data) -> str:
+    """The format that is most like the storage of the data: `csr` for lists of coordinates too."""
+    held: Any = data
+    if isinstance(data, Tensor) or scipy.sparse.issparse(data):
+        fmt = data.format if isinstance(data, Tensor) else Format.parse(scipy_format(data), held.ndim)
+        is_list = fmt.rank > 0 and not fmt.block and fmt == Format.points(fmt.rank)
+        return _of_coordinates(fmt.rank) if fmt.block or is_list else str(fmt)
+    if _is_torch(data):
+        layout = str(held.layout).removeprefix("torch.")
+        if layout == "strided":
+            return "dense"
+        return "csc" if layout in ("sparse_csc", "sparse_bsc") else _of_coordinates(held.ndim)
+    return "dense"
+
+
+def _of_coordinates(rank: int) -> str:
+    return "csr" if rank == 2 else "csf"
+
+
+def _is_torch(data: object) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(data, torch.Tensor)

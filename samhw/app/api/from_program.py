@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from samhw.app.api.arguments import entries_of, path_of
-from samhw.app.api.design import RunnableDesign
+from samhw.app.api.runnable import RunnableDesign
 from samhw.app.workload import SavedDesign
-from samhw.choices.formats.words import with_formats
-from samhw.choices.fuse.words import FusionLevel, FusionRule
+from samhw.choices.formats import with_formats
+from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError, shown
 from samhw.graph import Arch

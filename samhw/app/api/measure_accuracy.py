@@ -5,7 +5,7 @@ from typing import Any, Protocol, Self
 
 from samhw.app.api.arguments import value_of
 from samhw.app.checking import Difference
-from samhw.app.report.accuracy import Accuracy, AccuracyRow
+from samhw.app.report.accuracy_report import Accuracy, AccuracyRow
 from samhw.app.report.time import period_of
 from samhw.compiler import asked_text
 from samhw.errors import InputError, shown

@@ -1,11 +1,9 @@
 """Whether a run is right and what it takes, beside the reference, other schedules, or the RTL."""
 
-from samhw.app.checking.accuracy import Difference, differences
-from samhw.app.checking.check import Check, check
-from samhw.app.checking.compare import Known, Outcome, compare
-from samhw.app.checking.correlate import Correlation, correlate
-from samhw.app.checking.measure import Measure, measure
-from samhw.app.checking.verdict import Verdict, weakest
+from samhw.app.checking.check_run import Check, Verdict, check, weakest
+from samhw.app.checking.measure import Known, Measure, Outcome, compare, measure
+from samhw.app.checking.model_and_rtl import Correlation, correlate
+from samhw.app.checking.value_errors import Difference, differences
 
 __all__ = [
     "Check",

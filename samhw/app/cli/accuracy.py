@@ -7,15 +7,13 @@ import click
 from rich.console import Console
 
 from samhw.app.checking import differences
-from samhw.app.cli.backends import CLOCK
-from samhw.app.cli.memory import check_on_chip
+from samhw.app.cli.backends import CLOCK, check_on_chip
 from samhw.app.cli.numbers import split_words
-from samhw.app.cli.options import data_option, load_schedule
+from samhw.app.cli.options import complete_programs, data_option, load_schedule
 from samhw.app.cli.output import OUTPUT, print_json, print_table
-from samhw.app.cli.pictures import plot_option
-from samhw.app.cli.programs import complete_programs
+from samhw.app.cli.pages import plot_option
 from samhw.app.cli.progress import line
-from samhw.app.report.accuracy import Accuracy, AccuracyRow
+from samhw.app.report.accuracy_report import Accuracy, AccuracyRow
 from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, asked_type

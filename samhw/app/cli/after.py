@@ -1,10 +1,14 @@
-"""`samhw compile --after`."""
+"""Programs and graphs as text, for `samhw compile`: what a pass leaves (`--after`), and MLIR (`--mlir`)."""
 
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
-from samhw.compiler import Compiled, CompiledRegion
+import click
+
+from samhw.app.workload import Workload
+from samhw.compiler import Compiled, CompiledRegion, choose_value
 from samhw.compiler.graph_passes import GRAPH_PASSES
 from samhw.compiler.passes import (
     PROGRAM_PASSES,
@@ -16,10 +20,13 @@ from samhw.compiler.passes import (
 from samhw.compiler.pipeline import compile_job, plan
 from samhw.compiler.search import Job
 from samhw.errors import InputError
+from samhw.files import write_text
 from samhw.graph import Endpoint, Memory, Node
-from samhw.lang import dumps
+from samhw.graph.numerics import ValueType
+from samhw.importers.mlir import write_function
+from samhw.lang import Program, dumps
 
-__all__ = ["graph_text", "program_after", "program_text", "text_after"]
+__all__ = ["graph_text", "program_after", "program_text", "text_after", "write_mlir"]
 
 
 def text_after(job: Job, last: str) -> str:
@@ -110,3 +117,19 @@ def _memory_line(memory: Memory) -> str:
     """The name of a memory, and its size."""
     block = " x ".join(map(str, memory.block))
     return f"{memory.name}: {memory.capacity:,} {f'blocks of {block}' if block else 'words'}"
+
+
+def write_mlir(given: Workload | Program, value: ValueType | None, target: str) -> None:
+    """Writes a program as MLIR into a file, or to stdout for `-`.
+
+    Raises:
+        InputError: for a statement or a value type that linalg has no form for.
+    """
+    program = given if isinstance(given, Program) else given.program
+    if any(extent is None for decl in program.tensors.values() for extent in decl.shape):
+        raise InputError(f"The types of MLIR hold all extents of '{program.name}'; give data, or --extents.")
+    text = write_function(program, choose_value(value, program).name)
+    if target == "-":
+        click.echo(text, nl=False)
+    else:
+        write_text(Path(target), text)

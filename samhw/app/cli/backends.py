@@ -1,15 +1,18 @@
-"""What runs or builds a design, and the options that belong to some of them alone."""
+"""What runs or builds a design, and the options that belong to some of them alone; off-chip memory as an
+option."""
 
 import functools
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import Any
 
 import click
 
 from samhw.app.report.time import period_of
+from samhw.choices.schedule import CHOICES, Schedule, with_words
 from samhw.errors import InputError
+from samhw.graph import Dram
 from samhw.targets.backends import BACKENDS, Backend, Target, is_board, targets
 
 __all__ = [
@@ -19,9 +22,13 @@ __all__ = [
     "REGIONS_HELP",
     "ROOM",
     "board_options",
+    "check_on_chip",
     "check_settings",
+    "dram_of",
+    "memory_option",
+    "memory_options",
+    "off_chip_memory",
     "say_backends",
-    "say_targets",
 ]
 
 OPTION_NAMES = {"on_chip_bytes": "--memories", "one_top": "--regions"}
@@ -128,3 +135,58 @@ def say_backends(can: Callable[[Backend], bool]) -> str:
 def say_targets(can: Callable[[Target], bool]) -> str:
     """What to add for a build of such a backend."""
     return " or ".join(f"'--target {target.target}'" for target in targets() if can(target))
+
+
+_PLACING = tuple(one for one in CHOICES if one.needs_memory)
+
+memory_option = click.option(
+    "--memory", metavar="hbm2|ddr4|FILE.json", help="Simulate with tensors in off-chip memory."
+)
+
+
+def memory_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command `memory`, and the choices that say what lies there, for `off_chip_memory`."""
+    for one in reversed(_PLACING):
+        command = click.option(one.option, one.name, metavar=one.metavar, help=one.help)(command)
+    return memory_option(command)
+
+
+def off_chip_memory(
+    memory: str | None, schedule: Schedule, **placing: str | None
+) -> tuple[Dram | None, Schedule]:
+    """What the options of `memory_options` ask for: the memory, and the schedule with the tensors that lie
+    there."""
+    schedule = with_words(schedule, placing)
+    return dram_of(memory, [schedule], (name for name, word in placing.items() if word is not None)), schedule
+
+
+def dram_of(memory: str | None, schedules: Iterable[Schedule], given: Iterable[str]) -> Dram | None:
+    """The memory that --memory names, if it does.
+
+    Args:
+        given: the choices that options say something about.
+
+    Raises:
+        InputError: for choices of what lies there, and no memory.
+    """
+    if memory is not None:
+        return Dram.load(memory)
+    said = {*given}
+    for one in _PLACING:
+        if one.name in said:
+            raise InputError(f"{one.option} says what lies in a memory; add '--memory ddr4'.")
+        if any(getattr(schedule, one.name) for schedule in schedules):
+            raise InputError(
+                f"The schedule has tensors off chip ('{one.name}'), but there is no memory; add '--memory "
+                "ddr4'."
+            )
+    return None
+
+
+def check_on_chip(schedule: Schedule, what: str) -> None:
+    """Raises `InputError` for a schedule with tensors off chip, in hardware that has none there."""
+    if schedule.off_chip:
+        raise InputError(
+            f"The schedule has tensors off chip ('off_chip'), which the simulator predicts, but {what} has "
+            "them on chip; leave that line out."
+        )

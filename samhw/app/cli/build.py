@@ -8,12 +8,10 @@ from typing import Any
 import click
 
 from samhw.app.checking import check
-from samhw.app.cli.backends import CLOCK, REGIONS, REGIONS_HELP, ROOM, check_settings
-from samhw.app.cli.memory import check_on_chip
-from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options
+from samhw.app.cli.backends import CLOCK, REGIONS, REGIONS_HELP, ROOM, check_on_chip, check_settings
+from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
 from samhw.app.cli.output import OUTPUT, print_json
 from samhw.app.cli.pages import report_option, write_results
-from samhw.app.cli.programs import complete_programs
 from samhw.app.cli.progress import building, follow, phase, warn_before
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled

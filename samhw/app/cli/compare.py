@@ -9,27 +9,19 @@ from rich.console import Console
 
 from samhw.app.checking import Known, Outcome
 from samhw.app.checking import compare as compare_all
-from samhw.app.cli.backends import CLOCK
-from samhw.app.cli.memory import dram_of, memory_option
+from samhw.app.cli.backends import CLOCK, dram_of, memory_option
 from samhw.app.cli.numbers import load_arch
-from samhw.app.cli.options import (
-    ARCH,
-    data_option,
-    load_schedule,
-    say_notes,
-)
+from samhw.app.cli.options import ARCH, complete_programs, data_option, load_schedule, say_notes
 from samhw.app.cli.output import OUTPUT, print_json, print_table
-from samhw.app.cli.pages import report_option, write_results
-from samhw.app.cli.pictures import plot_option, write_plot
-from samhw.app.cli.programs import complete_programs
+from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.progress import follow, warn_before
 from samhw.app.cli.schedules import compared, comparing_options
 from samhw.app.report.comparison import Comparison
 from samhw.app.report.time import beside
 from samhw.app.workload import Workload, bind_program
 from samhw.choices.choice import choice
-from samhw.choices.fuse.regions import regions_of
-from samhw.choices.fuse.words import FUSION_LEVELS, MODULE
+from samhw.choices.fuse import FUSION_LEVELS, MODULE
+from samhw.choices.fuse.asked_regions import regions_of
 from samhw.choices.schedule import Schedule, every, with_words
 from samhw.compiler import AUTO, asked_type
 from samhw.compiler.search import in_modules

@@ -8,17 +8,13 @@ import click
 from rich.console import Console
 
 from samhw.app.cli.after import text_after
-from samhw.app.cli.blocks import block_lines, blocks_json
-from samhw.app.cli.cascades import print_cascades
-from samhw.app.cli.chosen import print_choice
+from samhw.app.cli.analyses import print_cascades, print_orders, print_patterns
 from samhw.app.cli.estimate import print_estimate
-from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options
-from samhw.app.cli.orders import print_orders
+from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
 from samhw.app.cli.output import OUTPUT, print_json, print_table
-from samhw.app.cli.parts import part_lines, parts_json
-from samhw.app.cli.patterns import print_patterns
-from samhw.app.cli.programs import complete_programs
 from samhw.app.cli.progress import phase
+from samhw.app.cli.schedules import print_choice
+from samhw.app.cli.stored_inputs import block_lines, blocks_json, part_lines, parts_json
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.compiler.passes import apply_program_passes
@@ -131,7 +127,7 @@ def compile(
     writes = bool(table or html or channels or dot or output or json_target)
     if mlir:
         _refuse("--mlir", writes or listed is not None or after)
-        from samhw.app.cli.written import write_mlir
+        from samhw.app.cli.after import write_mlir
 
         write_mlir(given, options.value, mlir)
         return

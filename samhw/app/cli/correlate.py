@@ -9,14 +9,12 @@ import click
 from rich.console import Console
 
 from samhw.app.checking import correlate as run_all
-from samhw.app.cli.memory import check_on_chip
-from samhw.app.cli.options import CompileOptions, compile_options, data_option
+from samhw.app.cli.backends import check_on_chip
+from samhw.app.cli.options import CompileOptions, compile_options, complete_programs, data_option
 from samhw.app.cli.output import OUTPUT, print_json, print_table
-from samhw.app.cli.pages import report_option, write_results
-from samhw.app.cli.pictures import plot_option, write_plot
-from samhw.app.cli.programs import complete_programs
+from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.progress import line, warn_before
-from samhw.app.report.correlated import correlation_grid
+from samhw.app.report.grids import correlation_grid
 from samhw.choices.schedule import with_words
 from samhw.errors import InputError
 from samhw.lang import kernel_names, model_names
@@ -107,17 +105,17 @@ def correlate(
         )
     summary = result.to_json()
     if plot:
-        from samhw.app.report.correlation import plot as draw
+        from samhw.app.report.plots import plot_correlation
 
-        write_plot(plot, lambda: draw(summary["kernels"], summary["r2"]))
+        write_plot(plot, lambda: plot_correlation(summary["kernels"], summary["r2"]))
     if json_target:
         print_json(json_target, summary)
     if json_target != "-":
         print_table(Console(), correlation_grid(summary["kernels"]), title="simulator against RTL")
         click.echo(f"{result.exact} of {len(result.rows)} cycle counts equal, R² = {result.r2:.6g}")
     if report:
-        from samhw.app.report.correlation import correlation_files
-        from samhw.app.report.correlation_page import correlation_results
+        from samhw.app.report.comparison_page import correlation_results
+        from samhw.app.report.plots import correlation_files
 
         beside = correlation_files(summary)
         write_results(report, lambda: correlation_results(summary), quiet=json_target == "-", beside=beside)

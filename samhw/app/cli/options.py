@@ -1,4 +1,5 @@
-"""How a program is to be compiled, in the options that several commands take."""
+"""Programs as arguments, which a shell completes, and how they are to be compiled, in the options that
+several commands take."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from samhw.app.cli.numbers import load_arch, parse_densities, parse_luts, parse_numbers
 from samhw.app.cli.progress import phase
@@ -27,6 +29,7 @@ __all__ = [
     "BUILD_DATA",
     "CompileOptions",
     "compile_options",
+    "complete_programs",
     "data_option",
     "load_schedule",
 ]
@@ -269,3 +272,11 @@ def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None
     return click.option(
         "--data", multiple=True, default=(AUTO,), show_default=True, metavar="DATA", help=help
     )
+
+
+def complete_programs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The built-in programs that begin so; or else files, by the shell."""
+    from samhw.lang import built_in_names
+
+    names = [name for name in built_in_names() if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]

@@ -1,11 +1,14 @@
 """`samhw run`."""
 
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.console import Console
 
 from samhw.app.checking import Check, check
 from samhw.app.cli.backends import (
@@ -15,29 +18,65 @@ from samhw.app.cli.backends import (
     REGIONS_HELP,
     board_options,
     check_settings,
+    memory_options,
+    off_chip_memory,
     say_backends,
 )
-from samhw.app.cli.chosen import note_brackets, print_choice
-from samhw.app.cli.memory import memory_options, off_chip_memory
-from samhw.app.cli.options import CompileOptions, compile_options, data_option
-from samhw.app.cli.output import OUTPUT, OutputFile, TraceFile, command_line, print_json
+from samhw.app.cli.options import CompileOptions, compile_options, complete_programs, data_option
+from samhw.app.cli.output import OUTPUT, OutputFile, TraceFile, command_line, print_json, print_table
 from samhw.app.cli.pages import report_option, write_report
-from samhw.app.cli.programs import complete_programs
 from samhw.app.cli.progress import building, follow, phase, warn_before
-from samhw.app.cli.statistics import print_statistics
-from samhw.app.cli.tracing import recording
-from samhw.app.report.recorded import is_short
+from samhw.app.cli.schedules import note_brackets, print_choice
+from samhw.app.report.recorded import check_trace, is_short, write_trace
+from samhw.app.report.region_report import RegionReport
 from samhw.app.report.run_report import RunReport, run_report
+from samhw.app.report.run_statistics import node_grid
 from samhw.app.report.time import beside, say_clock, say_time
-from samhw.app.report.trace import write_trace
 from samhw.app.workload import Workload
 from samhw.compiler.pipeline import compile_job
 from samhw.errors import InputError
+from samhw.sim import PortStats
 from samhw.targets.backends import MODEL, Backend, RunResult, find_backend
 from samhw.targets.backends import run as execute
 from samhw.tensors import write_tensor
 
 __all__ = ["run"]
+
+
+def print_statistics(regions: Iterable[RegionReport]) -> None:
+    """Where each region's cycles went."""
+    for region in regions:
+        print_table(Console(), node_grid(region), title=f"{region.name}, simulator")
+        if region.ports is not None:
+            title = f"{region.name}, ports to off-chip memory"
+            print_table(Console(), _ports(region.ports), title=title)
+        if region.lanes:
+            click.echo(f"  lanes      {region.lanes}")
+        click.echo(f"  bottleneck {region.bottleneck}")
+
+
+def _ports(ports: Mapping[str, PortStats]) -> list[list[str]]:
+    """A row for each port to off-chip memory."""
+    rows = [["port", "words", "lines", "ahead", "cycles each"]]
+    for name, port in ports.items():
+        words = f"{port.words:,} {'written' if port.write else 'read'}"
+        rows.append([name, words, f"{port.requests:,}", f"{port.ahead:,}", f"{port.latency:.1f}"])
+    return rows
+
+
+def recording(trace: str | None, window: str | None) -> dict[str, Any]:
+    """The simulator's options for a trace."""
+    if trace is None:
+        if window is not None:
+            raise InputError("--window is a part of a trace; add '--trace run.json'.")
+        return {}
+    check_trace(Path(trace))
+    if window is None:
+        return {"trace": True}
+    found = re.fullmatch(r"([0-9]{1,18}):([0-9]{1,18})", window)
+    if not found or int(found[1]) >= int(found[2]):
+        raise InputError(f"--window {window}: give two cycles, the later one last, such as 100:200.")
+    return {"trace": True, "window": (int(found[1]), int(found[2]))}
 
 
 @click.command()

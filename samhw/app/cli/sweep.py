@@ -12,10 +12,8 @@ from typing import Any
 import click
 
 from samhw.app.cli.numbers import split_words
-from samhw.app.cli.options import say_notes
-from samhw.app.cli.pages import report_option, write_results
-from samhw.app.cli.pictures import plot_option, write_plot
-from samhw.app.cli.programs import complete_programs
+from samhw.app.cli.options import complete_programs, say_notes
+from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.progress import line, warn_before
 from samhw.app.cli.schedules import compared, comparing_options
 from samhw.app.sweep import Configuration, Row, State, product, read_description

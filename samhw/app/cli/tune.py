@@ -10,16 +10,14 @@ import click
 from rich.console import Console
 
 from samhw.app.cli.numbers import parse_luts
-from samhw.app.cli.options import AREA, data_option, load_schedule, say_notes
+from samhw.app.cli.options import AREA, complete_programs, data_option, load_schedule, say_notes
 from samhw.app.cli.output import OUTPUT, command_line, print_json, print_table
-from samhw.app.cli.pages import report_option, write_results
-from samhw.app.cli.pictures import plot_option, write_plot
-from samhw.app.cli.programs import complete_programs
+from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.progress import Line, line
 from samhw.app.cli.schedules import growing_options, room_for
-from samhw.app.report.tuned import tuned_grid
+from samhw.app.report.grids import tuned_grid
 from samhw.app.sweep import Configuration, sweep
-from samhw.app.sweep.tune import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
+from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.app.workload import bind_program, job_of
 from samhw.compiler import AUTO, asked_type
 from samhw.compiler.search.explore import Explored, explore
@@ -120,7 +118,7 @@ def tune(
             f"{len(found):,} designs estimated, {len(trials)} simulated"
         )
     if plot:
-        from samhw.app.report.tune_plot import plot_tuned
+        from samhw.app.report.plots import plot_tuned
 
         write_plot(plot, lambda: plot_tuned(tuned))
     if report:

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from samhw.app.report.area import FAMILY_NAMES, device_grid, shown_areas
-from samhw.app.report.results import Bar, BarChart, Results, ResultTable, Stat
+from samhw.app.report.grids import FAMILY_NAMES, device_grid, shown_areas
+from samhw.app.report.page import Bar, BarChart, Results, ResultTable, Stat
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.cost import AreaEstimate, Device
 from samhw.graph import Channel, Design, Graph, StreamKind

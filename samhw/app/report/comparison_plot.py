@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from samhw.app.checking import Verdict
 from samhw.app.report.comparison import Compared, Comparison
-from samhw.app.report.figure import COLOURS, GREY, count_axis, new_figure
+from samhw.app.report.plots import COLOURS, GREY, count_axis, new_figure
 from samhw.app.report.time import say_time
 
 __all__ = ["plot_comparison"]

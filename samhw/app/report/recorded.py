@@ -1,13 +1,26 @@
-"""What a run has recorded of tokens, as curves over its cycles: how full channels were, how busy nodes."""
+"""What a run has recorded of tokens: as curves over its cycles, how full channels were and how busy nodes;
+and as a file, for Perfetto or as waves."""
+
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samhw.app.workload import Workload, predict_effort
+from samhw.errors import InputError
 from samhw.graph import Graph, Node
-from samhw.sim import Result
+from samhw.sim import (
+    Result,
+    write_chrome_trace,
+    write_fst,
+    write_gtkwave,
+    write_perfetto_trace,
+    write_surfer,
+    write_vcd,
+)
+from samhw.targets.backends import RunResult
 
-__all__ = ["SPANS", "activity", "fill", "is_short"]
+__all__ = ["activity", "check_trace", "fill", "is_short", "write_trace"]
 
 _RECORDED = 100_000
 """The points of a run up to which a report records every token, and so shows channels and nodes over time."""
@@ -66,3 +79,28 @@ def _since(starts: NDArray[np.int64], edges: NDArray[np.int64]) -> NDArray[np.in
 
 def _means(integral: NDArray[np.int64], edges: NDArray[np.int64]) -> tuple[float, ...]:
     return tuple(float(x) for x in np.round(np.diff(integral) / np.diff(edges), 3))
+
+
+_WRITERS = {
+    ".json": write_chrome_trace,
+    ".pftrace": write_perfetto_trace,
+    ".vcd": write_vcd,
+    ".fst": write_fst,
+    ".gtkw": write_gtkwave,
+    ".sucl": write_surfer,
+}
+
+
+def check_trace(path: Path) -> Path:
+    """The path of a trace, whose suffix is one of those that there are; raises `InputError` for another."""
+    if path.suffix not in _WRITERS:
+        *most, last = _WRITERS
+        raise InputError(f"{path} is no trace file; give it the suffix {', '.join(most)} or {last}.")
+    return path
+
+
+def write_trace(path: Path, model: RunResult) -> None:
+    """Writes the tokens that a run of the simulator has recorded, in the form of the file's suffix."""
+    runs = [(region.graph, region.statistics) for region in model.regions if region.statistics is not None]
+    assert len(runs) == len(model.regions), "a run without its tokens"
+    _WRITERS[check_trace(path).suffix](path, runs)

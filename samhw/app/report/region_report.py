@@ -1,10 +1,11 @@
-"""What a run tells of one region: where its cycles went, node by node and channel by channel."""
+"""What a run tells of one region: where its cycles went, node by node and channel by channel; and what its
+hardware could do at best, to hold that against (Williams, Waterman and Patterson, 2009).
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from samhw.app.report.roofline import Roof, roof
 from samhw.compiler import CompiledRegion
 from samhw.graph import Arch, Channel, Graph
 from samhw.sim import (
@@ -23,6 +24,28 @@ from samhw.sim import (
 from samhw.targets.backends import RegionRun
 
 __all__ = ["ChannelReport", "NodeReport", "RegionReport", "region_report"]
+
+
+@dataclass(frozen=True)
+class Roof:
+    """The limits of a design, by cycle."""
+
+    operations: int
+    """If each node that computes did what a payload costs in every cycle."""
+    bytes: float
+    """If each port to a memory moved all that it can."""
+
+
+def roof(graph: Graph, arch: Arch) -> Roof:
+    """The limits of a region's graph."""
+    moved = 0.0
+    for node in graph.nodes:
+        for param, name in node.memories.items():
+            use = node.spec.memories[param]
+            payload = graph.stored(graph.memory[name])
+            moved += payload.width(arch.index_bits) / 8 * (1 if use.written else use.reads)
+    works = (node.spec.work(node.params) for node in graph.nodes)
+    return Roof(sum(work.each for work in works if work), moved)
 
 
 @dataclass(frozen=True)

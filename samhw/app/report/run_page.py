@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from samhw.app.report.area import FAMILY_NAMES, Areas, device_grid, shown_areas
+from samhw.app.report.grids import FAMILY_NAMES, Areas, device_grid, shown_areas
 from samhw.app.report.layered import Edge, layered
 from samhw.app.report.page import page
 from samhw.app.report.region_view import region_view

@@ -1,23 +1,109 @@
-"""What a run of a program tells, as one value; the command line prints it, in words and as JSON."""
+"""What a run of a program tells, as one value, with how it came about; the command line prints it, in words
+and as JSON, and pages show it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+
 from samhw.app.checking import Check, weakest
-from samhw.app.checking.correlate import agree
-from samhw.app.report.memory import MemoryReport, memory_report
-from samhw.app.report.origin import Origin, origin
+from samhw.app.checking.model_and_rtl import agree
 from samhw.app.report.region_report import RegionReport, region_report
-from samhw.app.report.statistics import limit
+from samhw.app.report.run_statistics import limit
 from samhw.app.report.time import time_report
 from samhw.app.workload import SYNTHETIC, Workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.targets.backends import Backend, RunResult, off_chip_tensors
+from samhw.version import __version__
 
-__all__ = ["InputReport", "RunReport", "run_report"]
+__all__ = ["Origin", "RunReport", "origin", "run_report"]
+
+
+@dataclass(frozen=True)
+class MemoryReport:
+    """What a memory did over all regions of a run. Requests are for lines; rates are of all cycles."""
+
+    name: str
+    reads: int
+    writes: int
+    row_hits: int
+    row_misses: int
+    row_conflicts: int
+    refresh_clocks: int
+    """Clocks of the memory that requests waited for refreshes, summed over the requests."""
+    bytes: int
+    """Moved, in whole lines."""
+    bytes_per_cycle: float
+    peak_bytes_per_cycle: float
+    gigabytes_per_second: float
+    peak_gigabytes_per_second: float
+
+    def to_json(self) -> dict[str, Any]:
+        """What `samhw run --json` says under `memory`."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        requests = self.reads + self.writes
+        return (
+            f"{self.name}: {self.reads:,} lines read and {self.writes:,} written "
+            f"({self.row_hits / max(requests, 1):.0%} in open rows), "
+            f"{self.bytes_per_cycle:.1f} of {self.peak_bytes_per_cycle:.1f} bytes a cycle, "
+            f"{self.gigabytes_per_second:.2f} of {self.peak_gigabytes_per_second:.1f} GB/s"
+        )
+
+
+def memory_report(result: RunResult) -> MemoryReport | None:
+    """What the memory did in a run of the simulator; None if all tensors were on chip."""
+    regions = [r.statistics.memory for r in result.regions if r.statistics and r.statistics.memory]
+    if not regions:
+        return None
+    channels = [channel for region in regions for channel in region.channels]
+    dram, moved = regions[0].dram, sum(region.bytes for region in regions)
+    return MemoryReport(
+        name=dram.name,
+        reads=sum(c.reads for c in channels),
+        writes=sum(c.writes for c in channels),
+        row_hits=sum(c.hits for c in channels),
+        row_misses=sum(c.misses for c in channels),
+        row_conflicts=sum(c.conflicts for c in channels),
+        refresh_clocks=sum(c.refreshing for c in channels),
+        bytes=moved,
+        bytes_per_cycle=moved / result.cycles,
+        peak_bytes_per_cycle=dram.peak,
+        gigabytes_per_second=moved / result.cycles * 1e3 / dram.cycle_ps,
+        peak_gigabytes_per_second=dram.peak * 1e3 / dram.cycle_ps,
+    )
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The command, the versions and the date of what is reported."""
+
+    command: str
+    """What was typed; empty for a call from Python."""
+    versions: Mapping[str, str]
+    """Of what the figures follow from, by name."""
+    date: str
+    """When it was made: day and time of UTC, as ISO 8601 has them."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields as they stand in a report."""
+        return {"command": self.command, "versions": dict(self.versions), "date": self.date}
+
+
+def origin(command: str = "") -> Origin:
+    """That of what is reported now; `command` is what was typed."""
+    versions = {
+        "samhw": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+    return Origin(command, versions, datetime.now(UTC).isoformat(timespec="seconds"))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from samhw.app.report.results import Axis, Point, Results, ResultTable, ScatterChart, Stat, axis
+from samhw.app.report.page import Axis, Point, Results, ResultTable, ScatterChart, Stat, axis
 from samhw.app.report.sweep_view import COSTS, Panel, Row, SweepView, sweep_view, word
 
 __all__ = ["sweep_results"]

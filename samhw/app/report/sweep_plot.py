@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from samhw.app.report.figure import COLOURS, GREY, MARKERS, count_axis, new_figure
-from samhw.app.report.results import WIDE
+from samhw.app.report.page import WIDE
+from samhw.app.report.plots import COLOURS, GREY, MARKERS, count_axis, new_figure
 from samhw.app.report.sweep_view import COSTS, Panel, Row, sweep_view, word
 
 __all__ = ["plot_sweep"]

@@ -1,8 +1,8 @@
 """The page of a search: cycles against LUTs, and what was expected of each schedule."""
 
-from samhw.app.report.results import Point, Results, ResultTable, ScatterChart, Stat, axis
-from samhw.app.report.tuned import by_cycles, tuned_grid
-from samhw.app.sweep.tune import Trial, Tuned
+from samhw.app.report.grids import by_cycles, tuned_grid
+from samhw.app.report.page import Point, Results, ResultTable, ScatterChart, Stat, axis
+from samhw.app.sweep.tuning import Trial, Tuned
 from samhw.words import counted
 
 __all__ = ["tune_results"]

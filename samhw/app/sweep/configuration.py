@@ -17,7 +17,7 @@ from samhw.graph import Arch, Dram
 from samhw.graph.numerics import ValueType
 from samhw.lang import Example, MlirFile, Program, load_named
 from samhw.script import Script
-from samhw.targets.building.cache import digest
+from samhw.targets.building.build_cache import digest
 
 __all__ = ["COLUMNS", "Configuration", "version_digest"]
 

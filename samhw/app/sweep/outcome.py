@@ -4,8 +4,8 @@ from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import Any, get_args
 
+from samhw.app.checking.check_run import Verdict
 from samhw.app.checking.measure import Measure, measure
-from samhw.app.checking.verdict import Verdict
 from samhw.app.sweep.configuration import Configuration
 from samhw.app.workload import Workload, bind_program
 from samhw.compiler import AUTO

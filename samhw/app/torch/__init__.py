@@ -1,8 +1,7 @@
 """Modules of PyTorch in, results out (docs/pytorch.md)."""
 
-from samhw.app.torch.check import ModuleCheck
-from samhw.app.torch.design import ModuleDesign, compile
-from samhw.app.torch.result import ModuleResult
+from samhw.app.torch.module_design import ModuleDesign, compile
+from samhw.app.torch.module_result import ModuleCheck, ModuleResult
 from samhw.importers.torch import Explanation, annotate, explain, mapping
 
 __all__ = [

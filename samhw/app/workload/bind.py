@@ -12,19 +12,20 @@ from pathlib import Path
 
 import numpy as np
 
-from samhw.app.workload.data import DEFAULT, SYNTHETIC, check_free, check_known, short_name, synthetic
-from samhw.app.workload.workload import Workload
-from samhw.choices.formats.words import with_formats
+from samhw.app.workload.workload import (
+    DEFAULT,
+    SYNTHETIC,
+    Workload,
+    check_free,
+    check_known,
+    short_name,
+    synthetic,
+)
+from samhw.choices.formats import with_formats
 from samhw.compiler import choose_value
 from samhw.errors import InputError
 from samhw.graph.numerics import Integer, ValueType
-from samhw.lang import (
-    Access,
-    Program,
-    Statement,
-    accesses,
-    check_size,
-)
+from samhw.lang import Access, Program, Statement, accesses, check_size
 from samhw.limits import WORD, check_memory
 from samhw.tensors import (
     Tensor,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import expm1, prod
 
-from samhw.graph.numerics.vanishing import vanishes
+from samhw.graph.numerics.operations import vanishes
 from samhw.lang import Access, Call, Div, Expr, Literal, Mul, Program, Statement, free_indices, terms
 from samhw.lang.reference import sum_next
 from samhw.lang.traverse import factors_of

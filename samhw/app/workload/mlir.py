@@ -9,8 +9,7 @@ import numpy as np
 
 from samhw.app.workload.agreement import SINGLE, exactly, greatest_difference, in_float64, parts_of
 from samhw.app.workload.bind import make_workload
-from samhw.app.workload.data import DEFAULT
-from samhw.app.workload.workload import Workload
+from samhw.app.workload.workload import DEFAULT, Workload
 from samhw.compiler import asked_type
 from samhw.errors import InputError
 from samhw.files import check_readable, reason

@@ -3,8 +3,15 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from samhw.app.workload.data import DEFAULT, SYNTHETIC, check_free, check_known, short_name, synthetic
-from samhw.app.workload.workload import Workload
+from samhw.app.workload.workload import (
+    DEFAULT,
+    SYNTHETIC,
+    Workload,
+    check_free,
+    check_known,
+    short_name,
+    synthetic,
+)
 from samhw.compiler import AUTO
 from samhw.errors import InputError
 from samhw.lang import load_model, model_data

@@ -7,9 +7,8 @@ from math import inf
 
 from samhw.choices.fuse.candidates import LEVELS, PATIENCE, moved
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search.auto_choice import AutoChoice, gain_words
 from samhw.compiler.search.brackets import WORTH, BracketChoice, bracket_choices
-from samhw.compiler.search.tried import CLEARLY, Search, Stage, Start
+from samhw.compiler.search.tried import CLEARLY, AutoChoice, Search, Stage, Start, gain_words
 
 __all__ = ["STAGES", "instead", "neighbours"]
 

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
-from samhw.choices.fuse.words import FUSION_LEVELS, MODULE, FusionLevel, FusionRule
+from samhw.choices.fuse import FUSION_LEVELS, MODULE, FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search.auto_choice import AutoChoice, gain_words
-from samhw.compiler.search.tried import CLEARLY, Search, Stage, Start
+from samhw.compiler.search.tried import CLEARLY, AutoChoice, Search, Stage, Start, gain_words
 from samhw.compiler.search.work import work_of
 from samhw.lang import Program
 

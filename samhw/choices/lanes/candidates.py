@@ -6,8 +6,7 @@ from dataclasses import replace
 from samhw.choices.schedule import Schedule
 from samhw.choices.tables import counts_text
 from samhw.compiler import Compiled
-from samhw.compiler.search.auto_choice import AutoChoice, size_words
-from samhw.compiler.search.tried import Search, Stage, Start
+from samhw.compiler.search.tried import AutoChoice, Search, Stage, Start, size_words
 
 __all__ = ["STAGES", "more_lanes", "neighbours"]
 

@@ -10,9 +10,8 @@ from functools import partial
 
 from samhw.choices.fuse.candidates import LEVELS, orders_of, regroupings
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search.auto_choice import AutoChoice, gain_words
 from samhw.compiler.search.spaces import OrderSpace, free_spaces
-from samhw.compiler.search.tried import CLEARLY, Search, Stage, Start
+from samhw.compiler.search.tried import CLEARLY, AutoChoice, Search, Stage, Start, gain_words
 from samhw.errors import InputError, ScheduleError
 from samhw.lang import Program
 

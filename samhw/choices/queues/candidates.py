@@ -6,8 +6,7 @@ from dataclasses import replace
 from samhw.choices.schedule import Schedule
 from samhw.choices.tables import counts_text
 from samhw.compiler import Compiled, CompiledRegion, add_queues, estimate_compiled
-from samhw.compiler.search.auto_choice import AutoChoice, gain_words
-from samhw.compiler.search.tried import CLEARLY, Search, Stage, Start
+from samhw.compiler.search.tried import CLEARLY, AutoChoice, Search, Stage, Start, gain_words
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 

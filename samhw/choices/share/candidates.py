@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from samhw.choices.schedule import Schedule
-from samhw.choices.share.words import SHARES
+from samhw.choices.share import SHARES
 from samhw.compiler.search.tried import Start
 
 __all__ = ["neighbours"]

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from samhw.compiler.graph_passes.assembly import Assembly
+from samhw.compiler.graph_passes import Assembly
 from samhw.graph import Node
 
 __all__ = ["banks"]

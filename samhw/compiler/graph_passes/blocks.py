@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from samhw.compiler.graph_passes.assembly import Assembly
+from samhw.compiler.graph_passes import Assembly
 from samhw.errors import StreamError
 from samhw.graph import Endpoint, Graph, Levels, Node, levels, make, wired, with_indices
 from samhw.graph.spec import StreamKind, TakenBlocks, fold_before, turned_blocks

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 
-from samhw.compiler.graph_passes.assembly import Assembly
+from samhw.compiler.graph_passes import Assembly
 from samhw.compiler.graph_passes.concats import waiting_parts
 from samhw.errors import StreamError
 from samhw.graph import Arch, Channel, Endpoint, Graph, Node, levels

@@ -14,7 +14,7 @@ from typing import Any
 
 import networkx as nx
 
-from samhw.compiler.graph_passes.assembly import Assembly
+from samhw.compiler.graph_passes import Assembly
 from samhw.errors import InputError, ScheduleError
 from samhw.graph import (
     Arch,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-from samhw.compiler.graph_passes.assembly import Assembly
+from samhw.compiler.graph_passes import Assembly
 from samhw.compiler.graph_passes.depths import most_tokens
 from samhw.errors import InputError
 from samhw.graph import Arch, Channel, Endpoint, Graph, Levels, Node, levels

@@ -9,7 +9,7 @@ coordinates that a scanner of the same extent gives below as many references.
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
-from samhw.compiler.graph_passes.assembly import Assembly
+from samhw.compiler.graph_passes import Assembly
 from samhw.compiler.graph_passes.concats import waiting_parts
 from samhw.compiler.graph_passes.depths import reductions_awaited
 from samhw.graph import Arch, Endpoint, Graph, Node, StreamKind, levels, may_be_empty, wired, with_indices

@@ -12,8 +12,8 @@ from samhw.compiler.einsum import (
     View,
     reachable,
 )
+from samhw.compiler.fusion_table import CellName, Feed, FusionTable, PlannedNode
 from samhw.compiler.lowering.space import Space, ValueStream
-from samhw.compiler.table import CellName, Feed, FusionTable, PlannedNode
 from samhw.errors import StreamError
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec import spec_of

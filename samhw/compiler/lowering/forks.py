@@ -3,15 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from samhw.compiler.einsum import (
-    Einsum,
-    Intermediate,
-    Unary,
-    View,
-    reachable,
-    rebuilt,
-    with_operands,
-)
+from samhw.compiler.einsum import Einsum, Intermediate, Unary, View, reachable, rebuilt, with_operands
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.ready import ready
 from samhw.compiler.lowering.space import Space, ValueStream

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from samhw.compiler.einsum import Einsum, Intermediate, Reduce, View
+from samhw.compiler.fusion_table import Feed, PlannedOutput
 from samhw.compiler.lowering.lockstep import Lockstep, Meeting, OperandStream, Payloads, met_domain
 from samhw.compiler.lowering.row import OpenRow, title_of
 from samhw.compiler.lowering.space import CrdDomain
-from samhw.compiler.table import Feed, PlannedOutput
 from samhw.errors import StreamError
 from samhw.graph.spec.base import MOST_JOINED
 

@@ -10,8 +10,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from samhw.compiler.einsum import Einsum, View
+from samhw.compiler.fusion_table import Feed
 from samhw.compiler.lowering.space import FULL, CrdDomain
-from samhw.compiler.table import Feed
 
 __all__ = ["Bundle", "Lockstep", "Meeting", "OperandStream", "Payloads", "met_domain"]
 

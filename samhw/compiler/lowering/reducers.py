@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from samhw.compiler.einsum import RECUR, Reduce
+from samhw.compiler.fusion_table import Feed, PlannedOutput
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import FULL, RowStream, Space, ValueStream
-from samhw.compiler.table import Feed, PlannedOutput
-from samhw.compiler.value import counts_to
+from samhw.compiler.value_choice import counts_to
 from samhw.errors import InputError, StreamError
 from samhw.graph.spec import COORDINATE
 from samhw.lang import COORDINATES, MOST_RANKS, RANKINGS

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from samhw.compiler.einsum import Einsum, Intermediate, Reduce, RunningReduce, Segment, View
+from samhw.compiler.fusion_table import CellName, Feed, FusionTable, PlannedNode
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import Cursor, Space
-from samhw.compiler.table import CellName, Feed, FusionTable, PlannedNode
 
 __all__ = ["OpenRow", "title_of"]
 

@@ -1,9 +1,8 @@
 """The end of a row: every coordinate where all are wanted, and the operands that have no say in them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from samhw.compiler.einsum import Einsum
-from samhw.compiler.lowering.goal import Goal
 from samhw.compiler.lowering.joiners import StreamJoiner
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting
 from samhw.compiler.lowering.row import OpenRow, title_of
@@ -11,7 +10,20 @@ from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import FULL, RowStream
 from samhw.errors import StreamError
 
-__all__ = ["RowEnd"]
+__all__ = ["Goal", "RowEnd"]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the values are: a result, an intermediate or the operand of a reduction.
+
+    Attributes:
+        name: for scanners that stand for it.
+        dense: the indices of which a result stores every coordinate.
+    """
+
+    name: str
+    dense: frozenset[str] = frozenset()
 
 
 class RowEnd:

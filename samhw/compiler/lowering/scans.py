@@ -1,13 +1,15 @@
-"""Scanners: the coordinates and references that a tensor view gives at a row."""
+"""Scanners: the coordinates and references that a tensor view gives at a row; and levels that are entered at
+the coordinates of a memory, and have no row."""
 
-from samhw.compiler.einsum import Part, View
+from samhw.compiler.einsum import Einsum, Part, PickedLevel, View, reachable
+from samhw.compiler.fusion_table import Feed, PlannedNode
+from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, OperandStream, Payloads
 from samhw.compiler.lowering.row import OpenRow
-from samhw.compiler.lowering.space import FULL, CrdDomain
-from samhw.compiler.table import Feed, PlannedNode
+from samhw.compiler.lowering.space import FULL, CrdDomain, Cursor, Space
 from samhw.errors import StreamError
 
-__all__ = ["Scanner"]
+__all__ = ["Scanner", "pick_levels"]
 
 
 class Scanner:
@@ -129,3 +131,30 @@ class Scanner:
 
 def _stream_of(view: View | None, scan: PlannedNode, domain: CrdDomain | None) -> Lockstep:
     return Lockstep(scan.output("crd"), domain, Payloads((OperandStream(view, scan.output("ref")),)))
+
+
+def pick_levels(builder: TableBuilder, space: Space, e: Einsum) -> None:
+    """Takes each view below e through the levels that come next and have picks, as soon as all rows of what
+    names their places are done."""
+    for view in reachable([e], space.streams):
+        if isinstance(view, View):
+            for picked in view.picks:
+                at, cursor = space.cursor(picked.at), space.cursor(view)
+                if picked.level == cursor.level and at.level == len(picked.at.levels):
+                    _pick(builder, space, view, picked, at)
+
+
+def _pick(builder: TableBuilder, space: Space, view: View, picked: PickedLevel, at: Cursor) -> None:
+    cursor, index = space.cursor(view), view.indices[picked.level]
+    node = builder.make(
+        "pick",
+        f"{view.name}_{index}",
+        space.depth,
+        {"at": at.ref, "ref": cursor.ref},
+        crd=picked.crd,
+        extent=builder.dimension[index],
+    )
+    label = f"Pick({builder.text(at.ref)}, {builder.text(cursor.ref)})"
+    cursor.ref = builder.table.fill(index, view.name, node.output("ref"), label)
+    cursor.level += 1
+    cursor.missing |= at.missing

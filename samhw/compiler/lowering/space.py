@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from samhw.compiler.einsum import MUL, Apply, Einsum, Number, StepPlace, View, vanishes
-from samhw.compiler.table import Feed
+from samhw.compiler.fusion_table import Feed
 
 __all__ = ["FULL", "CrdDomain", "Cursor", "RowStream", "Space", "ValueStream"]
 

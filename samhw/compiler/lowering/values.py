@@ -17,10 +17,10 @@ from samhw.compiler.einsum import (
     Sieve,
     View,
 )
+from samhw.compiler.fusion_table import Feed
 from samhw.compiler.lowering.builder import TableBuilder
-from samhw.compiler.lowering.result import formula
 from samhw.compiler.lowering.space import Space
-from samhw.compiler.table import Feed
+from samhw.compiler.lowering.stored_result import formula
 from samhw.errors import StreamError
 
 __all__ = ["ValueRow"]

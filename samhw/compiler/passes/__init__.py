@@ -1,6 +1,6 @@
 """Passes: from a program that can be lowered to another one, to the same results.
 
-Each file but `lowerable` and `recipe` holds one pass, a function from `Lowerable` to `Lowerable` with the
+Each file but `lowerable` holds one pass, a function from `Lowerable` to `Lowerable` with the
 name of the file. What comes out of a pass is a program still: it prints as text, and the reference runs it.
 """
 
@@ -9,8 +9,7 @@ from importlib import import_module
 
 from samhw.compiler.passes.compress_results import compress_result
 from samhw.compiler.passes.copy_discordant import copy_in_region
-from samhw.compiler.passes.lowerable import Lowerable, PermutedCopy, StepSlice
-from samhw.compiler.passes.recipe import Recipe, with_derived
+from samhw.compiler.passes.lowerable import Lowerable, PermutedCopy, Recipe, StepSlice, with_derived
 
 __all__ = [
     "PROGRAM_PASSES",

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from samhw.compiler.passes.lowerable import Lowerable
-from samhw.compiler.passes.recipe import Recipe
+from samhw.compiler.passes.lowerable import Lowerable, Recipe
 
 __all__ = ["cascade"]
 

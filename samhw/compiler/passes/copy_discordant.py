@@ -13,14 +13,8 @@ import networkx as nx
 from samhw.compiler.passes.lowerable import Lowerable, PermutedCopy
 from samhw.errors import ScheduleError
 from samhw.lang import Access, Region, Scan, Statement
-from samhw.lang.chains import add_chains
-from samhw.lang.fusion import (
-    FusedRegion,
-    StoredUse,
-    orders,
-    partial_order,
-    ways_to_share,
-)
+from samhw.lang.fusion import FusedRegion, StoredUse, orders, partial_order, ways_to_share
+from samhw.lang.index import add_chains
 from samhw.names import Names
 from samhw.tensors import Format, LevelType
 

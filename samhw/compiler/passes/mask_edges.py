@@ -6,8 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from samhw.compiler.passes.lowerable import Lowerable
-from samhw.compiler.passes.recipe import Recipe
+from samhw.compiler.passes.lowerable import Lowerable, Recipe
 from samhw.lang import (
     COORDINATES,
     RANKINGS,
@@ -22,11 +21,11 @@ from samhw.lang import (
     Statement,
     Sub,
     TensorDecl,
+    block_sizes,
     free_indices,
     is_zero_beyond,
     reaching_beyond,
 )
-from samhw.lang.fusion import block_sizes
 from samhw.names import Names
 from samhw.tensors import Format, Tensor
 

@@ -8,8 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.compiler.passes.lowerable import Lowerable
-from samhw.compiler.passes.recipe import Recipe
+from samhw.compiler.passes.lowerable import Lowerable, Recipe
 from samhw.errors import InputError
 from samhw.lang import (
     Access,
@@ -25,9 +24,9 @@ from samhw.lang import (
     Statement,
     TensorDecl,
     accesses,
+    block_sizes,
     with_accesses,
 )
-from samhw.lang.fusion import block_sizes
 from samhw.names import Names
 from samhw.tensors import Format, Tensor
 

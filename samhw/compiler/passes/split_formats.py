@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from samhw.compiler.passes.lowerable import Lowerable
-from samhw.compiler.passes.recipe import Recipe
+from samhw.compiler.passes.lowerable import Lowerable, Recipe
 from samhw.lang.splits import TensorSplit, split_program
 from samhw.tensors import Tensor
 

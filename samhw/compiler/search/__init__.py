@@ -1,11 +1,10 @@
 """The search: enumerates decisions about a program, asks what they cost, and lowers what it has chosen."""
 
-from samhw.compiler.search.auto_choice import AutoChoice
 from samhw.compiler.search.brackets import BracketChoice, bracket_choices
-from samhw.compiler.search.derived import derived_of
-from samhw.compiler.search.job import NO_LIMIT, Job, Room
+from samhw.compiler.search.job import NO_LIMIT, Job, Room, derived_of
 from samhw.compiler.search.modules import in_modules
 from samhw.compiler.search.spaces import OrderSpace, free_spaces, order_spaces
+from samhw.compiler.search.tried import AutoChoice
 from samhw.compiler.search.work import Sizes, work_of
 
 __all__ = [

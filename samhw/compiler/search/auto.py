@@ -11,9 +11,8 @@ from dataclasses import replace
 
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
-from samhw.compiler.search.auto_choice import AutoChoice, regions_line
 from samhw.compiler.search.job import Job
-from samhw.compiler.search.tried import LARGER, Search, candidates_of
+from samhw.compiler.search.tried import LARGER, AutoChoice, Search, candidates_of, regions_line
 from samhw.errors import InputError
 
 __all__ = ["choose"]

@@ -15,8 +15,8 @@ from samhw.compiler.search.work import ProgramWork, Sizes, joined, kept_density,
 from samhw.errors import InputError
 from samhw.lang import Access, Add, Expr, Literal, Mul, Neg, Program, Statement, Sub, accesses
 from samhw.lang.brackets import Product, apply_brackets, definitions, products_of
+from samhw.lang.brackets.bracket_text import Group, Leaf, Node, Quantity, Total, leaves
 from samhw.lang.brackets.matched import multiplied
-from samhw.lang.brackets.notation import Group, Leaf, Node, Quantity, Total, leaves
 from samhw.lang.brackets.products import Factor, is_sum
 
 __all__ = ["WORTH", "BracketChoice", "bracket_choices"]

@@ -10,14 +10,13 @@ from math import inf
 from time import monotonic
 from typing import Any
 
-from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import CHOICES, Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import candidates
 from samhw.compiler.search.auto import choose
-from samhw.compiler.search.auto_choice import AutoChoice, expected_cycles
 from samhw.compiler.search.job import Job
-from samhw.compiler.search.tried import Start, candidates_of
+from samhw.compiler.search.tried import AutoChoice, Start, candidates_of, expected_cycles
 from samhw.errors import InputError
 from samhw.graph import Design
 

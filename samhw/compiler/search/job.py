@@ -1,4 +1,5 @@
-"""What is to be compiled, and for what."""
+"""What is to be compiled, and for what; and what passes make of the inputs of a program before anything is
+decided."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -7,7 +8,7 @@ from math import ceil, log2
 from typing import Protocol
 
 from samhw.choices.schedule import Schedule
-from samhw.compiler.passes import Lowerable
+from samhw.compiler.passes import Lowerable, apply_program_passes, with_derived
 from samhw.compiler.search.modules import in_modules
 from samhw.compiler.search.work import Sizes
 from samhw.cost.statistics import TensorStatistics
@@ -15,8 +16,9 @@ from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
 from samhw.lang import Capacity, Program
 from samhw.lang.splits import Busiest, SplitProgram
+from samhw.tensors import Tensor
 
-__all__ = ["NO_LIMIT", "Data", "Job", "Room"]
+__all__ = ["NO_LIMIT", "Job", "Room", "derived_of"]
 
 
 @dataclass(frozen=True)
@@ -139,3 +141,27 @@ class Job:
             row_orders=schedule.row_orders(program),
             busiest=None if self.data is None else partial(self.data.busiest, schedule=schedule),
         )
+
+
+def derived_of(
+    program: Program, tensors: Mapping[str, Tensor], room: Capacity | None = None
+) -> dict[str, Tensor]:
+    """What the host makes of a program's inputs, by name: for indices that are more than names, and for
+    blocks at the edge.
+
+    Args:
+        tensors: at least its inputs.
+        room: of a design that takes data of other extents too, which needs more.
+
+    Raises:
+        InputError: for numbers that are not places.
+    """
+    blocked = any(decl.format.block is not None for decl in program.tensors.values())
+    if not blocked and all(statement.is_plain for statement in program.statements):
+        return {}
+    if room is None:
+        given = Lowerable(program.bind({name: tensor.shape for name, tensor in tensors.items()}))
+    else:
+        given = Lowerable(program.unbound, room)
+    recipes = apply_program_passes(given, "mask_edges").recipes
+    return {name: tensor for name, tensor in with_derived(tensors, recipes).items() if name in recipes}

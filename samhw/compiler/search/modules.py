@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from samhw.choices.fuse.words import MODULE
+from samhw.choices.fuse import MODULE
 from samhw.choices.schedule import Schedule
 from samhw.lang import Access, Program, Statement
 from samhw.lang.brackets import apply_brackets

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from samhw.compiler import Scope
 from samhw.compiler.computations import Computation, own_cycles
-from samhw.compiler.search.region import Candidate, RegionSearch
+from samhw.compiler.search.region_search import Candidate, RegionSearch
 from samhw.lang import Region
 from samhw.lang.decision import Refusal
 

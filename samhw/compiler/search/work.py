@@ -8,16 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import expm1, prod
 
-from samhw.lang import (
-    Access,
-    Capacity,
-    Expr,
-    Mul,
-    Program,
-    free_indices,
-    greatest_extents,
-    terms,
-)
+from samhw.lang import Access, Capacity, Expr, Mul, Program, free_indices, greatest_extents, terms
 from samhw.lang.traverse import factors_of
 
 __all__ = ["ProgramWork", "Sizes", "joined", "kept_density", "work_of"]

@@ -15,6 +15,16 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from samhw.cost.statistics.coordinate_table import (
+    Column,
+    CoordinateTable,
+    TooManyError,
+    counts_by_row,
+    empty,
+    join,
+    turns,
+    union,
+)
 from samhw.cost.statistics.statistics import (
     Dealt,
     Kind,
@@ -34,16 +44,6 @@ from samhw.cost.statistics.support import (
     Shifted,
     Support,
     Thinned,
-)
-from samhw.cost.statistics.table import (
-    Column,
-    CoordinateTable,
-    TooManyError,
-    counts_by_row,
-    empty,
-    join,
-    turns,
-    union,
 )
 from samhw.tensors import Tensor
 

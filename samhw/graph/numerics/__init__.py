@@ -3,18 +3,17 @@
 import re
 
 from samhw.errors import InputError
-from samhw.graph.numerics.convert import convert
 from samhw.graph.numerics.float import FLOATS, Float
 from samhw.graph.numerics.integer import Fixed, Integer
 from samhw.graph.numerics.operations import NARROWINGS, OPERATIONS, REDUCTIONS
-from samhw.graph.numerics.recurrence import recurrence_word
-from samhw.graph.numerics.reduction import neutral, reduce_words, start_word
+from samhw.graph.numerics.reduction import neutral, recurrence_word, reduce_words, start_word
 from samhw.graph.numerics.typed import (
     ALL_OPERATIONS,
     SCALE_MULTIPLIERS,
     SCALE_SHIFTS,
     WIDENING,
     Operation,
+    convert,
     operation,
 )
 from samhw.graph.numerics.valuetype import (

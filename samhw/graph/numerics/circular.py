@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.graph.numerics.float_format import FloatFormat, Parts
-from samhw.graph.numerics.lanes import Bits, bit_length, clip, lookup, select
-from samhw.graph.numerics.piecewise import Piecewise, fit
-from samhw.graph.numerics.working import PI, working
+from samhw.graph.numerics.integer_steps import Bits, bit_length, clip, lookup, select
+from samhw.graph.numerics.piecewise import PI, Piecewise, fit, working
 
 __all__ = ["circle_table", "cos", "linear_below", "sin", "window_table"]
 

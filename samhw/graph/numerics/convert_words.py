@@ -1,9 +1,9 @@
 """Conversion of words between formats, on `Bits`: one rounding, to nearest, ties to even."""
 
-from samhw.graph.numerics.fixed_format import FixedFormat
+from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float_arithmetic import canonical
 from samhw.graph.numerics.float_format import FloatFormat
-from samhw.graph.numerics.lanes import Bits, clip, select, shift_right_sticky
+from samhw.graph.numerics.integer_steps import Bits, clip, select, shift_right_sticky
 from samhw.graph.numerics.valuetype import OVERFLOW
 
 __all__ = ["fixed_to_fixed", "fixed_to_float", "float_to_fixed", "float_to_float", "narrowed"]

@@ -1,7 +1,9 @@
 """Floating-point arithmetic, correctly rounded, on `Bits`: the definition of each operation, in integers.
 
-Every function takes the format and operand words and gives a word. Where a format has no subnormals they
-read as zeros of their sign; any NaN gives the canonical one.
+Every function takes the format and operand words and gives a word. Where a format has no subnormals they read
+as zeros of their sign; any NaN gives the canonical one.
+
+Rounding to whole numbers.
 """
 
 from math import isqrt
@@ -9,7 +11,7 @@ from math import isqrt
 import numpy as np
 
 from samhw.graph.numerics.float_format import FloatFormat
-from samhw.graph.numerics.lanes import Bits, clip, select, shift_right_sticky
+from samhw.graph.numerics.integer_steps import Bits, clip, select, shift_right_sticky
 from samhw.graph.numerics.straight_line import Term
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "maximum",
     "minimum",
     "multiply",
+    "nearest_integer",
     "negate",
     "relu",
     "square_root",
@@ -189,3 +192,18 @@ def _number(f: FloatFormat, word: Bits) -> Bits:
     magnitude = word & f.sign - 1
     flushed = select(magnitude < f.least, 0, magnitude)
     return select(word & f.sign == 0, flushed, -flushed)
+
+
+def nearest_integer(f: FloatFormat, a: Bits) -> Bits:
+    """The whole number nearest to a, of two the even one, with the sign of a."""
+    magnitude = a & f.sign - 1
+    # Bits after the point, where there are some and a is at least one.
+    fraction = clip(f.bias + f.mantissa - (magnitude >> f.mantissa), 1, f.mantissa)
+    kept = magnitude >> fraction
+    # Half and sticky. The bias is odd, and so the lowest bit that is kept of numbers from one to two is set.
+    lost = shift_right_sticky(magnitude - (kept << fraction) << 1, fraction - 1)
+    rounded = kept + ((lost + (kept & 1)) > 2) << fraction
+    below_one = select(magnitude > f.one - f.hidden, f.one, 0)
+    rounded = select(magnitude < f.one, below_one, rounded)
+    is_whole = magnitude >= f.one + (f.mantissa << f.mantissa)
+    return select(is_whole, canonical(f, a), rounded | a & f.sign)

@@ -5,9 +5,8 @@ from functools import cache
 
 from samhw.graph.numerics.exponential import LN_2
 from samhw.graph.numerics.float_format import FloatFormat
-from samhw.graph.numerics.lanes import Bits, select
-from samhw.graph.numerics.piecewise import Piecewise, fit
-from samhw.graph.numerics.working import constant, working
+from samhw.graph.numerics.integer_steps import Bits, select
+from samhw.graph.numerics.piecewise import Piecewise, constant, fit, working
 
 __all__ = ["log", "log_table"]
 

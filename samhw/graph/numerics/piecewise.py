@@ -1,4 +1,5 @@
-"""Tables of polynomials in fixed point: how the units evaluate a smooth function.
+"""What the nonlinear functions share: tables of polynomials in fixed point, by which the units evaluate a
+smooth function; the working precision, constants, and where tables are read.
 
 The coefficients are part of the definition. They come from the function itself, in decimal arithmetic that
 rounds correctly, so that every machine computes the same table when it is first needed.
@@ -12,9 +13,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.graph.numerics.lanes import Bits, lookup
+from samhw.graph.numerics.float_format import FloatFormat, Parts
+from samhw.graph.numerics.integer_steps import Bits, clip, lookup, select, shift_right
 
-__all__ = ["DecimalFunction", "Piecewise", "fit", "stored_width"]
+__all__ = ["BINADES", "PI", "Piecewise", "constant", "fit", "locate", "stored_width", "working"]
 
 DecimalFunction = Callable[[Decimal], Decimal]
 
@@ -109,3 +111,40 @@ def _interpolate(points: list[tuple[Decimal, Decimal]]) -> list[Decimal]:
         coefficients = [up - node * same for up, same in zip(shifted, coefficients, strict=True)]
         coefficients[0] += difference
     return coefficients
+
+
+_GUARD = 7
+"""Fraction bits of intermediates beyond the mantissa."""
+
+PI = Decimal(
+    "3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170680"
+)
+
+BINADES = (
+    (Decimal(0), Decimal(1)),
+    (Decimal(1), Decimal(1)),
+    (Decimal(2), Decimal(2)),
+    (Decimal(4), Decimal(4)),
+    (Decimal(8), Decimal(8)),
+)
+"""Groups of segments for a magnitude below 16: start and span. From 1 on each binade is a group."""
+
+
+def working(f: FloatFormat) -> int:
+    """Fraction bits of intermediates and tables: 30 for f32, 14 for bf16."""
+    return f.mantissa + _GUARD
+
+
+def constant(value: Decimal, fraction: int) -> int:
+    """A constant in units of 2**-fraction, rounded to nearest."""
+    with localcontext(Context(prec=60)):
+        return round(value * (1 << fraction))
+
+
+def locate(f: FloatFormat, x: Parts) -> tuple[Bits, Bits]:
+    """The group of `BINADES` for a magnitude below 16, and the position in it with `working(f)` bits."""
+    exponent = x.exponent - f.bias
+    left_aligned = x.significand << _GUARD
+    inside_one = shift_right(left_aligned, clip(-exponent, 0, 63))
+    inside_binade = left_aligned & (1 << working(f)) - 1
+    return clip(exponent + 1, 0, len(BINADES) - 1), select(exponent < 0, inside_one, inside_binade)

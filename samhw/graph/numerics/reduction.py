@@ -1,13 +1,16 @@
-"""Reductions of many words to one, in the order of accumulation that models and hardware keep to."""
+"""Reductions of many words to one, and linear recurrences, in the order of accumulation that models and
+hardware keep to."""
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from samhw.errors import InputError
 from samhw.graph.numerics.operations import REDUCTIONS
-from samhw.graph.numerics.valuetype import BLOCK, OVERFLOW, ValueType, Words
+from samhw.graph.numerics.valuetype import BLOCK, OVERFLOW, RECURRENCE_BLOCK, ValueType, Words
 
-__all__ = ["neutral", "reduce_words", "start_word"]
+__all__ = ["neutral", "recurrence_word", "reduce_words", "start_word"]
 
 
 def reduce_words(kind: ValueType, op: str, words: ArrayLike) -> int:
@@ -76,3 +79,38 @@ def _pairwise(kind: ValueType, operation: str, words: Words) -> Words:
         pairs = len(last) // 2 * 2
         last = np.append(step(last[:pairs:2], last[1:pairs:2]), last[pairs:])
     return np.concatenate([blocks[:, 0], last])
+
+
+def recurrence_word(kind: ValueType, factors: Sequence[int], words: Sequence[int]) -> int:
+    """What h = h * r + x has become after some elements, at least one; it begins with the first x.
+
+    The elements of a block of `RECURRENCE_BLOCK` are joined pairwise, and the blocks one after another. Gives
+    `OVERFLOW` if an intermediate result leaves the type's range.
+
+    Args:
+        factors: r of each element.
+        words: x of each element.
+    """
+    add, multiply = kind.scalar("add"), kind.scalar("mul")
+    overflowed = False
+
+    def checked(word: int) -> int:
+        nonlocal overflowed
+        overflowed |= word == OVERFLOW
+        return max(word, 0)
+
+    def rescaled(h: int, r: int, x: int) -> int:
+        return checked(add(checked(multiply(h, r)), x))
+
+    h: int | None = None
+    elements = list(zip(factors, words, strict=True))
+    for start in range(0, len(elements), RECURRENCE_BLOCK):
+        block = elements[start : start + RECURRENCE_BLOCK]
+        while len(block) > 1:
+            pairs = list(zip(block[::2], block[1::2], strict=False))
+            joined = [(checked(multiply(a, c)), rescaled(b, c, d)) for (a, b), (c, d) in pairs]
+            block = joined + block[2 * len(pairs) :]
+        ((r, x),) = block
+        h = x if h is None else rescaled(h, r, x)
+    assert h is not None
+    return OVERFLOW if overflowed else h

@@ -1,4 +1,5 @@
-"""Operations with the types of their operands and of their result: also those that go from one to another."""
+"""Operations with the types of their operands and of their result: also those that go from one to another,
+such as conversions between value types."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,16 +7,25 @@ from functools import cache, partial
 from typing import TypeAlias
 
 from samhw.errors import InputError
-from samhw.graph.numerics.convert import convert
-from samhw.graph.numerics.fixed_format import FixedFormat
+from samhw.graph.numerics.convert_words import fixed_to_fixed, fixed_to_float, float_to_fixed, float_to_float
+from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float import Float
-from samhw.graph.numerics.integer import Integer
-from samhw.graph.numerics.lanes import Bits
+from samhw.graph.numerics.float_format import FloatFormat
+from samhw.graph.numerics.integer import Fixed, Integer
+from samhw.graph.numerics.integer_steps import Bits
 from samhw.graph.numerics.operations import OPERATIONS
 from samhw.graph.numerics.straight_line import straight_line
 from samhw.graph.numerics.valuetype import Definition, ScalarOp, ValueType, Words, apply
 
-__all__ = ["ALL_OPERATIONS", "SCALE_MULTIPLIERS", "SCALE_SHIFTS", "WIDENING", "Operation", "operation"]
+__all__ = [
+    "ALL_OPERATIONS",
+    "SCALE_MULTIPLIERS",
+    "SCALE_SHIFTS",
+    "WIDENING",
+    "Operation",
+    "convert",
+    "operation",
+]
 
 ALL_OPERATIONS = {**OPERATIONS, "convert": 1, "scale": 3}
 """Every operation with its arity, also those whose result has a type of its own."""
@@ -131,3 +141,25 @@ def _with_constants(definition: Definition, arity: int, constants: Mapping[int, 
         return definition(*(constants[i] if i in constants else next(free) for i in range(arity)))
 
     return remaining
+
+
+def convert(words: Bits, source: ValueType, target: ValueType) -> Bits:
+    """The word of `target` nearest to each word of `source`, ties to even; for an array of words or for one.
+
+    Between floating-point types infinity and NaN stay. Into an integer what is out of range, infinity and NaN
+    give `OVERFLOW`; into fixed point what is out of range and infinity saturate, and NaN gives zero.
+    """
+    match _format(source), _format(target):
+        case FloatFormat() as f, FloatFormat() as g:
+            return float_to_float(f, g, words)
+        case FloatFormat() as f, FixedFormat() as g:
+            return float_to_fixed(f, g, words)
+        case FixedFormat() as f, FloatFormat() as g:
+            return fixed_to_float(f, g, words)
+        case FixedFormat() as f, FixedFormat() as g:
+            return fixed_to_fixed(f, g, words)
+
+
+def _format(kind: ValueType) -> FixedFormat | FloatFormat:
+    assert isinstance(kind, Integer | Fixed | Float)
+    return kind.format

@@ -4,9 +4,8 @@ The rules are those of docs/primitives.md. Every part of samhw asks a spec, and 
 """
 
 from samhw.graph.spec.arch import Arch
-from samhw.graph.spec.base import PORTS, Spec, Work
-from samhw.graph.spec.blocks import Blocked, TakenBlocks, fold_before, turned_blocks
-from samhw.graph.spec.kinds import kinds, spec_of
+from samhw.graph.spec.base import PORTS, Spec, Work, kinds, spec_of
+from samhw.graph.spec.blocked import Blocked, TakenBlocks, fold_before, turned_blocks
 from samhw.graph.spec.params import Each, MemoryUse, StoredArray
 from samhw.graph.spec.streams import COORDINATE, Payload, Port, Stream, StreamKind
 

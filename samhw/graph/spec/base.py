@@ -1,9 +1,11 @@
-"""What every kind of primitive answers, apart from how it is simulated, built or synthesised."""
+"""What every kind of primitive answers, apart from how it is simulated, built or synthesised: its spec,
+which is the `SPEC` of its folder in `samhw.primitives`.
+"""
 
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, NamedTuple, cast
 
 from numpy.typing import NDArray
@@ -11,9 +13,10 @@ from numpy.typing import NDArray
 from samhw.errors import InputError, StreamError
 from samhw.graph.numerics import REDUCTIONS, ValueType
 from samhw.graph.spec.arch import Arch
-from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.blocked import Blocked, TakenBlocks
 from samhw.graph.spec.params import MemoryUse, Param, Params, Role
 from samhw.graph.spec.streams import Port
+from samhw.primitives import folders, role
 
 __all__ = [
     "MOST_JOINED",
@@ -29,6 +32,8 @@ __all__ = [
     "Spec",
     "Words",
     "Work",
+    "kinds",
+    "spec_of",
     "too_shallow",
 ]
 
@@ -403,3 +408,23 @@ class Plain(KeepsLevels):
 def too_shallow(depth: int, least: int) -> str | None:
     """The refusal of a first input with fewer levels than a kind looks at."""
     return f"has a first input of depth {depth}; give at least {least}" if depth < least else None
+
+
+@cache
+def kinds() -> tuple[str, ...]:
+    """The kinds of primitives, in alphabetical order."""
+    return tuple(folder for folder in folders() if _spec(folder))
+
+
+def spec_of(kind: str) -> Spec:
+    """What a kind is; raises `InputError` if there is none of that name."""
+    spec = _spec(kind)
+    if spec is None:
+        raise InputError(f"There is no primitive {kind!r}; the kinds are {', '.join(kinds())}.")
+    return spec
+
+
+@cache
+def _spec(folder: str) -> Spec | None:
+    """The spec in a folder; None if it has what kinds share."""
+    return getattr(role(folder, "spec"), "SPEC", None)

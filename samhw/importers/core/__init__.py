@@ -2,20 +2,16 @@
 them."""
 
 from samhw.importers.core.axes import AxisConflict
-from samhw.importers.core.bounds import MOST_JOINED, grouped
-from samhw.importers.core.build import GREATEST_MASKED, Build, Made
-from samhw.importers.core.contraction import contract
+from samhw.importers.core.boundary import InputSource, PlacedResult, as_results, input_sources, placed_result
+from samhw.importers.core.draft import GREATEST_MASKED, MOST_JOINED, Build, Made, grouped
+from samhw.importers.core.element_expressions import Operations
 from samhw.importers.core.emit import Emitted, emit
-from samhw.importers.core.hints import NO_HINTS, Hints
 from samhw.importers.core.host_array import HostArray
-from samhw.importers.core.inputs import InputSource, input_sources
-from samhw.importers.core.operations import Operations
-from samhw.importers.core.results import PlacedResult, as_results, placed_result
-from samhw.importers.core.scans import Scans
+from samhw.importers.core.regrouping import Views
+from samhw.importers.core.scan_blocks import Scans
+from samhw.importers.core.summed_products import contract
 from samhw.importers.core.tensors import Tensors
-from samhw.importers.core.unsupported import UnsupportedError
-from samhw.importers.core.value import Arguments, Value, check_unmasked
-from samhw.importers.core.views import Views
+from samhw.importers.core.value import NO_HINTS, Arguments, Hints, UnsupportedError, Value, check_unmasked
 
 __all__ = [
     "GREATEST_MASKED",

@@ -3,10 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from samhw.graph.numerics.vanishing import vanishes_by_first
-from samhw.importers.core.build import Build, Made
-from samhw.importers.core.deep import without_deep
-from samhw.importers.core.order import loop_order
+from samhw.graph.numerics.operations import vanishes_by_first
+from samhw.importers.core.draft import Build, Made
+from samhw.importers.core.rewrites import loop_order, push_masks, without_deep
 from samhw.importers.core.value import ScanBlock, Stored, TensorStep
 from samhw.lang.check import check_program
 from samhw.lang.declaration import TensorDecl
@@ -14,7 +13,7 @@ from samhw.lang.expr import Access, Call, Concat, Div, Expr, Mul, Neg, Reshape
 from samhw.lang.index import ComputedIndex, Name, StepIndex
 from samhw.lang.program import Program
 from samhw.lang.statement import Region, Scan, Statement
-from samhw.lang.traverse import free_indices, with_accesses
+from samhw.lang.traverse import with_accesses
 from samhw.tensors import Format, LevelType
 
 __all__ = ["Emitted", "Placed", "emit"]
@@ -419,37 +418,3 @@ def followed_by(expr: Expr) -> Collection[Access]:
         case Call(function, arguments) if vanishes_by_first(function):
             return followed_by(arguments[0])
     return []
-
-
-def push_masks(made: Sequence[Made]) -> None:
-    """Computes what only masked statements read under their mask too: scores that nobody looks at."""
-    readers: dict[str, list[tuple[Made, Access]]] = {}
-    for statement in made:
-        for access in statement.reads:
-            readers.setdefault(access.tensor, []).append((statement, access))
-    for statement in reversed(made):
-        found = readers.get(statement.lhs.tensor, [])
-        plain = not statement.stands_alone and statement.reduction == "sum"
-        if not found or statement.mask is not None or not plain:
-            continue
-        masks: dict[Access | None, None] = {}
-        for reader, access in found:
-            names = dict(zip(access.names, statement.lhs.names, strict=True))
-            mask = reader.mask
-            foreign = reader.block is not statement.block
-            if foreign or mask is None or mask is access or not set(mask.names) <= set(names):
-                masks[None] = None
-            else:
-                masks[mask.renamed(names)] = None
-        (mask, *others) = masks
-        if mask is None or others or not _before(made, mask.tensor, statement):
-            continue
-        if set(mask.names) <= set(statement.lhs.names) & set(free_indices(statement.rhs)):
-            statement.mask = mask
-            readers.setdefault(mask.tensor, []).append((statement, mask))
-
-
-def _before(made: Sequence[Made], tensor: str, statement: Made) -> bool:
-    """Whether a tensor is there when a statement runs."""
-    (place,) = [n for n, other in enumerate(made) if other is statement]
-    return all(later.lhs.tensor != tensor for later in made[place:])

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from samhw.importers.core.axes import AxisConflict
-from samhw.importers.core.bounds import MOST_JOINED, grouped
-from samhw.importers.core.build import Build
+from samhw.importers.core.draft import MOST_JOINED, Build, grouped
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.value import Value
 from samhw.lang.expr import Access, Concat, Expr, Literal, Mul, Reshape

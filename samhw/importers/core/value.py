@@ -1,15 +1,58 @@
-"""What an importer knows of a tensor that the hardware reads or computes: how it is indexed, and by which
-expression it is made."""
+"""What an importer knows of a tensor that the hardware reads or computes: how it is indexed, by which
+expression it is made, and how it would be stored; or that the importer cannot take it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from samhw.importers.core.hints import NO_HINTS, Hints
+from samhw.errors import InputError
 from samhw.importers.core.host_array import HostArray
-from samhw.importers.core.unsupported import UnsupportedError
 from samhw.lang.expr import Access, Expr
 
-__all__ = ["Arguments", "Fetch", "ScanBlock", "Stored", "TensorStep", "Value", "check_unmasked"]
+__all__ = [
+    "NO_HINTS",
+    "Arguments",
+    "Fetch",
+    "Hints",
+    "ScanBlock",
+    "Stored",
+    "TensorStep",
+    "UnsupportedError",
+    "Value",
+    "check_unmasked",
+]
+
+
+@dataclass(frozen=True)
+class Hints:
+    """How a tensor would best be stored, by what its importer knows of its data and its readers.
+
+    The program that is emitted follows hints as far as its statements can. They are no part of what it
+    computes: whoever decides how it runs may choose otherwise.
+
+    Attributes:
+        format: in the words of a declaration, by the tensor's modes; none for any.
+        order: the tensor's indices, outermost first; none for any.
+    """
+
+    format: str | None = None
+    order: tuple[str, ...] = ()
+
+
+NO_HINTS = Hints()
+"""Dense, in any order."""
+
+
+class UnsupportedError(InputError):
+    """An operator that cannot be imported as it stands. The caller adds its name and the user's line.
+
+    Args:
+        what: what it does, as goes on after its name: "draws random numbers".
+        way_out: what to do instead.
+    """
+
+    def __init__(self, what: str, way_out: str) -> None:
+        super().__init__(f"{what}; {way_out}")
+
 
 Indices = tuple[str, ...]
 

@@ -1,12 +1,12 @@
 """Programs in MLIR: linalg on tensors, sparse ones too."""
 
+from samhw.importers.mlir.equal_extents import FunctionInputs, inputs_of
 from samhw.importers.mlir.imported import ImportedFunction, choose_function, gives_tensors, import_function
 from samhw.importers.mlir.interpret import TooLargeError, interpret
 from samhw.importers.mlir.operation import MlirFunction, MlirModule
+from samhw.importers.mlir.program_as_mlir import write_function
 from samhw.importers.mlir.reader import read_module
-from samhw.importers.mlir.shapes import FunctionInputs, inputs_of
 from samhw.importers.mlir.whole_numbers import width_of, words_of_data
-from samhw.importers.mlir.written import write_function
 
 __all__ = [
     "FunctionInputs",

@@ -7,21 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from samhw.importers.core import (
-    MOST_JOINED,
-    Build,
-    Operations,
-    Tensors,
-    UnsupportedError,
-    Value,
-    Views,
-)
+from samhw.importers.core import MOST_JOINED, Build, Operations, Tensors, UnsupportedError, Value, Views
 from samhw.importers.mlir.hidden import Hidden, hidden_asked, is_zero_anyway, mask_of, shown, where_hidden
 from samhw.importers.mlir.idioms import call, literal, number_of, product, simplified, sum_of
 from samhw.importers.mlir.lowered_functions import flipped, numbers_only, unsigned_extreme, with_erf
 from samhw.importers.mlir.moves import Moves
 from samhw.importers.mlir.number_system import MARKED_WORD, NumberSystem
-from samhw.importers.mlir.reductions import (
+from samhw.importers.mlir.reduction_bodies import (
     BodyReduction,
     is_condition,
     is_factor_product,

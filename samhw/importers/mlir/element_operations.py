@@ -8,16 +8,7 @@ from typing import Any
 
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.arithmetic import ROUNDINGS, WITHOUT_DIVISION, ElementArithmetic, negation
-from samhw.importers.mlir.idioms import (
-    ERF,
-    call,
-    difference,
-    number_of,
-    product,
-    quotient,
-    selected,
-    sum_of,
-)
+from samhw.importers.mlir.idioms import ERF, call, difference, number_of, product, quotient, selected, sum_of
 from samhw.importers.mlir.number_system import NumberSystem
 from samhw.importers.mlir.operation import MlirOperation
 from samhw.importers.mlir.operation_forms import PREDICATES

@@ -17,7 +17,7 @@ from samhw.importers.mlir.hosted import Hosted, Places, unknown_places
 from samhw.importers.mlir.idioms import number_of
 from samhw.importers.mlir.interpreted_loops import check_places
 from samhw.importers.mlir.operation import MlirOperation
-from samhw.importers.mlir.reductions import reduction_of
+from samhw.importers.mlir.reduction_bodies import reduction_of
 from samhw.lang.expr import Access, Literal
 
 __all__ = ["gather", "gathered", "scatter"]

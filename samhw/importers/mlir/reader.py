@@ -4,7 +4,7 @@ from typing import Any
 
 from samhw.importers.mlir.attributes import Attributes
 from samhw.importers.mlir.operation import Block, MlirFunction, MlirModule, MlirOperation
-from samhw.importers.mlir.operations import OperationReader
+from samhw.importers.mlir.operation_text import OperationReader
 from samhw.importers.mlir.scanner import MlirScanner, MlirText, SyntaxProblem
 from samhw.importers.mlir.types import MlirType
 

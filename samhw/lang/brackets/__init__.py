@@ -7,7 +7,7 @@ computes what brackets say, and refuses one that is not equal to the statement i
 """
 
 from samhw.lang.brackets.apply import apply_brackets
-from samhw.lang.brackets.notation import Node, parse_bracket
+from samhw.lang.brackets.bracket_text import Node, parse_bracket
 from samhw.lang.brackets.products import Product, definitions, products_of
 
 __all__ = ["Node", "Product", "apply_brackets", "definitions", "parse_bracket", "products_of"]

@@ -1,17 +1,197 @@
-"""A program with brackets: the statements that compute what each of them says."""
+"""A program with brackets: the statements that compute what each of them says. What a bracket sums in
+parentheses is computed by itself."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
+
+import networkx as nx
 
 from samhw.errors import InputError
-from samhw.lang import Program, Statement, TensorDecl, check_program
-from samhw.lang.brackets.matched import matched
-from samhw.lang.brackets.notation import parse_bracket, tensors_of
+from samhw.lang import (
+    Access,
+    Add,
+    Div,
+    Expr,
+    Literal,
+    Mul,
+    Neg,
+    Program,
+    Statement,
+    Sub,
+    TensorDecl,
+    accesses,
+    check_program,
+    free_indices,
+    renamed,
+)
+from samhw.lang.brackets.bracket_text import (
+    Group,
+    Leaf,
+    Node,
+    Quantity,
+    Total,
+    leaves,
+    parse_bracket,
+    tensors_of,
+)
+from samhw.lang.brackets.matched import Matched, matched
 from samhw.lang.brackets.products import definitions, is_sum, products_of
-from samhw.lang.brackets.statements import StatementMaker
 from samhw.names import Names
+from samhw.tensors import Format
 
 __all__ = ["apply_brackets"]
+
+LONGEST = 40
+"""Letters of a name that is made of those of factors."""
+
+
+class StatementMaker:
+    """The statements of one bracket.
+
+    Args:
+        tensors: of the program.
+        statement: that of the result.
+        names: of all tensors.
+
+    Attributes:
+        made: those that come before the result's, in their order.
+        tensors: what they compute.
+    """
+
+    def __init__(
+        self, tensors: Mapping[str, TensorDecl], statement: Statement, leaf: Matched, names: Names
+    ) -> None:
+        self.known = tensors
+        self.statement = statement
+        self.matched = leaf
+        self.names = names
+        self.made: list[Statement] = []
+        self.tensors: dict[str, TensorDecl] = {}
+        self.alike: dict[tuple[str, tuple[str, ...]], str] = {}
+        self.rank = {index: n for n, index in enumerate(self.order())}
+
+    def last(self, tree: Node) -> Statement:
+        """The statement of the result; adds to `made` what it needs."""
+        rhs = self.expr(tree)
+        mine = replace(self.statement, rhs=rhs, order_span=None)
+        keeps = self.statement.order is not None and set(self.statement.order) == set(mine.indices)
+        return mine if keeps else replace(mine, order=None)
+
+    def expr(self, node: Node) -> Expr:
+        """An expression of the language; what it sums in parentheses is a tensor in it."""
+        match node:
+            case Leaf():
+                return self.matched.factors[node]
+            case Group(inside):
+                kept = self.kept(node)
+                if kept is not None:
+                    return self.computed(node, inside, kept)
+                return self.expr(inside)
+            case Total(((negative, first), *others)):
+                found = Neg(self.expr(first)) if negative else self.expr(first)
+                for negative, part in others:
+                    found = (Sub if negative else Add)(found, self.expr(part))
+                return found
+            case Quantity(parts):
+                return self.multiplied(parts)
+        raise TypeError(f"{node!r} is no part of a bracket")
+
+    def multiplied(self, parts: Sequence[Node]) -> Expr:
+        above = [p for p in parts if not (isinstance(p, Leaf) and p.divides)]
+        product = self.expr(above[0]) if above else Literal(1)
+        for part in above[1:]:
+            product = Mul(product, self.expr(part))
+        for part in parts:
+            if isinstance(part, Leaf) and part.divides:
+                product = Div(product, self.expr(part))
+        return product
+
+    def kept(self, group: Group) -> tuple[str, ...] | None:
+        """The indices that a group leaves to what is outside of it; None if it sums over none."""
+        inside = list(leaves(group))
+        outside = set().union(*(self.matched.together[leaf] for leaf in inside)).difference(inside)
+        used = {index for leaf in outside for index in free_indices(self.matched.factors[leaf])}
+        used.update(self.statement.lhs.variables)
+        indices = {index for leaf in inside for index in free_indices(self.matched.factors[leaf])}
+        if indices <= used:
+            return None
+        return tuple(sorted(indices & used, key=self.rank.__getitem__))
+
+    def computed(self, group: Group, inside: Node, kept: tuple[str, ...]) -> Access:
+        """The tensor that a group is, under its indices; one that is there already, if it is the same."""
+        rhs = self.expr(inside)
+        standard = {index: f"{n}" for n, index in enumerate(dict.fromkeys((*free_indices(rhs), *kept)))}
+        like = str(renamed(rhs, standard)), tuple(standard[index] for index in kept)
+        if like not in self.alike:
+            name = self.alike[like] = self.names.fresh(self.wish(group))
+            lhs = Access.of(name, kept)
+            self.made.append(Statement(lhs, rhs, scan=self.statement.scan))
+            sparse = [self.is_sparse(inside, index) for index in kept]
+            fmt = Format.sparse_in(map(bool, sparse))
+            self.tensors[name] = TensorDecl(name, kept, (None,) * len(kept), fmt)
+        return Access.of(self.alike[like], kept)
+
+    def wish(self, group: Group) -> str:
+        """A name for what a group computes."""
+        found = [a.tensor for leaf in leaves(group) for a in accesses(self.matched.factors[leaf])]
+        name = "_".join(found)
+        return name if len(name) <= LONGEST else f"{self.statement.lhs.tensor}_part"
+
+    def is_sparse(self, node: Node, index: str) -> bool | None:
+        """Whether only some coordinates of an index are stored of what a bracket multiplies and adds up; None
+        for what lacks the index."""
+        match node:
+            case Leaf():
+                return self.is_sparse_leaf(self.matched.factors[node], index)
+            case Group(inside):
+                return self.is_sparse(inside, index)
+            case Quantity(parts):
+                known = [s for part in parts if (s := self.is_sparse(part, index)) is not None]
+                return any(known) if known else None
+            case Total(terms):
+                return all(self.is_sparse(part, index) for _, part in terms)
+        raise TypeError(f"{node!r} is no part of a bracket")
+
+    def is_sparse_leaf(self, expr: Expr, index: str) -> bool | None:
+        if index not in free_indices(expr):
+            return None
+        if not isinstance(expr, Access):
+            return False
+        fmt = self.known[expr.tensor].format
+        return not fmt.levels[fmt.mode_order.index(expr.names.index(index))].is_full
+
+    # The order of a result's modes
+
+    def order(self) -> list[str]:
+        """All indices of the bracket, so that as many tensors as possible are stored in their order: the
+        result's first, then those that come first in the bracket."""
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        for chain in self.chains():
+            for outer, inner in pairwise(chain):
+                if outer in graph and inner in graph and nx.has_path(graph, inner, outer):
+                    continue
+                graph.add_edge(outer, inner)
+        place = {index: n for n, index in enumerate(self.indices())}
+        graph.add_nodes_from(place)
+        return list(nx.lexicographical_topological_sort(graph, key=place.__getitem__))
+
+    def indices(self) -> list[str]:
+        found = [*self.statement.lhs.variables]
+        for expr in self.matched.factors.values():
+            found += free_indices(expr)
+        return list(dict.fromkeys(found))
+
+    def chains(self) -> Iterator[Collection[str]]:
+        """Indices from the outermost inward, as tensors store them: those of the leaves, then the result."""
+        for expr in self.matched.factors.values():
+            for access in accesses(expr):
+                yield self.stored(access)
+        yield self.stored(self.statement.lhs)
+
+    def stored(self, access: Access) -> list[str]:
+        fmt = self.known[access.tensor].format
+        return [access.names[mode] for mode in fmt.mode_order]
 
 
 def apply_brackets(program: Program, brackets: Mapping[str, str]) -> Program:

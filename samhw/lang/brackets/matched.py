@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from samhw.errors import InputError
 from samhw.lang import Expr, Statement, renamed
-from samhw.lang.brackets.notation import Group, Leaf, Node, Quantity, Total
+from samhw.lang.brackets.bracket_text import Group, Leaf, Node, Quantity, Total
 from samhw.lang.brackets.products import Factor, Product, keys
 
 __all__ = ["Matched", "matched", "multiplied"]

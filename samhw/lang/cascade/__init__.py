@@ -4,8 +4,8 @@ What a program says in several passes over an index, such as the maximum, the su
 attention, `cascaded` rewrites into running reductions and rescaled sums, as far as its test allows.
 """
 
-from samhw.lang.cascade.rewrite import Cascaded, cascaded
+from samhw.lang.cascade.one_pass_program import Cascaded, cascaded
 from samhw.lang.cascade.rewrite_region import CascadeFinding
-from samhw.lang.cascade.views import CutView
+from samhw.lang.cascade.split_modes import CutView
 
 __all__ = ["CascadeFinding", "Cascaded", "CutView", "cascaded"]

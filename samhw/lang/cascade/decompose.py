@@ -1,9 +1,11 @@
 """Whether what is reduced comes apart into a part of the elements and a part of earlier results.
 
-The test is that of RedFuser (Tang et al., "RedFuser", section 3.2): with fixed points x0 and d0,
-F(x, d) = G(x) ⊗ H(d) if and only if F(x, d) ⊗ F(x0, d0) = F(x, d0) ⊗ F(x0, d), where ⊗ is the product for
-sums, and the sum for maxima. Where it fails, a sum of products in the elements is several sums, which are
-joined in the end (its *finite rank*).
+The test is that of RedFuser (Tang et al., "RedFuser", section 3.2): with fixed points x0 and d0, F(x, d) =
+G(x) ⊗ H(d) if and only if F(x, d) ⊗ F(x0, d0) = F(x, d0) ⊗ F(x0, d), where ⊗ is the product for sums, and the
+sum for maxima. Where it fails, a sum of products in the elements is several sums, which are joined in the end
+(its *finite rank*).
+
+Finite rank: a sum that comes apart into several, whose results are joined after them.
 """
 
 import math
@@ -13,10 +15,11 @@ from dataclasses import dataclass
 import sympy
 from sympy.core.function import AppliedUndef
 
-from samhw.lang import Access, Expr
-from samhw.lang.cascade.symbols import Symbolic, from_symbols, symbol
+from samhw.lang import Access, Expr, accesses
+from samhw.lang.cascade.region_reductions import Reduced, RegionReductions
+from samhw.lang.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
 
-__all__ = ["Decomposed", "FiniteRank", "decompose", "finite_rank"]
+__all__ = ["Decomposed", "FiniteRank", "RankTerm", "decompose", "terms_by"]
 
 _MOST_OPERATIONS = 100
 """Of what SymPy is to simplify, which may take it minutes. No built-in program has more than 30."""
@@ -187,3 +190,34 @@ def _is_finite(expr: Symbolic) -> bool:
     if expr.is_Pow and expr.exp.is_Integer:
         return _is_finite(expr.base) if expr.exp > 0 else _is_positive(expr.base)
     return bool(expr.is_Symbol or expr.is_Number)
+
+
+@dataclass(frozen=True)
+class RankTerm:
+    """A product of a part of the elements, which is summed, and a part of earlier results."""
+
+    elements: Expr
+    results: Expr
+
+
+def terms_by(
+    known: RegionReductions, reduced: Reduced, result: Access
+) -> tuple[FiniteRank, list[RankTerm]] | None:
+    """The sums that a sum comes apart into by an earlier result; None if it does not.
+
+    What the region computes element by element without that result stays what it is called.
+    """
+    operand = known.expanded(reduced.statement.rhs, reduced.statement, reduced.index, only=result)
+    read = {str(access): access for access in dict.fromkeys(accesses(operand))}
+    expr = to_symbols(operand, lambda access: symbol(str(access)))
+    elements = [symbol(name) for name, access in read.items() if access != result]
+    found = finite_rank(expr, elements, symbol(str(result)))
+    if found is None:
+        return None
+    terms = []
+    for part, rest in found.terms:
+        one, other = from_symbols(sympy.sympify(part), read), from_symbols(sympy.sympify(rest), read)
+        if one is None or other is None:
+            return None
+        terms.append(RankTerm(one, other))
+    return found, terms

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from samhw.lang import Access, Add, Call, Div, Expr, Literal, Mul, Sub, accesses, free_indices
-from samhw.lang.cascade.reductions import Reduced, RegionReductions
+from samhw.lang.cascade.region_reductions import Reduced, RegionReductions
 
 __all__ = ["Commuted", "commuted"]
 

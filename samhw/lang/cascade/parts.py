@@ -23,7 +23,7 @@ from samhw.lang import (
     reaching_beyond,
 )
 from samhw.lang.cascade.one_pass import LEAST, OnePass
-from samhw.lang.cascade.views import Cut, CutViews
+from samhw.lang.cascade.split_modes import Cut, CutViews
 from samhw.names import Names
 from samhw.tensors import Format
 

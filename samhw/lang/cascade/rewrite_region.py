@@ -34,11 +34,10 @@ from samhw.lang import (
     terms,
     walk,
 )
-from samhw.lang.cascade.decompose import Decomposed, FiniteRank, decompose
-from samhw.lang.cascade.finite import RankTerm, terms_by
+from samhw.lang.cascade.decompose import Decomposed, FiniteRank, RankTerm, decompose, terms_by
 from samhw.lang.cascade.monotone import commuted
 from samhw.lang.cascade.one_pass import Rescaling, begun
-from samhw.lang.cascade.reductions import Reduced, RegionReductions
+from samhw.lang.cascade.region_reductions import Reduced, RegionReductions
 from samhw.lang.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
 from samhw.lang.traverse import rewritten, with_accesses
 from samhw.names import Names

@@ -12,8 +12,8 @@ from samhw.errors import InputError
 from samhw.lang import Access, Expr, Mul, Program, Recurrence, Region, RunningReduction, Statement
 from samhw.lang.cascade.one_pass import OnePass, Rescaling
 from samhw.lang.cascade.parts import InParts, cascades_of
+from samhw.lang.cascade.split_modes import CutViews
 from samhw.lang.cascade.symbols import Symbolic
-from samhw.lang.cascade.views import CutViews
 
 __all__ = ["segmented"]
 

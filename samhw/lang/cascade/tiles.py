@@ -8,19 +8,10 @@ is rescaled and rounded as often as there are tiles (RedFuser, equation 15; Flas
 from dataclasses import replace
 
 from samhw.errors import InputError
-from samhw.lang import (
-    Access,
-    Recurrence,
-    Region,
-    RunningReduction,
-    Statement,
-    accesses,
-    free_indices,
-    terms,
-)
+from samhw.lang import Access, Recurrence, Region, RunningReduction, Statement, accesses, free_indices, terms
 from samhw.lang.cascade.one_pass import OnePass, Rescaling, begun
 from samhw.lang.cascade.parts import InParts, blocks_of, cascades_of, dense
-from samhw.lang.cascade.views import CutViews
+from samhw.lang.cascade.split_modes import CutViews
 
 __all__ = ["tiled"]
 

@@ -1,11 +1,9 @@
 """What a region is once its statements are one: their instances, and the orders that the indices allow; and
 which statements make good regions, by their kinds."""
 
-from samhw.lang.fusion.blocks import block_sizes
-from samhw.lang.fusion.flow import Dominator, Flow, post_dominators
 from samhw.lang.fusion.fuse import FusedRegion, Instance, StoredUse, ways_to_share
 from samhw.lang.fusion.groups import group_flow, kind_groups
-from samhw.lang.fusion.kinds import StatementKind, kind_of
+from samhw.lang.fusion.kinds import Dominator, Flow, StatementKind, kind_of, post_dominators
 from samhw.lang.fusion.order import (
     check_order,
     count_orders,
@@ -22,7 +20,6 @@ __all__ = [
     "Instance",
     "StatementKind",
     "StoredUse",
-    "block_sizes",
     "check_order",
     "count_orders",
     "group_flow",

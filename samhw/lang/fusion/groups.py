@@ -8,8 +8,7 @@ take what is elementwise after them, the second lets elements move.
 from collections.abc import Iterator
 
 from samhw.lang import Program, Statement
-from samhw.lang.fusion.flow import Dominator, Flow, post_dominators
-from samhw.lang.fusion.kinds import StatementKind
+from samhw.lang.fusion.kinds import Dominator, Flow, StatementKind, post_dominators
 
 __all__ = ["group_flow", "kind_groups"]
 

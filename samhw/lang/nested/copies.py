@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
+from samhw.lang.nested.associative_folds import reduction_of
 from samhw.lang.nested.dataflow import (
     BlockNode,
     Buffer,
@@ -26,8 +27,7 @@ from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.fuse_maps import fuse_access_maps
 from samhw.lang.nested.hyperplane import Wavefront, hyperplane
 from samhw.lang.nested.indices import Affine, constant, variable
-from samhw.lang.nested.nesting import perfect_nests
-from samhw.lang.nested.reductions import reduction_of
+from samhw.lang.nested.merging import perfect_nests
 from samhw.names import Names
 
 __all__ = ["items_apart", "side_by_side", "unrolled"]

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from samhw.lang.nested.indices import Affine, substituted, variable
 from samhw.lang.nested.lists import ListType
-from samhw.lang.nested.operations import ElementOperation
+from samhw.lang.nested.traced_operations import ElementOperation
 
 __all__ = [
     "BlockNode",

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from samhw.lang.nested.axes import merge_loops
+from samhw.lang.nested.all_pairs import merge_loops
 from samhw.lang.nested.dataflow import ListView, Pieces
 from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.fuse_maps import fuse_access_maps
 from samhw.lang.nested.hyperplane import Wavefront, wavefronts
-from samhw.lang.nested.merging import merge_horizontally, merge_vertically
-from samhw.lang.nested.nesting import perfect_nests
+from samhw.lang.nested.merging import merge_horizontally, merge_vertically, perfect_nests
 from samhw.lang.nested.task_graph import TaskGraph, task_graph
 from samhw.lang.nested.tracing import trace
 

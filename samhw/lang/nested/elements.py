@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from samhw.lang.nested.dataflow import ElementRead, Loop
-from samhw.lang.nested.operations import ELEMENTWISE, TRUTHS, ElementOperation
-from samhw.lang.nested.place import user_error
-from samhw.lang.nested.untraced import Untraced
+from samhw.lang.nested.traced_operations import ELEMENTWISE, TRUTHS, ElementOperation
+from samhw.lang.nested.untraced import Untraced, user_error
 
 __all__ = ["TracedCondition", "TracedElement", "shape_of"]
 

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError, RunError
-from samhw.lang.nested.arrays import ArrayList
 from samhw.lang.nested.dataflow import (
     BlockNode,
     Buffer,
@@ -26,6 +25,7 @@ from samhw.lang.nested.dataflow import (
     Pieces,
     Positions,
 )
+from samhw.lang.nested.evaluated_lists import ArrayList
 from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.indices import value_of
 from samhw.lang.nested.lists import NestedTensor

@@ -8,10 +8,10 @@ section 5.1).
 from collections.abc import Mapping
 from dataclasses import replace
 
-from samhw.lang.nested.affine_places import affine_place
 from samhw.lang.nested.dataflow import Buffer, ElementRead, Index, ListView, Pieces, with_reads
 from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.indices import Affine, span
+from samhw.lang.nested.places import affine_place
 
 __all__ = ["fuse_access_maps", "through"]
 

@@ -5,16 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from samhw.lang.index import ComputedIndex
 
-__all__ = [
-    "Affine",
-    "constant",
-    "matrix",
-    "span",
-    "substituted",
-    "text_of",
-    "value_of",
-    "variable",
-]
+__all__ = ["Affine", "constant", "matrix", "span", "substituted", "text_of", "value_of", "variable"]
 
 Affine = ComputedIndex
 

@@ -5,8 +5,9 @@ A list of depth 2 whose elements are 1 by 4 is ``[8, 3] of [1, 4]``: the *extent
 call a function for each item of the outermost list; access operators rearrange items and compute nothing.
 They are those of FractalTensor (SOSP 2024), tables 1 and 2.
 
-Two kinds of list share this interface: of arrays, which are evaluated at once (`samhw.lang.nested.arrays`),
-and of what a function would compute, while it is traced (`samhw.lang.nested.recording`)."""
+Two kinds of list share this interface: of arrays, which are evaluated at once
+(`samhw.lang.nested.evaluated_lists`), and of what a function would compute, while it is traced
+(`samhw.lang.nested.recording`)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.lang.nested.place import user_error
+from samhw.lang.nested.untraced import user_error
 
 __all__ = ["LIFT", "OPERATORS", "ListType", "NestedTensor", "Zipped", "join", "product", "zip_lists"]
 

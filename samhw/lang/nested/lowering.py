@@ -5,9 +5,12 @@ sums. A fold or a scan that is more than a reduction is a block ``scan step { ..
 wavefront: the step is the sequential index m, and a cell at (m, d) is the iteration (d, m - d). What later
 steps or other statements read is stored so, skewed. Where the loops have no such iteration, an input of zeros
 and ones that samhw gives masks the cell, so that it is zero.
+
+Which operations of a function are part of the expression of what reads them, instead of a statement.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
@@ -17,21 +20,60 @@ from samhw.errors import InputError
 from samhw.lang import Access, Add, Call, Expr, Literal, Mul, Neg, Statement, parse
 from samhw.lang.expr import Div, Sub
 from samhw.lang.index import Name
+from samhw.lang.nested.associative_folds import FoldReduction, reduction_of
 from samhw.lang.nested.copies import items_apart, side_by_side
-from samhw.lang.nested.dataflow import BlockNode, Equation, Item, ListView
+from samhw.lang.nested.dataflow import BlockNode, Equation, Item, ListView, reads_of
 from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.fuse_maps import fuse_access_maps
 from samhw.lang.nested.hyperplane import Wavefront, hyperplane
-from samhw.lang.nested.inlining import inlined
+from samhw.lang.nested.indices import variable
 from samhw.lang.nested.lowered import LoweredFunction
-from samhw.lang.nested.nesting import perfect_nests
+from samhw.lang.nested.merging import perfect_nests
 from samhw.lang.nested.operands import TensorOperands
-from samhw.lang.nested.operations import ElementOperation
 from samhw.lang.nested.places import STEP, CellPlace
-from samhw.lang.nested.reductions import FoldReduction, reduction_of
 from samhw.lang.nested.stacks import Stack, stacks
+from samhw.lang.nested.traced_operations import ElementOperation
 
 __all__ = ["lowered"]
+
+_APART = frozenset({"matmul", "sum", "max", "min", "transpose"})
+"""Operations over several elements: their statements are sums, or views."""
+
+
+def inlined(function: NestedFunction) -> frozenset[str]:
+    """The operations on single elements that one other such operation reads, once, in the same iteration;
+    not that of a reduction, which is not an operation of its program."""
+    reduced = set(_reduced(function, function.body))
+    counts = Counter(read.buffer for buffer in function.buffers.values() for read in reads_of(buffer))
+    found = set()
+    for buffer in function.buffers.values():
+        if not isinstance(buffer, Equation) or buffer.operation.name in _APART:
+            continue
+        if buffer.name not in function.scope:  # It only names places.
+            continue
+        for read in buffer.arguments:
+            other = function.buffers[read.buffer]
+            if (
+                isinstance(other, Equation)
+                and other.name not in reduced
+                and other.operation.name not in _APART
+                and counts[other.name] == 1
+                and function.scope[other.name] == function.scope[buffer.name]
+                and read.indices == tuple(variable(dim.name) for dim in other.dims)
+            ):
+                found.add(other.name)
+    return frozenset(found)
+
+
+def _reduced(function: NestedFunction, items: Sequence[Item]) -> Iterator[str]:
+    """What reductions take."""
+    for item in items:
+        if isinstance(item, BlockNode):
+            reduction = reduction_of(function, item)
+            if reduction is not None:
+                yield reduction.operand.buffer
+            yield from _reduced(function, item.body)
+
 
 _FUNCTIONS = {
     **{name: name for name in ("exp", "log", "sqrt", "tanh", "sigmoid", "rint", "sin", "cos")},

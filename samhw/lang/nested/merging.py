@@ -1,4 +1,7 @@
-"""Merging of blocks: fewer of them, and less deep (the FractalTensor paper, section 5.1, width-wise)."""
+"""Merging of blocks: fewer of them, and less deep (the FractalTensor paper, section 5.1, width-wise).
+
+Perfect nests: operators with nothing in between them are one block.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -7,7 +10,32 @@ from samhw.lang.nested.dataflow import BlockNode, Equation, Item, Loop
 from samhw.lang.nested.distances import Distance, block_reads, distances, stacked_distances
 from samhw.lang.nested.function import NestedFunction
 
-__all__ = ["composed", "merge_horizontally", "merge_vertically"]
+__all__ = ["composed", "merge_horizontally", "merge_vertically", "perfect_nests"]
+
+
+def perfect_nests(function: NestedFunction) -> NestedFunction:
+    """The function with each operator that computes nothing but one other operator merged into it: the block
+    nodes of the extended task dependence graph (the FractalTensor paper, section 4.4).
+
+    Access operators may stand between the two.
+    """
+
+    def computes(item: Item) -> bool:
+        return isinstance(item, BlockNode) or isinstance(function.buffers[item], Equation)
+
+    def nested(item: Item) -> Item:
+        if not isinstance(item, BlockNode):
+            return item
+        body = tuple(map(nested, item.body))
+        inner = [other for other in body if computes(other)]
+        match inner:
+            case [BlockNode() as only]:
+                views = tuple(other for other in body if other is not only)
+                return BlockNode(item.loops + only.loops, views + only.body)
+        return replace(item, body=body)
+
+    return replace(function, body=tuple(map(nested, function.body)))
+
 
 _STRENGTH = {
     "map": 0,

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from samhw.lang.nested.affine_places import affine_place
-from samhw.lang.nested.arrays import ArrayList
 from samhw.lang.nested.dataflow import (
     BlockNode,
     Buffer,
@@ -27,10 +25,12 @@ from samhw.lang.nested.dataflow import (
     Stretch,
 )
 from samhw.lang.nested.elements import TracedCondition, TracedElement, shape_of
+from samhw.lang.nested.evaluated_lists import ArrayList
 from samhw.lang.nested.indices import Affine, constant, span, variable
 from samhw.lang.nested.lists import ListType, NestedTensor, State
-from samhw.lang.nested.operations import ElementOperation
-from samhw.lang.nested.place import user_error, user_place
+from samhw.lang.nested.places import affine_place
+from samhw.lang.nested.traced_operations import ElementOperation
+from samhw.lang.nested.untraced import user_error, user_place
 from samhw.names import Names
 
 __all__ = ["LOOPS", "OWN", "TracedList", "Tracer", "along", "parts_of"]

@@ -4,12 +4,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from samhw.graph.graphviz import draw_text
+from samhw.graph.dot import draw_text
 from samhw.lang.nested.dataflow import BlockNode, ElementRead, Equation, Item, Pieces, reads_of
 from samhw.lang.nested.distances import sources_of
-from samhw.lang.nested.function import NestedFunction
+from samhw.lang.nested.function import NestedFunction, definition, read_text
 from samhw.lang.nested.indices import Affine, matrix, text_of, variable
-from samhw.lang.nested.text import definition, read_text
 
 __all__ = ["AccessEdge", "TaskGraph", "task_graph"]
 
@@ -97,7 +96,7 @@ class TaskGraph:
         return "\n".join((*lines, "}")) + "\n"
 
     def draw(self, form: str) -> bytes:
-        """The drawing in one of `samhw.graph.graphviz.DRAWINGS`. Raises InputError without a Graphviz."""
+        """The drawing in one of `samhw.graph.dot.DRAWINGS`. Raises InputError without a Graphviz."""
         return draw_text(self.dot, form)
 
 

@@ -1,10 +1,32 @@
-"""What Python can ask of an object and tracing has no answer to: errors with the user's line."""
+"""What a user's function cannot do while it is traced: errors that name its line, and what Python can ask of
+an object and tracing has no answer to."""
 
+import contextlib
+import sys
+from pathlib import Path
 from typing import Any, ClassVar
 
-from samhw.lang.nested.place import user_error
+import numpy as np
 
-__all__ = ["Untraced"]
+from samhw.errors import InputError
+
+__all__ = ["Untraced", "user_error", "user_place"]
+
+_INTERNAL = (str(Path(__file__).parent), str(Path(np.__file__).parent), contextlib.__file__, "<frozen")
+
+
+def user_place() -> tuple[str, int]:
+    """The file and the line, outside of this package and of NumPy, that is being run."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INTERNAL):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def user_error(message: str) -> InputError:
+    """`message` with the place that is being run."""
+    file, line = user_place()
+    return InputError(f"{file}:{line}: {message}")
 
 
 class Untraced:

@@ -6,11 +6,9 @@ from the coordinates of its operands; along indices that no operand has coordina
 arrays.
 """
 
-from samhw.lang.reference.bounds import Rounding
-from samhw.lang.reference.difference import difference
-from samhw.lang.reference.order import sum_next
-from samhw.lang.reference.pieces import side_by_side
-from samhw.lang.reference.program import (
+from samhw.lang.reference.bounds import Rounding, difference
+from samhw.lang.reference.elimination import sum_next
+from samhw.lang.reference.meaning import (
     Bounded,
     bounds,
     evaluate,
@@ -18,6 +16,7 @@ from samhw.lang.reference.program import (
     evaluate_with_bounds,
     results,
 )
+from samhw.lang.reference.pieces import side_by_side
 from samhw.lang.reference.relation import Points, Relation
 
 __all__ = [

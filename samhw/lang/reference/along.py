@@ -1,19 +1,24 @@
-"""What is computed at points along an index, row by row."""
+"""What is computed at points along an index, row by row.
+
+argmax and argmin: the coordinate of the first of the greatest, or least, values along an index.
+
+top, bottom and their coordinates: the best values along an index, in order.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from samhw.lang import Access, Expr, Statement
+from samhw.lang import COORDINATES, RANKINGS, Access, Expr, Literal, Statement
 from samhw.lang.reference.contraction import Contraction
 from samhw.lang.reference.domain import Domain
 from samhw.lang.reference.lookup import Integers
 from samhw.lang.reference.pieces import in_pieces
 from samhw.lang.reference.relation import Array, Points, Relation
-from samhw.lang.reference.running import in_rows
+from samhw.lang.reference.running import in_rows, points_to_visit
 
-__all__ = ["Along", "along"]
+__all__ = ["Along", "along", "coordinate", "ranking"]
 
 
 @dataclass(frozen=True)
@@ -74,3 +79,74 @@ def _column(array: Array, count: int, rank: int) -> Array:
     """The elements at points alone, after the axes for their parts."""
     lead = array.shape[: array.ndim - 1 - rank]
     return np.broadcast_to(array, (*lead, count, *(1,) * rank)).reshape((*lead, count))
+
+
+def coordinate(
+    domain: Domain,
+    statement: Statement,
+    leaves: Mapping[Access, Relation],
+    extents: Mapping[str, int],
+    within: Points | None,
+) -> Relation:
+    """The result of a statement that is reduced by `argmax` or `argmin`, over the indices of its left side.
+
+    Every coordinate along the index is looked at, or those where the mask is not zero. A row without any has
+    the coordinate 0, and so has one of zeros alone.
+
+    Args:
+        leaves: the tensors that the statement reads, over indices.
+        extents: of every index.
+        within: points outside of which the result is not needed.
+    """
+    kept = statement.lhs.names
+    (index,) = statement.reduction_indices
+    names = (*kept, index)
+    sets = points_to_visit(statement, index, statement.rhs, leaves, extents, within, names)
+    found = along(domain, statement, [statement.rhs], names, index, leaves, extents, sets)
+    (element,) = found.elements
+    (at,) = found.points.rows((index,))
+    op = COORDINATES[statement.reduction]
+    values = domain.coordinate(op, element, found.mask, at, found.starts)
+    points = Points(kept, found.points.rows(kept)[:, found.starts])
+    return Relation(points, (), values, {i: extents[i] for i in kept})
+
+
+def ranking(
+    domain: Domain,
+    statement: Statement,
+    leaves: Mapping[Access, Relation],
+    extents: Mapping[str, int],
+    within: Points | None,
+) -> Relation:
+    """The result of a statement that puts values in order, over the indices of its left side.
+
+    Every coordinate along the index is looked at, or those where the mask is not zero. A row has zeros after
+    its last value.
+
+    Args:
+        leaves: the tensors that the statement reads, over indices.
+        extents: of every index.
+        within: points outside of which the result is not needed.
+    """
+    kept, rank = statement.lhs.names, statement.rank
+    assert rank is not None
+    (index,) = statement.reduction_indices
+    outer = [name for name in kept if name != rank]
+    names = (*outer, index)
+    gives_places = statement.reduction.startswith("arg")
+    # A row of zeros alone has zeros in order, but the coordinates of all of them.
+    seen: Expr = Literal(1) if gives_places else statement.rhs
+    if within is not None:
+        within = within.all_along(rank, extents)
+    sets = points_to_visit(statement, index, seen, leaves, extents, within, names)
+    found = along(domain, statement, [statement.rhs], names, index, leaves, extents, sets)
+    (element,) = found.elements
+    (at,) = found.points.rows((index,))
+    op, k = RANKINGS[statement.reduction], extents[rank]
+    put_in_order = domain.best_places if gives_places else domain.best_values
+    values = put_in_order(op, element, found.mask, at, found.starts, k)
+    rows = found.points.rows(outer)[:, found.starts]
+    coords = dict(zip(outer, np.repeat(rows, k, axis=1), strict=True))
+    coords[rank] = np.tile(np.arange(k), len(found.starts))
+    points = Points(kept, np.stack([coords[name] for name in kept]))
+    return Relation(points, (), values, {i: extents[i] for i in kept})

@@ -7,23 +7,36 @@ multiplied out. See Higham, Accuracy and Stability of Numerical Algorithms, chap
 
 Here all numbers are in the range of the type, and stay so in whatever order. Where they may leave it,
 extended.py has infinities and NaN, and saturating.py fixed point.
+
+How far numbers are apart.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import frexp, inf, isnan, nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.lang.reference.domain import Domain, Reduction, Sum
-from samhw.lang.reference.functions import CHANGES, ROUNDINGS, no_nan
+from samhw.lang.reference.function_bounds import CHANGES, ROUNDINGS, no_nan
+from samhw.lang.reference.plain_values import VALUES, as_values, counting, over_rows, steps
 from samhw.lang.reference.relation import Array, Mask
 from samhw.lang.reference.sorting import Uncertain, best, descending, row_numbers, taken
-from samhw.lang.reference.values import VALUES, as_values, counting, over_rows, steps
 
-__all__ = ["ERROR", "FACTOR", "TERMS", "VALUE", "WEIGHT", "Rounding", "RunningError", "uncertain"]
+__all__ = [
+    "ERROR",
+    "FACTOR",
+    "TERMS",
+    "VALUE",
+    "WEIGHT",
+    "Rounding",
+    "RunningError",
+    "difference",
+    "uncertain",
+]
 
 _SMALLEST_NORMAL = 2.0**-126
 
@@ -418,3 +431,12 @@ def uncertain(a: Array) -> Array:
     """1 where an element's error leaves open whether it is zero."""
     is_open: Mask = (a[ERROR] > 0) & (np.abs(a[VALUE]) <= a[ERROR])
     return is_open.astype(np.float64)
+
+
+def difference(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray[Any]:
+    """Of each element. None where both are the same infinity, or no number; an infinite one where one of them
+    is no number."""
+    same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = np.abs(actual - expected)
+    return np.where(same, 0.0, np.where(np.isnan(found), np.inf, found))

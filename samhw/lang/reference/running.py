@@ -11,9 +11,8 @@ from samhw.lang.reference.domain import Domain, Reduction
 from samhw.lang.reference.join import distinct
 from samhw.lang.reference.lookup import Integers, Lookup
 from samhw.lang.reference.pieces import in_pieces
+from samhw.lang.reference.plain_values import steps, support
 from samhw.lang.reference.relation import Array, Mask, Points, Provenance, Relation
-from samhw.lang.reference.support import support
-from samhw.lang.reference.values import steps
 
 __all__ = ["accumulated", "in_rows", "points_to_visit", "row_ends", "running"]
 

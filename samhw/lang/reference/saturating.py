@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from samhw.lang.reference.bounds import ERROR, FACTOR, TERMS, VALUE, WEIGHT, Rounding, RunningError, uncertain
 from samhw.lang.reference.domain import Reduction, Sum
+from samhw.lang.reference.plain_values import VALUES, steps
 from samhw.lang.reference.relation import Array, Mask
-from samhw.lang.reference.values import VALUES, steps
 
 __all__ = ["Saturating"]
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from samhw.lang import Access, Program, Scan, Statement
 from samhw.lang.reference.domain import Domain
+from samhw.lang.reference.evaluate_statement import evaluate_statement
 from samhw.lang.reference.relation import Points, Relation, modes
-from samhw.lang.reference.statement import evaluate_statement
 
 __all__ = ["evaluate_scan"]
 

@@ -2,16 +2,14 @@
 data with their rows in another order."""
 
 from samhw.lang.splits.apart import Apart
-from samhw.lang.splits.function import rule_file
-from samhw.lang.splits.lanes import Busiest, dealt
-from samhw.lang.splits.notation import check_split, parse_rule
-from samhw.lang.splits.partition import PartSize, TensorSplit
+from samhw.lang.splits.over_parts import Busiest, SplitProgram, dealt, split_program
+from samhw.lang.splits.partition import PartSize, SplitRule, TensorPart, TensorSplit
 from samhw.lang.splits.renumbering import Renumbering, RowOrders, order_rows, renumbered
-from samhw.lang.splits.rewrite import SplitProgram, split_program
 from samhw.lang.splits.row_orders import check_permute_rows
-from samhw.lang.splits.rule import SplitRule, TensorPart
+from samhw.lang.splits.rule_text import check_split, parse_rule
 from samhw.lang.splits.rules import Hyb
 from samhw.lang.splits.statements import MOST_TERMS
+from samhw.lang.splits.written_rule import rule_file
 
 __all__ = [
     "MOST_TERMS",

@@ -1,5 +1,8 @@
 """Results whose rows lie in one part each: every part computes its own rows, under indices of its own, and
-the host puts them together."""
+the host puts them together.
+
+What makes a term zero.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -8,7 +11,10 @@ from functools import reduce
 from samhw.lang import (
     Access,
     Add,
+    Div,
     Expr,
+    Mul,
+    Neg,
     Recurrence,
     RunningReduction,
     Statement,
@@ -17,11 +23,10 @@ from samhw.lang import (
     terms,
     with_accesses,
 )
-from samhw.lang.splits.factors import factors
 from samhw.lang.splits.partition import TensorSplit
 from samhw.names import Names
 
-__all__ = ["Apart", "put_apart"]
+__all__ = ["Apart", "factors", "put_apart"]
 
 
 @dataclass(frozen=True)
@@ -124,3 +129,17 @@ def _instead(tensor: str, part: str) -> Callable[[Access], Access]:
         return replace(access, tensor=part) if access.tensor == tensor else access
 
     return change
+
+
+def factors(e: Expr) -> Iterator[Access]:
+    """The tensors of which a term is zero wherever one of them is."""
+    match e:
+        case Access():
+            yield e
+        case Mul(left, right):
+            yield from factors(left)
+            yield from factors(right)
+        case Div(left, _):
+            yield from factors(left)
+        case Neg(operand):
+            yield from factors(operand)

@@ -7,16 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from samhw.errors import InputError
-from samhw.lang import (
-    Concat,
-    Indirect,
-    Name,
-    Program,
-    Recurrence,
-    Reshape,
-    RunningReduction,
-    Statement,
-)
+from samhw.lang import Concat, Indirect, Name, Program, Recurrence, Reshape, RunningReduction, Statement
 from samhw.lang.splits.row_orders import RowOrder, Rows, parse_row_order
 from samhw.tensors import Format, Tensor
 

@@ -10,10 +10,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from samhw.errors import InputError
-from samhw.lang.splits.by_tensor import check_by_tensor
-from samhw.lang.splits.even import evenly_shared
-from samhw.lang.splits.function import RuleFunction
-from samhw.lang.splits.rule import Coordinates
+from samhw.lang.splits.partition import Coordinates
+from samhw.lang.splits.rule_text import check_by_tensor
+from samhw.lang.splits.rules import evenly_shared
+from samhw.lang.splits.written_rule import RuleFunction
 
 __all__ = ["RowOrder", "Rows", "check_permute_rows", "parse_row_order"]
 

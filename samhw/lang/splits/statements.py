@@ -24,7 +24,7 @@ from samhw.lang import (
     free_indices,
     with_accesses,
 )
-from samhw.lang.splits.factors import factors
+from samhw.lang.splits.apart import factors
 from samhw.lang.splits.partition import TensorSplit
 from samhw.lang.traverse import signed_terms
 from samhw.names import Names

@@ -6,7 +6,7 @@ from math import prod
 from samhw.graph.numerics import ALL_OPERATIONS, SCALE_MULTIPLIERS, SCALE_SHIFTS, WIDENING, ValueType
 from samhw.graph.spec.arch import Arch
 from samhw.graph.spec.base import KeepsLevels, Ports, Work
-from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.blocked import Blocked, TakenBlocks
 from samhw.graph.spec.params import RESULT, SHAPE, VALUE, Param, Params, are_axes, choice, parameters
 from samhw.graph.spec.streams import val
 from samhw.primitives.matmul.spec import MOST_WORDS

@@ -3,7 +3,7 @@
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec.arch import Arch
 from samhw.graph.spec.base import Plain, Ports
-from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.blocked import Blocked, TakenBlocks
 from samhw.graph.spec.params import SHAPE, VALUE, Each, Params, StoredArray, parameters, read
 from samhw.graph.spec.streams import ref, val
 

@@ -1,7 +1,7 @@
 """drop_val: leaves out coordinates whose values are zero."""
 
 from samhw.graph.spec.base import Ports
-from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.blocked import Blocked, TakenBlocks
 from samhw.graph.spec.params import SHAPE, VALUE, Params, parameters
 from samhw.graph.spec.streams import crd, val
 from samhw.primitives.dropper.spec import Dropper

@@ -6,7 +6,7 @@ from typing import cast
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec.arch import Arch
 from samhw.graph.spec.base import MOST_JOINED, Joined, KeepsLevels, Ports, Work
-from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.blocked import Blocked, TakenBlocks
 from samhw.graph.spec.params import VALUE, Param, Params, are_sizes, parameters
 from samhw.graph.spec.streams import StreamKind, crd, typed
 

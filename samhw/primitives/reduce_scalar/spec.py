@@ -4,7 +4,7 @@ from math import prod
 
 from samhw.graph.numerics import REDUCTIONS
 from samhw.graph.spec.base import Reduction, Work
-from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.blocked import Blocked, TakenBlocks
 from samhw.graph.spec.params import SHAPE, VALUE, Params, choice, parameters
 from samhw.primitives.reducer.spec import ReducerToScalars
 

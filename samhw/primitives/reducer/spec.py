@@ -3,7 +3,7 @@
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec.arch import Arch
 from samhw.graph.spec.base import Distribution, Extents, InnerLatency, Joined, Ports, Spec, Words, too_shallow
-from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.blocked import Blocked, TakenBlocks
 from samhw.graph.spec.params import Params
 from samhw.graph.spec.streams import val
 

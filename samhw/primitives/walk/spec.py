@@ -1,7 +1,7 @@
 """What the level scanners have in common."""
 
 from samhw.graph.spec.base import Distribution, Joined, Ports, Reduction, Spec, Work
-from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.blocked import Blocked, TakenBlocks
 from samhw.graph.spec.params import Params
 from samhw.graph.spec.streams import crd, ref
 

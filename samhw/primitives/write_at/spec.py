@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from samhw.graph.spec.base import Ports
-from samhw.graph.spec.blocks import Blocked, TakenBlocks
+from samhw.graph.spec.blocked import Blocked, TakenBlocks
 from samhw.graph.spec.params import VALUE, Params, StoredArray, parameters, written
 from samhw.graph.spec.streams import ref, val
 from samhw.primitives.writer.spec import WriterSpec

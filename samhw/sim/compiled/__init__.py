@@ -4,7 +4,7 @@ Which firings an actor does depends on tokens only, so a machine is run in two s
 tokens, then their cycles.
 """
 
-from samhw.sim.compiled.engine import run
+from samhw.sim.compiled.compiled_engine import run
 from samhw.sim.machine_code import Untranslatable
 
 __all__ = ["Untranslatable", "run"]

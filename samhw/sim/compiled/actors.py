@@ -6,14 +6,12 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.sim.compiled.functions import codes_of
-from samhw.sim.compiled.gate import gate_words
+from samhw.sim.compiled.actor_shapes import gate_words, key_of, ports_of
+from samhw.sim.compiled.engine_code import codes_of
 from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.points import points_words, words_before
-from samhw.sim.compiled.records import NEVER, ActorRecord
-from samhw.sim.compiled.shapes import key_of, ports_of
+from samhw.sim.compiled.records import NEVER, ActorRecord, array_of
 from samhw.sim.compiled.spare import Borrowed
-from samhw.sim.compiled.stores import array_of
 from samhw.sim.fault import LATE
 from samhw.sim.machine_code import Table
 from samhw.sim.network import Place

@@ -5,11 +5,10 @@ Which firings an actor does, and with what tokens, depends on the tokens that it
 
 from collections.abc import Callable
 
+from samhw.sim.compiled.actor_shapes import FinderShape
 from samhw.sim.compiled.finding import Finding, begin_finding, behead, do_firing, end_finding
 from samhw.sim.compiled.off_chip.records import AccessRecord
-from samhw.sim.compiled.records import ActorRecord, ChannelRecord, output_channel
-from samhw.sim.compiled.shapes import FinderShape
-from samhw.sim.compiled.stores import stores_of
+from samhw.sim.compiled.records import ActorRecord, ChannelRecord, output_channel, stores_of
 from samhw.sim.engine import FIRES
 from samhw.sim.machine_code import UNKNOWN, apart, call, words_at
 from samhw.sim.port_rule import Want

@@ -7,10 +7,9 @@ registers, as far as there are some.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from samhw.sim.compiled.packing import kind_of, packed, payload_of
+from samhw.sim.compiled.actor_shapes import NO_KEY, FinderShape
 from samhw.sim.compiled.records import ActorRecord, input_channel, output_channel
-from samhw.sim.compiled.shapes import NO_KEY, FinderShape
-from samhw.sim.compiled.tokens import count_taken
+from samhw.sim.compiled.tokens import count_taken, kind_of, packed, payload_of
 from samhw.sim.machine_code import UNKNOWN, Record, local_words, words_at
 from samhw.sim.step import NONE, PUSHES, TAKES, Memory, Words
 

@@ -5,6 +5,11 @@ loop is left that depends on the cycle before. Then each channel has a loop agai
 it. Such loops know no branches that depend on a firing, and keep all that they need in registers.
 
 The function here serves all actors. An actor's own timing (timing.py) hands over to it where that pays.
+
+Firings that are alike and come one in each cycle, timed at once.
+
+Tokens become available in different cycles, and so do slots. So a token is in time if it is there when an
+actor comes to it that fires in every cycle.
 """
 
 from samhw.sim.compiled.channel_loops import (
@@ -21,15 +26,65 @@ from samhw.sim.compiled.channel_loops import (
     wait_for_some,
     wait_for_two,
 )
-from samhw.sim.compiled.firings_in_a_row import FEW
-from samhw.sim.compiled.points import CYCLE, HEAD, NUMBER, RUN, changes_of, place_of
+from samhw.sim.compiled.points import CYCLE, HEAD, NUMBER, RUN, Timing, changes_of, place_of
 from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord, input_channel, output_channel
-from samhw.sim.compiled.rows import differ, fill, put, raise_to
+from samhw.sim.compiled.rows import differ, fill, follow, follows_until, in_time, put, raise_to
 from samhw.sim.compiled.turns import known_slots, known_tokens
 from samhw.sim.machine_code import words_at
 from samhw.sim.step import PUSHES, TAKES, Words
 
-__all__ = ["AGAIN", "CALM", "ENDED", "ROWS", "SCRATCH", "time_many"]
+__all__ = ["CALM", "ENDED", "FEW", "MANY", "SCRATCH", "fire_at_once", "in_a_row", "time_many"]
+
+MANY, FEW = 128, 6
+"""This many are timed at once at most; and this many at least are worth it."""
+
+
+def in_a_row(word: int, ports: tuple[int, ...], most: int, timing: Timing) -> int:
+    """How many of the next firings, `most` of which are alike, come in the cycles that follow, one in each.
+
+    Where they are fewer than FEW, any number that is.
+    """
+    _, now, ins, outs = timing
+    first = now.cycle + 1
+    count = most
+    for i in range(len(ins)):
+        if word >> i & 1 and count >= FEW:
+            if word >> TAKES + i & 1:
+                known = min(max(0, ins[i].known - ins[i].popped), count)
+                there = in_time(ins[i].ready + 8 * ins[i].popped, known, first)
+                count = count if there == known else there
+            elif ins[i].popped < ins[i].known and words_at(ins[i].ready + 8 * ins[i].popped, 1)[0] > first:
+                count = 0
+    for q in range(len(outs)):
+        if word >> PUSHES + ports[q] & 1 and count >= FEW:
+            slot = outs[q].pushed - outs[q].depth
+            before = min(max(0, outs[q].guard - slot), count)
+            known = min(max(0, outs[q].known - slot), count)
+            free = before + in_time(outs[q].freed + 8 * (slot + before), known - before, first + before)
+            count = min(count, outs[q].found - slot) if free == known else free
+    return count
+
+
+def fire_at_once(word: int, ports: tuple[int, ...], count: int, timing: Timing) -> None:
+    """Times this many firings that come one in each cycle."""
+    _, now, ins, outs = timing
+    first = now.cycle + 1
+    for i in range(len(ins)):
+        if word >> TAKES + i & 1:
+            follow(ins[i].freed + 8 * ins[i].popped, count, first + 1)
+            ins[i].popped += count
+    for q in range(len(outs)):
+        if word >> PUSHES + ports[q] & 1:
+            ready = outs[q].ready + 8 * outs[q].pushed
+            come = first + outs[q].latency
+            if outs[q].changed == NEVER:
+                same = follows_until(ready, count, come)
+                outs[q].changed = outs[q].pushed + same if same < count else NEVER
+            follow(ready, count, come)
+            outs[q].pushed += count
+    now.number += count
+    now.cycle += count
+
 
 ROWS = 128
 """The most firings that are timed together."""

@@ -3,9 +3,17 @@
 Numbers of tokens and of firings count from the beginning of the run. What is known of the tokens of a channel
 lies in rows, in each of which word n belongs to token n; a record holds the address that word 0 would have,
 though only the words that are still needed exist. Rows of an actor have a word for each of its firings.
+
+The memories of an actor, by the addresses in its record.
 """
 
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
 from samhw.sim.machine_code import UNKNOWN, Record, words_at
+from samhw.sim.step import Memory
 
 __all__ = [
     "NEVER",
@@ -13,8 +21,10 @@ __all__ = [
     "ActorRecord",
     "ChannelRecord",
     "GraphRecord",
+    "array_of",
     "input_channel",
     "output_channel",
+    "stores_of",
 ]
 
 NEVER = 1 << 62
@@ -235,3 +245,28 @@ class GraphRecord(Record):
     accesses: int
     """Address of the addresses of accesses to it, in the order of ports."""
     access_count: int
+
+
+def array_of(store: object) -> NDArray[np.int64]:
+    """The words of a store of a worker, as an array that shares them if somebody may write them.
+
+    Those of a list are copied: it is an extent or the tokens of a source.
+    """
+    return np.asarray(store) if isinstance(store, memoryview) else np.array(store, np.int64)
+
+
+def stores_of(count: int) -> Callable[[int], Memory]:
+    """The function that gives an actor's memories, whose addresses and sizes lie at an address."""
+    if count == 0:
+
+        def nothing(address: int) -> Memory:
+            return ()
+
+        return nothing
+    before = stores_of(count - 1)
+
+    def stored(address: int) -> Memory:
+        place = words_at(address, 2 * count)
+        return (*before(address), words_at(place[2 * count - 2], place[2 * count - 1]))
+
+    return stored

@@ -8,9 +8,8 @@ assumed, rows have NEVER for them. Whoever was timed with a cycle that changes i
 
 from collections.abc import Callable
 
-from samhw.sim.compiled.firings_in_a_row import FEW, MANY, fire_at_once, in_a_row
-from samhw.sim.compiled.gate import passes_gate
-from samhw.sim.compiled.many_firings import CALM, ENDED
+from samhw.sim.compiled.actor_shapes import TimerShape, passes_gate
+from samhw.sim.compiled.many_firings import CALM, ENDED, FEW, MANY, fire_at_once, in_a_row
 from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.compiled.off_chip.serving import bring_data
 from samhw.sim.compiled.off_chip.waiting import count_late, note_asked, wait_for_places
@@ -29,7 +28,6 @@ from samhw.sim.compiled.points import (
 )
 from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord, input_channel, output_channel
 from samhw.sim.compiled.rows import differ, follow
-from samhw.sim.compiled.shapes import TimerShape
 from samhw.sim.compiled.turns import begin_turn, end_turn, known_slots, known_tokens
 from samhw.sim.machine_code import UNKNOWN, call, words_at
 

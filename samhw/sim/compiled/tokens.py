@@ -1,11 +1,37 @@
-"""What tokens add to the statistics of a channel."""
+"""A token as it lies in the row of its channel: one word, with the payload above the kind; and what tokens
+add to the statistics of a channel."""
 
-from samhw.sim.compiled.packing import kind_of
+from typing import Any
+
 from samhw.sim.compiled.records import ChannelRecord
 from samhw.sim.compiled.rows import exceeds, total_difference
 from samhw.sim.machine_code import apart, words_at
 
-__all__ = ["count_passed", "count_taken", "end_tokens"]
+__all__ = ["count_passed", "count_taken", "end_tokens", "kind_of", "packed", "payload_of", "unpacked"]
+
+KIND_BITS = 2
+KINDS = (1 << KIND_BITS) - 1
+
+
+def packed(kind: int, payload: int) -> int:
+    """The word of a token."""
+    return payload << KIND_BITS | kind
+
+
+def kind_of(token: Any) -> Any:
+    """The kind of a token, by its word."""
+    return token & KINDS
+
+
+def payload_of(token: int) -> int:
+    """The payload of a token, by its word."""
+    return token >> KIND_BITS
+
+
+def unpacked(token: int) -> tuple[int, int]:
+    """The kind and the payload of a token, by its word; of a token outside of machine code."""
+    return kind_of(token), payload_of(token)
+
 
 PART_BITS = 16
 """Tokens of a phase are counted by kind in the four parts of one word."""

@@ -1,11 +1,10 @@
 """Functions of words in a small subset of Python, as machine code that is made in milliseconds by LLVM."""
 
+from samhw.sim.machine_code.code_cache import address_of, prepare
+from samhw.sim.machine_code.expression_values import Untranslatable
 from samhw.sim.machine_code.fingerprint import function_key
 from samhw.sim.machine_code.intrinsics import UNKNOWN, apart, call, local_words, real_of, word_of, words_at
-from samhw.sim.machine_code.library import address_of, prepare
-from samhw.sim.machine_code.record import Record
-from samhw.sim.machine_code.table import Table
-from samhw.sim.machine_code.values import Untranslatable
+from samhw.sim.machine_code.record import Record, Table
 
 __all__ = [
     "UNKNOWN",

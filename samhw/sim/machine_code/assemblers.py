@@ -14,7 +14,7 @@ from contextlib import suppress
 from threading import Thread, Timer
 from typing import NamedTuple
 
-from samhw.sim.machine_code.machine import assemble
+from samhw.sim.machine_code.native import assemble
 
 __all__ = ["ModuleText", "assemble_all"]
 

@@ -7,9 +7,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from samhw.sim.machine_code import intrinsics
-from samhw.sim.machine_code.expressions import Expressions
-from samhw.sim.machine_code.record import Record
-from samhw.sim.machine_code.values import (
+from samhw.sim.machine_code.expression_values import (
     Named,
     Real,
     Untranslatable,
@@ -19,6 +17,8 @@ from samhw.sim.machine_code.values import (
     is_named_tuple,
     operand,
 )
+from samhw.sim.machine_code.expressions import Expressions
+from samhw.sim.machine_code.record import Record
 
 __all__ = ["Calls"]
 

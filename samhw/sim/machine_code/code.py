@@ -1,6 +1,6 @@
 """LLVM's text while it is written: a module, and the instructions, labels and variables of a function."""
 
-from samhw.sim.machine_code.values import Computed, Flag, Real, Word, Words, operand
+from samhw.sim.machine_code.expression_values import Computed, Flag, Real, Word, Words, operand
 
 __all__ = ["Code", "Module"]
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from samhw.sim.machine_code.code import Code, Module
-from samhw.sim.machine_code.record import Record
-from samhw.sim.machine_code.values import (
+from samhw.sim.machine_code.expression_values import (
     Computed,
     Flag,
     Named,
@@ -24,6 +23,7 @@ from samhw.sim.machine_code.values import (
     is_named_tuple,
     operand,
 )
+from samhw.sim.machine_code.record import Record
 
 __all__ = ["Expressions"]
 

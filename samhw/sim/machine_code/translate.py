@@ -14,9 +14,7 @@ from typing import Any
 
 from samhw.sim.machine_code.calls import Calls
 from samhw.sim.machine_code.code import Code, Module
-from samhw.sim.machine_code.fingerprint import fingerprint
-from samhw.sim.machine_code.source import definition_of, outer_values
-from samhw.sim.machine_code.values import (
+from samhw.sim.machine_code.expression_values import (
     Computed,
     Flag,
     Named,
@@ -28,6 +26,7 @@ from samhw.sim.machine_code.values import (
     Words,
     operand,
 )
+from samhw.sim.machine_code.fingerprint import definition_of, fingerprint, outer_values
 
 __all__ = ["translate"]
 

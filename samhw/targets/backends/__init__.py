@@ -1,10 +1,19 @@
 """What `--backend` and `--target` name: it runs compiled programs on data, and writes builds of them."""
 
-from samhw.targets.backends.backend import Backend, Execution, RegionRun, RunResult, Target
-from samhw.targets.backends.build import DERIVED, build
-from samhw.targets.backends.host_run import HostRun
-from samhw.targets.backends.registry import BACKENDS, MODEL, RTL, find_backend, find_target, is_board, targets
-from samhw.targets.backends.run import check_options, run
+from samhw.targets.backends.backend import Backend, Execution, HostRun, RegionRun, RunResult, Target
+from samhw.targets.backends.registry import (
+    BACKENDS,
+    DERIVED,
+    MODEL,
+    RTL,
+    build,
+    check_options,
+    find_backend,
+    find_target,
+    is_board,
+    run,
+    targets,
+)
 from samhw.targets.backends.sim import off_chip_tensors
 
 __all__ = [

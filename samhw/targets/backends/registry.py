@@ -1,27 +1,35 @@
-"""The backends, and what else writes builds. Each is a file beside this one, and a line here."""
+"""The backends, and what else writes builds, each a line here; and what runs or builds a compiled program
+with one of them."""
 
 from collections.abc import Mapping
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
+from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.targets.backends.backend import Backend, Target
-from samhw.targets.backends.board import BoardBackend
-from samhw.targets.backends.cxxrtl import CxxrtlBackend
+from samhw.files import new_directory
+from samhw.targets.backends.backend import Backend, RunResult, Target
+from samhw.targets.backends.board_backend import BoardBackend
 from samhw.targets.backends.hls import HlsBackend
-from samhw.targets.backends.icarus import IcarusBackend
+from samhw.targets.backends.rtl import CxxrtlBackend, IcarusBackend, VerilatorBackend
 from samhw.targets.backends.sim import SimulatorBackend
-from samhw.targets.backends.verilator import VerilatorBackend
 from samhw.targets.backends.verilog import VerilogTarget
 from samhw.targets.boards import board_file, board_names, is_board_file
+from samhw.targets.running.inputs import inputs_of
+from samhw.tensors import Tensor
 
 __all__ = [
     "BACKENDS",
     "BUILDERS",
+    "DERIVED",
     "MODEL",
     "RTL",
+    "build",
+    "check_options",
     "find_backend",
     "find_target",
     "is_board",
+    "run",
     "targets",
 ]
 
@@ -81,3 +89,71 @@ def _find(what: str, known: Mapping[str, T], name: str) -> T:
     if name not in known:
         raise InputError(f"There is no {what} '{name}'; choose one of {', '.join(known)}, or board:FILE.py.")
     return known[name]
+
+
+def run(
+    compiled: Compiled, tensors: Mapping[str, Tensor], backend: Backend | str = MODEL, **options: Any
+) -> RunResult:
+    """Loads the tensors, runs, and reads the results back.
+
+    Args:
+        backend: what runs it, or its name: by default the simulator.
+        options: of the backend's own `execute`.
+
+    Raises:
+        InputError: for data that does not fit the build, or a backend that is not there.
+        RunError: for a run that ends with an error.
+    """
+    return check_options(backend, **options).run(compiled, tensors, **options)
+
+
+def check_options(backend: Backend | str, **options: Any) -> Backend:
+    """The backend, which takes an off-chip memory and a wave if they are among the options; raises
+    `InputError` if it does not, or is not there."""
+    chosen = find_backend(backend) if isinstance(backend, str) else backend
+    if options.get("memory") is not None and not chosen.takes_memory:
+        raise InputError(
+            f"Off-chip memory is predicted by the simulator, and what the backend '{chosen.name}' runs has "
+            "its tensors on chip; leave out the one or the other."
+        )
+    if options.get("wave") is not None and not chosen.records_waves:
+        raise InputError(
+            f"A wave has the signals of the RTL, which the backend '{chosen.name}' does not record; choose "
+            f"the backend '{RTL.name}', or leave it out."
+        )
+    return chosen
+
+
+DERIVED = "derived.txt"
+"""The file with the inputs that the user does not have, and how each is made of those that the user has; and
+with the results that are put together of what the design stores."""
+
+
+def build(
+    compiled: Compiled,
+    target: Target | str,
+    directory: Path,
+    tensors: Mapping[str, Tensor] | None = None,
+    **settings: Any,
+) -> list[Path]:
+    """Writes a build and returns its files; which ones, `build` of the target says.
+
+    Args:
+        target: what writes it, or its name.
+        tensors: data that the build is to have beside it, if the target's builds carry any.
+        settings: of the target's own `build`.
+
+    Raises:
+        InputError: if the directory is there and not empty, or cannot be written, or for a target that is
+            not there.
+    """
+    writer = find_target(target) if isinstance(target, str) else target
+    with new_directory(directory) as staging:
+        inputs = None if tensors is None or not writer.carries_data else inputs_of(compiled, tensors)
+        writer.build(compiled, staging, inputs, **settings)
+        lines = [f"{name}: {recipe}\n" for name, recipe in compiled.recipes.items()]
+        lines += [f"{name}: all entries of {', '.join(parts)}\n" for name, parts in compiled.joined.items()]
+        lines = [f"{line}\n" for line in compiled.order_lines] + lines
+        if lines:
+            (staging / DERIVED).write_text("".join(lines), encoding="utf-8")
+    return sorted(p for p in directory.rglob("*") if p.is_file())

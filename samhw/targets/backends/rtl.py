@@ -1,22 +1,26 @@
-"""What the simulators of the RTL have in common: each has a program that takes commands from a host."""
+"""The simulators of the RTL as backends: each has a program that takes commands from a host. Verilator and
+Icarus run the generated Verilog, Icarus by the rules of SystemVerilog, with unknown bits; CXXRTL runs the
+netlist, without a Verilog writer."""
 
 import logging
+import shutil
 import time
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from samhw.compiler import Compiled
+from samhw.errors import InputError
 from samhw.graph import AddressMap, MemoryRole
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import write_graph
-from samhw.targets.building.program import BuiltProgram
-from samhw.targets.building.verilog import NAME, write_address_map
+from samhw.targets.building.build_cache import BuiltProgram
+from samhw.targets.building.elaborate import NAME, write_address_map
 from samhw.targets.running.inputs import Inputs
 
-__all__ = ["BESIDE", "ProgramBackend", "RtlBackend"]
+__all__ = ["CxxrtlBackend", "IcarusBackend", "VerilatorBackend"]
 
 _log = logging.getLogger(__name__)
 
@@ -60,12 +64,15 @@ class RtlBackend(Backend):
 class ProgramBackend(RtlBackend):
     """A simulator that only runs: it records nothing and stalls nothing."""
 
+    files: ClassVar[tuple[str, ...]]
+    """What a build needs of the folder in which the program has been made."""
+
     @abstractmethod
     def make(self, compiled: Compiled) -> BuiltProgram:
         """Builds the program, or takes it from the build cache."""
 
     def execute(self, compiled: Compiled, inputs: Inputs, *arguments: Any, **options: Any) -> Execution:
-        from samhw.targets.running.harness import Harness
+        from samhw.targets.running.port import Harness
         from samhw.targets.running.session import PortSession
 
         start = time.perf_counter()
@@ -76,6 +83,11 @@ class ProgramBackend(RtlBackend):
             found = session.run(*inputs, buffers=True)
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
+
+    def write_program(self, compiled: Compiled, directory: Path) -> None:
+        made = self.make(compiled).path
+        for name in self.files:
+            shutil.copy2(made.with_name(name), directory)
 
 
 def _write_data(compiled: Compiled, inputs: Inputs, directory: Path) -> None:
@@ -97,3 +109,80 @@ def _write_data(compiled: Compiled, inputs: Inputs, directory: Path) -> None:
             window = addresses.windows[memory.name]
             commands.append(f"read-file {window.base} {window.words} results/{memory.name}.bin")
     (directory / "run.txt").write_text("\n".join(commands) + "\n", encoding="utf-8")
+
+
+class VerilatorBackend(RtlBackend):
+    """The RTL, run by Verilator; needs a C++ compiler."""
+
+    name = "verilator"
+    target = "verilator"
+    label = "RTL"
+    records_waves = True
+    key_files: ClassVar[dict[str, str]] = {"simulate": "the RTL as a program, built by Verilator"} | BESIDE
+
+    def execute(self, compiled: Compiled, inputs: Inputs, *, wave: Path | None = None) -> Execution:
+        """As for `Backend`.
+
+        Args:
+            wave: a file (.fst or .vcd) that records every signal.
+        """
+        # Imported here, since the simulator needs neither Amaranth nor a compiler.
+        from samhw.targets.running.driver import VerilatedDesign
+
+        start = time.perf_counter()
+        rtl = VerilatedDesign.build(compiled.design, compiled.arch, wave=_wave_format(wave))
+        built = time.perf_counter()
+        _log.debug("running the RTL")
+        found = rtl.run(*inputs, wave=wave, buffers=True)
+        seconds = time.perf_counter() - built
+        return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
+
+    def write_program(self, compiled: Compiled, directory: Path) -> None:
+        from samhw.targets.running.driver import VerilatedDesign
+
+        VerilatedDesign.build(compiled.design, compiled.arch, optimise=True).copy_to(directory)
+
+
+def _wave_format(wave: Path | None) -> Literal["fst", "vcd"] | None:
+    match wave.suffix if wave else None:
+        case None:
+            return None
+        case ".fst":
+            return "fst"
+        case ".vcd":
+            return "vcd"
+    raise InputError(f"{wave} is no waveform file; give it the suffix .fst or .vcd.")
+
+
+class IcarusBackend(ProgramBackend):
+    """The Verilog, run by Icarus Verilog; needs the system's package `iverilog`."""
+
+    name = "icarus"
+    target = "icarus"
+    label = "Icarus"
+    files = ("simulate", "simulate.vvp", "harness.v")
+    key_files: ClassVar[dict[str, str]] = {
+        "simulate": "starts simulate.vvp, the RTL with its harness, compiled by Icarus Verilog"
+    } | BESIDE
+
+    def make(self, compiled: Compiled) -> BuiltProgram:
+        from samhw.targets.building.simulators import build_icarus
+
+        return build_icarus(compiled.design, compiled.arch)
+
+
+class CxxrtlBackend(ProgramBackend):
+    """The netlist, run by Yosys's CXXRTL; needs a C++ compiler."""
+
+    name = "cxxrtl"
+    target = "cxxrtl"
+    label = "CXXRTL"
+    files = ("simulate", "design.cpp")
+    key_files: ClassVar[dict[str, str]] = {
+        "simulate": "the netlist as a program, built by CXXRTL; its C++ is design.cpp"
+    } | BESIDE
+
+    def make(self, compiled: Compiled) -> BuiltProgram:
+        from samhw.targets.building.simulators import build_cxxrtl
+
+        return build_cxxrtl(compiled.design, compiled.arch)

@@ -7,8 +7,8 @@ from samhw.compiler import Compiled
 from samhw.graph import AddressMap, MemoryRole
 from samhw.targets.backends.backend import Target
 from samhw.targets.backends.sim import SimulatorBackend, write_graph
+from samhw.targets.building.elaborate import NAME, write_address_map, write_verilog
 from samhw.targets.building.project import BenchRun, write_project
-from samhw.targets.building.verilog import NAME, write_address_map, write_verilog
 from samhw.targets.running.inputs import Inputs
 
 __all__ = ["VerilogTarget"]

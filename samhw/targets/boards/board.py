@@ -1,7 +1,10 @@
-"""What a board is to samhw, and the whole of what is configured into it."""
+"""What a board is to samhw, and the whole of what is configured into it; boards with FPGAs of one family, and
+boards from their files."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +17,55 @@ from amaranth.hdl import (
     Module,
     ResetSignal,
     Signal,
+    Value,
     ValueLike,
 )
 from amaranth.lib import io, wiring
 from amaranth.lib.cdc import ResetSynchronizer
 
 from samhw.cost import Device
+from samhw.errors import InputError
 from samhw.rtl import Top
 from samhw.rtl.host_port import AxiLiteSignature
 from samhw.rtl.link import LinkMaster, bit_period
-from samhw.targets.boards.family import Family
+from samhw.script import Script
+from samhw.targets.boards import board_file
 
-__all__ = ["Board", "BoardTop"]
+__all__ = ["CELLS", "Board", "BoardTop", "Family", "Settings", "find_board", "read_board"]
+
+CELLS = Path(__file__).parent / "cells"
+"""Models of the cells of FPGAs, in Verilog, for emulation."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What makes a frequency: parameters of the PLL's cell."""
+
+    frequency: float
+    parameters: Mapping[str, float]
+
+
+class Family(ABC):
+    """A family of FPGAs.
+
+    Attributes:
+        block_bits: of a block memory, as `Device` counts them.
+        cells: models of those of its cells that board tops use.
+        bitstreams: its bitstreams are made by tools that pip installs.
+    """
+
+    block_bits: int
+    cells: Path
+    bitstreams: bool
+
+    @abstractmethod
+    def settings(self, source: float, wanted: float) -> Settings:
+        """How a PLL makes, of `source` Hz, the greatest frequency up to `wanted`; raises `InputError` if it
+        makes none."""
+
+    @abstractmethod
+    def pll(self, settings: Settings, source: Value, clock: Value, locked: Value) -> Elaboratable:
+        """The PLL: drives `clock` and, when that is steady, `locked`."""
 
 
 @dataclass(frozen=True)
@@ -133,3 +173,25 @@ class BoardTop(Elaboratable):
                 led = platform.request("led", number, dir="-")
                 m.submodules[f"led{number}_pin"] = pin = io.Buffer("o", led)
                 m.d.comb += pin.o.eq(light)
+
+
+def find_board(name: str) -> Board:
+    """The board of a name, or of a user's own file.
+
+    Raises `InputError` if there is none, and for a file that does not describe one.
+    """
+    return read_board(board_file(name).resolve())
+
+
+@cache
+def read_board(path: Path) -> Board:
+    """The `BOARD` that a file describes. The file is run (`Script`).
+
+    Raises `InputError` as `find_board` does.
+    """
+    found = Script(str(path)).objects().get("BOARD")
+    if not isinstance(found, Board):
+        raise InputError(
+            f"The file {path} describes no board; give it a line BOARD = Board(..), as boards/ulx3s.py has."
+        )
+    return replace(found, file=path)

@@ -5,7 +5,7 @@ from amaranth.vendor import LatticeECP5Platform
 
 from samhw.cost import find_device
 from samhw.errors import InputError
-from samhw.targets.boards.family import CELLS, Family, Settings
+from samhw.targets.boards.board import CELLS, Family, Settings
 
 __all__ = ["ECP5", "LFE5UM5G_45F", "LFE5U_85F", "place_options", "pll_words"]
 

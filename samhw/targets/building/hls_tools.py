@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from samhw.errors import InputError, RunError
-from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.build_cache import cached, digest
 from samhw.targets.building.cpp_compiler import CppCompiler, find_cpp_compiler
 
 __all__ = ["FLAGS", "OPTIMISED", "ap_headers", "compile_cpp"]

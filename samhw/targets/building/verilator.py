@@ -20,10 +20,9 @@ from typing import Literal
 
 from samhw.errors import InputError, RunError
 from samhw.processes import in_threads, run
-from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.build_cache import BuiltProgram, built, cached, digest
 from samhw.targets.building.cpp_compiler import CppCompiler, find_cpp_compiler
-from samhw.targets.building.glue import TEMPLATES
-from samhw.targets.building.program import BuiltProgram, built
+from samhw.targets.building.simulators import TEMPLATES
 from samhw.targets.building.tools import Verilator, find_verilator
 
 __all__ = ["Wave", "build_program"]

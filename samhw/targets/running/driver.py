@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.errors import InputError
 from samhw.graph import Arch, Design
 from samhw.graph.address_map import AddressMap
+from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import generate_verilog
-from samhw.targets.building.glue import glue
-from samhw.targets.building.program import BuiltProgram
+from samhw.targets.building.simulators import glue
 from samhw.targets.building.verilator import Wave, build_program
-from samhw.targets.running.harness import Harness
-from samhw.targets.running.port import Trace
+from samhw.targets.running.port import Harness, Trace
 from samhw.targets.running.session import LIMIT, HardwareResult, PortSession, check_data
 
 __all__ = ["VerilatedDesign", "VerilatedSession"]

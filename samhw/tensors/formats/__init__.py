@@ -5,7 +5,6 @@ all that there is to know of one way to store a level, in `samhw/tensors/formats
 nothing of tensors and graphs."""
 
 from samhw.tensors.formats.format import Format
-from samhw.tensors.formats.level import LevelNode, LevelType, StoredLevel
-from samhw.tensors.formats.registry import level_type, level_types
+from samhw.tensors.formats.level import LevelNode, LevelType, StoredLevel, level_type, level_types
 
 __all__ = ["Format", "LevelNode", "LevelType", "StoredLevel", "level_type", "level_types"]

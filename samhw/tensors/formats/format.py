@@ -7,11 +7,10 @@ from functools import lru_cache
 from itertools import takewhile
 
 from samhw.errors import InputError
-from samhw.tensors.formats.level import LevelType
+from samhw.tensors.formats.level import LevelType, level_type, level_types
 from samhw.tensors.formats.levels.compressed import Compressed
 from samhw.tensors.formats.levels.dense import Dense
 from samhw.tensors.formats.levels.singleton import Singleton
-from samhw.tensors.formats.registry import level_type, level_types
 
 __all__ = ["Format"]
 

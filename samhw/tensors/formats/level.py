@@ -1,17 +1,35 @@
-"""What a level type is, and a stored level: a type's room is its file in `samhw/tensors/formats/levels`."""
+"""What a level type is, and a stored level. A type's room is its file in `samhw/tensors/formats/levels`: the
+types are found there by name, and there is no list to add to."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from importlib import import_module
 from itertools import takewhile
+from pkgutil import iter_modules
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from samhw.errors import InputError
+from samhw.tensors.formats import levels
 from samhw.tensors.formats.arrays import IntArray
 
-__all__ = ["Arrays", "Below", "Bools", "LevelNode", "LevelType", "Packing", "Rows", "StoredLevel"]
+__all__ = [
+    "Arrays",
+    "Below",
+    "Bools",
+    "LevelNode",
+    "LevelType",
+    "Packing",
+    "Rows",
+    "StoredLevel",
+    "level_type",
+    "level_types",
+]
 
 Arrays: TypeAlias = Mapping[str, IntArray]
 Bools: TypeAlias = npt.NDArray[np.bool_]
@@ -239,3 +257,36 @@ class LevelType(ABC):
             take: reads this many of the first words of an array.
         """
         raise TypeError(f"no region writes {self} levels")
+
+
+_TEXT = re.compile(r"(\w+)(?:\(\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*\))?")
+
+
+@cache
+def level_types() -> Mapping[str, type[LevelType]]:
+    """All of them by their names, in alphabetical order of their files."""
+    modules = [import_module(f"{levels.__name__}.{found.name}") for found in iter_modules(levels.__path__)]
+    types = [
+        thing
+        for module in sorted(modules, key=lambda module: module.__name__)
+        for thing in vars(module).values()
+        if isinstance(thing, type) and issubclass(thing, LevelType) and thing.__module__ == module.__name__
+    ]
+    return {type.name: type for type in types}
+
+
+def level_type(text: str) -> LevelType:
+    """The level type that a text names, such as ``dense`` or ``ell(4)``.
+
+    Raises
+    ------
+    InputError
+        When the text names none.
+    """
+    parts = _TEXT.fullmatch(text)
+    found = level_types().get(parts[1]) if parts else None
+    numbers = [int(number) for number in parts[2].split(",")] if parts and parts[2] else []
+    if found is None or len(numbers) != (len(fields(found)) if is_dataclass(found) else 0):
+        known = ", ".join(type.notation or name for name, type in level_types().items())
+        raise InputError(f"unknown level type {text!r}: use {known}")
+    return found(*numbers)

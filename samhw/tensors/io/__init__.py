@@ -1,8 +1,8 @@
 """Tensors in files: Matrix Market, FROSTT, NumPy archives, and the SAM project's directories."""
 
-from samhw.tensors.io.archive import is_archive, read_tensors, write_tensors
 from samhw.tensors.io.dataset import is_dataset, read_dataset
-from samhw.tensors.io.files import read_tensor, write_tensor
+from samhw.tensors.io.file_formats import read_tensor, write_tensor
+from samhw.tensors.io.npz import is_archive, read_tensors, write_tensors
 
 __all__ = [
     "is_archive",

@@ -1,16 +1,15 @@
 """A row that is about to be entered, for tests of what lowers it."""
 
 from samhw.compiler.einsum import Einsum, Intermediate, View
+from samhw.compiler.fusion_table import Feed, PlannedNode, PlannedOutput
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.bundles import Bundles
-from samhw.compiler.lowering.goal import Goal
 from samhw.compiler.lowering.joiners import StreamJoiner
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting
 from samhw.compiler.lowering.row import OpenRow
-from samhw.compiler.lowering.row_end import RowEnd
+from samhw.compiler.lowering.row_end import Goal, RowEnd
 from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import RowStream, ValueStream
-from samhw.compiler.table import Feed, PlannedNode, PlannedOutput
 from samhw.graph.numerics import Integer
 from samhw.names import Names
 from samhw.tensors.formats import LevelType, level_type

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from samhw.compiler.einsum import MUL, Apply, Einsum, Intermediate
+from samhw.compiler.fusion_table import Feed, PlannedNode
 from samhw.compiler.lowering.advance import advance
 from samhw.compiler.lowering.space import RowStream, ValueStream
-from samhw.compiler.table import Feed, PlannedNode
 from samhw.errors import ScheduleError
 from tests.compiler.lowering.row import A, D, Row, kind, view
 

@@ -5,9 +5,9 @@ from itertools import product
 
 import pytest
 
+from samhw.compiler.fusion_table import PlannedNode
 from samhw.compiler.lowering.lockstep import Bundle, Meeting, OperandStream, Payloads
 from samhw.compiler.lowering.space import FULL, CrdDomain
-from samhw.compiler.table import PlannedNode
 from samhw.errors import ScheduleError
 from tests.compiler.lowering.document import table
 from tests.compiler.lowering.row import DENSE, A, B, Row, X, made, partial_leader, view

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from samhw.compiler.einsum import CONCAT, EVERYWHERE, MASK, MUL, Apply, Einsum, Number
+from samhw.compiler.fusion_table import PlannedNode
+from samhw.compiler.lowering.bundles import Rule, roles
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep
-from samhw.compiler.lowering.roles import Rule, roles
-from samhw.compiler.table import PlannedNode
 from tests.compiler.lowering.document import table
 from tests.compiler.lowering.row import DENSE, A, B, Row, view
 

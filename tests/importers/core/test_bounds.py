@@ -1,7 +1,7 @@
 """What one statement of hardware takes."""
 
 from samhw.graph.spec import base
-from samhw.importers.core import bounds
+from samhw.importers.core import draft as bounds
 
 
 def test_the_bounds_are_those_of_the_hardware():

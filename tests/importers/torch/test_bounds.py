@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import samhw.torch
-from samhw.importers.core import bounds
+from samhw.importers.core import draft as bounds
 from tests.importers.torch.agree import agree
 
 

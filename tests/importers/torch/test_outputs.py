@@ -10,7 +10,7 @@ from torch import nn
 import samhw
 import samhw.torch
 from samhw.app.checking import check
-from samhw.compiler import design as compiler
+from samhw.compiler import program_to_design as compiler
 from samhw.errors import RunError
 
 LEVELS = (None, "module", "full", "partial", "kinds", "auto")

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 import samhw.torch
 from samhw.errors import InputError
-from samhw.importers.core import deep
+from samhw.importers.core import rewrites
 from tests.importers.torch.agree import agree
 from tests.importers.torch.drawn import random_module
 from tests.importers.torch.view_chains import view_chain
@@ -147,7 +147,7 @@ def test_an_empty_result_is_refused():
 @pytest.mark.parametrize("kind", [random_module, view_chain])
 def test_statements_without_many_loops(kind: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """With few levels, a good part of the statements is computed of reshaped copies."""
-    monkeypatch.setattr(deep, "DEEPEST", 4)
+    monkeypatch.setattr(rewrites, "DEEPEST", 4)
     merged = 0
     for seed in range(COUNT // 5):
         module, arguments = kind(seed)

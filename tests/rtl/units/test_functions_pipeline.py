@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from amaranth.hdl import Value
 
-from samhw.graph.numerics.fixed_format import FixedFormat
+from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.rtl.units.functions.pipeline import Pipeline, PipelinedUnit
 from tests.rtl.units.harness import run_unit
 

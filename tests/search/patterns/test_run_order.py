@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from samhw.choices.fuse.regions import in_sequence
+from samhw.choices.fuse.asked_regions import in_sequence
 from samhw.compiler.search.patterns import StatementPattern, call, find_patterns
-from samhw.compiler.search.patterns.run_order import RunOrder
-from samhw.compiler.search.patterns.shapes import anything
+from samhw.compiler.search.patterns.expression_shapes import anything
+from samhw.compiler.search.patterns.matching import RunOrder
 from samhw.lang import Access, Program, Statement, accesses, parse
 
 

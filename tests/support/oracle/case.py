@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from samhw.app.workload import Workload, compile_workload
-from samhw.choices.fuse.words import FUSION_LEVELS
+from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.errors import InputError, ScheduleError

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from samhw.lang import Program
 from samhw.lang.brackets import Product, definitions, products_of
-from samhw.lang.brackets.notation import Group, Leaf, Node, Quantity, Total
+from samhw.lang.brackets.bracket_text import Group, Leaf, Node, Quantity, Total
 from samhw.lang.brackets.products import is_sum
 
 __all__ = ["brackets"]

@@ -6,10 +6,10 @@ from math import prod
 from hypothesis import strategies as st
 
 from samhw.lang import functions as f
-from samhw.lang.build import Index
 from samhw.lang.declaration import TensorDecl
 from samhw.lang.expr import Access, Call, Expr
 from samhw.lang.program import Program
+from samhw.lang.python_form import Index
 from samhw.lang.statement import Region, Statement
 from samhw.tensors import Format
 

@@ -8,17 +8,16 @@
 [('m', 'D')]
 """
 
-from samhw.compiler.search.patterns.built_in import BUILT_IN
-from samhw.compiler.search.patterns.load import with_own_patterns
-from samhw.compiler.search.patterns.partition import (
+from samhw.compiler.search.patterns.built_in import BUILT_IN, with_own_patterns
+from samhw.compiler.search.patterns.expression_shapes import Shape, access, call, either, reduced, where
+from samhw.compiler.search.patterns.expression_shapes import anything as any
+from samhw.compiler.search.patterns.matching import (
     Match,
     PatternMatches,
     Refused,
     StatementPattern,
     find_patterns,
 )
-from samhw.compiler.search.patterns.shapes import Shape, access, call, either, reduced, where
-from samhw.compiler.search.patterns.shapes import anything as any
 
 __all__ = [
     "BUILT_IN",

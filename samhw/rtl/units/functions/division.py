@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-from samhw.graph.numerics.fixed_format import FixedFormat
+from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float_format import FloatFormat
 from samhw.rtl.units.float_parts import choose, unpack
 from samhw.rtl.units.functions.digits import divide_integers

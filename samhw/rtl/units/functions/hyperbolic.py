@@ -2,8 +2,8 @@
 
 from amaranth.hdl import Cat, Mux, Value
 
+from samhw.graph.numerics.exponential import tanh_table
 from samhw.graph.numerics.float_format import FloatFormat
-from samhw.graph.numerics.hyperbolic import tanh_table
 from samhw.rtl.units.float_parts import choose, unpack
 from samhw.rtl.units.functions.locate import locate
 from samhw.rtl.units.functions.piecewise import evaluate

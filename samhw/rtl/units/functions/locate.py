@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Const, Mux, Signal
 from amaranth.lib import data
 
 from samhw.graph.numerics.float_format import FloatFormat
-from samhw.graph.numerics.working import working
+from samhw.graph.numerics.piecewise import working
 from samhw.rtl.units.functions.pipeline import Pipeline
 
 __all__ = ["locate"]

@@ -5,7 +5,7 @@ from amaranth.hdl import Cat, Const, Mux, Value
 from samhw.graph.numerics.exponential import LN_2
 from samhw.graph.numerics.float_format import FloatFormat
 from samhw.graph.numerics.logarithm import log_table
-from samhw.graph.numerics.working import constant, working
+from samhw.graph.numerics.piecewise import constant, working
 from samhw.rtl.units.float_parts import choose, unpack
 from samhw.rtl.units.functions.piecewise import evaluate
 from samhw.rtl.units.functions.pipeline import Pipeline

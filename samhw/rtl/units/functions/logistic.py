@@ -4,8 +4,8 @@ from amaranth.hdl import Const, Mux, Signal, Value
 from amaranth.lib import data
 
 from samhw.graph.numerics.float_format import FloatFormat
+from samhw.graph.numerics.piecewise import working
 from samhw.graph.numerics.reciprocal import reciprocal_table
-from samhw.graph.numerics.working import working
 from samhw.rtl.units.float_parts import choose, unpack
 from samhw.rtl.units.functions.exponential import exp2, times_log2_e
 from samhw.rtl.units.functions.piecewise import evaluate

@@ -7,7 +7,7 @@ from copy import copy
 from amaranth.hdl import Elaboratable, Module, Signal, Value
 from amaranth.lib import data
 
-from samhw.graph.numerics.fixed_format import FixedFormat
+from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float_format import FloatFormat
 from samhw.rtl.units.float_parts import round_integer, round_significand
 from samhw.rtl.units.multiplier import multiply, multiply_registers

@@ -3,8 +3,8 @@
 from amaranth.hdl import Const, Mux, Value
 
 from samhw.graph.numerics.float_format import FloatFormat
+from samhw.graph.numerics.piecewise import working
 from samhw.graph.numerics.reciprocal import reciprocal_table, root_table
-from samhw.graph.numerics.working import working
 from samhw.rtl.units.float_parts import choose, unpack
 from samhw.rtl.units.functions.piecewise import evaluate
 from samhw.rtl.units.functions.pipeline import Pipeline

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.sim.compiled.functions import lines_addresses
+from samhw.sim.compiled.engine_code import lines_addresses
 from samhw.sim.compiled.off_chip.records import AccessRecord, PortRecord
 from samhw.sim.compiled.records import NEVER
 from samhw.sim.dram import least_cycles

@@ -1,26 +1,77 @@
-"""Bitstreams from netlists, with the tools that pip installs (the extra `fpga`)."""
+"""Bitstreams from netlists, with the tools that pip installs (the extra `fpga`).
+
+A design that is placed and routed gets another clock without being placed again: what depends on the clock
+are the settings of the PLL and the length of a bit on the line, which are numbers in the bitstream.
+"""
 
 import gzip
 import importlib.metadata
 import json
 import logging
+import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from samhw.cost import Use
 from samhw.errors import InputError, RunError
+from samhw.rtl.link import ROM_WIDTH, bit_period, rom_contents
 from samhw.rtl.memories import TENSOR
-from samhw.targets.boards.ecp5 import place_options
-from samhw.targets.building.boards.clock import with_clock
-from samhw.targets.building.boards.netlist import TOP, BoardDesign
+from samhw.targets.boards.board import Board
+from samhw.targets.boards.ecp5 import place_options, pll_words
+from samhw.targets.building.boards.board_tools import run_tool
+from samhw.targets.building.boards.netlist import TOP, WORDS, BoardDesign, check_size, use_of
 from samhw.targets.building.boards.own_registers import use_own_registers
-from samhw.targets.building.boards.size import WORDS, check_size, use_of
-from samhw.targets.building.boards.tools import run_tool
-from samhw.targets.building.cache import cached, digest
+from samhw.targets.building.build_cache import cached, digest
 
-__all__ = ["IN_BLOCKS", "SYNTHESIS", "Bitstream", "finish_netlist", "make_bitstream", "synthesise"]
+__all__ = [
+    "IN_BLOCKS",
+    "SYNTHESIS",
+    "Bitstream",
+    "finish_netlist",
+    "make_bitstream",
+    "synthesise",
+    "with_clock",
+]
+
+_NINE = 9
+"""Bits of a word in the text of a block memory, of which a line has eight."""
+
+
+def with_clock(text: str, board: Board, baud: int, before: float, after: float) -> str:
+    """The text of a bitstream (of Project Trellis, as nextpnr writes it) with another clock.
+
+    Args:
+        before, after: frequencies in Hz that the PLL makes.
+
+    Raises:
+        InputError: if the clock cannot serve the baud rate.
+    """
+    source = board.input_clock
+    old, new = (pll_words(board.family.settings(source, clock)) for clock in (before, after))
+    for name in old:
+        text = _replaced(text, f"word: {name} {old[name]}\n", f"word: {name} {new[name]}\n")
+    memories = ("".join(_memory_text(bit_period(clock, baud))) for clock in (before, after))
+    return _replaced(text, *memories)
+
+
+def _replaced(text: str, old: str, new: str) -> str:
+    """Raises `AssertionError` unless `old` is there once: the tools write another text than they did."""
+    places = len(re.findall(f"^{re.escape(old)}", text, re.MULTILINE))
+    assert places == 1, f"{places} places in the bitstream for {old[:40]!r}"
+    return text.replace(old, new)
+
+
+def _memory_text(period: int) -> Iterator[str]:
+    """The lines of the memory with the settings."""
+    parts = [
+        word >> low & (1 << _NINE) - 1 for word in rom_contents(period) for low in range(0, ROM_WIDTH, _NINE)
+    ]
+    for at in range(0, len(parts), 8):
+        yield " ".join(f"{part:03x}" for part in parts[at : at + 8]) + "\n"
+
 
 _log = logging.getLogger(__name__)
 

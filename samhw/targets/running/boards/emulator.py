@@ -1,11 +1,11 @@
 """A board under Verilator, with its whole top, from the pin of its clock to those of its UART."""
 
 from samhw.targets.building.boards.netlist import TOP, BoardDesign
-from samhw.targets.building.glue import TEMPLATES, rendered
-from samhw.targets.building.program import BuiltProgram
+from samhw.targets.building.build_cache import BuiltProgram
+from samhw.targets.building.simulators import TEMPLATES, rendered
 from samhw.targets.building.verilator import build_program
 from samhw.targets.link import Transport
-from samhw.targets.running.harness import Answering
+from samhw.targets.running.port import Answering
 
 __all__ = ["EmulatedLine", "build_emulator"]
 

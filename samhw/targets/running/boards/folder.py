@@ -10,13 +10,12 @@ import numpy as np
 
 from samhw.graph import Arch, loads
 from samhw.graph.numerics import Words
-from samhw.targets.boards.board import Board
-from samhw.targets.boards.catalog import read_board
+from samhw.targets.boards.board import Board, read_board
 from samhw.targets.building.boards.bitstream import make_bitstream
-from samhw.targets.building.boards.loader import loading_command
+from samhw.targets.building.boards.board_tools import loading_command
 from samhw.targets.building.boards.netlist import BoardDesign
 from samhw.targets.link import SerialPort
-from samhw.targets.running.boards.session import BoardSession
+from samhw.targets.running.boards.board_session import BoardSession
 from samhw.targets.running.images import unload
 from samhw.targets.running.session import HardwareResult
 from samhw.tensors import Tensor

@@ -1,1 +1,1 @@
-"""The level types, a file each. `samhw.tensors.formats.registry` finds them."""
+"""The level types, a file each. `samhw.tensors.formats.level` finds them."""

@@ -1,0 +1,391 @@
+"""A program that is compiled for the data that it is run on, and only as often as they need it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from samhw.app.api.arguments import (
+    Data,
+    arch_of,
+    as_tensor,
+    dram_of,
+    entries_of,
+    followed,
+    natural_format,
+    path_of,
+    value_of,
+)
+from samhw.app.api.design_result import DesignResult
+from samhw.app.api.notebook_views import Drawing, Tables
+from samhw.app.checking import measure
+from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
+from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of
+from samhw.choices.choice import AUTO
+from samhw.choices.schedule import Schedule
+from samhw.compiler import Compiled, asked_text, estimate_compiled
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job, Room
+from samhw.compiler.search.explore import explore
+from samhw.cost import DesignEstimate
+from samhw.errors import InputError, shown
+from samhw.files import write_text
+from samhw.graph import Arch, Dram
+from samhw.graph.numerics import Integer, ValueType
+from samhw.html import html_scroll, html_section, html_text
+from samhw.lang import Capacity, Program, check_size
+from samhw.targets.backends import MODEL, Backend, HostRun, check_options, run
+from samhw.tensors import Format, Tensor, write_tensors
+
+__all__ = ["RunnableDesign"]
+
+_TAKEN = ("backend", "memory", "wave", "self")
+"""Names of tensors that `run` does not take as keywords."""
+
+
+class RunnableDesign:
+    """What `samhw.compile` gives.
+
+    Extents, capacities and, with `auto`, the value type come with the data, so the first run compiles; a
+    later one does so again only if its data do not fit.
+
+    Attributes:
+        program: as it was written; an input without a format gets that of its first data.
+        schedule: what was given beside it.
+        value: the value type that was asked for; None leaves it to the program and its data.
+        arch: the latencies.
+        entries: by tensor, the entries of its compressed levels that a build must hold at least.
+        scopes: of a program that was made of a module of PyTorch, as `Workload` has them.
+
+    Raises:
+        InputError: for a value type, latencies or entries that there cannot be.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        schedule: Schedule,
+        *,
+        value: ValueType | str | None = None,
+        arch: Arch | Mapping[str, object] | Path | str | None = None,
+        entries: Mapping[str, int] | None = None,
+        scopes: Mapping[str, str] | None = None,
+    ) -> None:
+        self.program = program
+        self.schedule = schedule
+        self.scopes = scopes
+        self.value = value_of(value)
+        self.arch = arch_of(arch)
+        self.entries = entries_of(entries)
+        self._compiled: Compiled | None = None
+        self._capacity = Capacity()
+        self._last: Workload | None = None
+        self._chosen: Schedule | None = None
+        self._why: tuple[str, ...] = ()
+        self._is_tuned = False
+
+    @property
+    def name(self) -> str:
+        """The program's."""
+        return self.program.name
+
+    @property
+    def compiled(self) -> Compiled:
+        """What runs, as the compiler gave it.
+
+        Raises:
+            InputError: before the first run, if the program does not say how large everything is.
+        """
+        if self._compiled is None:
+            return self._compile(self.program, self.value, Capacity(entries=self.entries))
+        return self._compiled
+
+    def run(
+        self,
+        data: Mapping[str, Data] | None = None,
+        /,
+        *,
+        backend: Backend | str | None = None,
+        memory: Dram | Mapping[str, object] | Path | str | None = None,
+        wave: Path | str | None = None,
+        **tensors: Data,
+    ) -> DesignResult:
+        """Runs on data: NumPy arrays, SciPy and PyTorch tensors of any layout, tensors of samhw.
+
+        Args:
+            data: the inputs by name; those whose names are Python's may be given as keywords instead.
+            backend: by default `sim`; `verilator`, or another that `samhw run --backend` takes.
+            memory: what holds tensors off chip, in the simulator (docs/memory.md): an object, its fields, or
+                as --memory.
+            wave: a file (.fst or .vcd) for the signals of the RTL.
+
+        Raises:
+            InputError: for inputs that are missing or unknown, or whose shapes disagree; for a program that
+                cannot be lowered; for an argument of another kind.
+            RunError: for a run that ends with an error.
+        """
+        options: dict[str, object] = {}
+        held = None if memory is None else dram_of(memory)
+        if held is not None:
+            options["memory"] = held
+        if wave is not None:
+            options["wave"] = path_of("The file of the wave", wave)
+        chosen = MODEL.name if backend is None else backend
+        if not isinstance(chosen, str | Backend):
+            raise InputError(f"The backend cannot be {shown(backend)}; give its name, such as 'verilator'.")
+        check_options(chosen, **options)
+        workload = self.bind(self._merged(data, tensors))
+        compiled = self.compile_for(workload)
+        self._last = workload
+        return DesignResult(run(compiled, workload.tensors, chosen, **options), compiled, workload, held)
+
+    def run_all(
+        self, inputs: Iterable[Mapping[str, Data]], *, progress: bool = False, **options: Any
+    ) -> Iterator[DesignResult]:
+        """Runs on one input after the other, and gives each result as it comes. An input that needs more room
+        than those before it has the design compiled again.
+
+        Args:
+            inputs: of each run the data by name.
+            progress: whether a line on stderr, or beneath the cell of a notebook, says how far it is.
+            options: `backend`, `memory` and `wave`, as `run` has them.
+
+        Raises:
+            InputError, RunError: as `run` does.
+        """
+        for data in followed(inputs, progress):
+            yield self.run(data, **options)
+
+    def host_run(self, data: Mapping[str, Data] | None = None, /, **tensors: Data) -> HostRun:
+        """What a host of one's own writes for a run, and how it reads the results (docs/host_port.md).
+
+        Args:
+            data, tensors: as for `run`.
+
+        Raises:
+            InputError: as `run` does.
+        """
+        workload = self.bind(self._merged(data, tensors))
+        return HostRun.of(self.compile_for(workload), workload.tensors)
+
+    def with_value(self, value: ValueType | str | None) -> "RunnableDesign":
+        """The same program and schedule in another value type, not compiled yet; raises `InputError` for a
+        type that there is not."""
+        chosen = self._chosen or self.schedule
+        return RunnableDesign(
+            self.program, chosen, value=value, arch=self.arch, entries=self.entries, scopes=self.scopes
+        )
+
+    def estimate(self, data: Mapping[str, Data] | None = None, /) -> DesignEstimate:
+        """The operations, bytes and cycles that are expected of a run, by the statistics of its data, without
+        running anything (docs/compiler.md).
+
+        Args:
+            data: the inputs by name, as for `run`; by default those of the last run.
+
+        Raises:
+            InputError: as `run` does, and where there are no data yet.
+        """
+        workload = self._last if data is None else self.bind(data)
+        if workload is None:
+            raise InputError("An estimate counts what data store; give data, or run the design first.")
+        return estimate_compiled(self.compile_for(workload), workload.statistics(is_open=True))
+
+    def tune(
+        self,
+        data: Mapping[str, Data],
+        /,
+        *,
+        budget: float = 60.0,
+        objective: Objective = "cycles",
+        lanes: bool = False,
+        blocks: bool = False,
+        luts: int | None = None,
+        confirm: int = 8,
+    ) -> Tuned:
+        """Searches a schedule for data, by estimate and then by simulation, and keeps the best for the runs
+        to come (docs/choosing.md).
+
+        Args:
+            data: the inputs by name, as for `run`.
+            budget: seconds that it may take.
+            objective: what is to become small: `cycles`, or `area-delay`, which is cycles times LUTs.
+            lanes: whether lanes are tried too.
+            blocks: whether blocks are.
+            luts: how many LUTs of an ECP5 the design may take, by estimate; None for any number.
+            confirm: how many of the best by estimate are simulated.
+
+        Raises:
+            InputError: as `run` does, and for an objective that there is not.
+            RunError: for a simulation that ends with an error.
+        """
+        if objective not in OBJECTIVES:
+            raise InputError(f"There is no objective {shown(objective)}; give {' or '.join(OBJECTIVES)}.")
+        workload, end = self.bind(data), monotonic() + budget
+        value = self._value(workload)
+        given = replace(self.schedule, fuse=AUTO)
+        grown = {"lanes": lanes, "blocks": blocks}
+        room = Room(frozenset(name for name, is_tried in grown.items() if is_tried), luts)
+        job = job_of(workload, given, value=value, arch=self.arch, entries=self.entries, room=room)
+        found = explore(job, budget / 2, cost_of(objective, luts))
+        trials: list[Trial] = []
+        for one in shortlist(found, written_one(found), confirm):
+            if len(trials) > 1 and monotonic() > end:
+                break
+            measured = measure(workload, one.schedule, value=value, arch=self.arch)
+            trials.append(Trial(one, measured.cycles, measured.checked))
+        tuned = Tuned(workload.name, tuple(trials), len(found), objective, luts)
+        self._chosen, self._why, self._is_tuned = tuned.best.found.schedule, (), True
+        self._compiled, self._capacity = None, Capacity()
+        return tuned
+
+    def _merged(self, data: Mapping[str, Data] | None, tensors: Mapping[str, Data]) -> dict[str, Data]:
+        if not isinstance(data, Mapping | None):
+            raise InputError(
+                f"The data cannot be {shown(data)}; give arrays by name, as in "
+                f"run({next((d.name for d in self.program.operands), 'A')}=array)."
+            )
+        return {**({} if data is None else data), **tensors}
+
+    def bind(self, data: Mapping[str, Data]) -> Workload:
+        """The program with these data; raises as `run` does."""
+        for name in data:
+            self.program.check_operand(name)
+        operands = {decl.name: decl for decl in self.program.operands}
+        if missing := [name for name in operands if name not in data]:
+            first = missing[0]
+            how = f'run({{"{first}": array}})' if first in _TAKEN else f"{first}=array"
+            raise InputError(f"The run lacks data for {', '.join(missing)}; give each input, as in {how}.")
+        program = self._with_formats_of({name: data[name] for name, d in operands.items() if d.implied})
+        held = {name: as_tensor(name, data[name], program.tensors[name].format) for name in operands}
+        bound = program.bind({name: tensor.shape for name, tensor in held.items()})
+        check_size(bound)
+        return Workload("data", bound, held, scopes=self.scopes)
+
+    def _with_formats_of(self, data: Mapping[str, Data]) -> Program:
+        """The program with the formats of the data, of inputs whose format nobody has given."""
+        tensors = dict(self.program.tensors)
+        for name, held in data.items():
+            decl = tensors[name]
+            fmt = Format.of(natural_format(held), decl.rank) if decl.rank else decl.format
+            tensors[name] = replace(decl, format=fmt, implied=False)
+        return replace(self.program, tensors=tensors)
+
+    def compile_for(self, workload: Workload) -> Compiled:
+        """What runs that workload: what there is if it fits, else compiled with room for both."""
+        used = self._chosen or self.schedule
+        stored = used.apply(workload.program)
+        needed = workload.capacity(used) | Capacity().with_entries(stored, self.entries)
+        value = self._value(workload)
+        fits = needed | self._capacity == self._capacity
+        if self._compiled is None or not fits or value != self._compiled.value:
+            program = workload.program.unbound
+            if self.schedule.is_open and not self._is_tuned:
+                compiled = self._choose(workload, value)
+            else:
+                compiled = self._compile(program, value, needed | self._capacity)
+            self.program = program
+            return compiled
+        return self._compiled
+
+    def _choose(self, workload: Workload, value: ValueType) -> Compiled:
+        """Chooses a schedule for a workload, and keeps the design that was compiled for it."""
+        given = Capacity().with_entries(self.schedule.apply(workload.program), self.entries) | self._capacity
+        job = job_of(workload, self.schedule, value=value, capacity=given, arch=self.arch, is_open=True)
+        self._compiled = compile_job(job)
+        self._chosen, self._why = self._compiled.schedule, self._compiled.why
+        self._capacity = workload.capacity(self._chosen) | given
+        return self._compiled
+
+    def _compile(self, program: Program, value: ValueType | None, capacity: Capacity) -> Compiled:
+        chosen = self._chosen or self.schedule
+        found = compile_job(Job(program, chosen, value=value, capacity=capacity, arch=self.arch))
+        if self._why:
+            found = replace(found, decision=replace(found.decision, why=self._why))
+        self._compiled, self._capacity = found, capacity
+        return found
+
+    def _value(self, workload: Workload) -> ValueType:
+        """The value type for a workload: one that was compiled for fractions takes whole numbers too."""
+        value = workload.value(self.value)
+        if self._compiled is None or self.value is not None or not isinstance(value, Integer):
+            return value
+        return self._compiled.value
+
+    def save(
+        self,
+        program: Path | str,
+        data: Path | str | None = None,
+        *,
+        tensors: Mapping[str, Tensor] | None = None,
+    ) -> None:
+        """Writes the program (`.ein`), what else decides the design beside it (`.design.json`), and data
+        (`.npz`), by default those of the last run: for `samhw.load`, and for the command line, as
+        `samhw run p.ein --design p.design.json --data p.npz`.
+
+        Raises:
+            InputError: for data before the first run, or files that cannot be written.
+        """
+        path = path_of("The program's file", program)
+        beside = SavedDesign.beside(path)
+        if data is not None:
+            data_path = path_of("The data's file", data)
+            if tensors is None:
+                if self._last is None:
+                    raise InputError("There are no data to save before the first run; run the design first.")
+                tensors = self._last.tensors
+            write_tensors(data_path, tensors)
+        write_text(path, self.program.unbound.text)
+        self._saved().write(beside)
+
+    def _saved(self) -> SavedDesign:
+        return SavedDesign(
+            name=self.program.name,
+            open=tuple(decl.name for decl in self.program.operands if decl.implied),
+            schedule=self._chosen or self.schedule,
+            value=self.value,
+            arch=self.arch,
+            entries=self.entries,
+            capacity=self._capacity,
+            compiled=None if self._compiled is None else self._compiled.value,
+            fingerprint=None if self._compiled is None else fingerprint(self._compiled),
+        )
+
+    @classmethod
+    def restored(cls, program: Program, saved: SavedDesign, path: Path) -> "RunnableDesign":
+        """The design that was saved with this program; `path` is its file, for errors.
+
+        Raises:
+            InputError: if it does not give the design that was saved.
+        """
+        tensors = {name: replace(decl, implied=name in saved.open) for name, decl in program.tensors.items()}
+        program = replace(program, name=saved.name or program.name, tensors=tensors)
+        try:
+            design = cls(program, saved.schedule, value=saved.value, arch=saved.arch, entries=saved.entries)
+            if saved.compiled is not None:
+                saved.check(design._compile(program, saved.compiled, saved.capacity), path)
+        except InputError as error:
+            raise error.within(str(path)) from None
+        return design
+
+    @property
+    def tables(self) -> Tables:
+        """The fusion table of each region, by its name."""
+        return Tables({region.graph.name: region.table for region in self.compiled.regions})
+
+    @property
+    def graph(self) -> Drawing:
+        """The SAMML graphs of all regions, as a notebook shows them; `compiled.design` has them as data."""
+        return Drawing(self.compiled.design)
+
+    def __repr__(self) -> str:
+        held = self._compiled
+        what = f"{asked_text(self.value)}, not compiled yet"
+        if held is not None:
+            what = f"{held.value}, {held.design.summary}"
+        return f"<RunnableDesign of {self.program.summary}; {what}>"
+
+    def _repr_html_(self) -> str:
+        text = html_section(self.program.name, html_scroll(html_text(self.program.text)))
+        return text if self._compiled is None else text + self.tables._repr_html_()

@@ -1,0 +1,99 @@
+"""Results as texts by rows, which the command line prints and pages show: what a design is expected to take
+of FPGAs, simulator and RTL side by side, and what a search has tried."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from samhw.app.checking import Verdict
+from samhw.app.sweep.tuning import Trial, Tuned
+from samhw.compiler import Compiled
+from samhw.cost import SHOWN_DEVICES, AreaEstimate, Device, estimate_area
+from samhw.targets.backends import find_backend
+
+__all__ = [
+    "FAMILY_NAMES",
+    "Areas",
+    "by_cycles",
+    "correlation_grid",
+    "device_grid",
+    "furthest",
+    "shown_areas",
+    "tuned_grid",
+]
+
+
+def by_cycles(tuned: Tuned) -> list[Trial]:
+    """The trials, the fastest first; of equal ones the smallest."""
+    return sorted(tuned.trials, key=lambda trial: (trial.cycles, trial.found.luts))
+
+
+def tuned_grid(tuned: Tuned) -> list[list[str]]:
+    """Headings, and a row for each trial of `by_cycles`."""
+    rows = [["cycles", "expected", "LUTs", "regions", "front", "result", "schedule"]]
+    front = tuned.front
+    for trial in by_cycles(tuned):
+        found = trial.found
+        marks = [
+            "written" if trial is tuned.written else "",
+            "best" if trial is tuned.best else "",
+            *(f"{result} = {text}" for result, text in found.schedule.brackets.items()),
+            found.schedule.word("fuse"),
+        ]
+        rows.append(
+            [
+                f"{trial.cycles:,}",
+                f"{found.cycles:,.0f}",
+                f"{found.luts:,.0f}",
+                str(found.regions),
+                "yes" if trial in front else "",
+                "right" if trial.checked else "unproved",
+                ", ".join(filter(None, marks)),
+            ]
+        )
+    return rows
+
+
+def correlation_grid(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Headings, and a row for each of the `kernels` of `Correlation.to_json`."""
+    others = list(rows[0].get("others", {})) if rows else []
+    titles = [f"{find_backend(name).label} cycles" for name in others]
+    grid = [["program", "data", "value", "model cycles", "RTL cycles", *titles, "difference", "results"]]
+    for row in rows:
+        model, hardware = row["model_cycles"], [row["rtl_cycles"], *(row["others"][name] for name in others)]
+        words = Verdict(row["result"]).in_words(row["unproved"])
+        cycles = [f"{count:,}" for count in (model, *hardware)]
+        grid.append([row["name"], row["data"], row["value"], *cycles, str(furthest(row)), words])
+    return grid
+
+
+def furthest(row: Mapping[str, Any]) -> int:
+    """The difference from the model's cycles of the simulator of the RTL that is furthest off; 0 if all are
+    equal."""
+    model: int = row["model_cycles"]
+    hardware: list[int] = [row["rtl_cycles"], *row.get("others", {}).values()]
+    return max((count - model for count in hardware), key=abs)
+
+
+Areas = Sequence[tuple[Device, AreaEstimate]]
+"""FPGAs, each with what a design is expected to take of it."""
+
+FAMILY_NAMES = {"ecp5": "ECP5", "ice40": "iCE40", "xc7": "Xilinx 7", "xcup": "UltraScale+"}
+"""Families of FPGAs, as people call them."""
+
+
+def shown_areas(compiled: Compiled) -> Areas:
+    """What a design takes of an FPGA of each family."""
+    return [
+        (device, estimate_area(compiled.design, compiled.arch, device.family)) for device in SHOWN_DEVICES
+    ]
+
+
+def device_grid(areas: Areas) -> list[list[str]]:
+    """Rows of a table, of which the first has the headings: figures, with percent of what the FPGA has."""
+    grid = [["FPGA", "family", "LUTs", "registers", "block RAMs", "multipliers"]]
+    for device, area in areas:
+        shares = device.shares(area.use)
+        cells = [f"{figure:,.0f} ({100 * shares[name]:,.0f} %)" for name, figure in asdict(area.use).items()]
+        grid.append([device.name, FAMILY_NAMES[device.family], *cells])
+    return grid

@@ -1,0 +1,147 @@
+"""`samhw tune`: of the schedules that a search has found, those worth a simulation, and the best of these."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, get_args
+
+from samhw.compiler.search.explore import Explored
+
+__all__ = ["OBJECTIVES", "Objective", "Trial", "Tuned", "cost_of", "pareto_front", "shortlist", "written_one"]
+
+_T = TypeVar("_T")
+
+Objective = Literal["cycles", "area-delay"]
+OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
+
+
+def cost_of(objective: Objective, most: int | None = None) -> Callable[[float, float], float]:
+    """What is to become small, of cycles and LUTs: the cycles, or the product of both.
+
+    Args:
+        most: how many LUTs there may be; what has more comes after all else, the smallest first.
+    """
+
+    def cost(cycles: float, luts: float) -> float:
+        if most is not None and luts > most:
+            return 1e24 * luts
+        return cycles * luts if objective == "area-delay" else cycles
+
+    return cost
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A schedule that has been simulated.
+
+    Attributes:
+        found: as the search has found it.
+        cycles: that the run took.
+        checked: its results are NumPy's.
+    """
+
+    found: Explored
+    cycles: int
+    checked: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """The trial for JSON."""
+        return {
+            "cycles": self.cycles,
+            "expected_cycles": round(self.found.cycles),
+            "luts": round(self.found.luts),
+            "regions": self.found.regions,
+            "checked": self.checked,
+            "schedule": self.found.schedule.to_json(),
+        }
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a search has come to.
+
+    Attributes:
+        data: the name of the data.
+        trials: that were simulated; the first one is the program as it is written.
+        looked: how many designs were estimated.
+        objective: what was to become small.
+        most: the LUTs that there may be, if that was limited.
+    """
+
+    data: str
+    trials: tuple[Trial, ...]
+    looked: int
+    objective: Objective
+    most: int | None = None
+
+    @property
+    def written(self) -> Trial:
+        """The program as it is written."""
+        return self.trials[0]
+
+    @property
+    def best(self) -> Trial:
+        """The one that was searched for; of equal ones the first."""
+        cost = cost_of(self.objective, self.most)
+        right = [trial for trial in self.trials if trial.checked] or list(self.trials)
+        return min(right, key=lambda trial: cost(trial.cycles, trial.found.luts))
+
+    @property
+    def front(self) -> list[Trial]:
+        """The trials than which no other takes both fewer cycles and fewer LUTs, the fastest first."""
+        return pareto_front(self.trials, lambda trial: (trial.cycles, trial.found.luts))
+
+    def dumps(self, command: str) -> str:
+        """The best schedule as a file, which says in comments what it was found by."""
+        best, written = self.best, self.written
+        lines = [
+            f"Found by: {command}",
+            f"On {self.data}: {best.cycles:,} cycles with about {best.found.luts:,.0f} LUTs of an ECP5. As",
+            f"it is written the program takes {written.cycles:,} cycles with {written.found.luts:,.0f}.",
+            f"Cost: {self.objective}. {self.looked:,} designs were estimated by exact statistics of these",
+            f"data, and {len(self.trials)} simulated.",
+        ]
+        if best.found.caveat:
+            lines.append(f"LUTs: {best.found.caveat}.")
+        return "".join(f"# {line}\n" for line in lines) + best.found.schedule.dumps()
+
+    def to_json(self) -> dict[str, Any]:
+        """What `samhw tune --json` writes."""
+        front = self.front
+        return {
+            "data": self.data,
+            "objective": self.objective,
+            "looked": self.looked,
+            "best": self.best.to_json(),
+            "trials": [{**trial.to_json(), "front": trial in front} for trial in self.trials],
+        }
+
+
+def shortlist(found: Sequence[Explored], written: Explored, count: int) -> list[Explored]:
+    """What is worth a simulation: the program as it is written, the best by estimate, and the front of cycles
+    and LUTs.
+
+    Args:
+        found: the best first.
+        count: of the best, and of the front.
+    """
+    front = pareto_front(found, lambda one: (one.cycles, one.luts))
+    return list({id(one): one for one in (written, *found[:count], *front[:count])}.values())
+
+
+def written_one(found: Sequence[Explored]) -> Explored:
+    """The program as it is written; or where that is impossible, the first that is there."""
+    return next((one for one in found if one.is_written), found[0])
+
+
+def pareto_front(found: Iterable[_T], point: Callable[[_T], tuple[float, float]]) -> list[_T]:
+    """Those that no other one beats: none has less of one coordinate and no more of the other. By the first
+    coordinate, which rises, while the second falls; of equal ones the first.
+
+    Args:
+        point: both coordinates of one of them, of which less is better.
+    """
+    best: list[_T] = []
+    for one in sorted(found, key=point):
+        if not best or point(one)[1] < point(best[-1])[1]:
+            best.append(one)
+    return best

@@ -1,0 +1,122 @@
+"""Designs on boards as backends, one for each board."""
+
+import importlib.util
+import logging
+import time
+from pathlib import Path
+from typing import ClassVar
+
+from samhw.compiler import Compiled
+from samhw.errors import InputError
+from samhw.targets.backends.backend import Backend, Execution
+from samhw.targets.backends.sim import write_graph
+from samhw.targets.building.elaborate import NAME, write_address_map
+from samhw.targets.running.inputs import Inputs
+
+__all__ = ["BoardBackend"]
+
+_log = logging.getLogger(__name__)
+
+
+class BoardBackend(Backend):
+    """A board, through a cable or in emulation (docs/boards.md).
+
+    Args:
+        board: as `samhw.targets.boards.board.find_board` takes it: a name, or the path of a user's own
+        file.
+    """
+
+    label = "board"
+    cycle_by_cycle = True
+    carries_data = True
+    settings = frozenset({"clock", "baud", "port", "emulate"})
+    key_files: ClassVar[dict[str, str]] = {
+        "top.bit": "the bitstream",
+        "top.tcl": "makes the bitstream with the vendor's tools",
+        "report.txt": "clock and area",
+        "host.py": "runs it on the data: python host.py PORT",
+        "address_map.h": "the host's addresses, also as JSON",
+    }
+
+    def __init__(self, board: str):
+        self.board = board
+        self.name = self.target = f"board:{board}"
+
+    def execute(
+        self,
+        compiled: Compiled,
+        inputs: Inputs,
+        *,
+        port: str | None = None,
+        emulate: bool = False,
+        clock: float | None = None,
+        baud: int | None = None,
+    ) -> Execution:
+        """As for `Backend`.
+
+        Args:
+            port: the serial port with the board; its bitstream is made and loaded if need be.
+            emulate: in its place a board under Verilator, pins to pins.
+            clock: period in ns; None for what the design reaches, and in emulation for the board's.
+            baud: of the link; None for the board's.
+        """
+        if emulate == (port is not None):
+            raise InputError(
+                f"{self.name} is either emulated or at the end of a cable; give one of --emulate and --port."
+            )
+        _check_packages()
+        # Imported here, since the simulator needs neither Amaranth nor pyserial.
+        from samhw.targets.building.boards import BoardDesign, load_bitstream, make_bitstream
+        from samhw.targets.link import SerialPort
+        from samhw.targets.running.boards import BoardSession, EmulatedLine
+
+        begin = time.perf_counter()
+        on_board = BoardDesign.named(self.board, compiled.design, compiled.arch, clock, baud)
+        clock_hz = on_board.clock
+        if port is None:
+            line: SerialPort | EmulatedLine = EmulatedLine(on_board)
+        else:
+            SerialPort(port, on_board.baud).close()  # Minutes before it is needed: is it there?
+            if on_board.board.family.bitstreams:
+                bitstream = make_bitstream(on_board)
+                clock_hz = bitstream.clock
+                load_bitstream(on_board.board, bitstream.path)
+            line = SerialPort(port, on_board.baud)
+        built = time.perf_counter()
+        _log.debug("running on the board")
+        with BoardSession(on_board.design, on_board.arch, on_board.build, line) as session:
+            found = session.run(*inputs, buffers=True)
+        seconds = time.perf_counter() - built
+        return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - begin, clock_hz)
+
+    def build(
+        self,
+        compiled: Compiled,
+        directory: Path,
+        inputs: Inputs | None,
+        *,
+        clock: float | None = None,
+        baud: int | None = None,
+    ) -> None:
+        """The graph, the address map, and what `write_folder` writes: netlist, constraints, bitstream, report
+        and, with inputs, a host.
+
+        Args:
+            clock: period in ns; None for what the design reaches.
+            baud: of the link; None for the board's.
+        """
+        _check_packages()
+        from samhw.targets.building.boards import BoardDesign
+        from samhw.targets.running.boards import write_folder
+
+        design, arch = compiled.design, compiled.arch
+        write_graph(compiled, directory)
+        write_address_map(design, arch, directory, NAME)
+        write_folder(BoardDesign.named(self.board, design, arch, clock, baud), directory, inputs)
+
+
+def _check_packages() -> None:
+    """Raises `InputError` if a package is missing that all boards need."""
+    for module, package in (("amaranth", "Amaranth"), ("amaranth_boards", "amaranth-boards")):
+        if importlib.util.find_spec(module) is None:
+            raise InputError(f"{package} was not found; install it with pip install 'samhw[rtl]'.")

@@ -1,0 +1,118 @@
+"""Programs that simulate a design: what joins it to the harness of a simulator, a template for each, with the
+design's addresses; and what Icarus Verilog and Yosys's CXXRTL build with it."""
+
+import shutil
+from pathlib import Path
+
+import jinja2
+
+from samhw.errors import InputError, RunError
+from samhw.graph import Arch, Design, dumps
+from samhw.graph.address_map import AddressMap, Register
+from samhw.processes import run
+from samhw.targets.building.build_cache import BuiltProgram, built, digest
+from samhw.targets.building.cpp_compiler import find_cpp_compiler
+from samhw.targets.building.elaborate import generate_verilog, generator_digest
+
+__all__ = ["TEMPLATES", "build_cxxrtl", "build_icarus", "glue", "rendered"]
+
+TEMPLATES = Path(__file__).parent / "templates"
+"""The sources of the harnesses."""
+
+
+def glue(template: str, design: Design, arch: Arch, **more: object) -> str:
+    """The text of a template for a design.
+
+    Args:
+        template: the name of a file of `TEMPLATES`.
+        more: what only this template asks for.
+    """
+    address_map = AddressMap(design, arch)
+    return rendered(
+        template,
+        control=int(Register.CONTROL),
+        status=int(Register.STATUS),
+        channels=address_map.channel_states.start,
+        channel_words=len(address_map.channel_states),
+        address_bits=address_map.address_bits,
+        range_bytes=1 << address_map.address_bits,
+        **more,
+    )
+
+
+def rendered(template: str, **facts: object) -> str:
+    """The text of a template of `TEMPLATES`; a fact that it lacks is an error."""
+    environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
+    return environment.from_string((TEMPLATES / template).read_text(encoding="utf-8")).render(facts)
+
+
+_FLAGS = ("-std=c++17", "-pipe", "-w", "-O0", "-DNDEBUG")
+"""Most runs are shorter than the optimiser would take. With assertions CXXRTL would end a run in which a
+write that is not enabled has an address beyond its memory."""
+
+
+def build_cxxrtl(design: Design, arch: Arch) -> BuiltProgram:
+    """The program that runs a design by the commands of templates/harness.cpp; beside it lies `design.cpp`.
+
+    Raises:
+        InputError: if Amaranth or a C++ compiler is missing.
+        RunError: if the compiler does not take the design.
+    """
+    compiler = find_cpp_compiler()
+    text = glue("cxxrtl_glue.cpp.j2", design, arch)
+    sources = [TEMPLATES / "harness.cpp", TEMPLATES / "dut.h"]
+    harness = [source.read_bytes() for source in sources]
+    key = digest(generator_digest(), dumps(design), arch.dumps(), text, compiler.key, *_FLAGS, *harness)
+
+    def make(folder: Path) -> None:
+        # Imported late: a program that is in the cache costs no import of Amaranth.
+        from samhw.rtl.cxxrtl import cxxrtl, runtime
+
+        (folder / "design.cpp").write_text(cxxrtl(design, arch), encoding="utf-8")
+        (folder / "glue.cpp").write_text(text, encoding="utf-8")
+        inputs = [folder / "glue.cpp", TEMPLATES / "harness.cpp"]
+        includes = [f"-I{place}" for place in (folder, TEMPLATES, runtime())]
+        done = compiler.run(*_FLAGS, *includes, *inputs, "-o", folder / "simulate")
+        if done.returncode:
+            told = [line for line in done.stderr.splitlines() if "error" in line] or ["no message"]
+            raise RunError(f"the design under CXXRTL does not compile: {told[0]}")
+
+    return built("cxxrtl", key, make)
+
+
+_START = '#!/bin/sh\nexec "{vvp}" -n "$(dirname "$(readlink -f "$0")")/simulate.vvp"\n'
+
+
+def build_icarus(design: Design, arch: Arch) -> BuiltProgram:
+    """The program that runs a design by commands that templates/harness.v.j2 lists, under the rules of
+    SystemVerilog.
+
+    Raises:
+        InputError: if Icarus Verilog is not installed.
+        RunError: if it does not take the design.
+    """
+    compiler, vvp = shutil.which("iverilog"), shutil.which("vvp")
+    if compiler is None or vvp is None:
+        raise InputError(
+            "Icarus Verilog was not found; install it with apt-get install iverilog, or use --backend "
+            "verilator."
+        )
+    harness = glue("harness.v.j2", design, arch)
+    verilog = generate_verilog(design, arch)
+    version = run([compiler, "-V"], capture_output=True, text=True).stdout.partition("\n")[0]
+    key = digest(compiler, version, verilog, harness)
+
+    def make(folder: Path) -> None:
+        sources = {"samhw_top.v": verilog, "harness.v": harness}
+        for name, text in sources.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        command = [compiler, "-g2012", "-s", "samhw_harness", "-o", "simulate.vvp", *sources]
+        done = run(command, cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            told = (done.stderr or done.stdout).strip().partition("\n")[0]
+            raise RunError(f"Icarus Verilog does not accept the generated Verilog: {told}")
+        program = folder / "simulate"
+        program.write_text(_START.format(vvp=vvp), encoding="utf-8")
+        program.chmod(0o755)
+
+    return built("icarus", key, make)

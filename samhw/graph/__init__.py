@@ -10,6 +10,7 @@ from samhw.graph.design import Design
 from samhw.graph.dot import to_dot
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram, OffChip
 from samhw.graph.graphviz import DRAWINGS, draw, to_svg
+from samhw.graph.host import Host
 from samhw.graph.ir import (
     Channel,
     Endpoint,
@@ -51,6 +52,7 @@ __all__ = [
     "Endpoint",
     "GrammarChecker",
     "Graph",
+    "Host",
     "Kind",
     "Levels",
     "Memory",

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from amaranth.hdl import Cat, Elaboratable, Module
+from amaranth.hdl import Cat, Elaboratable, Module, ResetInserter
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -28,6 +28,7 @@ class Fabric(wiring.Component):
     Args:
         stall_ports: adds the input `stall`, a bit for each of `stallable`.
         probes: adds outputs that show each token as it leaves its channel, as of `Top`.
+        recovery: `run` has a `clear`.
 
     Members:
         run: starts and ends of runs.
@@ -44,10 +45,19 @@ class Fabric(wiring.Component):
     extents: wiring.PureInterface
     memories: wiring.PureInterface
 
-    def __init__(self, design: Design, arch: Arch, *, stall_ports: bool = False, probes: bool = False):
+    def __init__(
+        self,
+        design: Design,
+        arch: Arch,
+        *,
+        stall_ports: bool = False,
+        probes: bool = False,
+        recovery: bool = False,
+    ):
         self.design = design
         self.arch = arch
         self.probes = probes
+        self.recovery = recovery
         self.turn = {region: turn for turn, region in enumerate(design.turns)}
         self.nodes: dict[Key, Primitive] = {
             (region, node.name): component(node, design.regions[region], arch, stall_port=stall_ports)
@@ -67,8 +77,11 @@ class Fabric(wiring.Component):
         names = memory_members(self.ports)
         memories = {names[name]: Out(signature) for name, signature in self.ports.items()}
         extents = {name: Out(arch.index_bits) for name in extent_members(design.extents).values()}
+        run = RunSignature(
+            regions=len(design.regions), channels=len(self.channels), recovery=recovery
+        )
         members: dict[str, object] = {
-            "run": Out(RunSignature(regions=len(design.regions), channels=len(self.channels))),
+            "run": Out(run),
             "extents": In(wiring.Signature(extents)),
             "memories": Out(wiring.Signature(memories)),
         }
@@ -77,6 +90,9 @@ class Fabric(wiring.Component):
         if probes:
             members |= self.probe_members()
         super().__init__(members)
+        if recovery:
+            for part in (*self.nodes.values(), *self.channels):
+                part.clear = self.run.clear
 
     def probe_members(self) -> dict[str, object]:
         """For channel k `probe<k>_valid`, `probe<k>_kind` and `probe<k>_payload`."""
@@ -138,7 +154,7 @@ class Fabric(wiring.Component):
         nodes = list(self.nodes.values())
         roots = [(region, node.name) for region, node in self.design.nodes if not node.inputs]
         writers = [(region, node.name) for region, node in self.design.nodes if not node.outputs]
-        m.submodules.control = control = RunControl(
+        control = RunControl(
             nodes=len(nodes),
             writers=[self.turn[region] for region, _ in writers],
             watchdog=self.arch.watchdog,
@@ -146,6 +162,7 @@ class Fabric(wiring.Component):
             index_bits=self.arch.index_bits,
         )
         run = self.run
+        m.submodules.control = ResetInserter(run.clear)(control) if self.recovery else control
         m.d.comb += [
             control.fired.eq(Cat(n.fired for n in nodes)),
             control.committed.eq(Cat(self.nodes[writer].committed for writer in writers)),

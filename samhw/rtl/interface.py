@@ -43,17 +43,19 @@ class MemorySignature(wiring.Signature):
 
 
 class RunSignature(wiring.Signature):
-    """How a shell starts runs and learns what came of them, seen from the fabric. But for the last two these
+    """How a shell starts runs and learns what came of them, seen from the fabric. But for the last three these
     are members of `RunControl`, which says more of them.
 
     Members:
         request, running, done, cycle, region, spent, error, error_node: as of `RunControl`.
         empty, full: a bit for each channel of the design.
+        clear: with `recovery`, takes the fabric to where a reset does.
     """
 
-    def __init__(self, *, regions: int, channels: int):
+    def __init__(self, *, regions: int, channels: int, recovery: bool = False):
         super().__init__(
             {
+                **({"clear": In(1)} if recovery else {}),
                 "request": In(1),
                 "running": Out(1),
                 "done": Out(1),

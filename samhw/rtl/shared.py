@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Self, TypeAlias
 
-from amaranth.hdl import Elaboratable
+from amaranth.hdl import Elaboratable, ResetInserter, Value
 from amaranth.lib import wiring
 
 __all__ = ["Elaborate", "Make", "Shared", "SharedPart"]
@@ -43,9 +43,11 @@ class Shared(wiring.Component):
 
     Attributes:
         make: equal for those that are made alike.
+        clear: resets it as well as the reset of its clock domain, if it is not None.
     """
 
     make: Make
+    clear: Value | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         self: Self = super().__new__(cls)
@@ -73,6 +75,7 @@ def _shared(elaborate: Elaborate) -> Elaborate:
         if hasattr(platform, "get_shared"):
             found: Elaboratable = platform.get_shared(self, elaborate)
             return found
-        return elaborate(self, platform)
+        made = elaborate(self, platform)
+        return made if self.clear is None else ResetInserter(self.clear)(made)
 
     return wrapper

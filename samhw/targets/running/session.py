@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from samhw.errors import InputError, RunError
-from samhw.graph import AddressMap, Arch, Design, Graph, MemoryRole, Node
+from samhw.graph import AddressMap, Arch, Design, Graph, Host, MemoryRole, Node
 from samhw.graph.address_map import Cause, Register
 from samhw.graph.deadlock import deadlock
 from samhw.graph.numerics import Words
@@ -22,6 +22,7 @@ from samhw.targets.running.port import Ending, Trace, WordPort
 
 __all__ = ["LIMIT", "Counters", "HardwareResult", "PortSession", "Session", "SimulatedSession", "check_data"]
 
+_PLAIN = Host()
 LIMIT = 100_000_000
 """Cycles after which a run is given up, unless the caller says otherwise."""
 
@@ -188,9 +189,9 @@ class PortSession(Session):
         RunError: if what is there is not this design.
     """
 
-    def __init__(self, design: Design, arch: Arch, port: WordPort):
+    def __init__(self, design: Design, arch: Arch, port: WordPort, host: Host = _PLAIN):
         super().__init__(design)
-        self.map = AddressMap(design, arch)
+        self.map = AddressMap(design, arch, host)
         self.port = port
         self._ending: Ending | None = None
         try:

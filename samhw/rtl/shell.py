@@ -145,25 +145,20 @@ class Shell(wiring.Component):
             # From a register, since a request starts the roots, and they fire, in the same cycle.
             m.d.sync += run.request.eq(starts)
             return ~run.running
+        held, clears = Const(0), Const(0)
+        waits = Const(0)
+        if host.recovery:
+            held, clears = self.held, asked & word[1]
+            clearing = Signal(CLEARING)
+            following = Mux(clears, (1 << CLEARING) - 1, clearing >> 1)
+            waits = following[0]
+            m.d.comb += run.clear.eq(clearing[0])
+            m.d.sync += [clearing.eq(following), held.eq((starts | held) & waits)]
+        m.d.sync += run.request.eq((starts | held) & ~waits)
+        # A start that an error holds back changes nothing.
         failed = Cat(run.error).any()
-        if not host.recovery:
-            m.d.sync += run.request.eq(starts)
-            return ~(run.running | ((starts | run.request) & ~failed))
-        clears = asked & word[1]
-        clearing = Signal(CLEARING)
-        clearing_next = Signal(CLEARING)
-        m.d.comb += [
-            clearing_next.eq(Mux(clears, (1 << CLEARING) - 1, clearing >> 1)),
-            run.clear.eq(clearing[0]),
-        ]
-        m.d.sync += [
-            clearing.eq(clearing_next),
-            run.request.eq((starts | self.held) & ~clearing_next[0]),
-            self.held.eq((starts | self.held) & clearing_next[0]),
-        ]
-        return ~(
-            run.running | self.held | (starts & (clears | ~failed)) | (run.request & ~failed)
-        )
+        begins = held | (starts & clears) | ((starts | run.request) & ~failed)
+        return ~(run.running | begins)
 
     def _interrupts(self, m: Module, word: Value) -> list[Signal]:
         """The registers of interrupts, if there are any; gives the signals by which each takes `word`."""

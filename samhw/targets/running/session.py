@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from samhw.errors import InputError, RunError
 from samhw.graph import AddressMap, Arch, Design, Graph, Host, MemoryRole, Node
-from samhw.graph.address_map import Cause, Register
+from samhw.graph.address_map import Cause, Control, Register
 from samhw.graph.deadlock import deadlock
 from samhw.graph.numerics import Words
 from samhw.graph.sequence import check_steps
@@ -231,10 +231,17 @@ class PortSession(Session):
         ending = self.port.wait(limit)
         if ending.status != "done":
             spent = self._region_cycles()
-            self.port.reset()
+            self._recover()
             raise _failure(self.design, ending, spent, limit)
         self._ending = ending
         self.seconds = ending.seconds
+
+    def _recover(self) -> None:
+        """Makes the next run possible after one that has failed."""
+        if self.map.host.recovery:
+            self.port.load(Register.CONTROL, [Control.CLEAR])
+        else:
+            self.port.reset()
 
     def counters(self) -> Counters:
         assert self._ending is not None

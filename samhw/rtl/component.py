@@ -32,7 +32,7 @@ class DesignComponent(wiring.Component):
 
     Members:
         axi: the host's port, with addresses of `map.address_bits`.
-        interrupt: if the host has one.
+        irq: if the host has an interrupt.
         running, done, error: of the present or last run.
         cycle: the number of the present cycle of the run.
     """
@@ -44,7 +44,7 @@ class DesignComponent(wiring.Component):
         self.map: AddressMap = self._top.map
         outputs = {"running": Out(1), "done": Out(1), "error": Out(1), "cycle": Out(64)}
         if host.interrupt:
-            outputs["interrupt"] = Out(1)
+            outputs["irq"] = Out(1)
         self._outputs = tuple(outputs)
         super().__init__({"axi": Out(self._top.shell.axi.signature), **outputs})
 

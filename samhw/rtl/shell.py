@@ -34,7 +34,7 @@ class Shell(wiring.Component):
 
     Members:
         axi: the host's port.
-        interrupt: with `map.host.interrupt`, for the host.
+        irq: with `map.host.interrupt`, to the host.
         held: with `map.host.recovery`, a request waits until what was under way is cleared.
         run, extents, memories: as of `Fabric`, from the other side.
     """
@@ -62,7 +62,7 @@ class Shell(wiring.Component):
                 "run": In(run),
                 "extents": Out(wiring.Signature(extents)),
                 "memories": In(wiring.Signature(memories)),
-                **({"interrupt": Out(1)} if host.interrupt else {}),
+                **({"irq": Out(1)} if host.interrupt else {}),
                 **({"held": Out(1)} if host.recovery else {}),
             }
         )
@@ -169,7 +169,7 @@ class Shell(wiring.Component):
         before = Signal(3)
         m.d.comb += [
             status.eq(self._status() & (Status.DONE | Status.ERROR)),
-            self.interrupt.eq((self._enabled & self._pending).any()),
+            self.irq.eq((self._enabled & self._pending).any()),
         ]
         cleared = Mux(takes_pending, word, 0)
         m.d.sync += [before.eq(status), self._pending.eq((self._pending & ~cleared) | (status & ~before))]

@@ -37,7 +37,7 @@ class Top(wiring.Component):
 
     Members:
         s_axi_..: the slave of AXI4-Lite, or of AXI4.
-        interrupt: with `host.interrupt`, as of docs/host_port.md.
+        irq: with `host.interrupt`, as of docs/host_port.md.
         running, done, error: of the present or last run.
         cycle: the number of the present cycle of the run.
     """
@@ -68,7 +68,7 @@ class Top(wiring.Component):
         members |= {AXI + name: member for name, member in self.shell.axi.signature.members.items()}
         members |= {"running": Out(1), "done": Out(1), "error": Out(1), "cycle": Out(64)}
         if host.interrupt:
-            members["interrupt"] = Out(1)
+            members["irq"] = Out(1)
         if stall_ports:
             members["stall"] = In(len(self.stallable))
         self.probes = self.fabric.probe_members() if probes else {}
@@ -97,7 +97,7 @@ class Top(wiring.Component):
             *(getattr(self, name).eq(getattr(fabric, name)) for name in self.probes),
         ]
         if self.map.host.interrupt:
-            m.d.comb += self.interrupt.eq(shell.interrupt)
+            m.d.comb += self.irq.eq(shell.irq)
         if self.stallable:
             m.d.comb += fabric.stall.eq(self.stall)
         return m

@@ -7,10 +7,10 @@ import numpy as np
 
 from samhw.compiler import asked_type
 from samhw.errors import InputError, shown
-from samhw.graph import Arch, Dram
+from samhw.graph import Arch, Dram, Host
 from samhw.graph.numerics import ValueType
 
-__all__ = ["arch_of", "dram_of", "entries_of", "path_of", "value_of", "window_of"]
+__all__ = ["arch_of", "dram_of", "entries_of", "host_of", "path_of", "value_of", "window_of"]
 
 
 def value_of(given: ValueType | str | None) -> ValueType | None:
@@ -74,6 +74,14 @@ def path_of(what: str, given: Path | str) -> Path:
     if not isinstance(given, str | Path):
         raise InputError(f"{what} cannot be {shown(given)}; give the path of a file.")
     return Path(given)
+
+
+def host_of(given: str) -> str:
+    """The choices of a host port, which there must be."""
+    if not isinstance(given, str):
+        raise InputError(f"The host cannot be {shown(given)}; give words, such as 'axi4,interrupt'.")
+    Host.parse(given)
+    return given
 
 
 def window_of(given: tuple[int, int]) -> tuple[int, int]:

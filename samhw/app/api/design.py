@@ -6,7 +6,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from samhw.app.api.arguments import arch_of, dram_of, entries_of, path_of, value_of
+from samhw.app.api.arguments import arch_of, dram_of, entries_of, host_of, path_of, value_of
 from samhw.app.api.data import Data, as_tensor, natural_format
 from samhw.app.api.drawing import Drawing
 from samhw.app.api.follow import followed
@@ -33,7 +33,7 @@ from samhw.tensors import Format, Tensor, write_tensors
 
 __all__ = ["RunnableDesign"]
 
-_TAKEN = ("backend", "memory", "wave", "self")
+_TAKEN = ("backend", "memory", "wave", "host", "self")
 """Names of tensors that `run` does not take as keywords."""
 
 
@@ -102,6 +102,7 @@ class RunnableDesign:
         backend: Backend | str | None = None,
         memory: Dram | Mapping[str, object] | Path | str | None = None,
         wave: Path | str | None = None,
+        host: str | None = None,
         **tensors: Data,
     ) -> DesignResult:
         """Runs on data: NumPy arrays, SciPy and PyTorch tensors of any layout, tensors of samhw.
@@ -112,6 +113,7 @@ class RunnableDesign:
             memory: what holds tensors off chip, in the simulator (docs/memory.md): an object, its fields, or
                 as --memory.
             wave: a file (.fst or .vcd) for the signals of the RTL.
+            host: what the port of the RTL has beyond the least, as --host.
 
         Raises:
             InputError: for inputs that are missing or unknown, or whose shapes disagree; for a program that
@@ -124,6 +126,8 @@ class RunnableDesign:
             options["memory"] = held
         if wave is not None:
             options["wave"] = path_of("The file of the wave", wave)
+        if host is not None:
+            options["host"] = host_of(host)
         chosen = MODEL.name if backend is None else backend
         if not isinstance(chosen, str | Backend):
             raise InputError(f"The backend cannot be {shown(backend)}; give its name, such as 'verilator'.")
@@ -142,7 +146,7 @@ class RunnableDesign:
         Args:
             inputs: of each run the data by name.
             progress: whether a line on stderr, or beneath the cell of a notebook, says how far it is.
-            options: `backend`, `memory` and `wave`, as `run` has them.
+            options: `backend`, `memory`, `wave` and `host`, as `run` has them.
 
         Raises:
             InputError, RunError: as `run` does.

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from samhw.compiler import Compiled
+from samhw.graph import Host
 from samhw.targets.backends.rtl import BESIDE, ProgramBackend
 from samhw.targets.building.program import BuiltProgram
 
@@ -21,12 +22,12 @@ class CxxrtlBackend(ProgramBackend):
         "simulate": "the netlist as a program, built by CXXRTL; its C++ is design.cpp"
     } | BESIDE
 
-    def make(self, compiled: Compiled) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: Host) -> BuiltProgram:
         from samhw.targets.building.cxxrtl import build_cxxrtl
 
-        return build_cxxrtl(compiled.design, compiled.arch)
+        return build_cxxrtl(compiled.design, compiled.arch, host)
 
-    def write_program(self, compiled: Compiled, directory: Path) -> None:
-        built = self.make(compiled).path
+    def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
+        built = self.make(compiled, host).path
         for name in ("simulate", "design.cpp"):
             shutil.copy2(built.with_name(name), directory)

@@ -4,12 +4,11 @@ import logging
 import time
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from samhw.compiler import Compiled
-from samhw.graph import AddressMap, MemoryRole
+from samhw.graph import AddressMap, Host, MemoryRole
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.program import BuiltProgram
@@ -35,53 +34,59 @@ class RtlBackend(Backend):
     carries_data = True
     cycle_by_cycle = True
     simulates_rtl = True
+    settings = frozenset({"host"})
 
     @abstractmethod
-    def write_program(self, compiled: Compiled, directory: Path) -> None:
+    def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
         """Writes `simulate`, and what it needs."""
 
     def build(
-        self, compiled: Compiled, directory: Path, inputs: Inputs | None, *arguments: Any, **options: Any
+        self, compiled: Compiled, directory: Path, inputs: Inputs | None, *, host: str = ""
     ) -> None:
         """The graph, the RTL (`samhw_top.v`), the address map (JSON and C header), and the program that runs
         it (`simulate`). With inputs, their words as binary files (`data/`) and the commands that load them,
-        run and read the results back: `cd DIRECTORY && ./simulate < run.txt`."""
+        run and read the results back: `cd DIRECTORY && ./simulate < run.txt`.
+
+        Args:
+            host: the choices of its port, as `Host.parse` takes them.
+        """
         from samhw.targets.building.elaborate import generate_verilog
 
         write_graph(compiled, directory)
-        design, arch = compiled.design, compiled.arch
-        (directory / f"{NAME}.v").write_text(generate_verilog(design, arch), encoding="utf-8")
-        write_address_map(design, arch, directory)
-        self.write_program(compiled, directory)
+        design, arch, chosen = compiled.design, compiled.arch, Host.parse(host)
+        text = generate_verilog(design, arch, host=chosen)
+        (directory / f"{NAME}.v").write_text(text, encoding="utf-8")
+        write_address_map(design, arch, directory, host=chosen)
+        self.write_program(compiled, directory, chosen)
         if inputs is not None:
-            _write_data(compiled, inputs, directory)
+            _write_data(AddressMap(design, arch, chosen), inputs, directory)
 
 
 class ProgramBackend(RtlBackend):
     """A simulator that only runs: it records nothing and stalls nothing."""
 
     @abstractmethod
-    def make(self, compiled: Compiled) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: Host) -> BuiltProgram:
         """Builds the program, or takes it from the build cache."""
 
-    def execute(self, compiled: Compiled, inputs: Inputs, *arguments: Any, **options: Any) -> Execution:
+    def execute(self, compiled: Compiled, inputs: Inputs, *, host: str = "") -> Execution:
+        """As for `Backend`; `host` as for `build`."""
         from samhw.targets.running.harness import Harness
         from samhw.targets.running.session import PortSession
 
         start = time.perf_counter()
-        program = self.make(compiled)
+        chosen = Host.parse(host)
+        program = self.make(compiled, chosen)
         built = time.perf_counter()
         _log.debug("running the RTL under %s", self.label)
-        with PortSession(compiled.design, compiled.arch, Harness(program.path)) as session:
+        with PortSession(compiled.design, compiled.arch, Harness(program.path), chosen) as session:
             found = session.run(*inputs, buffers=True)
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
 
 
-def _write_data(compiled: Compiled, inputs: Inputs, directory: Path) -> None:
+def _write_data(addresses: AddressMap, inputs: Inputs, directory: Path) -> None:
     """The words of the input memories, and the commands of a run (templates/harness.cpp lists them)."""
-    design = compiled.design
-    addresses = AddressMap(design, compiled.arch)
     (directory / "data").mkdir()
     (directory / "results").mkdir()
     commands = []
@@ -92,7 +97,7 @@ def _write_data(compiled: Compiled, inputs: Inputs, directory: Path) -> None:
         words.astype("<u4").tofile(directory / "data" / f"{name}.bin")
         commands.append(f"load-file {addresses.windows[name].base} data/{name}.bin")
     commands += ["start", "wait 100000000"]
-    for memory in design.memories:
+    for memory in addresses.design.memories:
         if memory.role is MemoryRole.OUTPUT:
             window = addresses.windows[memory.name]
             commands.append(f"read-file {window.base} {window.words} results/{memory.name}.bin")

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
+from samhw.graph import Host
 from samhw.targets.backends.backend import Execution
 from samhw.targets.backends.rtl import BESIDE, RtlBackend
 from samhw.targets.running.inputs import Inputs
@@ -25,27 +26,32 @@ class VerilatorBackend(RtlBackend):
     records_waves = True
     key_files: ClassVar[dict[str, str]] = {"simulate": "the RTL as a program, built by Verilator"} | BESIDE
 
-    def execute(self, compiled: Compiled, inputs: Inputs, *, wave: Path | None = None) -> Execution:
+    def execute(
+        self, compiled: Compiled, inputs: Inputs, *, wave: Path | None = None, host: str = ""
+    ) -> Execution:
         """As for `Backend`.
 
         Args:
             wave: a file (.fst or .vcd) that records every signal.
+            host: as for `build`.
         """
         # Imported here, since the simulator needs neither Amaranth nor a compiler.
         from samhw.targets.running.driver import VerilatedDesign
 
         start = time.perf_counter()
-        rtl = VerilatedDesign.build(compiled.design, compiled.arch, wave=_wave_format(wave))
+        rtl = VerilatedDesign.build(
+            compiled.design, compiled.arch, wave=_wave_format(wave), host=Host.parse(host)
+        )
         built = time.perf_counter()
         _log.debug("running the RTL")
         found = rtl.run(*inputs, wave=wave, buffers=True)
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
 
-    def write_program(self, compiled: Compiled, directory: Path) -> None:
+    def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
         from samhw.targets.running.driver import VerilatedDesign
 
-        VerilatedDesign.build(compiled.design, compiled.arch, optimise=True).copy_to(directory)
+        VerilatedDesign.build(compiled.design, compiled.arch, optimise=True, host=host).copy_to(directory)
 
 
 def _wave_format(wave: Path | None) -> Literal["fst", "vcd"] | None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from samhw.errors import RunError
-from samhw.graph import Arch, Design, dumps
+from samhw.graph import Arch, Design, Host, dumps
 from samhw.targets.building.cache import digest
 from samhw.targets.building.cpp_compiler import find_cpp_compiler
 from samhw.targets.building.elaborate import generator_digest
@@ -17,7 +17,7 @@ _FLAGS = ("-std=c++17", "-pipe", "-w", "-O0", "-DNDEBUG")
 write that is not enabled has an address beyond its memory."""
 
 
-def build_cxxrtl(design: Design, arch: Arch) -> BuiltProgram:
+def build_cxxrtl(design: Design, arch: Arch, host: Host) -> BuiltProgram:
     """The program that runs a design by the commands of templates/harness.cpp; beside it lies `design.cpp`.
 
     Raises:
@@ -25,16 +25,16 @@ def build_cxxrtl(design: Design, arch: Arch) -> BuiltProgram:
         RunError: if the compiler does not take the design.
     """
     compiler = find_cpp_compiler()
-    text = glue("cxxrtl_glue.cpp.j2", design, arch)
+    text = glue("cxxrtl_glue.cpp.j2", design, arch, host)
     sources = [TEMPLATES / "harness.cpp", TEMPLATES / "dut.h"]
     harness = [source.read_bytes() for source in sources]
-    key = digest(generator_digest(), dumps(design), arch.dumps(), text, compiler.key, *_FLAGS, *harness)
+    key = digest(generator_digest(), dumps(design), arch.dumps(), repr(host), text, compiler.key, *_FLAGS, *harness)
 
     def make(folder: Path) -> None:
         # Imported late: a program that is in the cache costs no import of Amaranth.
         from samhw.rtl.cxxrtl import cxxrtl, runtime
 
-        (folder / "design.cpp").write_text(cxxrtl(design, arch), encoding="utf-8")
+        (folder / "design.cpp").write_text(cxxrtl(design, arch, host=host), encoding="utf-8")
         (folder / "glue.cpp").write_text(text, encoding="utf-8")
         inputs = [folder / "glue.cpp", TEMPLATES / "harness.cpp"]
         includes = [f"-I{place}" for place in (folder, TEMPLATES, runtime())]

@@ -30,6 +30,7 @@ def glue(template: str, design: Design, arch: Arch, host: Host = _PLAIN, **more:
         channel_words=len(address_map.channel_states),
         address_bits=address_map.address_bits,
         bursts=host.bursts,
+        id_bits=host.id_bits,
         range_bytes=1 << address_map.address_bits,
         **more,
     )

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Arch, Design
+from samhw.graph import Arch, Design, Host
 from samhw.processes import run
 from samhw.targets.building.cache import digest
 from samhw.targets.building.elaborate import generate_verilog
@@ -16,7 +16,7 @@ __all__ = ["build_icarus"]
 _START = '#!/bin/sh\nexec "{vvp}" -n "$(dirname "$(readlink -f "$0")")/simulate.vvp"\n'
 
 
-def build_icarus(design: Design, arch: Arch) -> BuiltProgram:
+def build_icarus(design: Design, arch: Arch, host: Host) -> BuiltProgram:
     """The program that runs a design by commands that templates/harness.v.j2 lists, under the rules of
     SystemVerilog.
 
@@ -30,8 +30,8 @@ def build_icarus(design: Design, arch: Arch) -> BuiltProgram:
             "Icarus Verilog was not found; install it with apt-get install iverilog, or use --backend "
             "verilator."
         )
-    harness = glue("harness.v.j2", design, arch)
-    verilog = generate_verilog(design, arch)
+    harness = glue("harness.v.j2", design, arch, host)
+    verilog = generate_verilog(design, arch, host=host)
     version = run([compiler, "-V"], capture_output=True, text=True).stdout.partition("\n")[0]
     key = digest(compiler, version, verilog, harness)
 

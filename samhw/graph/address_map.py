@@ -16,7 +16,7 @@ from samhw.graph.spec import Arch, Payload
 from samhw.graph.widths import index_bits
 from samhw.names import Names, comment_text, identifiers, plain
 
-__all__ = ["NO_NODE", "AddressMap", "Cause", "Control", "Macros", "Register", "Status", "Window"]
+__all__ = ["MOST_ACTORS", "NO_NODE", "STATES", "AddressMap", "Cause", "Control", "Macros", "Register", "Status", "Window"]
 
 _WORD = 4
 _CHANNELS_PER_WORD = 16
@@ -44,6 +44,13 @@ class Register(IntEnum):
 
 _FIRST_EXTENT = 0x1C
 _PLAIN = Host()
+
+
+STATES = ("firing", "starved", "blocked", "spaced")
+"""What counters count of an actor, in the order of their words."""
+
+MOST_ACTORS = 16
+"""Of a node; the words of its counters are as many times those of an actor."""
 
 
 class Control(IntFlag):
@@ -103,6 +110,7 @@ class AddressMap:
         region_cycles: the address of each region's register with the cycles that it was under way.
         channel_states: the addresses of the channel state words, 16 channels in each.
         interrupts: the addresses of INTERRUPT_ENABLE and INTERRUPTS, if the host has them.
+        counters: for each of `design.nodes`, that of its first counter, if the host has them.
         windows: the window of each memory, by the memory's name.
         index_bits: the width of the build's coordinates, references and extents.
         address_bits: the width of an address on the port; its range is the map rounded up to a power of two.
@@ -129,6 +137,13 @@ class AddressMap:
         self.channel_states = range(states, end, _WORD)
         self.interrupts = range(end, end + 2 * _WORD * host.interrupt, _WORD)
         end = self.interrupts.stop
+        self.counters = range(0)
+        if host.counters:
+            each = _WORD * MOST_ACTORS * len(STATES)
+            size = 1 << (each * len(design.nodes) - 1).bit_length()
+            first = -(-end // size) * size
+            self.counters = range(first, first + each * len(design.nodes), each)
+            end = first + size
         self.windows: dict[str, Window] = {}
         for memory in design.memories:
             stored = design.stored(memory)
@@ -191,6 +206,12 @@ class AddressMap:
         if self.interrupts:
             enable, pending = self.interrupts
             chosen["interrupts"] = {"enable": enable, "pending": pending}
+        if self.counters:
+            chosen["counters"] = {
+                "address": self.counters.start,
+                "node_words": self.counters.step // _WORD,
+                "states": list(STATES),
+            }
         return chosen
 
     @property
@@ -244,6 +265,11 @@ class AddressMap:
             lines += ["", "/* Interrupts: the bits of STATUS, done and error. */"]
             for name, address in zip(("INTERRUPT_ENABLE", "INTERRUPTS"), self.interrupts, strict=True):
                 define(name, f"0x{address:02x}u")
+        if self.counters:
+            lines += ["", "/* Counters: those of the first node, the bytes from node to node, and the nodes. */"]
+            define("COUNTERS", f"0x{self.counters.start:x}u")
+            define("COUNTERS_BYTES", f"{self.counters.step}u")
+            define("NODES", f"{len(self.counters)}u")
         lines += ["", "/* Memories: the address of word 0, and the number of words. */"]
         for memory, window in self.windows.items():
             define(macros.memories[memory], f"0x{window.base:x}u")

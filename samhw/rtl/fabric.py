@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from amaranth.hdl import Cat, Elaboratable, Module, ResetInserter
+from amaranth.hdl import Cat, Elaboratable, Module, Mux, ResetInserter
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,8 +13,10 @@ from samhw.names import identifiers
 from samhw.rtl.actor import Primitive, component
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
+from samhw.rtl.counted import Counted
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
 from samhw.rtl.logic import all_of, any_of
+from samhw.rtl.units.pipeline import delayed
 
 __all__ = ["Fabric"]
 
@@ -29,6 +31,7 @@ class Fabric(wiring.Component):
         stall_ports: adds the input `stall`, a bit for each of `stallable`.
         probes: adds outputs that show each token as it leaves its channel, as of `Top`.
         recovery: `run` has a `clear`.
+        counters: nodes count what they spend a run on.
 
     Members:
         run: starts and ends of runs.
@@ -53,16 +56,20 @@ class Fabric(wiring.Component):
         stall_ports: bool = False,
         probes: bool = False,
         recovery: bool = False,
+        counters: bool = False,
     ):
         self.design = design
         self.arch = arch
         self.probes = probes
         self.recovery = recovery
+        self.counters = counters
         self.turn = {region: turn for turn, region in enumerate(design.turns)}
-        self.nodes: dict[Key, Primitive] = {
+        self.nodes: dict[Key, Primitive | Counted] = {
             (region, node.name): component(node, design.regions[region], arch, stall_port=stall_ports)
             for region, node in design.nodes
         }
+        if counters:
+            self.nodes = {key: Counted(unit.make) for key, unit in self.nodes.items()}
         self.submodules = self._submodules()
         self.channels = [
             Fifo(getattr(self.nodes[region, c.source.node].o, c.source.port).signature.shape, c.depth)
@@ -78,7 +85,8 @@ class Fabric(wiring.Component):
         memories = {names[name]: Out(signature) for name, signature in self.ports.items()}
         extents = {name: Out(arch.index_bits) for name in extent_members(design.extents).values()}
         run = RunSignature(
-            regions=len(design.regions), channels=len(self.channels), recovery=recovery
+            regions=len(design.regions), channels=len(self.channels), recovery=recovery,
+            counted=len(self.nodes) if counters else 0,
         )
         members: dict[str, object] = {
             "run": Out(run),
@@ -109,6 +117,8 @@ class Fabric(wiring.Component):
         self._connect_control(m)
         self._connect_memories(m)
         self._connect_extents(m)
+        if self.counters:
+            self._connect_counters(m)
         return m
 
     def _submodules(self) -> dict[Key, str]:
@@ -154,7 +164,7 @@ class Fabric(wiring.Component):
         nodes = list(self.nodes.values())
         roots = [(region, node.name) for region, node in self.design.nodes if not node.inputs]
         writers = [(region, node.name) for region, node in self.design.nodes if not node.outputs]
-        control = RunControl(
+        self._control = control = RunControl(
             nodes=len(nodes),
             writers=[self.turn[region] for region, _ in writers],
             watchdog=self.arch.watchdog,
@@ -187,6 +197,20 @@ class Fabric(wiring.Component):
                 for param, name in node.repeats.items():
                     if name == repeat.index:
                         m.d.comb += getattr(self.nodes[region, node.name], param).eq(control.steps[number])
+
+    def _connect_counters(self, m: Module) -> None:
+        run, control = self.run, self._control
+        requested = run.request & ~run.running & ~Cat(run.error).any()
+        words = []
+        for number, ((region, _), unit) in enumerate(self.nodes.items()):
+            select = unit.counts.select
+            m.d.comb += [
+                unit.counts.clear.eq(requested),
+                unit.counts.begin.eq(control.start[self.turn[region]]),
+                select.eq(run.counter),
+            ]
+            words.append(Mux(delayed(m, run.counter[len(select) :]) == number, unit.counts.word, 0))
+        m.d.sync += run.count.eq(any_of(words))
 
     def _memory_ports(self) -> Iterator[tuple[str, bool, int, wiring.PureInterface]]:
         """The memory ports of all nodes, each with the name of its memory, whether it writes, and its

@@ -9,7 +9,7 @@ from typing import Any, Self, TypeAlias
 from amaranth.hdl import Elaboratable, ResetInserter, Value
 from amaranth.lib import wiring
 
-__all__ = ["Elaborate", "Make", "Shared", "SharedPart"]
+__all__ = ["Elaborate", "Make", "Shared", "SharedPart", "plainly"]
 
 Elaborate: TypeAlias = Callable[["Shared", object], Elaboratable]
 """The method of a component, for a platform."""
@@ -67,6 +67,12 @@ class SharedPart(wiring.Component):
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         made: Self = super().__new__(cls)
         return made
+
+
+def plainly(component: Shared, platform: object) -> Elaboratable:
+    """The hardware of a component by itself, whether or not the platform has a module for its make."""
+    elaborate: Elaborate = type(component).elaborate.__wrapped__
+    return elaborate(component, platform)
 
 
 def _shared(elaborate: Elaborate) -> Elaborate:

@@ -54,7 +54,8 @@ class Shell(wiring.Component):
         host, bits = map.host, map.address_bits
         self._port: Port = BurstPort(bits, host.id_bits) if host.bursts else HostPort(bits)
         run = RunSignature(
-            regions=len(design.regions), channels=len(design.channels), recovery=host.recovery
+            regions=len(design.regions), channels=len(design.channels), recovery=host.recovery,
+            counted=len(map.counters),
         )
         super().__init__(
             {
@@ -200,6 +201,13 @@ class Shell(wiring.Component):
         idle = ~delayed(m, self.run.running)  # the memories are the host's
         found = [word_ok]
         words = [word]
+        if counters := self.map.counters:
+            here = (host.read_addr >= counters.start) & (host.read_addr < counters.stop)
+            counted = delayed(m, here, 2)
+            # They begin at a multiple of their size.
+            m.d.comb += self.run.counter.eq(host.read_addr[2:])
+            words.append(Mux(counted, self.run.count, 0))
+            found.append(counted)
         for name, tensor in memories.items():
             window = self.map.windows[name]
             if window.memory.role is not MemoryRole.INPUT:

@@ -60,7 +60,14 @@ class Top(wiring.Component):
             )
         self.map = AddressMap(design, arch, host)
         arch = replace(arch, index_bits=self.map.index_bits)
-        self.fabric = Fabric(design, arch, stall_ports=stall_ports, probes=probes, recovery=host.recovery)
+        self.fabric = Fabric(
+            design,
+            arch,
+            stall_ports=stall_ports,
+            probes=probes,
+            recovery=host.recovery,
+            counters=host.counters,
+        )
         self.shell = Shell(self.map, arch, self.fabric.ports)
         self.stallable = self.fabric.stallable
         self.own_clock = own_clock

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from samhw.errors import InputError, RunError
 from samhw.graph import AddressMap, Arch, Design, Graph, Host, MemoryRole, Node
-from samhw.graph.address_map import Cause, Control, Register
+from samhw.graph.address_map import MOST_ACTORS, STATES, Cause, Control, Register
 from samhw.graph.deadlock import deadlock
 from samhw.graph.numerics import Words
 from samhw.graph.sequence import check_steps
@@ -246,6 +246,23 @@ class PortSession(Session):
     def counters(self) -> Counters:
         assert self._ending is not None
         return Counters(self._ending.cycles, _region_cycles(self._region_cycles()))
+
+    def spent(self) -> dict[str, list[dict[str, int]]]:
+        """For each node, by `Design.label`, what its actors have spent the last run on: cycles by the names
+        of `STATES`. After its last firing an actor rests.
+
+        Raises:
+            InputError: the build has no counters.
+        """
+        design = self.design
+        if not self.map.counters:
+            raise InputError(f"This build of {design.name} has no counters; build it with --host counters.")
+        found = {}
+        for (region, node), address in zip(design.nodes, self.map.counters, strict=True):
+            words = self.port.read(address, MOST_ACTORS * len(STATES)).reshape(MOST_ACTORS, len(STATES))
+            actors = [dict(zip(STATES, actor.tolist(), strict=True)) for actor in words if actor[0]]
+            found[design.label(region, node.name)] = actors
+        return found
 
     def read(self, memory: str, count: int) -> Words:
         return self.port.read(self.map.windows[memory].base, count)

@@ -16,7 +16,18 @@ from samhw.graph.spec import Arch, Payload
 from samhw.graph.widths import index_bits
 from samhw.names import Names, comment_text, identifiers, plain
 
-__all__ = ["MOST_ACTORS", "NO_NODE", "STATES", "AddressMap", "Cause", "Control", "Macros", "Register", "Status", "Window"]
+__all__ = [
+    "MOST_ACTORS",
+    "NO_NODE",
+    "STATES",
+    "AddressMap",
+    "Cause",
+    "Control",
+    "Macros",
+    "Register",
+    "Status",
+    "Window",
+]
 
 _WORD = 4
 _CHANNELS_PER_WORD = 16
@@ -266,7 +277,10 @@ class AddressMap:
             for name, address in zip(("INTERRUPT_ENABLE", "INTERRUPTS"), self.interrupts, strict=True):
                 define(name, f"0x{address:02x}u")
         if self.counters:
-            lines += ["", "/* Counters: those of the first node, the bytes from node to node, and the nodes. */"]
+            lines += [
+                "",
+                "/* Counters: those of the first node, the bytes from node to node, and the nodes. */",
+            ]
             define("COUNTERS", f"0x{self.counters.start:x}u")
             define("COUNTERS_BYTES", f"{self.counters.step}u")
             define("NODES", f"{len(self.counters)}u")

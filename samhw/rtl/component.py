@@ -54,9 +54,7 @@ class DesignComponent(wiring.Component):
         for name, member in self.axi.signature.members.items():
             ours, theirs = getattr(self.axi, name), getattr(top, AXI + name)
             m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
-        m.d.comb += [
-            getattr(self, name).eq(getattr(top, name)) for name in self._outputs
-        ]
+        m.d.comb += [getattr(self, name).eq(getattr(top, name)) for name in self._outputs]
         return m
 
 

@@ -65,13 +65,9 @@ class Counted(Shared):
         # From registers: what an actor does is known late in a cycle.
         fired, there, room, begin = (Signal(name=name) for name in ("fired", "there", "room", "begin"))
         m.d.sync += [
-            Cat(fired, there, room, begin).eq(
-                Cat(table.fired, table.there, table.room, self.counts.begin)
-            )
+            Cat(fired, there, room, begin).eq(Cat(table.fired, table.there, table.room, self.counts.begin))
         ]
-        firing, starved, blocked, spaced, waiting = (
-            Signal(32, name=name) for name in (*STATES, "waiting")
-        )
+        firing, starved, blocked, spaced, waiting = (Signal(32, name=name) for name in (*STATES, "waiting"))
         with m.If(fired):
             m.d.sync += [firing.eq(firing + 1), starved.eq(waiting)]
         with m.Elif(~there):

@@ -85,7 +85,9 @@ class Fabric(wiring.Component):
         memories = {names[name]: Out(signature) for name, signature in self.ports.items()}
         extents = {name: Out(arch.index_bits) for name in extent_members(design.extents).values()}
         run = RunSignature(
-            regions=len(design.regions), channels=len(self.channels), recovery=recovery,
+            regions=len(design.regions),
+            channels=len(self.channels),
+            recovery=recovery,
             counted=len(self.nodes) if counters else 0,
         )
         members: dict[str, object] = {

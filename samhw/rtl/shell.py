@@ -54,7 +54,9 @@ class Shell(wiring.Component):
         host, bits = map.host, map.address_bits
         self._port: Port = BurstPort(bits, host.id_bits) if host.bursts else HostPort(bits)
         run = RunSignature(
-            regions=len(design.regions), channels=len(design.channels), recovery=host.recovery,
+            regions=len(design.regions),
+            channels=len(design.channels),
+            recovery=host.recovery,
             counted=len(map.counters),
         )
         super().__init__(

@@ -50,7 +50,7 @@ def test_a_run_is_ended_in_any_cycle() -> None:
     async def host(host: Host) -> None:
         assert await host.run(**MATRIX) == Status.DONE
         cycles = await host.cycles()
-        for wait in range(0, cycles + 8):
+        for wait in range(cycles + 8):
             assert await host.write(Register.CONTROL, Control.START)
             for _ in range(wait):
                 await host.ctx.tick()

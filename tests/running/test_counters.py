@@ -66,7 +66,9 @@ def test_what_actors_spend_is_what_the_simulator_says(program: str) -> None:
     with rtl.session() as session:
         for _ in range(2):
             session.run(*run.inputs)
-            found = {node: sorted(tuple(a.values()) for a in actors) for node, actors in session.spent().items()}
+            found = {
+                node: sorted(tuple(a.values()) for a in actors) for node, actors in session.spent().items()
+            }
             assert found == wanted
     if program == "sums that wait for each other":
         assert sum(spaced for spent in wanted.values() for _, _, _, spaced in spent)

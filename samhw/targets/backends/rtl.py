@@ -40,9 +40,7 @@ class RtlBackend(Backend):
     def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
         """Writes `simulate`, and what it needs."""
 
-    def build(
-        self, compiled: Compiled, directory: Path, inputs: Inputs | None, *, host: str = ""
-    ) -> None:
+    def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None, *, host: str = "") -> None:
         """The graph, the RTL (`samhw_top.v`), the address map (JSON and C header), and the program that runs
         it (`simulate`). With inputs, their words as binary files (`data/`) and the commands that load them,
         run and read the results back: `cd DIRECTORY && ./simulate < run.txt`.

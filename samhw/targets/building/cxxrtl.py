@@ -28,7 +28,9 @@ def build_cxxrtl(design: Design, arch: Arch, host: Host) -> BuiltProgram:
     text = glue("cxxrtl_glue.cpp.j2", design, arch, host)
     sources = [TEMPLATES / "harness.cpp", TEMPLATES / "dut.h"]
     harness = [source.read_bytes() for source in sources]
-    key = digest(generator_digest(), dumps(design), arch.dumps(), repr(host), text, compiler.key, *_FLAGS, *harness)
+    key = digest(
+        generator_digest(), dumps(design), arch.dumps(), repr(host), text, compiler.key, *_FLAGS, *harness
+    )
 
     def make(folder: Path) -> None:
         # Imported late: a program that is in the cache costs no import of Amaranth.

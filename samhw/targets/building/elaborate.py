@@ -41,9 +41,7 @@ def generate_verilog(
         from samhw.rtl import verilog
 
         _log.debug("generating the RTL")
-        text = verilog(
-            design, arch, name=name, probes=probes, stall_ports=stall_ports, host=host
-        )
+        text = verilog(design, arch, name=name, probes=probes, stall_ports=stall_ports, host=host)
         (folder / "samhw_top.v.gz").write_bytes(gzip.compress(text.encode(), compresslevel=1))
 
     return gzip.decompress((cached("verilog", key, make) / "samhw_top.v.gz").read_bytes()).decode()

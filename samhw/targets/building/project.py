@@ -101,7 +101,11 @@ def _pins(host: Host) -> list[_Pin]:
     pins = list(_LITE_PINS)
     if host.bursts:
         pins += [(f"{channel}{name}", width) for channel in ("aw", "ar") for name, width in _BURST_PINS]
-        pins += [("wlast", 1), ("-rlast", 1), *((name, host.id_bits) for name in ("awid", "-bid", "arid", "-rid"))]
+        pins += [
+            ("wlast", 1),
+            ("-rlast", 1),
+            *((name, host.id_bits) for name in ("awid", "-bid", "arid", "-rid")),
+        ]
     return [
         _Pin(text.lstrip("-"), width, "output" if text.startswith("-") else "input") for text, width in pins
     ]

@@ -34,9 +34,7 @@ def check_name(name: str) -> str:
     return name
 
 
-def write_verilog(
-    design: Design, arch: Arch, directory: Path, name: str = NAME, host: Host = _PLAIN
-) -> None:
+def write_verilog(design: Design, arch: Arch, directory: Path, name: str = NAME, host: Host = _PLAIN) -> None:
     """Writes the modules, one in each file of `rtl/`; their list, `<name>.f`; and for Verilator's lint the
     exceptions, `<name>.vlt`.
 

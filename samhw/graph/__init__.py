@@ -9,6 +9,7 @@ from samhw.graph.deadlock import waiting_cycle
 from samhw.graph.design import Design
 from samhw.graph.dot import DRAWINGS, draw, to_dot, to_svg
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram, OffChip
+from samhw.graph.host import Host
 from samhw.graph.ir import (
     Channel,
     Endpoint,
@@ -49,6 +50,7 @@ __all__ = [
     "Endpoint",
     "GrammarChecker",
     "Graph",
+    "Host",
     "Kind",
     "Levels",
     "Memory",

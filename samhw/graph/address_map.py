@@ -3,19 +3,31 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from enum import IntEnum, IntFlag
 from typing import Any, NamedTuple
 
 from samhw.errors import InputError
 from samhw.graph.design import Design
+from samhw.graph.host import Host
 from samhw.graph.ir import Memory
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec import Arch, Payload
 from samhw.graph.widths import index_bits
 from samhw.names import Names, comment_text, identifiers, plain
 
-__all__ = ["NO_NODE", "AddressMap", "Cause", "Macros", "Register", "Status", "Window"]
+__all__ = [
+    "MOST_ACTORS",
+    "NO_NODE",
+    "STATES",
+    "AddressMap",
+    "Cause",
+    "Control",
+    "Macros",
+    "Register",
+    "Status",
+    "Window",
+]
 
 _WORD = 4
 _CHANNELS_PER_WORD = 16
@@ -42,6 +54,21 @@ class Register(IntEnum):
 
 
 _FIRST_EXTENT = 0x1C
+_PLAIN = Host()
+
+
+STATES = ("firing", "starved", "blocked", "spaced")
+"""What counters count of an actor, in the order of their words."""
+
+MOST_ACTORS = 16
+"""Of a node; the words of its counters are as many times those of an actor."""
+
+
+class Control(IntFlag):
+    """The bits of CONTROL."""
+
+    START = 1
+    CLEAR = 2
 
 
 class Status(IntFlag):
@@ -87,12 +114,14 @@ class Macros(NamedTuple):
 
 
 class AddressMap:
-    """The byte addresses of a build's registers and memories on its AXI4-Lite port.
+    """The byte addresses of a build's registers and memories on its host port.
 
     Attributes:
         extents: the address of each index's extent register.
         region_cycles: the address of each region's register with the cycles that it was under way.
         channel_states: the addresses of the channel state words, 16 channels in each.
+        interrupts: the addresses of INTERRUPT_ENABLE and INTERRUPTS, if the host has them.
+        counters: for each of `design.nodes`, that of its first counter, if the host has them.
         windows: the window of each memory, by the memory's name.
         index_bits: the width of the build's coordinates, references and extents.
         address_bits: the width of an address on the port; its range is the map rounded up to a power of two.
@@ -101,7 +130,7 @@ class AddressMap:
     Raises `InputError` if the memories do not fit 32 address bits or an extent not `arch.index_bits`.
     """
 
-    def __init__(self, design: Design, arch: Arch):
+    def __init__(self, design: Design, arch: Arch, host: Host = _PLAIN):
         for index, extent in design.extents.items():
             if extent >> arch.index_bits:
                 raise InputError(
@@ -109,6 +138,7 @@ class AddressMap:
                     "give a greater Arch.index_bits."
                 )
         self.design = design
+        self.host = host
         self.index_bits = index_bits(design, arch)
         self.extents = {name: _FIRST_EXTENT + _WORD * n for n, name in enumerate(sorted(design.extents))}
         cycles = _FIRST_EXTENT + _WORD * len(self.extents)
@@ -116,6 +146,15 @@ class AddressMap:
         self.region_cycles = range(cycles, states, _WORD)
         end = states + _WORD * -(-len(design.channels) // _CHANNELS_PER_WORD)
         self.channel_states = range(states, end, _WORD)
+        self.interrupts = range(end, end + 2 * _WORD * host.interrupt, _WORD)
+        end = self.interrupts.stop
+        self.counters = range(0)
+        if host.counters:
+            each = _WORD * MOST_ACTORS * len(STATES)
+            size = 1 << (each * len(design.nodes) - 1).bit_length()
+            first = -(-end // size) * size
+            self.counters = range(first, first + each * len(design.nodes), each)
+            end = first + size
         self.windows: dict[str, Window] = {}
         for memory in design.memories:
             stored = design.stored(memory)
@@ -130,7 +169,8 @@ class AddressMap:
                 f"The memories of {design.name} take {end} bytes, more than a 32-bit address reaches; "
                 "give them smaller capacities."
             )
-        self.identity = _hash32([_plain(design), arch.to_json()])
+        chosen = [] if host == _PLAIN else [asdict(host)]
+        self.identity = _hash32([_plain(design), arch.to_json(), *chosen])
 
     def channel_state(self, index: int) -> tuple[int, int]:
         """Byte address and lowest bit of the state (empty, then full) of `design.channels[index]`."""
@@ -153,6 +193,7 @@ class AddressMap:
             },
             "region_cycles": {"address": self.region_cycles.start, "words": len(self.region_cycles)},
             "channel_states": {"address": self.channel_states.start, "words": len(self.channel_states)},
+            **self._chosen(),
             "memories": [
                 {
                     "name": name,
@@ -169,6 +210,20 @@ class AddressMap:
             "nodes": [design.label(region, node.name) for region, node in design.nodes],
             "channels": [design.label(region, channel.name) for region, channel in design.channels],
         }
+
+    def _chosen(self) -> dict[str, Any]:
+        """What the JSON object has of the host's choices."""
+        chosen: dict[str, Any] = {} if self.host == _PLAIN else {"host": asdict(self.host)}
+        if self.interrupts:
+            enable, pending = self.interrupts
+            chosen["interrupts"] = {"enable": enable, "pending": pending}
+        if self.counters:
+            chosen["counters"] = {
+                "address": self.counters.start,
+                "node_words": self.counters.step // _WORD,
+                "states": list(STATES),
+            }
+        return chosen
 
     @property
     def macros(self) -> "Macros":
@@ -198,7 +253,9 @@ class AddressMap:
         for register in Register:
             define(register.name, f"0x{register:02x}u")
         lines.append("")
-        define("CONTROL_START", "0x1u")
+        define("CONTROL_START", f"0x{Control.START:x}u")
+        if self.host.recovery:
+            define("CONTROL_CLEAR", f"0x{Control.CLEAR:x}u")
         for status in Status:
             define(f"STATUS_{status.name}", f"0x{status:x}u")
         for cause in Cause:
@@ -215,6 +272,18 @@ class AddressMap:
         lines += ["", "/* Channel states: bit 2k, channel k is empty; bit 2k+1, it is full; 16 in a word. */"]
         define("CHANNEL_STATES", f"0x{self.channel_states.start:02x}u")
         define("CHANNELS", f"{len(self.design.channels)}u")
+        if self.interrupts:
+            lines += ["", "/* Interrupts: the bits of STATUS, done and error. */"]
+            for name, address in zip(("INTERRUPT_ENABLE", "INTERRUPTS"), self.interrupts, strict=True):
+                define(name, f"0x{address:02x}u")
+        if self.counters:
+            lines += [
+                "",
+                "/* Counters: those of the first node, the bytes from node to node, and the nodes. */",
+            ]
+            define("COUNTERS", f"0x{self.counters.start:x}u")
+            define("COUNTERS_BYTES", f"{self.counters.step}u")
+            define("NODES", f"{len(self.counters)}u")
         lines += ["", "/* Memories: the address of word 0, and the number of words. */"]
         for memory, window in self.windows.items():
             define(macros.memories[memory], f"0x{window.base:x}u")

@@ -3,12 +3,13 @@
 from amaranth.back import rtlil
 
 from samhw.collector import no_collection
-from samhw.graph import Arch, Design
+from samhw.graph import Arch, Design, Host
 from samhw.rtl.top import Top
 from samhw.rtl.yosys import find_yosys
 
 __all__ = ["cxxrtl", "runtime"]
 
+_PLAIN = Host()
 _SCRIPT = """\
 read_rtlil <<rtlil
 {rtlil}
@@ -20,14 +21,14 @@ write_cxxrtl -O6 -g0
 """
 
 
-def cxxrtl(design: Design, arch: Arch, *, name: str = "samhw_top") -> str:
+def cxxrtl(design: Design, arch: Arch, *, name: str = "samhw_top", host: Host = _PLAIN) -> str:
     """The C++ of a design's `Top` with clock and reset of its own, as the class `cxxrtl_design::p_<name>`.
 
     Components do not share modules, and memories are Yosys's own, so that neither of the two is common with
     the Verilog.
     """
     with no_collection():
-        top = Top(design, arch, own_clock=True)
+        top = Top(design, arch, own_clock=True, host=host)
         netlist = rtlil.convert(top, name=name, emit_src=False)
     text: str = find_yosys().run(["-q", "-"], _SCRIPT.format(rtlil=netlist, name=name), ignore_warnings=True)
     return text

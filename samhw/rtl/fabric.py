@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from amaranth.hdl import Cat, Elaboratable, Module
+from amaranth.hdl import Cat, Elaboratable, Module, Mux, ResetInserter
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,8 +13,10 @@ from samhw.names import identifiers
 from samhw.rtl.actor import Primitive, component
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
+from samhw.rtl.counted import Counted
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
 from samhw.rtl.logic import all_of, any_of
+from samhw.rtl.units.pipeline import delayed
 
 __all__ = ["Fabric"]
 
@@ -28,6 +30,8 @@ class Fabric(wiring.Component):
     Args:
         stall_ports: adds the input `stall`, a bit for each of `stallable`.
         probes: adds outputs that show each token as it leaves its channel, as of `Top`.
+        recovery: `run` has a `clear`.
+        counters: nodes count what they spend a run on.
 
     Members:
         run: starts and ends of runs.
@@ -44,15 +48,28 @@ class Fabric(wiring.Component):
     extents: wiring.PureInterface
     memories: wiring.PureInterface
 
-    def __init__(self, design: Design, arch: Arch, *, stall_ports: bool = False, probes: bool = False):
+    def __init__(
+        self,
+        design: Design,
+        arch: Arch,
+        *,
+        stall_ports: bool = False,
+        probes: bool = False,
+        recovery: bool = False,
+        counters: bool = False,
+    ):
         self.design = design
         self.arch = arch
         self.probes = probes
+        self.recovery = recovery
+        self.counters = counters
         self.turn = {region: turn for turn, region in enumerate(design.turns)}
-        self.nodes: dict[Key, Primitive] = {
+        self.nodes: dict[Key, Primitive | Counted] = {
             (region, node.name): component(node, design.regions[region], arch, stall_port=stall_ports)
             for region, node in design.nodes
         }
+        if counters:
+            self.nodes = {key: Counted(unit.make) for key, unit in self.nodes.items()}
         self.submodules = self._submodules()
         self.channels = [
             Fifo(getattr(self.nodes[region, c.source.node].o, c.source.port).signature.shape, c.depth)
@@ -67,8 +84,14 @@ class Fabric(wiring.Component):
         names = memory_members(self.ports)
         memories = {names[name]: Out(signature) for name, signature in self.ports.items()}
         extents = {name: Out(arch.index_bits) for name in extent_members(design.extents).values()}
+        run = RunSignature(
+            regions=len(design.regions),
+            channels=len(self.channels),
+            recovery=recovery,
+            counted=len(self.nodes) if counters else 0,
+        )
         members: dict[str, object] = {
-            "run": Out(RunSignature(regions=len(design.regions), channels=len(self.channels))),
+            "run": Out(run),
             "extents": In(wiring.Signature(extents)),
             "memories": Out(wiring.Signature(memories)),
         }
@@ -77,6 +100,9 @@ class Fabric(wiring.Component):
         if probes:
             members |= self.probe_members()
         super().__init__(members)
+        if recovery:
+            for part in (*self.nodes.values(), *self.channels):
+                part.clear = self.run.clear
 
     def probe_members(self) -> dict[str, object]:
         """For channel k `probe<k>_valid`, `probe<k>_kind` and `probe<k>_payload`."""
@@ -93,6 +119,8 @@ class Fabric(wiring.Component):
         self._connect_control(m)
         self._connect_memories(m)
         self._connect_extents(m)
+        if self.counters:
+            self._connect_counters(m)
         return m
 
     def _submodules(self) -> dict[Key, str]:
@@ -138,7 +166,7 @@ class Fabric(wiring.Component):
         nodes = list(self.nodes.values())
         roots = [(region, node.name) for region, node in self.design.nodes if not node.inputs]
         writers = [(region, node.name) for region, node in self.design.nodes if not node.outputs]
-        m.submodules.control = control = RunControl(
+        self._control = control = RunControl(
             nodes=len(nodes),
             writers=[self.turn[region] for region, _ in writers],
             watchdog=self.arch.watchdog,
@@ -146,6 +174,7 @@ class Fabric(wiring.Component):
             index_bits=self.arch.index_bits,
         )
         run = self.run
+        m.submodules.control = ResetInserter(run.clear)(control) if self.recovery else control
         m.d.comb += [
             control.fired.eq(Cat(n.fired for n in nodes)),
             control.committed.eq(Cat(self.nodes[writer].committed for writer in writers)),
@@ -170,6 +199,20 @@ class Fabric(wiring.Component):
                 for param, name in node.repeats.items():
                     if name == repeat.index:
                         m.d.comb += getattr(self.nodes[region, node.name], param).eq(control.steps[number])
+
+    def _connect_counters(self, m: Module) -> None:
+        run, control = self.run, self._control
+        requested = run.request & ~run.running & ~Cat(run.error).any()
+        words = []
+        for number, ((region, _), unit) in enumerate(self.nodes.items()):
+            select = unit.counts.select
+            m.d.comb += [
+                unit.counts.clear.eq(requested),
+                unit.counts.begin.eq(control.start[self.turn[region]]),
+                select.eq(run.counter),
+            ]
+            words.append(Mux(delayed(m, run.counter[len(select) :]) == number, unit.counts.word, 0))
+        m.d.sync += run.count.eq(any_of(words))
 
     def _memory_ports(self) -> Iterator[tuple[str, bool, int, wiring.PureInterface]]:
         """The memory ports of all nodes, each with the name of its memory, whether it writes, and its

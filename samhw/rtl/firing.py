@@ -1,7 +1,8 @@
 """From the rows of an actor's firing table to its handshakes: the elastic rule of docs/timing.md."""
 
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -10,9 +11,10 @@ from amaranth.lib.wiring import PureInterface
 
 from samhw.rtl.logic import all_of, any_of
 
-__all__ = ["FiringTable"]
+__all__ = ["FiringTable", "watched"]
 
 _NONE: Mapping[PureInterface, ValueLike] = MappingProxyType({})
+_watchers: "ContextVar[list[FiringTable] | None]" = ContextVar("watchers", default=None)
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,17 @@ class _Row:
     takes: Mapping[PureInterface, Value]
     pushes: Mapping[PureInterface, Value]
     tokens: Mapping[PureInterface, Value]
+
+    @property
+    def there(self) -> Value:
+        """Its condition holds, and its heads are available."""
+        needed = self.here & all_of(head.valid for head in self.needs)
+        return needed & all_of(head.valid | ~condition for head, condition in self.takes.items())
+
+    @property
+    def room(self) -> Value:
+        """Its outputs have free slots."""
+        return all_of(port.ready | ~condition for port, condition in self.pushes.items())
 
     @property
     def open(self) -> Value:
@@ -55,11 +68,14 @@ class FiringTable(Elaboratable):
     Attributes:
         fired: a firing happens in this cycle.
         protocol: a combination of heads that no row covers, or that do not agree in the row that does.
+        there, room: in a `watched` table, the heads of the next firing are there; and its slots, too.
     """
 
     def __init__(self, m: Module, heads: Iterable[PureInterface], *, stall: ValueLike = 0):
         self.fired = Signal()
         self.protocol = Signal()
+        self.there = Signal()
+        self.room = Signal()
         self._m = m
         self._heads = tuple(heads)
         self._stall = Value.cast(stall)
@@ -101,13 +117,7 @@ class FiringTable(Elaboratable):
         pushes: dict[PureInterface, list[Value]] = {}
         tokens: dict[PureInterface, list[tuple[Signal, Value]]] = {}
         for row in self._rows:
-            m.d.comb += row.go.eq(
-                row.here
-                & all_of(head.valid for head in row.needs)
-                & all_of(head.valid | ~condition for head, condition in row.takes.items())
-                & all_of(port.ready | ~condition for port, condition in row.pushes.items())
-                & ~self._stall
-            )
+            m.d.comb += row.go.eq(row.there & row.room & ~self._stall)
             for head, condition in row.takes.items():
                 takes.setdefault(head, []).append(row.go & condition)
             for port, condition in row.pushes.items():
@@ -123,7 +133,24 @@ class FiringTable(Elaboratable):
                 all_of(head.valid for head in self._heads) & ~any_of(row.open for row in self._rows)
             ),
         ]
+        if (tables := _watchers.get()) is not None:
+            tables.append(self)
+            m.d.comb += [
+                self.there.eq(any_of(row.there for row in self._rows)),
+                self.room.eq(any_of(row.there & row.room for row in self._rows)),
+            ]
         return m
+
+
+@contextmanager
+def watched() -> Iterator[list[FiringTable]]:
+    """The tables that are elaborated meanwhile, each with `there` and `room`."""
+    tables: list[FiringTable] = []
+    token = _watchers.set(tables)
+    try:
+        yield tables
+    finally:
+        _watchers.reset(token)
 
 
 def _select(choices: list[tuple[Signal, Value]]) -> Value:

@@ -69,6 +69,9 @@ class HostPort(wiring.Component):
             later it is in `read_data`, and `read_ok` says whether there is one.
     """
 
+    write_addr: Signal
+    write_data: Signal
+
     def __init__(self, address_bits: int) -> None:
         super().__init__(
             {
@@ -83,6 +86,21 @@ class HostPort(wiring.Component):
                 "read_ok": In(1),
             }
         )
+
+    @property
+    def next_addr(self) -> Signal:
+        """What may be written in the next cycle, as `store_addr` was in the last: this port has one write
+        under way."""
+        return self.write_addr
+
+    store_addr = next_addr
+
+    @property
+    def next_data(self) -> Signal:
+        """As `next_addr`."""
+        return self.write_data
+
+    store_data = next_data
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()

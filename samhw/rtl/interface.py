@@ -7,6 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
+from samhw.graph.address_map import MOST_ACTORS, STATES
 from samhw.names import identifiers
 from samhw.rtl.actor import Error, MemoryReadSignature, MemoryWriteSignature
 
@@ -43,17 +44,22 @@ class MemorySignature(wiring.Signature):
 
 
 class RunSignature(wiring.Signature):
-    """How a shell starts runs and learns what came of them, seen from the fabric. But for the last two these
+    """How a shell starts runs and learns what came of them, seen from the fabric. But for the last five these
     are members of `RunControl`, which says more of them.
 
     Members:
         request, running, done, cycle, region, spent, error, error_node: as of `RunControl`.
         empty, full: a bit for each channel of the design.
+        clear: with `recovery`, takes the fabric to where a reset does.
+        counter: with counters of `counted` nodes, the number of a counter, as the address map has them.
+        count: the counter that was asked for two cycles ago.
     """
 
-    def __init__(self, *, regions: int, channels: int):
+    def __init__(self, *, regions: int, channels: int, recovery: bool = False, counted: int = 0):
         super().__init__(
             {
+                **({"clear": In(1)} if recovery else {}),
+                **({"counter": In(counter_bits(counted)), "count": Out(32)} if counted else {}),
                 "request": In(1),
                 "running": Out(1),
                 "done": Out(1),
@@ -66,6 +72,11 @@ class RunSignature(wiring.Signature):
                 "full": Out(channels),
             }
         )
+
+
+def counter_bits(nodes: int) -> int:
+    """Bits of the number of a counter: state, actor, node."""
+    return (nodes * MOST_ACTORS * len(STATES) - 1).bit_length()
 
 
 def memory_members(memories: Iterable[str]) -> dict[str, str]:

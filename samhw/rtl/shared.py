@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Self, TypeAlias
 
-from amaranth.hdl import Elaboratable
+from amaranth.hdl import Elaboratable, ResetInserter, Value
 from amaranth.lib import wiring
 
-__all__ = ["Elaborate", "Make", "Shared", "SharedPart"]
+__all__ = ["Elaborate", "Make", "Shared", "SharedPart", "plainly"]
 
 Elaborate: TypeAlias = Callable[["Shared", object], Elaboratable]
 """The method of a component, for a platform."""
@@ -43,9 +43,11 @@ class Shared(wiring.Component):
 
     Attributes:
         make: equal for those that are made alike.
+        clear: resets it as well as the reset of its clock domain, if it is not None.
     """
 
     make: Make
+    clear: Value | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         self: Self = super().__new__(cls)
@@ -67,12 +69,19 @@ class SharedPart(wiring.Component):
         return made
 
 
+def plainly(component: Shared, platform: object) -> Elaboratable:
+    """The hardware of a component by itself, whether or not the platform has a module for its make."""
+    elaborate: Elaborate = type(component).elaborate.__wrapped__
+    return elaborate(component, platform)
+
+
 def _shared(elaborate: Elaborate) -> Elaborate:
     @wraps(elaborate)
     def wrapper(self: Shared, platform: object) -> Elaboratable:
         if hasattr(platform, "get_shared"):
             found: Elaboratable = platform.get_shared(self, elaborate)
             return found
-        return elaborate(self, platform)
+        made = elaborate(self, platform)
+        return made if self.clear is None else ResetInserter(self.clear)(made)
 
     return wrapper

@@ -1,4 +1,5 @@
-"""What a fabric is connected to: its tensors in memories on the chip, and a host at an AXI4-Lite port."""
+"""What a fabric is connected to: its tensors in memories on the chip, and a host at a port of AXI4-Lite or
+AXI4."""
 
 from collections.abc import Mapping
 
@@ -7,14 +8,20 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch, MemoryRole
-from samhw.graph.address_map import AddressMap, Register, Window
-from samhw.rtl.host_port import AxiLiteSignature, HostPort
+from samhw.graph.address_map import AddressMap, Register, Status, Window
+from samhw.rtl.burst_port import BurstPort
+from samhw.rtl.host_port import HostPort
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
 from samhw.rtl.logic import any_of
 from samhw.rtl.memories import TensorMemory
 from samhw.rtl.units.pipeline import delayed
 
 __all__ = ["Shell"]
+
+Port = HostPort | BurstPort
+
+CLEARING = 2
+"""Cycles that a reset takes (docs/host_port.md)."""
 
 
 class Shell(wiring.Component):
@@ -27,6 +34,8 @@ class Shell(wiring.Component):
 
     Members:
         axi: the host's port.
+        irq: with `map.host.interrupt`, to the host.
+        held: with `map.host.recovery`, a request waits until what was under way is cleared.
         run, extents, memories: as of `Fabric`, from the other side.
     """
 
@@ -42,18 +51,30 @@ class Shell(wiring.Component):
         names = memory_members(ports)
         memories = {names[name]: Out(signature) for name, signature in ports.items()}
         extents = {name: Out(arch.index_bits) for name in extent_members(design.extents).values()}
+        host, bits = map.host, map.address_bits
+        self._port: Port = BurstPort(bits, host.id_bits) if host.bursts else HostPort(bits)
+        run = RunSignature(
+            regions=len(design.regions),
+            channels=len(design.channels),
+            recovery=host.recovery,
+            counted=len(map.counters),
+        )
         super().__init__(
             {
-                "axi": Out(AxiLiteSignature(map.address_bits)),
-                "run": In(RunSignature(regions=len(design.regions), channels=len(design.channels))),
+                "axi": Out(self._port.axi.signature),
+                "run": In(run),
                 "extents": Out(wiring.Signature(extents)),
                 "memories": In(wiring.Signature(memories)),
+                **({"irq": Out(1)} if host.interrupt else {}),
+                **({"held": Out(1)} if host.recovery else {}),
             }
         )
+        self._enabled = Signal(len(Status))
+        self._pending = Signal(len(Status))
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        m.submodules.host_port = host = HostPort(self.map.address_bits)
+        m.submodules.host_port = host = self._port
         wiring.connect(m, wiring.flipped(self.axi), host.axi)
         memories = self._memories(m)
         names = extent_members(self.map.extents)
@@ -86,7 +107,7 @@ class Shell(wiring.Component):
         return memories
 
     def _host_writes(
-        self, m: Module, host: HostPort, memories: dict[str, TensorMemory], extents: dict[str, Signal]
+        self, m: Module, host: Port, memories: dict[str, TensorMemory], extents: dict[str, Signal]
     ) -> None:
         """CONTROL always; extents, up to the greatest, and input memories only between runs. Memories of
         indices take only words that fit. Who takes a word is known a cycle before it is written."""
@@ -97,28 +118,74 @@ class Shell(wiring.Component):
             m.d.sync += accepted[-1].eq(here)
             return accepted[-1]
 
-        is_control = takes("control", host.write_addr == Register.CONTROL)
-        # From a register, since a request starts the roots, and they fire, in the same cycle.
-        m.d.sync += self.run.request.eq(host.write & is_control & host.write_data[0])
-        idle = ~self.run.running
+        is_control = takes("control", host.next_addr == Register.CONTROL)
+        idle = self._control(m, host.write & is_control, host.write_data)
+        for enable, address in zip(self._interrupts(m, host.write_data), self.map.interrupts, strict=True):
+            m.d.comb += enable.eq(host.write & takes(enable.name, host.next_addr == address))
         for index, register in extents.items():
-            here = host.write_addr == self.map.extents[index]
-            fits = host.write_data <= self.map.design.extents[index]
+            here = host.next_addr == self.map.extents[index]
+            fits = host.next_data <= self.map.design.extents[index]
             with m.If(host.write & takes(index, here & idle & fits)):
                 m.d.sync += register.eq(host.write_data)
         for name, tensor in memories.items():
             window = self.map.windows[name]
             if window.memory.role is MemoryRole.INPUT:
-                here, word = _within(window, host.write_addr)
+                here, _ = _within(window, host.next_addr)
                 # The bits of a value that are not stored do not count; those of an index would be missed.
-                fits = Const(1) if window.memory.is_value else (host.write_data >> window.width) == 0
-                m.d.comb += [tensor.host.addr.eq(word), tensor.host.data.eq(host.write_data)]
-                # From a register, since it has many words to reach: address and data stay for that long.
+                fits = Const(1) if window.memory.is_value else (host.next_data >> window.width) == 0
+                _, word = _within(window, host.store_addr)
+                m.d.comb += [tensor.host.addr.eq(word), tensor.host.data.eq(host.store_data)]
+                # From a register, since it has many words to reach: a cycle later.
                 m.d.sync += tensor.host.en.eq(host.write & takes(name, here & idle & fits))
         m.d.comb += host.write_ok.eq(any_of(accepted))
 
+    def _control(self, m: Module, asked: Value, word: Value) -> Value:
+        """What `word` does if CONTROL is `asked` to take it. Gives whether extents and memories are the
+        host's in the next cycle."""
+        run, host = self.run, self.map.host
+        starts = asked & word[0]
+        if not (host.recovery or host.bursts):
+            # From a register, since a request starts the roots, and they fire, in the same cycle.
+            m.d.sync += run.request.eq(starts)
+            return ~run.running
+        held, clears = Const(0), Const(0)
+        waits = Const(0)
+        if host.recovery:
+            held, clears = self.held, asked & word[1]
+            clearing = Signal(CLEARING)
+            following = Mux(clears, (1 << CLEARING) - 1, clearing >> 1)
+            waits = following[0]
+            m.d.comb += run.clear.eq(clearing[0])
+            m.d.sync += [clearing.eq(following), held.eq((starts | held) & waits)]
+        m.d.sync += run.request.eq((starts | held) & ~waits)
+        # A start that an error holds back changes nothing.
+        failed = Cat(run.error).any()
+        begins = held | (starts & clears) | ((starts | run.request) & ~failed)
+        return ~(run.running | begins)
+
+    def _interrupts(self, m: Module, word: Value) -> list[Signal]:
+        """The registers of interrupts, if there are any; gives the signals by which each takes `word`."""
+        if not self.map.host.interrupt:
+            return []
+        takes_enable, takes_pending = Signal(name="interrupt_enable"), Signal(name="interrupts")
+        status = Signal(3)
+        before = Signal(3)
+        m.d.comb += [
+            status.eq(self._status() & (Status.DONE | Status.ERROR)),
+            self.irq.eq((self._enabled & self._pending).any()),
+        ]
+        cleared = Mux(takes_pending, word, 0)
+        m.d.sync += [before.eq(status), self._pending.eq((self._pending & ~cleared) | (status & ~before))]
+        with m.If(takes_enable):
+            m.d.sync += self._enabled.eq(word & (Status.DONE | Status.ERROR))
+        return [takes_enable, takes_pending]
+
+    def _status(self) -> Value:
+        """STATUS, in the bits of `Status`."""
+        return Cat(self.run.running, self.run.done, Cat(self.run.error).any())
+
     def _host_reads(
-        self, m: Module, host: HostPort, memories: dict[str, TensorMemory], extents: dict[str, Signal]
+        self, m: Module, host: Port, memories: dict[str, TensorMemory], extents: dict[str, Signal]
     ) -> None:
         """In the first cycle, addresses are decoded and memories read; in the second, one of the registers is
         picked, and the word of each memory goes to a register of its own, since it comes late; in the third,
@@ -136,6 +203,13 @@ class Shell(wiring.Component):
         idle = ~delayed(m, self.run.running)  # the memories are the host's
         found = [word_ok]
         words = [word]
+        if counters := self.map.counters:
+            here = (host.read_addr >= counters.start) & (host.read_addr < counters.stop)
+            counted = delayed(m, here, 2)
+            # They begin at a multiple of their size.
+            m.d.comb += self.run.counter.eq(host.read_addr[2:])
+            words.append(Mux(counted, self.run.count, 0))
+            found.append(counted)
         for name, tensor in memories.items():
             window = self.map.windows[name]
             if window.memory.role is not MemoryRole.INPUT:
@@ -155,7 +229,7 @@ class Shell(wiring.Component):
         run = self.run
         by_address: dict[int, Value] = {
             Register.CONTROL: Const(0, 32),
-            Register.STATUS: Cat(run.running, run.done, Cat(run.error).any()),
+            Register.STATUS: self._status(),
             Register.ERROR: Cat(run.error),
             Register.ERROR_NODE: run.error_node,
             Register.CYCLES_LO: run.cycle[:32],
@@ -168,6 +242,7 @@ class Shell(wiring.Component):
         states = delayed(m, Cat(Cat(empty, full) for empty, full in zip(run.empty, run.full, strict=True)))
         for n, address in enumerate(self.map.channel_states):
             by_address[address] = states[32 * n : 32 * (n + 1)]
+        by_address |= dict(zip(self.map.interrupts, (self._enabled, self._pending), strict=False))
         registers = [by_address[4 * n] for n in range(len(by_address))]
         return [_word(register) for register in registers]
 

@@ -9,7 +9,7 @@ from amaranth.back import rtlil
 from amaranth.hdl import Elaboratable, Signal
 
 from samhw.collector import no_collection
-from samhw.graph import Arch, Design
+from samhw.graph import Arch, Design, Host
 from samhw.names import comment_text, identifiers
 from samhw.rtl.top import Top
 from samhw.rtl.verilog_platform import VerilogPlatform
@@ -30,6 +30,7 @@ LINT_EXCEPTIONS = {
 }
 """The warnings of `verilator --lint-only -Wall` that the Verilog gives, and why each is harmless."""
 
+_PLAIN = Host()
 _UNWANTED = " ".join(
     f"-remove {name}"
     for name in ("generator", "top", "src", "unused_bits", "amaranth.hierarchy", "amaranth.decoding")
@@ -61,18 +62,24 @@ _EMPTY = re.compile(r"^ *(?:\(\*.*\*\)\n *)*(?:wire|reg) \[-1:0\] \S+ ?;\n", re.
 
 
 def verilog(
-    design: Design, arch: Arch, *, name: str = "samhw_top", stall_ports: bool = False, probes: bool = False
+    design: Design,
+    arch: Arch,
+    *,
+    name: str = "samhw_top",
+    stall_ports: bool = False,
+    probes: bool = False,
+    host: Host = _PLAIN,
 ) -> str:
     """The Verilog of a design's `Top` with clock and reset of its own; the same text for the same design on
     every machine.
 
     Args:
         name: of the top module; those of the others begin with it.
-        stall_ports, probes: as for `Top`.
+        stall_ports, probes, host: as for `Top`.
     """
     platform = VerilogPlatform(name)
     with no_collection():
-        top = Top(design, arch, stall_ports=stall_ports, probes=probes, own_clock=True)
+        top = Top(design, arch, stall_ports=stall_ports, probes=probes, own_clock=True, host=host)
         text = convert(top, platform, name)
     return _with_notes(_tidy(text), top, name, platform)
 

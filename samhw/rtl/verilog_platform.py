@@ -115,7 +115,8 @@ def _shared_module(make: Make) -> _SharedModule:
 
 
 def _instance(name: str, module: _SharedModule, component: Shared) -> Instance:
-    clocks = {"clk": ClockSignal(), "rst": ResetSignal()}
+    reset = ResetSignal() if component.clear is None else ResetSignal() | component.clear
+    clocks = {"clk": ClockSignal(), "rst": reset}
     ports: dict[str, Value] = {f"i_{port}": clocks[port] for port in clocks if port in module.inputs}
     for path, member, port in component.signature.flatten(component):
         value = Value.cast(port)

@@ -29,6 +29,7 @@ BUILDS: dict[str, Sequence[object]] = {
     "blocks": ["spmm", "--data", "random:size=8", "--blocks", "i=4+k=4"],
     "split": ["spmm", "--data", "random:size=10", "--split", "A=hyb(1,2)"],
     "scan": ["stacked_rnn"],
+    "host": ["spmm", "--data", "random:size=10", "--host", "axi4,interrupt,recovery,counters"],
 }
 
 
@@ -54,10 +55,11 @@ def test_the_testbench_holds(name: str, tmp_path: Path) -> None:
     assert "PASS=2 FAIL=0" in said, said[-3000:]
 
 
+@pytest.mark.parametrize("name", ["spmm", "host"])
 @pytest.mark.parametrize("generation", ["-g2005", "-g2012"])
-def test_nothing_has_a_value_at_power_on(generation: str, tmp_path: Path) -> None:
+def test_nothing_has_a_value_at_power_on(generation: str, name: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    good("build", *BUILDS["spmm"], "--target", "verilog", "-o", out)
+    good("build", *BUILDS[name], "--target", "verilog", "-o", out)
     for path in (out / "rtl").iterdir():
         path.write_text(without_initial_values(path.read_text()))
     said = bench(out, generation)

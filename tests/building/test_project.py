@@ -8,34 +8,40 @@ import sys
 from pathlib import Path
 
 import pytest
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
+from samhw.graph import Host
+from samhw.rtl.burst_port import AxiSignature
 from samhw.rtl.host_port import AxiLiteSignature
 from samhw.targets.building.cpp_compiler import find_cpp_compiler
-from samhw.targets.building.project import _PINS
+from samhw.targets.building.project import _pins
 from samhw.targets.building.tools import find_verilator
 from tests.support.command import good
 
 SQUARE = "tensor x[i=20] : csf\ntensor y[i=20] : csf\ny[i] = x[i] * x[i]\n"
 
 
-@pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["", "axi4,interrupt,recovery"], ids=["least", "most"])
+def build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A build with a run's data."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "square.ein").write_text(SQUARE)
     out = folder / "out"
-    data = ("--data", "random:size=20")
+    data = ("--data", "random:size=20", *(["--host", request.param] if request.param else []))
     good("build", folder / "square.ein", *data, "--target", "verilog", "--name", "conv", "-o", out)
     return out
 
 
-def test_the_pins_are_those_of_the_port() -> None:
+@pytest.mark.parametrize(
+    ("host", "signature"), [("", AxiLiteSignature(12)), ("axi4:7,interrupt", AxiSignature(12, 7))]
+)
+def test_the_pins_are_those_of_the_port(host: str, signature: wiring.Signature) -> None:
     wanted = {
-        (name if member.flow is In else f"-{name}", 0 if name.endswith("addr") else _bits(member.shape))
-        for name, member in AxiLiteSignature(12).members.items()
+        (name, 0 if name.endswith("addr") else _bits(member.shape), member.flow is In)
+        for name, member in signature.members.items()
     }
-    assert set(_PINS) == wanted
+    assert {(pin.name, pin.width, pin.way == "input") for pin in _pins(Host.parse(host))} == wanted
 
 
 def _bits(shape: object) -> int:

@@ -14,7 +14,7 @@ from rich.progress import track
 
 from samhw.compiler import asked_type
 from samhw.errors import InputError, shown
-from samhw.graph import Arch, Dram
+from samhw.graph import Arch, Dram, Host
 from samhw.graph.numerics import ValueType
 from samhw.tensors import Format, Tensor
 from samhw.tensors.scipy_sparse import scipy_format
@@ -26,6 +26,7 @@ __all__ = [
     "dram_of",
     "entries_of",
     "followed",
+    "host_of",
     "natural_format",
     "path_of",
     "value_of",
@@ -94,6 +95,14 @@ def path_of(what: str, given: Path | str) -> Path:
     if not isinstance(given, str | Path):
         raise InputError(f"{what} cannot be {shown(given)}; give the path of a file.")
     return Path(given)
+
+
+def host_of(given: str) -> str:
+    """The choices of a host port, which there must be."""
+    if not isinstance(given, str):
+        raise InputError(f"The host cannot be {shown(given)}; give words, such as 'axi4,interrupt'.")
+    Host.parse(given)
+    return given
 
 
 def window_of(given: tuple[int, int]) -> tuple[int, int]:

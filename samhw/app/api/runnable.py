@@ -13,6 +13,7 @@ from samhw.app.api.arguments import (
     dram_of,
     entries_of,
     followed,
+    host_of,
     natural_format,
     path_of,
     value_of,
@@ -40,7 +41,7 @@ from samhw.tensors import Format, Tensor, write_tensors
 
 __all__ = ["RunnableDesign"]
 
-_TAKEN = ("backend", "memory", "wave", "self")
+_TAKEN = ("backend", "memory", "wave", "host", "self")
 """Names of tensors that `run` does not take as keywords."""
 
 
@@ -109,6 +110,7 @@ class RunnableDesign:
         backend: Backend | str | None = None,
         memory: Dram | Mapping[str, object] | Path | str | None = None,
         wave: Path | str | None = None,
+        host: str | None = None,
         **tensors: Data,
     ) -> DesignResult:
         """Runs on data: NumPy arrays, SciPy and PyTorch tensors of any layout, tensors of samhw.
@@ -119,6 +121,7 @@ class RunnableDesign:
             memory: what holds tensors off chip, in the simulator (docs/memory.md): an object, its fields, or
                 as --memory.
             wave: a file (.fst or .vcd) for the signals of the RTL.
+            host: what the port of the RTL has beyond the least, as --host.
 
         Raises:
             InputError: for inputs that are missing or unknown, or whose shapes disagree; for a program that
@@ -131,6 +134,8 @@ class RunnableDesign:
             options["memory"] = held
         if wave is not None:
             options["wave"] = path_of("The file of the wave", wave)
+        if host is not None:
+            options["host"] = host_of(host)
         chosen = MODEL.name if backend is None else backend
         if not isinstance(chosen, str | Backend):
             raise InputError(f"The backend cannot be {shown(backend)}; give its name, such as 'verilator'.")
@@ -149,7 +154,7 @@ class RunnableDesign:
         Args:
             inputs: of each run the data by name.
             progress: whether a line on stderr, or beneath the cell of a notebook, says how far it is.
-            options: `backend`, `memory` and `wave`, as `run` has them.
+            options: `backend`, `memory`, `wave` and `host`, as `run` has them.
 
         Raises:
             InputError, RunError: as `run` does.

@@ -12,12 +12,13 @@ import click
 from samhw.app.report.time import period_of
 from samhw.choices.schedule import CHOICES, Schedule, with_words
 from samhw.errors import InputError
-from samhw.graph import Dram
+from samhw.graph import Dram, Host
 from samhw.targets.backends import BACKENDS, Backend, Target, is_board, targets
 
 __all__ = [
     "BACKEND",
     "CLOCK",
+    "HOST",
     "REGIONS",
     "REGIONS_HELP",
     "ROOM",
@@ -87,6 +88,27 @@ class _BackendName(click.Choice[str]):
 BACKEND = _BackendName([backend.name for backend in BACKENDS])
 """The type of --backend."""
 
+
+class _Host(click.ParamType[str]):
+    """The choices of a host port (`Host`), as they are written."""
+
+    name = "WORDS"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        try:
+            Host.parse(text)
+        except InputError as error:
+            self.fail(str(error))
+        return text
+
+
+HOST = click.option(
+    "--host",
+    type=_Host(),
+    metavar="WORDS",
+    help="What the RTL's port has beyond the least: axi4 or axi4:BITS, interrupt, recovery, counters.",
+)
 
 _BOARD = (
     click.option("--port", help="The serial port with the board, such as /dev/ttyUSB0."),

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from samhw.app.checking import check
-from samhw.app.cli.backends import CLOCK, REGIONS, REGIONS_HELP, ROOM, check_on_chip, check_settings
+from samhw.app.cli.backends import CLOCK, HOST, REGIONS, REGIONS_HELP, ROOM, check_on_chip, check_settings
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
 from samhw.app.cli.output import OUTPUT, print_json
 from samhw.app.cli.pages import report_option, write_results
@@ -62,6 +62,7 @@ __all__ = ["build"]
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the summary as JSON.")
 @report_option
+@HOST
 @click.option("--name", help="Of the top module, and of the macros of its header; by default samhw_top.")
 def build(
     program: str,
@@ -77,6 +78,7 @@ def build(
     regions: str | None,
     json_target: str | None,
     report: str | None,
+    host: str | None,
     name: str | None,
 ) -> None:
     """Write a build of PROGRAM to a directory.
@@ -91,6 +93,7 @@ def build(
         "baud": baud,
         "on_chip_bytes": memories,
         "one_top": regions and regions == "top",
+        "host": host,
         "name": name,
     }
     chosen = {setting: value for setting, value in chosen.items() if value is not None}

@@ -14,6 +14,7 @@ from samhw.app.checking import Check, check
 from samhw.app.cli.backends import (
     BACKEND,
     CLOCK,
+    HOST,
     REGIONS,
     REGIONS_HELP,
     board_options,
@@ -123,6 +124,7 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
     help="Say how long the cycles take; of a board its clock, by default the greatest that is reached.",
 )
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
+@HOST
 @board_options
 def run(
     program: str,
@@ -139,6 +141,7 @@ def run(
     memory: str | None,
     clock: float | None,
     regions: str | None,
+    host: str | None,
     compare_with_numpy: bool,
     board: dict[str, object],
     **placing: str | None,
@@ -150,7 +153,7 @@ def run(
     simulator predicts the run with tensors off chip.
     """
     backend = find_backend(backend_name)
-    _check_options(backend, wave, regions, memory, board)
+    _check_options(backend, wave, regions, memory, board | ({"host": host} if host else {}))
     dram, schedule = off_chip_memory(memory, options.schedule, **placing)
     dram, period = beside(dram, clock)
     options = replace(options, schedule=schedule)
@@ -170,7 +173,7 @@ def run(
         write_trace(Path(trace), model)
     runs = [model]
     if backend is not MODEL:
-        settings = _settings(backend, wave, regions, clock)
+        settings = _settings(backend, wave, regions, clock, host)
         with building():
             runs.append(execute(compiled, workload.tensors, backend, **board, **settings))
     checks = []
@@ -254,10 +257,10 @@ def _print_check(found: Check | None) -> None:
 
 
 def _check_options(
-    backend: Backend, wave: str | None, regions: str | None, memory: str | None, board: dict[str, object]
+    backend: Backend, wave: str | None, regions: str | None, memory: str | None, own: dict[str, object]
 ) -> None:
-    """Raises `InputError` for an option that the backend has no use for."""
-    check_settings(board, backend, "--backend")
+    """Raises `InputError` for an option that the backend has no use for; `own` are those of its settings."""
+    check_settings(own, backend, "--backend")
     if memory and not backend.takes_memory:
         raise InputError(
             f"--memory is a prediction of the simulator, and --backend {backend.name} runs a design with its "
@@ -271,12 +274,13 @@ def _check_options(
 
 
 def _settings(
-    backend: Backend, wave: str | None, regions: str | None, clock: float | None
+    backend: Backend, wave: str | None, regions: str | None, clock: float | None, host: str | None
 ) -> dict[str, object]:
     """What the backend's run takes of the options that were given; a clock alone others go without."""
     chosen = {
         "wave": wave and Path(wave),
         "one_top": regions and regions == "top",
+        "host": host,
         "clock": clock if "clock" in backend.settings else None,
     }
     return {name: value for name, value in chosen.items() if value is not None}

@@ -108,7 +108,7 @@ def run(
 
 
 def check_options(backend: Backend | str, **options: Any) -> Backend:
-    """The backend, which takes an off-chip memory and a wave if they are among the options; raises
+    """The backend, which takes an off-chip memory, a wave and a host if they are among the options; raises
     `InputError` if it does not, or is not there."""
     chosen = find_backend(backend) if isinstance(backend, str) else backend
     if options.get("memory") is not None and not chosen.takes_memory:
@@ -120,6 +120,11 @@ def check_options(backend: Backend | str, **options: Any) -> Backend:
         raise InputError(
             f"A wave has the signals of the RTL, which the backend '{chosen.name}' does not record; choose "
             f"the backend '{RTL.name}', or leave it out."
+        )
+    if options.get("host") and "host" not in chosen.settings:
+        raise InputError(
+            f"The host's port belongs to the RTL, which the backend '{chosen.name}' does not run as it is; "
+            f"choose the backend '{RTL.name}', or leave the host out."
         )
     return chosen
 

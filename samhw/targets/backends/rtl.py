@@ -7,13 +7,13 @@ import shutil
 import time
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.graph import AddressMap, MemoryRole
+from samhw.graph import AddressMap, Host, MemoryRole
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.build_cache import BuiltProgram
@@ -39,26 +39,30 @@ class RtlBackend(Backend):
     carries_data = True
     cycle_by_cycle = True
     simulates_rtl = True
+    settings = frozenset({"host"})
 
     @abstractmethod
-    def write_program(self, compiled: Compiled, directory: Path) -> None:
+    def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
         """Writes `simulate`, and what it needs."""
 
-    def build(
-        self, compiled: Compiled, directory: Path, inputs: Inputs | None, *arguments: Any, **options: Any
-    ) -> None:
+    def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None, *, host: str = "") -> None:
         """The graph, the RTL (`samhw_top.v`), the address map (JSON and C header), and the program that runs
         it (`simulate`). With inputs, their words as binary files (`data/`) and the commands that load them,
-        run and read the results back: `cd DIRECTORY && ./simulate < run.txt`."""
+        run and read the results back: `cd DIRECTORY && ./simulate < run.txt`.
+
+        Args:
+            host: the choices of its port, as `Host.parse` takes them.
+        """
         from samhw.targets.building.elaborate import generate_verilog
 
         write_graph(compiled, directory)
-        design, arch = compiled.design, compiled.arch
-        (directory / f"{NAME}.v").write_text(generate_verilog(design, arch), encoding="utf-8")
-        write_address_map(design, arch, directory)
-        self.write_program(compiled, directory)
+        design, arch, chosen = compiled.design, compiled.arch, Host.parse(host)
+        text = generate_verilog(design, arch, host=chosen)
+        (directory / f"{NAME}.v").write_text(text, encoding="utf-8")
+        write_address_map(design, arch, directory, host=chosen)
+        self.write_program(compiled, directory, chosen)
         if inputs is not None:
-            _write_data(compiled, inputs, directory)
+            _write_data(AddressMap(design, arch, chosen), inputs, directory)
 
 
 class ProgramBackend(RtlBackend):
@@ -68,32 +72,32 @@ class ProgramBackend(RtlBackend):
     """What a build needs of the folder in which the program has been made."""
 
     @abstractmethod
-    def make(self, compiled: Compiled) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: Host) -> BuiltProgram:
         """Builds the program, or takes it from the build cache."""
 
-    def execute(self, compiled: Compiled, inputs: Inputs, *arguments: Any, **options: Any) -> Execution:
+    def execute(self, compiled: Compiled, inputs: Inputs, *, host: str = "") -> Execution:
+        """As for `Backend`; `host` as for `build`."""
         from samhw.targets.running.port import Harness
         from samhw.targets.running.session import PortSession
 
         start = time.perf_counter()
-        program = self.make(compiled)
+        chosen = Host.parse(host)
+        program = self.make(compiled, chosen)
         built = time.perf_counter()
         _log.debug("running the RTL under %s", self.label)
-        with PortSession(compiled.design, compiled.arch, Harness(program.path)) as session:
+        with PortSession(compiled.design, compiled.arch, Harness(program.path), chosen) as session:
             found = session.run(*inputs, buffers=True)
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
 
-    def write_program(self, compiled: Compiled, directory: Path) -> None:
-        made = self.make(compiled).path
+    def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
+        made = self.make(compiled, host).path
         for name in self.files:
             shutil.copy2(made.with_name(name), directory)
 
 
-def _write_data(compiled: Compiled, inputs: Inputs, directory: Path) -> None:
+def _write_data(addresses: AddressMap, inputs: Inputs, directory: Path) -> None:
     """The words of the input memories, and the commands of a run (templates/harness.cpp lists them)."""
-    design = compiled.design
-    addresses = AddressMap(design, compiled.arch)
     (directory / "data").mkdir()
     (directory / "results").mkdir()
     commands = []
@@ -104,7 +108,7 @@ def _write_data(compiled: Compiled, inputs: Inputs, directory: Path) -> None:
         words.astype("<u4").tofile(directory / "data" / f"{name}.bin")
         commands.append(f"load-file {addresses.windows[name].base} data/{name}.bin")
     commands += ["start", "wait 100000000"]
-    for memory in design.memories:
+    for memory in addresses.design.memories:
         if memory.role is MemoryRole.OUTPUT:
             window = addresses.windows[memory.name]
             commands.append(f"read-file {window.base} {window.words} results/{memory.name}.bin")
@@ -120,27 +124,32 @@ class VerilatorBackend(RtlBackend):
     records_waves = True
     key_files: ClassVar[dict[str, str]] = {"simulate": "the RTL as a program, built by Verilator"} | BESIDE
 
-    def execute(self, compiled: Compiled, inputs: Inputs, *, wave: Path | None = None) -> Execution:
+    def execute(
+        self, compiled: Compiled, inputs: Inputs, *, wave: Path | None = None, host: str = ""
+    ) -> Execution:
         """As for `Backend`.
 
         Args:
             wave: a file (.fst or .vcd) that records every signal.
+            host: as for `build`.
         """
         # Imported here, since the simulator needs neither Amaranth nor a compiler.
         from samhw.targets.running.driver import VerilatedDesign
 
         start = time.perf_counter()
-        rtl = VerilatedDesign.build(compiled.design, compiled.arch, wave=_wave_format(wave))
+        rtl = VerilatedDesign.build(
+            compiled.design, compiled.arch, wave=_wave_format(wave), host=Host.parse(host)
+        )
         built = time.perf_counter()
         _log.debug("running the RTL")
         found = rtl.run(*inputs, wave=wave, buffers=True)
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
 
-    def write_program(self, compiled: Compiled, directory: Path) -> None:
+    def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
         from samhw.targets.running.driver import VerilatedDesign
 
-        VerilatedDesign.build(compiled.design, compiled.arch, optimise=True).copy_to(directory)
+        VerilatedDesign.build(compiled.design, compiled.arch, optimise=True, host=host).copy_to(directory)
 
 
 def _wave_format(wave: Path | None) -> Literal["fst", "vcd"] | None:
@@ -165,10 +174,10 @@ class IcarusBackend(ProgramBackend):
         "simulate": "starts simulate.vvp, the RTL with its harness, compiled by Icarus Verilog"
     } | BESIDE
 
-    def make(self, compiled: Compiled) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: Host) -> BuiltProgram:
         from samhw.targets.building.simulators import build_icarus
 
-        return build_icarus(compiled.design, compiled.arch)
+        return build_icarus(compiled.design, compiled.arch, host)
 
 
 class CxxrtlBackend(ProgramBackend):
@@ -182,7 +191,7 @@ class CxxrtlBackend(ProgramBackend):
         "simulate": "the netlist as a program, built by CXXRTL; its C++ is design.cpp"
     } | BESIDE
 
-    def make(self, compiled: Compiled) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: Host) -> BuiltProgram:
         from samhw.targets.building.simulators import build_cxxrtl
 
-        return build_cxxrtl(compiled.design, compiled.arch)
+        return build_cxxrtl(compiled.design, compiled.arch, host)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from samhw.compiler import Compiled
-from samhw.graph import AddressMap, MemoryRole
+from samhw.graph import AddressMap, Host, MemoryRole
 from samhw.targets.backends.backend import Target
 from samhw.targets.backends.sim import SimulatorBackend, write_graph
 from samhw.targets.building.elaborate import NAME, write_address_map, write_verilog
@@ -18,11 +18,11 @@ MOST_WORDS = 100_000
 
 
 class VerilogTarget(Target):
-    """Verilog with an AXI4-Lite port; needs no C++ compiler."""
+    """Verilog with a port of AXI4-Lite or AXI4; needs no C++ compiler."""
 
     target = "verilog"
     carries_data = True
-    settings = frozenset({"name"})
+    settings = frozenset({"name", "host"})
     key_files: ClassVar[dict[str, str]] = {
         "*.f": "the list of the modules in rtl/, the top first",
         "*.vlt": "lint exceptions; its first line has Verilator's command",
@@ -39,6 +39,7 @@ class VerilogTarget(Target):
         inputs: Inputs | None,
         *,
         name: str = NAME,
+        host: str = "",
     ) -> None:
         """The graph, the modules (`rtl/`, with their list, `NAME.f`, and lint exceptions, `NAME.vlt`), the
         address map as JSON and as a C header, and what docs/host_port.md lists around them. With inputs, of
@@ -46,12 +47,14 @@ class VerilogTarget(Target):
 
         Args:
             name: of the top module; the header's macros begin with it in capitals.
+            host: the choices of its port, as `Host.parse` takes them.
         """
+        design, arch, chosen = compiled.design, compiled.arch, Host.parse(host)
         write_graph(compiled, directory)
-        write_verilog(compiled.design, compiled.arch, directory, name)
-        write_address_map(compiled.design, compiled.arch, directory, name)
+        write_verilog(design, arch, directory, name, chosen)
+        write_address_map(design, arch, directory, name, chosen)
         bench = None if inputs is None else _bench(compiled, inputs)
-        write_project(AddressMap(compiled.design, compiled.arch), directory, name, bench)
+        write_project(AddressMap(design, arch, chosen), directory, name, bench)
 
 
 def _bench(compiled: Compiled, inputs: Inputs) -> BenchRun | None:

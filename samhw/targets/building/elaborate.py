@@ -11,12 +11,13 @@ from functools import cache
 from pathlib import Path
 
 from samhw.errors import InputError
-from samhw.graph import AddressMap, Arch, Design, dumps
+from samhw.graph import AddressMap, Arch, Design, Host, dumps
 from samhw.names import comment_text
 from samhw.targets.building.build_cache import cached, digest
 
 __all__ = ["NAME", "SOURCES", "generate_verilog", "generator_digest", "write_address_map", "write_verilog"]
 
+_PLAIN = Host()
 _log = logging.getLogger(__name__)
 
 SOURCES = ("graph", "primitives", "rtl")
@@ -24,13 +25,19 @@ SOURCES = ("graph", "primitives", "rtl")
 
 
 def generate_verilog(
-    design: Design, arch: Arch, *, name: str = "samhw_top", probes: bool = False, stall_ports: bool = False
+    design: Design,
+    arch: Arch,
+    *,
+    name: str = "samhw_top",
+    probes: bool = False,
+    stall_ports: bool = False,
+    host: Host = _PLAIN,
 ) -> str:
     """The text of `samhw.rtl.verilog`, generated again only if design, options or generator have changed.
 
     Raises `InputError` if Amaranth is not installed.
     """
-    options = repr((name, probes, stall_ports))
+    options = repr((name, probes, stall_ports, host))
     key = digest(generator_digest(), dumps(design), arch.dumps(), options)
 
     def make(folder: Path) -> None:
@@ -38,7 +45,7 @@ def generate_verilog(
         from samhw.rtl import verilog
 
         _log.debug("generating the RTL")
-        text = verilog(design, arch, name=name, probes=probes, stall_ports=stall_ports)
+        text = verilog(design, arch, name=name, probes=probes, stall_ports=stall_ports, host=host)
         (folder / "samhw_top.v.gz").write_bytes(gzip.compress(text.encode(), compresslevel=1))
 
     return gzip.decompress((cached("verilog", key, make) / "samhw_top.v.gz").read_bytes()).decode()
@@ -96,13 +103,13 @@ def check_name(name: str) -> str:
     return name
 
 
-def write_verilog(design: Design, arch: Arch, directory: Path, name: str = NAME) -> None:
+def write_verilog(design: Design, arch: Arch, directory: Path, name: str = NAME, host: Host = _PLAIN) -> None:
     """Writes the modules, one in each file of `rtl/`; their list, `<name>.f`; and for Verilator's lint the
     exceptions, `<name>.vlt`.
 
     Raises `InputError` if Amaranth is not installed, or for a name that is none.
     """
-    text = generate_verilog(design, arch, name=check_name(name))
+    text = generate_verilog(design, arch, name=check_name(name), host=host)
     # Imported late, since it needs Amaranth, of which the line above says whether it is there.
     from samhw.rtl import LINT_EXCEPTIONS, split_modules
 
@@ -119,9 +126,11 @@ def write_verilog(design: Design, arch: Arch, directory: Path, name: str = NAME)
     (directory / f"{name}.vlt").write_text(lint, encoding="utf-8")
 
 
-def write_address_map(design: Design, arch: Arch, directory: Path, name: str = NAME) -> None:
+def write_address_map(
+    design: Design, arch: Arch, directory: Path, name: str = NAME, host: Host = _PLAIN
+) -> None:
     """Writes the address map, as JSON and as a C header whose macros begin with the name."""
-    addresses = AddressMap(design, arch)
+    addresses = AddressMap(design, arch, host)
     text = json.dumps(addresses.to_json(), indent=2) + "\n"
     (directory / "address_map.json").write_text(text, encoding="utf-8")
     (directory / "address_map.h").write_text(addresses.c_header(name), encoding="utf-8")

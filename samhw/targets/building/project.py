@@ -9,20 +9,23 @@ from typing import Any, NamedTuple
 
 import jinja2
 
-from samhw.graph import AddressMap, MemoryRole
+from samhw.graph import AddressMap, Host, MemoryRole
 from samhw.names import comment_text, plain
 
 __all__ = ["BenchRun", "write_project"]
 
 _TEMPLATES = Path(__file__).parent / "templates" / "verilog"
 
-_PINS = (
+_LITE_PINS = (
     *(("awaddr", 0), ("awprot", 3), ("awvalid", 1), ("-awready", 1), ("wdata", 32), ("wstrb", 4)),
     *(("wvalid", 1), ("-wready", 1), ("-bresp", 2), ("-bvalid", 1), ("bready", 1), ("araddr", 0)),
     *(("arprot", 3), ("arvalid", 1), ("-arready", 1), ("-rdata", 32), ("-rresp", 2), ("-rvalid", 1)),
     ("rready", 1),
 )
 """The pins of the port and their widths, an address' being 0; outputs have a minus."""
+
+_BURST_PINS = (("len", 8), ("size", 3), ("burst", 2), ("lock", 1), ("cache", 4), ("qos", 4))
+"""Those that both channels of addresses have in AXI4, beside their IDs."""
 
 
 class _Pin(NamedTuple):
@@ -63,16 +66,19 @@ def write_project(addresses: AddressMap, directory: Path, name: str, bench: Benc
         name: of the top module.
         bench: what the testbench runs; without, it tries the registers alone.
     """
-    pins = [
-        _Pin(text.lstrip("-"), width, "output" if text.startswith("-") else "input") for text, width in _PINS
-    ]
+    host = addresses.host
     context: dict[str, Any] = {
         "name": name,
         "what": comment_text(addresses.design.name).replace('"', "'"),
         "kind": "".join(word[:1].upper() + word[1:] for word in name.split("_")),
         "bits": addresses.address_bits,
         "range": 1 << addresses.address_bits,
-        "pins": pins,
+        "pins": _pins(host),
+        "bursts": host.bursts,
+        "id_bits": host.id_bits,
+        "protocol": "AXI4" if host.bursts else "AXI4-Lite",
+        "interrupt": host.interrupt,
+        "recovery": host.recovery,
         **_driver(addresses, name),
     }
     (directory / "bench").mkdir()
@@ -88,6 +94,21 @@ def write_project(addresses: AddressMap, directory: Path, name: str, bench: Benc
         (directory / path).write_text(text, encoding="utf-8")
     words = {} if bench is None else bench._asdict()
     (directory / "bench" / "words.json").write_text(json.dumps(words) + "\n", encoding="utf-8")
+
+
+def _pins(host: Host) -> list[_Pin]:
+    """The pins of a port."""
+    pins = list(_LITE_PINS)
+    if host.bursts:
+        pins += [(f"{channel}{name}", width) for channel in ("aw", "ar") for name, width in _BURST_PINS]
+        pins += [
+            ("wlast", 1),
+            ("-rlast", 1),
+            *((name, host.id_bits) for name in ("awid", "-bid", "arid", "-rid")),
+        ]
+    return [
+        _Pin(text.lstrip("-"), width, "output" if text.startswith("-") else "input") for text, width in pins
+    ]
 
 
 @cache

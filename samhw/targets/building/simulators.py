@@ -7,7 +7,7 @@ from pathlib import Path
 import jinja2
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Arch, Design, dumps
+from samhw.graph import Arch, Design, Host, dumps
 from samhw.graph.address_map import AddressMap, Register
 from samhw.processes import run
 from samhw.targets.building.build_cache import BuiltProgram, built, digest
@@ -16,18 +16,19 @@ from samhw.targets.building.elaborate import generate_verilog, generator_digest
 
 __all__ = ["TEMPLATES", "build_cxxrtl", "build_icarus", "glue", "rendered"]
 
+_PLAIN = Host()
 TEMPLATES = Path(__file__).parent / "templates"
 """The sources of the harnesses."""
 
 
-def glue(template: str, design: Design, arch: Arch, **more: object) -> str:
+def glue(template: str, design: Design, arch: Arch, host: Host = _PLAIN, **more: object) -> str:
     """The text of a template for a design.
 
     Args:
         template: the name of a file of `TEMPLATES`.
         more: what only this template asks for.
     """
-    address_map = AddressMap(design, arch)
+    address_map = AddressMap(design, arch, host)
     return rendered(
         template,
         control=int(Register.CONTROL),
@@ -35,6 +36,8 @@ def glue(template: str, design: Design, arch: Arch, **more: object) -> str:
         channels=address_map.channel_states.start,
         channel_words=len(address_map.channel_states),
         address_bits=address_map.address_bits,
+        bursts=host.bursts,
+        id_bits=host.id_bits,
         range_bytes=1 << address_map.address_bits,
         **more,
     )
@@ -51,7 +54,7 @@ _FLAGS = ("-std=c++17", "-pipe", "-w", "-O0", "-DNDEBUG")
 write that is not enabled has an address beyond its memory."""
 
 
-def build_cxxrtl(design: Design, arch: Arch) -> BuiltProgram:
+def build_cxxrtl(design: Design, arch: Arch, host: Host) -> BuiltProgram:
     """The program that runs a design by the commands of templates/harness.cpp; beside it lies `design.cpp`.
 
     Raises:
@@ -59,16 +62,18 @@ def build_cxxrtl(design: Design, arch: Arch) -> BuiltProgram:
         RunError: if the compiler does not take the design.
     """
     compiler = find_cpp_compiler()
-    text = glue("cxxrtl_glue.cpp.j2", design, arch)
+    text = glue("cxxrtl_glue.cpp.j2", design, arch, host)
     sources = [TEMPLATES / "harness.cpp", TEMPLATES / "dut.h"]
     harness = [source.read_bytes() for source in sources]
-    key = digest(generator_digest(), dumps(design), arch.dumps(), text, compiler.key, *_FLAGS, *harness)
+    key = digest(
+        generator_digest(), dumps(design), arch.dumps(), repr(host), text, compiler.key, *_FLAGS, *harness
+    )
 
     def make(folder: Path) -> None:
         # Imported late: a program that is in the cache costs no import of Amaranth.
         from samhw.rtl.cxxrtl import cxxrtl, runtime
 
-        (folder / "design.cpp").write_text(cxxrtl(design, arch), encoding="utf-8")
+        (folder / "design.cpp").write_text(cxxrtl(design, arch, host=host), encoding="utf-8")
         (folder / "glue.cpp").write_text(text, encoding="utf-8")
         inputs = [folder / "glue.cpp", TEMPLATES / "harness.cpp"]
         includes = [f"-I{place}" for place in (folder, TEMPLATES, runtime())]
@@ -83,7 +88,7 @@ def build_cxxrtl(design: Design, arch: Arch) -> BuiltProgram:
 _START = '#!/bin/sh\nexec "{vvp}" -n "$(dirname "$(readlink -f "$0")")/simulate.vvp"\n'
 
 
-def build_icarus(design: Design, arch: Arch) -> BuiltProgram:
+def build_icarus(design: Design, arch: Arch, host: Host) -> BuiltProgram:
     """The program that runs a design by commands that templates/harness.v.j2 lists, under the rules of
     SystemVerilog.
 
@@ -97,8 +102,8 @@ def build_icarus(design: Design, arch: Arch) -> BuiltProgram:
             "Icarus Verilog was not found; install it with apt-get install iverilog, or use --backend "
             "verilator."
         )
-    harness = glue("harness.v.j2", design, arch)
-    verilog = generate_verilog(design, arch)
+    harness = glue("harness.v.j2", design, arch, host)
+    verilog = generate_verilog(design, arch, host=host)
     version = run([compiler, "-V"], capture_output=True, text=True).stdout.partition("\n")[0]
     key = digest(compiler, version, verilog, harness)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Design
+from samhw.graph import Arch, Design, Host
 from samhw.graph.address_map import AddressMap
 from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import generate_verilog
@@ -21,6 +21,9 @@ from samhw.targets.running.port import Harness, Trace
 from samhw.targets.running.session import LIMIT, HardwareResult, PortSession, check_data
 
 __all__ = ["VerilatedDesign", "VerilatedSession"]
+
+
+_PLAIN = Host()
 
 
 class RunOptions(TypedDict, total=False):
@@ -41,6 +44,7 @@ class VerilatedDesign:
         probes, stall_ports: whether the text has those ports.
         wave: the format in which the program can record every signal.
         optimise: build for speed, which pays for runs of millions of cycles.
+        host: the choices of its port.
     """
 
     def __init__(
@@ -53,10 +57,12 @@ class VerilatedDesign:
         stall_ports: bool = False,
         wave: Wave | None = None,
         optimise: bool = False,
+        host: Host = _PLAIN,
     ):
+        self.host = host
         self.design = design
         self.arch = arch
-        self.map = AddressMap(design, arch)
+        self.map = AddressMap(design, arch, host)
         self.probes = probes
         self.stall_ports = stall_ports
         self.wave = wave
@@ -72,6 +78,7 @@ class VerilatedDesign:
         stall_ports: bool = False,
         wave: Wave | None = None,
         optimise: bool = False,
+        host: Host = _PLAIN,
     ) -> "VerilatedDesign":
         """Generates the RTL and builds it, or takes it from the build cache; options as for the class.
 
@@ -79,8 +86,17 @@ class VerilatedDesign:
         """
         if probes and any(memory.block for memory in design.memories):
             raise InputError("The RTL's traces have no room for blocks; trace them in the simulator.")
-        text = generate_verilog(design, arch, probes=probes, stall_ports=stall_ports)
-        return cls(design, arch, text, probes=probes, stall_ports=stall_ports, wave=wave, optimise=optimise)
+        text = generate_verilog(design, arch, probes=probes, stall_ports=stall_ports, host=host)
+        return cls(
+            design,
+            arch,
+            text,
+            probes=probes,
+            stall_ports=stall_ports,
+            wave=wave,
+            optimise=optimise,
+            host=host,
+        )
 
     @cached_property
     def stallable(self) -> list[str]:
@@ -116,6 +132,7 @@ class VerilatedDesign:
             "glue.cpp.j2",
             self.design,
             self.arch,
+            self.host,
             probes=len(self.design.channels) if self.probes else 0,
             stall_width=len(self.stallable) if self.stall_ports else 0,
             wave=self.wave,
@@ -129,7 +146,7 @@ class VerilatedSession(PortSession):
 
     def __init__(self, rtl: VerilatedDesign):
         self._rtl = rtl
-        super().__init__(rtl.design, rtl.arch, Harness(rtl.program.path))
+        super().__init__(rtl.design, rtl.arch, Harness(rtl.program.path), rtl.host)
 
     def run(
         self,

@@ -126,15 +126,25 @@ class Answering:
 
 
 class Harness(Answering, WordPort):
-    """A process that runs a design."""
+    """A process that runs a design.
+
+    Attributes:
+        cycles: those in which words went in or out.
+    """
+
+    def __init__(self, program: Path):
+        super().__init__(program)
+        self.cycles = 0
 
     def load(self, address: int, words: ArrayLike) -> None:
         """Writes words back to back, from a byte address on."""
-        self.ask(f"load {address}", np.asarray(words).astype(np.uint32).tobytes())
+        answer, _ = self.ask(f"load {address}", np.asarray(words).astype(np.uint32).tobytes())
+        self.cycles += answer["host_cycles"]
 
     def read(self, address: int, count: int) -> Words:
         """Reads words back to back, from a byte address on."""
-        _, data = self.ask(f"read {address} {count}")
+        answer, data = self.ask(f"read {address} {count}")
+        self.cycles += answer["host_cycles"]
         return np.frombuffer(data, np.uint32).astype(np.int64)
 
     def start(self) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from samhw.errors import InputError, RunError
-from samhw.graph import AddressMap, Arch, Design, Graph, MemoryRole, Node
-from samhw.graph.address_map import Cause, Register
+from samhw.graph import AddressMap, Arch, Design, Graph, Host, MemoryRole, Node
+from samhw.graph.address_map import MOST_ACTORS, STATES, Cause, Control, Register
 from samhw.graph.deadlock import deadlock
 from samhw.graph.numerics import Words
 from samhw.graph.sequence import check_steps
@@ -22,6 +22,7 @@ from samhw.targets.running.port import Ending, Trace, WordPort
 
 __all__ = ["LIMIT", "Counters", "HardwareResult", "PortSession", "Session", "SimulatedSession", "check_data"]
 
+_PLAIN = Host()
 LIMIT = 100_000_000
 """Cycles after which a run is given up, unless the caller says otherwise."""
 
@@ -188,9 +189,9 @@ class PortSession(Session):
         RunError: if what is there is not this design.
     """
 
-    def __init__(self, design: Design, arch: Arch, port: WordPort):
+    def __init__(self, design: Design, arch: Arch, port: WordPort, host: Host = _PLAIN):
         super().__init__(design)
-        self.map = AddressMap(design, arch)
+        self.map = AddressMap(design, arch, host)
         self.port = port
         self._ending: Ending | None = None
         try:
@@ -230,14 +231,38 @@ class PortSession(Session):
         ending = self.port.wait(limit)
         if ending.status != "done":
             spent = self._region_cycles()
-            self.port.reset()
+            self._recover()
             raise _failure(self.design, ending, spent, limit)
         self._ending = ending
         self.seconds = ending.seconds
 
+    def _recover(self) -> None:
+        """Makes the next run possible after one that has failed."""
+        if self.map.host.recovery:
+            self.port.load(Register.CONTROL, [Control.CLEAR])
+        else:
+            self.port.reset()
+
     def counters(self) -> Counters:
         assert self._ending is not None
         return Counters(self._ending.cycles, _region_cycles(self._region_cycles()))
+
+    def spent(self) -> dict[str, list[dict[str, int]]]:
+        """For each node, by `Design.label`, what its actors have spent the last run on: cycles by the names
+        of `STATES`. After its last firing an actor rests.
+
+        Raises:
+            InputError: the build has no counters.
+        """
+        design = self.design
+        if not self.map.counters:
+            raise InputError(f"This build of {design.name} has no counters; build it with --host counters.")
+        found = {}
+        for (region, node), address in zip(design.nodes, self.map.counters, strict=True):
+            words = self.port.read(address, MOST_ACTORS * len(STATES)).reshape(MOST_ACTORS, len(STATES))
+            actors = [dict(zip(STATES, actor.tolist(), strict=True)) for actor in words if actor[0]]
+            found[design.label(region, node.name)] = actors
+        return found
 
     def read(self, memory: str, count: int) -> Words:
         return self.port.read(self.map.windows[memory].base, count)

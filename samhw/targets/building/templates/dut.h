@@ -40,6 +40,7 @@ struct Pins {
     uint8_t *rresp, *rvalid, *rready;
     uint8_t *running, *done, *error;
     uint64_t* cycle;
+    uint8_t *awlen, *wlast, *arlen;  // Of AXI4; none if the port is one of AXI4-Lite.
 };
 
 // The part of the address map that the harness itself uses: byte addresses, a length in words, and the bytes of the

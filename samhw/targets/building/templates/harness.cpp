@@ -1,4 +1,4 @@
-// Drives one verilated design through its AXI4-Lite port. Reads commands from stdin, one a line, and answers each on
+// Drives one verilated design through its host port, in bursts if it is one of AXI4. Reads commands from stdin, one a line, and answers each on
 // stdout with one line of JSON. The word that a command ends with counts the bytes that follow its line; the answer's
 // "bytes" counts those that follow it. Words are 32 bits wide, in the order of bytes of this machine.
 //
@@ -155,22 +155,37 @@ public:
         if (base + 4 * uint64_t{words} > range) refused(what, std::max(base, static_cast<uint32_t>(range)));
     }
 
+    // The words of the longest burst from an address on: one, if the port is one of AXI4-Lite.
+    size_t burst(uint32_t address, size_t words) const {
+        const size_t page = (4096 - address % 4096) / 4;
+        return pins.awlen ? std::min({words, page, size_t{256}}) : 1;
+    }
+
     void write(uint32_t base, const Words& words) {
         check_range("write to", base, words.size());
-        size_t addressed = 0, sent = 0, answered = 0;
+        size_t addressed = 0, sent = 0, answered = 0, ends = 0;
         *pins.wstrb = 0xf;
         *pins.bready = 1;
         for (uint64_t deadline = ticks + patience; answered < words.size();) {
+            const uint32_t at = base + 4 * static_cast<uint32_t>(addressed);
+            const size_t beats = burst(at, words.size() - addressed);
             *pins.awvalid = addressed < words.size();
-            *pins.awaddr = base + 4 * static_cast<uint32_t>(addressed);
+            *pins.awaddr = at;
             *pins.wvalid = sent < words.size();
             *pins.wdata = sent < words.size() ? words[sent] : 0;
+            if (pins.awlen) {
+                if (sent == ends && *pins.wvalid)
+                    ends += burst(base + 4 * static_cast<uint32_t>(sent), words.size() - sent);
+                *pins.awlen = static_cast<uint8_t>(beats - 1);
+                *pins.wlast = sent + 1 == ends;
+            }
             settle();
-            addressed += *pins.awvalid && *pins.awready;
+            if (*pins.awvalid && *pins.awready) addressed += beats;
             sent += *pins.wvalid && *pins.wready;
             if (*pins.bvalid) {
-                if (*pins.bresp) refused("write to", base + 4 * static_cast<uint32_t>(answered));
-                ++answered;
+                const uint32_t written = base + 4 * static_cast<uint32_t>(answered);
+                if (*pins.bresp) refused("write to", written);
+                answered += burst(written, words.size() - answered);
                 deadline = ticks + patience;
             }
             if (ticks > deadline) no_answer(base + 4 * static_cast<uint32_t>(answered));
@@ -186,10 +201,13 @@ public:
         size_t addressed = 0;
         *pins.rready = 1;
         for (uint64_t deadline = ticks + patience; words.size() < count;) {
+            const uint32_t at = base + 4 * static_cast<uint32_t>(addressed);
+            const size_t beats = burst(at, count - addressed);
             *pins.arvalid = addressed < count;
-            *pins.araddr = base + 4 * static_cast<uint32_t>(addressed);
+            *pins.araddr = at;
+            if (pins.arlen) *pins.arlen = static_cast<uint8_t>(beats - 1);
             settle();
-            addressed += *pins.arvalid && *pins.arready;
+            if (*pins.arvalid && *pins.arready) addressed += beats;
             if (*pins.rvalid) {
                 if (*pins.rresp) refused("read", base + 4 * static_cast<uint32_t>(words.size()));
                 words.push_back(*pins.rdata);

@@ -177,6 +177,11 @@ class Arithmetic:
         """How far a sum of this magnitude may be rounded."""
         return 0.0
 
+    def regrouped(self, reach: float, parts: Sequence[Number]) -> float:
+        """How far products and sums of parts that are joined in another order may be off, where the greatest
+        magnitude that they reach is this."""
+        return 0.0
+
     def call(self, function: str, operands: Sequence[Number]) -> Number:
         if any(operand.is_open for operand in operands):
             return OPEN
@@ -259,6 +264,10 @@ class Saturating(Arithmetic):
     def function_error(self, value: float) -> float:
         return self.unit
 
+    def regrouped(self, reach: float, parts: Sequence[Number]) -> float:
+        is_exact = all(not part.error and part.value == int(part.value) for part in parts)
+        return 0.0 if is_exact else len(parts) * max(1, reach) * self.unit
+
     def fits(self, reach: float) -> bool:
         return reach <= self.highest
 
@@ -291,6 +300,10 @@ class Floating(Arithmetic):
 
     def spacing(self, reach: float) -> float:
         return reach * 2.0 ** -(self.mantissa + 1) + self.tiny
+
+    def regrouped(self, reach: float, parts: Sequence[Number]) -> float:
+        is_exact = not any(part.error for part in parts) and self.is_exact([*parts, Number(reach)])
+        return 0.0 if is_exact else len(parts) * self.spacing(reach)
 
     def function_error(self, value: float) -> float:
         return abs(value) * 2.0**-self.mantissa + self.tiny

@@ -8,6 +8,7 @@ extents have to be small. Nothing of the project is used but the tree that its p
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -281,18 +282,26 @@ class _Machine:
             return ZERO
         h: Number | None = None
         factors: Number | None = None
+        parts: list[Number] = []
         for n in range(end):
             p = {**point, recurrence.index: n}
             if self.is_counted(mask, p):
                 operand = self.value(recurrence.operand, p)
+                parts.append(operand)
                 if h is None:
                     h = operand
                 else:
                     factor = self.value(recurrence.factor, p)
+                    parts.append(factor)
                     h = self.kind.add(self.kind.multiply(h, factor), operand)
                     # No result of its own, but a recurrence in blocks computes it, and it may overflow.
                     factors = factor if factors is None else self.kind.multiply(factors, factor)
-        return h or ZERO
+        if h is None:
+            return ZERO
+        if h.is_open:
+            return h
+        # In blocks, factors are multiplied by each other before they are by what came before.
+        return replace(h, error=h.error + self.kind.regrouped(h.reach, parts))
 
     def is_counted(self, mask: Access | None, point: Point) -> bool:
         """Whether the mask is not zero there."""

@@ -1,5 +1,5 @@
-"""The command line: a file for each command, and what they share in `options`, `backends`, `memory`, `output`
-and `progress`.
+"""The command line: a file for each command, and what they share in `options`, `backends`, `output` and
+`progress`.
 
 A command is imported when it is used, and so is all that it needs: NumPy alone takes longer than `--help`.
 """

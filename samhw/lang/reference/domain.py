@@ -1,4 +1,4 @@
-"""What the reference computes with: numbers (values.py), or numbers with their error bounds (bounds.py).
+"""What the reference computes with: numbers (plain_values.py), or those with error bounds (bounds.py).
 
 Arrays of one computation have the same axes, of extent 1 where an operand does not vary, so that they
 broadcast. A domain may keep several parts of an element in axes before them.

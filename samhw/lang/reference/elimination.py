@@ -1,7 +1,7 @@
 """Sums of products: each sum is taken as soon as the factors that have its index are joined.
 
 So the cost of a product of many tensors follows what some of them have in common at a time, and not the
-points of all (order.py).
+points of all.
 
 Which sum of a product of many factors is taken next.
 

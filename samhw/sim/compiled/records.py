@@ -127,7 +127,7 @@ class ChannelRecord(Record):
     """A channel."""
 
     tokens: int
-    """Row of tokens (packing.py)."""
+    """Row of tokens (tokens.py)."""
     more: int
     """Of blocks, the words after the first of each token, one token after the other; 0 where there are
     none,"""
@@ -204,7 +204,7 @@ def output_channel(actor: ActorRecord, q: int) -> ChannelRecord:
 
 
 class GraphRecord(Record):
-    """A graph in a run, or a partition of one that goes on alone for a while (order.py)."""
+    """A graph in a run, or a partition of one that goes on alone for a while (image.py)."""
 
     actors: int
     """Address of the addresses of actors, in an order in which most channels lead forward."""

@@ -1,7 +1,7 @@
 """The cycles of the firings that a phase has found.
 
 Each actor is timed as if all tokens and slots that are not known yet came in time, and once more whenever
-something changes that it was timed with (marks.py). Cycles only ever grow in this, and each is the greatest
+something changes that it was timed with. Cycles only ever grow in this, and each is the greatest
 of those that it depends on; so when nothing changes any more they are those of the recurrence. Where actors
 hold each other up token by token, as at both ends of a channel of one slot, each is timed as far as
 everything is known, and then goes on.

@@ -1,4 +1,4 @@
-// The page of results. `DATA` is what samhw/report/results.py gives: charts, and what there is to say of each row.
+// The page of results. `DATA` is what samhw/app/report/page.py gives: charts, and what there is to say of each row.
 // A mark stands for a row of the first table; both light up together.
 
 const marks = new Map(); // Elements by row.

@@ -10,7 +10,7 @@ from samhw.graph.design import Design
 from samhw.graph.dot import to_dot
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram, OffChip
 from samhw.graph.graphviz import DRAWINGS, draw, to_svg
-from samhw.graph.host import Host
+from samhw.graph.host import PLAIN_HOST, HostOptions
 from samhw.graph.ir import (
     Channel,
     Endpoint,
@@ -41,6 +41,7 @@ __all__ = [
     "DRAWINGS",
     "EMPTY",
     "HBM2",
+    "PLAIN_HOST",
     "STOP",
     "VAL",
     "AddressMap",
@@ -52,7 +53,7 @@ __all__ = [
     "Endpoint",
     "GrammarChecker",
     "Graph",
-    "Host",
+    "HostOptions",
     "Kind",
     "Levels",
     "Memory",

@@ -7,7 +7,7 @@ import numpy as np
 
 from samhw.compiler import asked_type
 from samhw.errors import InputError, shown
-from samhw.graph import Arch, Dram, Host
+from samhw.graph import Arch, Dram, HostOptions
 from samhw.graph.numerics import ValueType
 
 __all__ = ["arch_of", "dram_of", "entries_of", "host_of", "path_of", "value_of", "window_of"]
@@ -80,7 +80,7 @@ def host_of(given: str) -> str:
     """The choices of a host port, which there must be."""
     if not isinstance(given, str):
         raise InputError(f"The host cannot be {shown(given)}; give words, such as 'axi4,interrupt'.")
-    Host.parse(given)
+    HostOptions.parse(given)
     return given
 
 

@@ -10,7 +10,7 @@ import click
 
 from samhw.app.report.time import period_of
 from samhw.errors import InputError
-from samhw.graph import Host
+from samhw.graph import HostOptions
 from samhw.targets.backends import BACKENDS, Backend, Target, is_board, targets
 
 __all__ = [
@@ -84,14 +84,14 @@ BACKEND = _BackendName([backend.name for backend in BACKENDS])
 
 
 class _Host(click.ParamType[str]):
-    """The choices of a host port (`Host`), as they are written."""
+    """The choices of a host port (`HostOptions`), as they are written."""
 
     name = "WORDS"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value)
         try:
-            Host.parse(text)
+            HostOptions.parse(text)
         except InputError as error:
             self.fail(str(error))
         return text

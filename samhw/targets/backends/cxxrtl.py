@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from samhw.compiler import Compiled
-from samhw.graph import Host
+from samhw.graph import HostOptions
 from samhw.targets.backends.rtl import BESIDE, ProgramBackend
 from samhw.targets.building.program import BuiltProgram
 
@@ -22,12 +22,12 @@ class CxxrtlBackend(ProgramBackend):
         "simulate": "the netlist as a program, built by CXXRTL; its C++ is design.cpp"
     } | BESIDE
 
-    def make(self, compiled: Compiled, host: Host) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: HostOptions) -> BuiltProgram:
         from samhw.targets.building.cxxrtl import build_cxxrtl
 
         return build_cxxrtl(compiled.design, compiled.arch, host)
 
-    def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
+    def write_program(self, compiled: Compiled, directory: Path, host: HostOptions) -> None:
         built = self.make(compiled, host).path
         for name in ("simulate", "design.cpp"):
             shutil.copy2(built.with_name(name), directory)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from samhw.compiler import Compiled
-from samhw.graph import Host
+from samhw.graph import HostOptions
 from samhw.targets.backends.rtl import BESIDE, ProgramBackend
 from samhw.targets.building.program import BuiltProgram
 
@@ -22,12 +22,12 @@ class IcarusBackend(ProgramBackend):
         "simulate": "starts simulate.vvp, the RTL with its harness, compiled by Icarus Verilog"
     } | BESIDE
 
-    def make(self, compiled: Compiled, host: Host) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: HostOptions) -> BuiltProgram:
         from samhw.targets.building.icarus import build_icarus
 
         return build_icarus(compiled.design, compiled.arch, host)
 
-    def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
+    def write_program(self, compiled: Compiled, directory: Path, host: HostOptions) -> None:
         built = self.make(compiled, host).path
         for name in ("simulate", "simulate.vvp", "harness.v"):
             shutil.copy2(built.with_name(name), directory)

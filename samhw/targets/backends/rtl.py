@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from samhw.compiler import Compiled
-from samhw.graph import AddressMap, Host, MemoryRole
+from samhw.graph import AddressMap, HostOptions, MemoryRole
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.program import BuiltProgram
@@ -37,7 +37,7 @@ class RtlBackend(Backend):
     settings = frozenset({"host"})
 
     @abstractmethod
-    def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
+    def write_program(self, compiled: Compiled, directory: Path, host: HostOptions) -> None:
         """Writes `simulate`, and what it needs."""
 
     def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None, *, host: str = "") -> None:
@@ -46,12 +46,12 @@ class RtlBackend(Backend):
         run and read the results back: `cd DIRECTORY && ./simulate < run.txt`.
 
         Args:
-            host: the choices of its port, as `Host.parse` takes them.
+            host: the choices of its port, as `HostOptions.parse` takes them.
         """
         from samhw.targets.building.elaborate import generate_verilog
 
         write_graph(compiled, directory)
-        design, arch, chosen = compiled.design, compiled.arch, Host.parse(host)
+        design, arch, chosen = compiled.design, compiled.arch, HostOptions.parse(host)
         text = generate_verilog(design, arch, host=chosen)
         (directory / f"{NAME}.v").write_text(text, encoding="utf-8")
         write_address_map(design, arch, directory, host=chosen)
@@ -64,7 +64,7 @@ class ProgramBackend(RtlBackend):
     """A simulator that only runs: it records nothing and stalls nothing."""
 
     @abstractmethod
-    def make(self, compiled: Compiled, host: Host) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: HostOptions) -> BuiltProgram:
         """Builds the program, or takes it from the build cache."""
 
     def execute(self, compiled: Compiled, inputs: Inputs, *, host: str = "") -> Execution:
@@ -73,7 +73,7 @@ class ProgramBackend(RtlBackend):
         from samhw.targets.running.session import PortSession
 
         start = time.perf_counter()
-        chosen = Host.parse(host)
+        chosen = HostOptions.parse(host)
         program = self.make(compiled, chosen)
         built = time.perf_counter()
         _log.debug("running the RTL under %s", self.label)

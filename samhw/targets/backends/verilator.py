@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.graph import Host
+from samhw.graph import HostOptions
 from samhw.targets.backends.backend import Execution
 from samhw.targets.backends.rtl import BESIDE, RtlBackend
 from samhw.targets.running.inputs import Inputs
@@ -40,7 +40,7 @@ class VerilatorBackend(RtlBackend):
 
         start = time.perf_counter()
         rtl = VerilatedDesign.build(
-            compiled.design, compiled.arch, wave=_wave_format(wave), host=Host.parse(host)
+            compiled.design, compiled.arch, wave=_wave_format(wave), host=HostOptions.parse(host)
         )
         built = time.perf_counter()
         _log.debug("running the RTL")
@@ -48,7 +48,7 @@ class VerilatorBackend(RtlBackend):
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
 
-    def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
+    def write_program(self, compiled: Compiled, directory: Path, host: HostOptions) -> None:
         from samhw.targets.running.driver import VerilatedDesign
 
         VerilatedDesign.build(compiled.design, compiled.arch, optimise=True, host=host).copy_to(directory)

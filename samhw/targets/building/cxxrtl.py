@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from samhw.errors import RunError
-from samhw.graph import Arch, Design, Host, dumps
+from samhw.graph import Arch, Design, HostOptions, dumps
 from samhw.targets.building.cache import digest
 from samhw.targets.building.cpp_compiler import find_cpp_compiler
 from samhw.targets.building.elaborate import generator_digest
@@ -17,7 +17,7 @@ _FLAGS = ("-std=c++17", "-pipe", "-w", "-O0", "-DNDEBUG")
 write that is not enabled has an address beyond its memory."""
 
 
-def build_cxxrtl(design: Design, arch: Arch, host: Host) -> BuiltProgram:
+def build_cxxrtl(design: Design, arch: Arch, host: HostOptions) -> BuiltProgram:
     """The program that runs a design by the commands of templates/harness.cpp; beside it lies `design.cpp`.
 
     Raises:

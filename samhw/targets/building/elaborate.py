@@ -8,12 +8,11 @@ from functools import cache
 from pathlib import Path
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, Host, dumps
+from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions, dumps
 from samhw.targets.building.cache import cached, digest
 
 __all__ = ["SOURCES", "generate_verilog", "generator_digest"]
 
-_PLAIN = Host()
 _log = logging.getLogger(__name__)
 
 SOURCES = ("graph", "primitives", "rtl")
@@ -27,7 +26,7 @@ def generate_verilog(
     name: str = "samhw_top",
     probes: bool = False,
     stall_ports: bool = False,
-    host: Host = _PLAIN,
+    host: HostOptions = PLAIN_HOST,
 ) -> str:
     """The text of `samhw.rtl.verilog`, generated again only if design, options or generator have changed.
 

@@ -4,17 +4,16 @@ from pathlib import Path
 
 import jinja2
 
-from samhw.graph import Arch, Design, Host
+from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.graph.address_map import AddressMap, Register
 
 __all__ = ["TEMPLATES", "glue", "rendered"]
 
-_PLAIN = Host()
 TEMPLATES = Path(__file__).parent / "templates"
 """The sources of the harnesses."""
 
 
-def glue(template: str, design: Design, arch: Arch, host: Host = _PLAIN, **more: object) -> str:
+def glue(template: str, design: Design, arch: Arch, host: HostOptions = PLAIN_HOST, **more: object) -> str:
     """The text of a template for a design.
 
     Args:

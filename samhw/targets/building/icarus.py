@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Arch, Design, Host
+from samhw.graph import Arch, Design, HostOptions
 from samhw.processes import run
 from samhw.targets.building.cache import digest
 from samhw.targets.building.elaborate import generate_verilog
@@ -16,7 +16,7 @@ __all__ = ["build_icarus"]
 _START = '#!/bin/sh\nexec "{vvp}" -n "$(dirname "$(readlink -f "$0")")/simulate.vvp"\n'
 
 
-def build_icarus(design: Design, arch: Arch, host: Host) -> BuiltProgram:
+def build_icarus(design: Design, arch: Arch, host: HostOptions) -> BuiltProgram:
     """The program that runs a design by commands that templates/harness.v.j2 lists, under the rules of
     SystemVerilog.
 

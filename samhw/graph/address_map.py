@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from samhw.errors import InputError
 from samhw.graph.design import Design
-from samhw.graph.host import Host
+from samhw.graph.host import PLAIN_HOST, HostOptions
 from samhw.graph.ir import Memory
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec import Arch, Payload
@@ -54,7 +54,6 @@ class Register(IntEnum):
 
 
 _FIRST_EXTENT = 0x1C
-_PLAIN = Host()
 
 
 STATES = ("firing", "starved", "blocked", "spaced")
@@ -130,7 +129,7 @@ class AddressMap:
     Raises `InputError` if the memories do not fit 32 address bits or an extent not `arch.index_bits`.
     """
 
-    def __init__(self, design: Design, arch: Arch, host: Host = _PLAIN):
+    def __init__(self, design: Design, arch: Arch, host: HostOptions = PLAIN_HOST):
         for index, extent in design.extents.items():
             if extent >> arch.index_bits:
                 raise InputError(
@@ -169,7 +168,7 @@ class AddressMap:
                 f"The memories of {design.name} take {end} bytes, more than a 32-bit address reaches; "
                 "give them smaller capacities."
             )
-        chosen = [] if host == _PLAIN else [asdict(host)]
+        chosen = [] if host == PLAIN_HOST else [asdict(host)]
         self.identity = _hash32([_plain(design), arch.to_json(), *chosen])
 
     def channel_state(self, index: int) -> tuple[int, int]:
@@ -213,7 +212,7 @@ class AddressMap:
 
     def _chosen(self) -> dict[str, Any]:
         """What the JSON object has of the host's choices."""
-        chosen: dict[str, Any] = {} if self.host == _PLAIN else {"host": asdict(self.host)}
+        chosen: dict[str, Any] = {} if self.host == PLAIN_HOST else {"host": asdict(self.host)}
         if self.interrupts:
             enable, pending = self.interrupts
             chosen["interrupts"] = {"enable": enable, "pending": pending}

@@ -7,7 +7,7 @@ from typing import Self
 from samhw.errors import InputError, shown
 from samhw.suggestion import did_you_mean
 
-__all__ = ["Host"]
+__all__ = ["PLAIN_HOST", "HostOptions"]
 
 _ID_BITS = 4
 """Of AXI4, unless somebody asks for others."""
@@ -16,7 +16,7 @@ _FLAGS = ("interrupt", "recovery", "counters")
 
 
 @dataclass(frozen=True)
-class Host:
+class HostOptions:
     """The choices of docs/host_port.md, "More for a host"; by default none.
 
     Raises:
@@ -55,6 +55,10 @@ class Host:
                 raise InputError(f"--host names '{word.partition(':')[0]}' twice; leave one out.")
             chosen[field] = value
         return cls(chosen.pop("id_bits", 0), **dict.fromkeys(chosen, True))
+
+
+PLAIN_HOST = HostOptions()
+"""What a build has unless somebody asks for more: AXI4-Lite alone."""
 
 
 def _choice(word: str) -> tuple[str, int]:

@@ -6,14 +6,11 @@ from amaranth.hdl import Elaboratable, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Arch, Design, Host
+from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.graph.address_map import AddressMap
 from samhw.rtl.top import AXI, Top
 
 __all__ = ["DesignComponent", "component"]
-
-
-_PLAIN = Host()
 
 
 class _Compiled(Protocol):
@@ -39,7 +36,7 @@ class DesignComponent(wiring.Component):
 
     axi: wiring.PureInterface
 
-    def __init__(self, design: Design, arch: Arch, host: Host = _PLAIN) -> None:
+    def __init__(self, design: Design, arch: Arch, host: HostOptions = PLAIN_HOST) -> None:
         self._top = Top(design, arch, host=host)
         self.map: AddressMap = self._top.map
         outputs = {"running": Out(1), "done": Out(1), "error": Out(1), "cycle": Out(64)}
@@ -67,4 +64,4 @@ def component(compiled: _Compiled, host: str = "") -> DesignComponent:
     Raises:
         InputError: for a design that the RTL cannot build, or a choice that there is not.
     """
-    return DesignComponent(compiled.design, compiled.arch, Host.parse(host))
+    return DesignComponent(compiled.design, compiled.arch, HostOptions.parse(host))

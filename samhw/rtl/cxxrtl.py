@@ -3,13 +3,12 @@
 from amaranth.back import rtlil
 
 from samhw.collector import no_collection
-from samhw.graph import Arch, Design, Host
+from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.rtl.top import Top
 from samhw.rtl.yosys import find_yosys
 
 __all__ = ["cxxrtl", "runtime"]
 
-_PLAIN = Host()
 _SCRIPT = """\
 read_rtlil <<rtlil
 {rtlil}
@@ -21,7 +20,7 @@ write_cxxrtl -O6 -g0
 """
 
 
-def cxxrtl(design: Design, arch: Arch, *, name: str = "samhw_top", host: Host = _PLAIN) -> str:
+def cxxrtl(design: Design, arch: Arch, *, name: str = "samhw_top", host: HostOptions = PLAIN_HOST) -> str:
     """The C++ of a design's `Top` with clock and reset of its own, as the class `cxxrtl_design::p_<name>`.
 
     Components do not share modules, and memories are Yosys's own, so that neither of the two is common with

@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, Host, validate_design
+from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions, validate_design
 from samhw.graph.address_map import AddressMap
 from samhw.rtl.fabric import Fabric
 from samhw.rtl.shell import Shell
@@ -16,8 +16,6 @@ __all__ = ["AXI", "Top"]
 
 AXI = "s_axi_"
 """Before the names of the pins of the host's port."""
-
-_PLAIN = Host()
 
 
 class Top(wiring.Component):
@@ -50,7 +48,7 @@ class Top(wiring.Component):
         stall_ports: bool = False,
         probes: bool = False,
         own_clock: bool = False,
-        host: Host = _PLAIN,
+        host: HostOptions = PLAIN_HOST,
     ):
         validate_design(design)
         if arch.fanout:

@@ -9,7 +9,7 @@ from amaranth.back import rtlil
 from amaranth.hdl import Elaboratable, Signal
 
 from samhw.collector import no_collection
-from samhw.graph import Arch, Design, Host
+from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.names import comment_text, identifiers
 from samhw.rtl.top import Top
 from samhw.rtl.verilog_platform import VerilogPlatform
@@ -30,7 +30,6 @@ LINT_EXCEPTIONS = {
 }
 """The warnings of `verilator --lint-only -Wall` that the Verilog gives, and why each is harmless."""
 
-_PLAIN = Host()
 _UNWANTED = " ".join(
     f"-remove {name}"
     for name in ("generator", "top", "src", "unused_bits", "amaranth.hierarchy", "amaranth.decoding")
@@ -68,7 +67,7 @@ def verilog(
     name: str = "samhw_top",
     stall_ports: bool = False,
     probes: bool = False,
-    host: Host = _PLAIN,
+    host: HostOptions = PLAIN_HOST,
 ) -> str:
     """The Verilog of a design's `Top` with clock and reset of its own; the same text for the same design on
     every machine.

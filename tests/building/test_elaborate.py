@@ -10,7 +10,7 @@ from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
 from samhw.errors import RunError
-from samhw.graph import Arch, Design
+from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.lang import Capacity, load_kernel
 from samhw.sim import simulate
 from samhw.targets.building.elaborate import generate_verilog
@@ -46,7 +46,11 @@ def test_generated_once(spmv: Compiled, tmp_path: Path, monkeypatch: pytest.Monk
     (graph,) = design.regions
     deeper = Design.of(graph.with_depths({graph.channels[0].name: 9}))
     assert generate_verilog(deeper, arch) == "// 5"
-    assert made[1] == (design, arch, {"name": "samhw_top", "probes": True, "stall_ports": False})
+    host = HostOptions.parse("axi4")
+    assert generate_verilog(design, arch, host=host) == "// 6"
+    plain = {"name": "samhw_top", "probes": False, "stall_ports": False, "host": PLAIN_HOST}
+    assert made[1] == (design, arch, plain | {"probes": True})
+    assert made[5] == (design, arch, plain | {"host": host})
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
-from samhw.graph import Host
+from samhw.graph import HostOptions
 from samhw.rtl.burst_port import AxiSignature
 from samhw.rtl.host_port import AxiLiteSignature
 from samhw.targets.building.cpp_compiler import find_cpp_compiler
@@ -41,7 +41,7 @@ def test_the_pins_are_those_of_the_port(host: str, signature: wiring.Signature) 
         (name, 0 if name.endswith("addr") else _bits(member.shape), member.flow is In)
         for name, member in signature.members.items()
     }
-    assert {(pin.name, pin.width, pin.way == "input") for pin in _pins(Host.parse(host))} == wanted
+    assert {(pin.name, pin.width, pin.way == "input") for pin in _pins(HostOptions.parse(host))} == wanted
 
 
 def _bits(shape: object) -> int:

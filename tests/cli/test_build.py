@@ -124,3 +124,17 @@ def test_a_larger_build_runs_smaller_data() -> None:
     plain, wide = (report("run", "spmm", *more) for more in ((), ("--extents", "i=2000,k=3000")))
     assert wide["checked"]
     assert wide["cycles"] == plain["cycles"]
+
+
+def test_what_a_port_has_belongs_to_the_rtl(tmp_path: Path) -> None:
+    build = ("build", "spmm", "--data", "random:size=5", "-o", tmp_path / "out")
+    said = refused(*build, "--target", "sim", "--host", "axi4")
+    assert "--host belongs to '--target verilator'" in said
+    assert "'--target verilog'" in said
+    assert "did you mean 'interrupt'" in refused(*build, "--target", "verilog", "--host", "interrupts")
+    run = ("run", "spmm", "--data", "random:size=5", "--host", "recovery")
+    assert "--host belongs to '--backend verilator'" in refused(*run)
+    good(*build, "--target", "verilog", "--host", "axi4:2,counters")
+    found = json.loads((tmp_path / "out" / "address_map.json").read_text())
+    assert found["host"]["id_bits"] == 2
+    assert "s_axi_awlen" in (tmp_path / "out" / "rtl" / "samhw_top.v").read_text()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from samhw.graph import Arch, Design, Token
+from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, HostOptions, Token
 
 __all__ = ["Job"]
 
@@ -18,3 +18,9 @@ class Job:
     cycles: int
     traces: dict[str, list[tuple[int, Token]]]
     results: dict[str, list[int]]
+    host: HostOptions = PLAIN_HOST
+
+    @property
+    def map(self) -> AddressMap:
+        """The addresses of its build."""
+        return AddressMap(self.design, self.arch, self.host)

@@ -13,7 +13,20 @@ from cocotb_tools.runner import get_runner
 
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job as CompilerJob
-from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Node, latency, make
+from samhw.graph import (
+    PLAIN_HOST,
+    Arch,
+    Channel,
+    Design,
+    Endpoint,
+    Graph,
+    HostOptions,
+    Memory,
+    MemoryRole,
+    Node,
+    latency,
+    make,
+)
 from samhw.graph.numerics import value_type
 from samhw.lang import Capacity, load_kernel
 from samhw.sim import simulate
@@ -84,8 +97,13 @@ CASES: dict[str, Callable[[], Data]] = {
 }
 
 
-@pytest.mark.parametrize("name", sample(list(CASES), ["spmspm"]))
+HOSTS = {"spmspm": HostOptions.parse("axi4:3,recovery")}
+"""Of the cases whose port is not the plain one."""
+
+
+@pytest.mark.parametrize("name", sample(list(CASES), ["copy", "spmspm"]))
 def test_graph(name: str, tmp_path: Path) -> None:
+    host = HOSTS.get(name, PLAIN_HOST)
     graph, memories, extents = CASES[name]()
     design = Design.of(graph)
     model = simulate(graph, ARCH, memories, extents, trace=True, check=True)
@@ -97,10 +115,11 @@ def test_graph(name: str, tmp_path: Path) -> None:
         cycles=model.cycles,
         traces=dict(model.traces),
         results={memory: words.tolist() for memory, words in model.memories.items()},
+        host=host,
     )
     (tmp_path / "job").write_bytes(pickle.dumps(job))
 
-    text = "`timescale 1ns/1ps\n" + generate_verilog(design, ARCH, probes=True)
+    text = "`timescale 1ns/1ps\n" + generate_verilog(design, ARCH, probes=True, host=host)
     main = config.share_dir / "lib" / "verilator" / "verilator.cpp"
     library = config.libs_dir / "libcocotbvpi_verilator.so"
     program = build_program(text, main.read_text(), harness=None, vpi=library)

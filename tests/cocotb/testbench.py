@@ -11,9 +11,9 @@ from typing import Any
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
-from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
+from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiMaster, AxiResp
 
-from samhw.graph import AddressMap, GrammarChecker, Graph, Kind, MemoryRole, Token
+from samhw.graph import GrammarChecker, Graph, Kind, MemoryRole, Token
 from samhw.graph.address_map import Register, Status
 
 from .job import Job
@@ -23,13 +23,13 @@ PATIENCE = 100_000
 
 
 class Host:
-    """A host at the AXI4-Lite port."""
+    """A host at the port: with bursts, where it takes them."""
 
-    def __init__(self, dut: Any):
+    def __init__(self, dut: Any, job: Job):
         self.dut = dut
-        self.axi = AxiLiteMaster(
-            AxiLiteBus.from_prefix(dut, "s_axi"), dut.aclk, dut.aresetn, reset_active_level=False
-        )
+        master, bus = (AxiMaster, AxiBus) if job.host.bursts else (AxiLiteMaster, AxiLiteBus)
+        pins = bus.from_prefix(dut, "s_axi")
+        self.axi = master(pins, dut.aclk, dut.aresetn, reset_active_level=False)
 
     async def reset(self) -> None:
         """Starts the clock and holds reset for some cycles."""
@@ -52,7 +52,7 @@ class Host:
 
     async def load(self, job: Job) -> None:
         """Writes extents and input memories."""
-        map = AddressMap(job.design, job.arch)
+        map = job.map
         for index, extent in job.extents.items():
             assert await self.write(map.extents[index], [extent]) == AxiResp.OKAY
         for name, words in job.memories.items():
@@ -100,8 +100,8 @@ def load_job() -> Job:
 async def agrees_with_the_model(dut: Any) -> None:
     """Two runs after each other: tokens and cycles of every channel, results, cycles of the run."""
     job = load_job()
-    graph, map = job.design.regions[0], AddressMap(job.design, job.arch)
-    host = Host(dut)
+    graph, map = job.design.regions[0], job.map
+    host = Host(dut, job)
     await host.reset()
     traces: list[list[tuple[int, Token]]] = [[] for _ in graph.channels]
     for _ in range(2):
@@ -125,8 +125,8 @@ async def agrees_with_the_model(dut: Any) -> None:
 async def refuses_what_is_not_allowed(dut: Any) -> None:
     """Reading what only the host writes, writing what only the graph writes, addresses of nothing."""
     job = load_job()
-    map = AddressMap(job.design, job.arch)
-    host = Host(dut)
+    map = job.map
+    host = Host(dut, job)
     await host.reset()
     assert await host.read(Register.IDENTITY) == [map.identity]
     windows = {role: [w for w in map.windows.values() if w.memory.role is role] for role in MemoryRole}

@@ -21,6 +21,7 @@ from samhw.graph import (
     Design,
     Endpoint,
     Graph,
+    HostOptions,
     Memory,
     MemoryRole,
     Node,
@@ -59,6 +60,38 @@ def test_the_registers_and_windows_of_a_small_graph():
     windows = [(w.base, w.size, w.width) for w in amap.windows.values()]
     assert windows == [(0x40, 0x20, 8), (0x60, 0x20, 8), (0x200, 0x200, 16)]
     assert amap.address_bits == 12
+
+
+def test_what_a_host_asks_for_comes_after_the_channel_states():
+    """A node has 64 counters. Without a host's choices the map and its files say nothing of them."""
+    design = design_of([5], {"i": 9}, channels=17)
+    plain = AddressMap(design, Arch())
+    assert not {"host", "interrupts", "counters"} & plain.to_json().keys()
+    assert not re.search("INTERRUPT|COUNTERS|CLEAR", plain.c_header("x"))
+    choices = HostOptions.parse("axi4:9,interrupt,recovery,counters")
+    amap = AddressMap(design, Arch(), choices)
+    assert list(amap.channel_states) == [0x24, 0x28]
+    assert list(amap.interrupts) == [0x2C, 0x30]
+    assert list(amap.counters) == [0x100]
+    assert [window.base for window in amap.windows.values()] == [0x200]
+    found = amap.to_json()
+    assert found["host"] == {"id_bits": 9, "interrupt": True, "recovery": True, "counters": True}
+    assert found["interrupts"] == {"enable": 0x2C, "pending": 0x30}
+    assert found["counters"] == {
+        "address": 0x100,
+        "node_words": 64,
+        "states": ["firing", "starved", "blocked", "spaced"],
+    }
+    header = amap.c_header("x")
+    for line in (
+        "X_CONTROL_CLEAR 0x2u",
+        "X_INTERRUPT_ENABLE 0x2cu",
+        "X_INTERRUPTS 0x30u",
+        "X_COUNTERS 0x100u",
+        "X_COUNTERS_BYTES 256u",
+        "X_NODES 1u",
+    ):
+        assert f"#define {line}\n" in header
 
 
 @given(

@@ -4,7 +4,7 @@ import pytest
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Design
-from samhw.graph import Host as Choices
+from samhw.graph import HostOptions as Choices
 from samhw.graph.address_map import NO_NODE, Cause, Control, Register, Status
 from samhw.rtl import Top
 from tests.support.top_graphs import WIDE, column_sums, copy_graph

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.graph import Host
+from samhw.graph import HostOptions
 from samhw.targets.running.driver import VerilatedDesign
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
@@ -22,7 +22,7 @@ def test_a_run_has_the_cycles_and_words_of_the_simulator() -> None:
     model = design.run(data)
     run = design.host_run(data)
     taken = {}
-    for host in (Host(), Host.parse("axi4:2")):
+    for host in (HostOptions(), HostOptions.parse("axi4:2")):
         rtl = VerilatedDesign.build(run.compiled.design, run.compiled.arch, host=host)
         with rtl.session() as session:
             for _ in range(2):
@@ -45,7 +45,7 @@ def test_a_megabyte_goes_in_and_out_at_a_word_in_each_cycle() -> None:
     words = 1 << 18
     text = f"tensor x[i={words}] : dense\ntensor y[i={words}] : dense\ny[i] = x[i]"
     compiled = samhw.compile(text, value="i32").compiled
-    rtl = VerilatedDesign.build(compiled.design, compiled.arch, host=Host.parse("axi4"))
+    rtl = VerilatedDesign.build(compiled.design, compiled.arch, host=HostOptions.parse("axi4"))
     data = np.random.default_rng(1).integers(0, 1 << 32, words)
     with rtl.session() as session:
         begin = session.port.cycles

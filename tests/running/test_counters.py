@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.graph import Host
+from samhw.graph import HostOptions
 from samhw.sim import Result, simulate_regions
 from samhw.targets.running.driver import VerilatedDesign
 
@@ -62,7 +62,7 @@ def test_what_actors_spend_is_what_the_simulator_says(program: str) -> None:
         for region, result in zip(made.turns, results, strict=True)
         for node, spent in simulated(result).items()
     }
-    rtl = VerilatedDesign.build(made, arch, host=Host.parse("axi4,counters"))
+    rtl = VerilatedDesign.build(made, arch, host=HostOptions.parse("axi4,counters"))
     with rtl.session() as session:
         for _ in range(2):
             session.run(*run.inputs)

@@ -14,7 +14,7 @@ from rich.progress import track
 
 from samhw.compiler import asked_type
 from samhw.errors import InputError, shown
-from samhw.graph import Arch, Dram, Host
+from samhw.graph import Arch, Dram, HostOptions
 from samhw.graph.numerics import ValueType
 from samhw.tensors import Format, Tensor
 from samhw.tensors.scipy_sparse import scipy_format
@@ -101,7 +101,7 @@ def host_of(given: str) -> str:
     """The choices of a host port, which there must be."""
     if not isinstance(given, str):
         raise InputError(f"The host cannot be {shown(given)}; give words, such as 'axi4,interrupt'.")
-    Host.parse(given)
+    HostOptions.parse(given)
     return given
 
 

@@ -12,7 +12,7 @@ import click
 from samhw.app.report.time import period_of
 from samhw.choices.schedule import CHOICES, Schedule, with_words
 from samhw.errors import InputError
-from samhw.graph import Dram, Host
+from samhw.graph import Dram, HostOptions
 from samhw.targets.backends import BACKENDS, Backend, Target, is_board, targets
 
 __all__ = [
@@ -90,14 +90,14 @@ BACKEND = _BackendName([backend.name for backend in BACKENDS])
 
 
 class _Host(click.ParamType[str]):
-    """The choices of a host port (`Host`), as they are written."""
+    """The choices of a host port (`HostOptions`), as they are written."""
 
     name = "WORDS"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value)
         try:
-            Host.parse(text)
+            HostOptions.parse(text)
         except InputError as error:
             self.fail(str(error))
         return text

@@ -13,7 +13,7 @@ import numpy as np
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.graph import AddressMap, Host, MemoryRole
+from samhw.graph import AddressMap, HostOptions, MemoryRole
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.build_cache import BuiltProgram
@@ -42,7 +42,7 @@ class RtlBackend(Backend):
     settings = frozenset({"host"})
 
     @abstractmethod
-    def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
+    def write_program(self, compiled: Compiled, directory: Path, host: HostOptions) -> None:
         """Writes `simulate`, and what it needs."""
 
     def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None, *, host: str = "") -> None:
@@ -51,12 +51,12 @@ class RtlBackend(Backend):
         run and read the results back: `cd DIRECTORY && ./simulate < run.txt`.
 
         Args:
-            host: the choices of its port, as `Host.parse` takes them.
+            host: the choices of its port, as `HostOptions.parse` takes them.
         """
         from samhw.targets.building.elaborate import generate_verilog
 
         write_graph(compiled, directory)
-        design, arch, chosen = compiled.design, compiled.arch, Host.parse(host)
+        design, arch, chosen = compiled.design, compiled.arch, HostOptions.parse(host)
         text = generate_verilog(design, arch, host=chosen)
         (directory / f"{NAME}.v").write_text(text, encoding="utf-8")
         write_address_map(design, arch, directory, host=chosen)
@@ -72,7 +72,7 @@ class ProgramBackend(RtlBackend):
     """What a build needs of the folder in which the program has been made."""
 
     @abstractmethod
-    def make(self, compiled: Compiled, host: Host) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: HostOptions) -> BuiltProgram:
         """Builds the program, or takes it from the build cache."""
 
     def execute(self, compiled: Compiled, inputs: Inputs, *, host: str = "") -> Execution:
@@ -81,7 +81,7 @@ class ProgramBackend(RtlBackend):
         from samhw.targets.running.session import PortSession
 
         start = time.perf_counter()
-        chosen = Host.parse(host)
+        chosen = HostOptions.parse(host)
         program = self.make(compiled, chosen)
         built = time.perf_counter()
         _log.debug("running the RTL under %s", self.label)
@@ -90,7 +90,7 @@ class ProgramBackend(RtlBackend):
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
 
-    def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
+    def write_program(self, compiled: Compiled, directory: Path, host: HostOptions) -> None:
         made = self.make(compiled, host).path
         for name in self.files:
             shutil.copy2(made.with_name(name), directory)
@@ -138,7 +138,7 @@ class VerilatorBackend(RtlBackend):
 
         start = time.perf_counter()
         rtl = VerilatedDesign.build(
-            compiled.design, compiled.arch, wave=_wave_format(wave), host=Host.parse(host)
+            compiled.design, compiled.arch, wave=_wave_format(wave), host=HostOptions.parse(host)
         )
         built = time.perf_counter()
         _log.debug("running the RTL")
@@ -146,7 +146,7 @@ class VerilatorBackend(RtlBackend):
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
 
-    def write_program(self, compiled: Compiled, directory: Path, host: Host) -> None:
+    def write_program(self, compiled: Compiled, directory: Path, host: HostOptions) -> None:
         from samhw.targets.running.driver import VerilatedDesign
 
         VerilatedDesign.build(compiled.design, compiled.arch, optimise=True, host=host).copy_to(directory)
@@ -174,7 +174,7 @@ class IcarusBackend(ProgramBackend):
         "simulate": "starts simulate.vvp, the RTL with its harness, compiled by Icarus Verilog"
     } | BESIDE
 
-    def make(self, compiled: Compiled, host: Host) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: HostOptions) -> BuiltProgram:
         from samhw.targets.building.simulators import build_icarus
 
         return build_icarus(compiled.design, compiled.arch, host)
@@ -191,7 +191,7 @@ class CxxrtlBackend(ProgramBackend):
         "simulate": "the netlist as a program, built by CXXRTL; its C++ is design.cpp"
     } | BESIDE
 
-    def make(self, compiled: Compiled, host: Host) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: HostOptions) -> BuiltProgram:
         from samhw.targets.building.simulators import build_cxxrtl
 
         return build_cxxrtl(compiled.design, compiled.arch, host)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from samhw.compiler import Compiled
-from samhw.graph import AddressMap, Host, MemoryRole
+from samhw.graph import AddressMap, HostOptions, MemoryRole
 from samhw.targets.backends.backend import Target
 from samhw.targets.backends.sim import SimulatorBackend, write_graph
 from samhw.targets.building.elaborate import NAME, write_address_map, write_verilog
@@ -47,9 +47,9 @@ class VerilogTarget(Target):
 
         Args:
             name: of the top module; the header's macros begin with it in capitals.
-            host: the choices of its port, as `Host.parse` takes them.
+            host: the choices of its port, as `HostOptions.parse` takes them.
         """
-        design, arch, chosen = compiled.design, compiled.arch, Host.parse(host)
+        design, arch, chosen = compiled.design, compiled.arch, HostOptions.parse(host)
         write_graph(compiled, directory)
         write_verilog(design, arch, directory, name, chosen)
         write_address_map(design, arch, directory, name, chosen)

@@ -11,13 +11,12 @@ from functools import cache
 from pathlib import Path
 
 from samhw.errors import InputError
-from samhw.graph import AddressMap, Arch, Design, Host, dumps
+from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, HostOptions, dumps
 from samhw.names import comment_text
 from samhw.targets.building.build_cache import cached, digest
 
 __all__ = ["NAME", "SOURCES", "generate_verilog", "generator_digest", "write_address_map", "write_verilog"]
 
-_PLAIN = Host()
 _log = logging.getLogger(__name__)
 
 SOURCES = ("graph", "primitives", "rtl")
@@ -31,7 +30,7 @@ def generate_verilog(
     name: str = "samhw_top",
     probes: bool = False,
     stall_ports: bool = False,
-    host: Host = _PLAIN,
+    host: HostOptions = PLAIN_HOST,
 ) -> str:
     """The text of `samhw.rtl.verilog`, generated again only if design, options or generator have changed.
 
@@ -103,7 +102,9 @@ def check_name(name: str) -> str:
     return name
 
 
-def write_verilog(design: Design, arch: Arch, directory: Path, name: str = NAME, host: Host = _PLAIN) -> None:
+def write_verilog(
+    design: Design, arch: Arch, directory: Path, name: str = NAME, host: HostOptions = PLAIN_HOST
+) -> None:
     """Writes the modules, one in each file of `rtl/`; their list, `<name>.f`; and for Verilator's lint the
     exceptions, `<name>.vlt`.
 
@@ -127,7 +128,7 @@ def write_verilog(design: Design, arch: Arch, directory: Path, name: str = NAME,
 
 
 def write_address_map(
-    design: Design, arch: Arch, directory: Path, name: str = NAME, host: Host = _PLAIN
+    design: Design, arch: Arch, directory: Path, name: str = NAME, host: HostOptions = PLAIN_HOST
 ) -> None:
     """Writes the address map, as JSON and as a C header whose macros begin with the name."""
     addresses = AddressMap(design, arch, host)

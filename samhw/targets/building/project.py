@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import jinja2
 
-from samhw.graph import AddressMap, Host, MemoryRole
+from samhw.graph import AddressMap, HostOptions, MemoryRole
 from samhw.names import comment_text, plain
 
 __all__ = ["BenchRun", "write_project"]
@@ -96,7 +96,7 @@ def write_project(addresses: AddressMap, directory: Path, name: str, bench: Benc
     (directory / "bench" / "words.json").write_text(json.dumps(words) + "\n", encoding="utf-8")
 
 
-def _pins(host: Host) -> list[_Pin]:
+def _pins(host: HostOptions) -> list[_Pin]:
     """The pins of a port."""
     pins = list(_LITE_PINS)
     if host.bursts:

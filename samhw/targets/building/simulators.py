@@ -7,7 +7,7 @@ from pathlib import Path
 import jinja2
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Arch, Design, Host, dumps
+from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions, dumps
 from samhw.graph.address_map import AddressMap, Register
 from samhw.processes import run
 from samhw.targets.building.build_cache import BuiltProgram, built, digest
@@ -16,12 +16,11 @@ from samhw.targets.building.elaborate import generate_verilog, generator_digest
 
 __all__ = ["TEMPLATES", "build_cxxrtl", "build_icarus", "glue", "rendered"]
 
-_PLAIN = Host()
 TEMPLATES = Path(__file__).parent / "templates"
 """The sources of the harnesses."""
 
 
-def glue(template: str, design: Design, arch: Arch, host: Host = _PLAIN, **more: object) -> str:
+def glue(template: str, design: Design, arch: Arch, host: HostOptions = PLAIN_HOST, **more: object) -> str:
     """The text of a template for a design.
 
     Args:
@@ -54,7 +53,7 @@ _FLAGS = ("-std=c++17", "-pipe", "-w", "-O0", "-DNDEBUG")
 write that is not enabled has an address beyond its memory."""
 
 
-def build_cxxrtl(design: Design, arch: Arch, host: Host) -> BuiltProgram:
+def build_cxxrtl(design: Design, arch: Arch, host: HostOptions) -> BuiltProgram:
     """The program that runs a design by the commands of templates/harness.cpp; beside it lies `design.cpp`.
 
     Raises:
@@ -88,7 +87,7 @@ def build_cxxrtl(design: Design, arch: Arch, host: Host) -> BuiltProgram:
 _START = '#!/bin/sh\nexec "{vvp}" -n "$(dirname "$(readlink -f "$0")")/simulate.vvp"\n'
 
 
-def build_icarus(design: Design, arch: Arch, host: Host) -> BuiltProgram:
+def build_icarus(design: Design, arch: Arch, host: HostOptions) -> BuiltProgram:
     """The program that runs a design by commands that templates/harness.v.j2 lists, under the rules of
     SystemVerilog.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, Host
+from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.graph.address_map import AddressMap
 from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import generate_verilog
@@ -21,9 +21,6 @@ from samhw.targets.running.port import Harness, Trace
 from samhw.targets.running.session import LIMIT, HardwareResult, PortSession, check_data
 
 __all__ = ["VerilatedDesign", "VerilatedSession"]
-
-
-_PLAIN = Host()
 
 
 class RunOptions(TypedDict, total=False):
@@ -57,7 +54,7 @@ class VerilatedDesign:
         stall_ports: bool = False,
         wave: Wave | None = None,
         optimise: bool = False,
-        host: Host = _PLAIN,
+        host: HostOptions = PLAIN_HOST,
     ):
         self.host = host
         self.design = design
@@ -78,7 +75,7 @@ class VerilatedDesign:
         stall_ports: bool = False,
         wave: Wave | None = None,
         optimise: bool = False,
-        host: Host = _PLAIN,
+        host: HostOptions = PLAIN_HOST,
     ) -> "VerilatedDesign":
         """Generates the RTL and builds it, or takes it from the build cache; options as for the class.
 

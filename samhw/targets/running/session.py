@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from samhw.errors import InputError, RunError
-from samhw.graph import AddressMap, Arch, Design, Graph, Host, MemoryRole, Node
+from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, Graph, HostOptions, MemoryRole, Node
 from samhw.graph.address_map import MOST_ACTORS, STATES, Cause, Control, Register
 from samhw.graph.deadlock import deadlock
 from samhw.graph.numerics import Words
@@ -22,7 +22,6 @@ from samhw.targets.running.port import Ending, Trace, WordPort
 
 __all__ = ["LIMIT", "Counters", "HardwareResult", "PortSession", "Session", "SimulatedSession", "check_data"]
 
-_PLAIN = Host()
 LIMIT = 100_000_000
 """Cycles after which a run is given up, unless the caller says otherwise."""
 
@@ -189,7 +188,7 @@ class PortSession(Session):
         RunError: if what is there is not this design.
     """
 
-    def __init__(self, design: Design, arch: Arch, port: WordPort, host: Host = _PLAIN):
+    def __init__(self, design: Design, arch: Arch, port: WordPort, host: HostOptions = PLAIN_HOST):
         super().__init__(design)
         self.map = AddressMap(design, arch, host)
         self.port = port

@@ -60,8 +60,8 @@ def _address(channel: str, address_bits: int, id_bits: int) -> dict[str, object]
 class BurstPort(wiring.Component):
     """Turns the beats of AXI4's bursts into accesses to words.
 
-    A burst that is not of whole words at ascending addresses is taken and answered beat by beat, all of them
-    refused. Nothing from `awready` to `rvalid` follows from an input in the same cycle.
+    A burst that is not of whole words at ascending addresses of one page is taken and answered beat by beat,
+    all of them refused. Nothing from `awready` to `rvalid` follows from an input in the same cycle.
 
     Args:
         address_bits: the width of its addresses.
@@ -226,13 +226,14 @@ class _Beats(wiring.Component):
 def _connect_addresses(m: Module, beats: _Beats, axi: wiring.PureInterface, channel: str) -> None:
     pin = {name: getattr(axi, channel + name) for name in ("id", "addr", "len", "size", "burst")}
     burst = beats.i.payload
+    leaves = (pin["addr"][2:_PAGE] + pin["len"])[_PAGE - 2]
     m.d.comb += [
         beats.i.valid.eq(getattr(axi, f"{channel}valid")),
         getattr(axi, f"{channel}ready").eq(beats.i.ready),
         burst.id.eq(pin["id"]),
         burst.addr.eq(pin["addr"]),
         burst.len.eq(pin["len"]),
-        burst.refused.eq((pin["burst"] != _INCR) | (pin["size"] != _WORD) | pin["addr"][:2].any()),
+        burst.refused.eq((pin["burst"] != _INCR) | (pin["size"] != _WORD) | pin["addr"][:2].any() | leaves),
     ]
 
 

@@ -70,7 +70,8 @@ def simulate(bench: Callable[[SimulatorContext, BurstPort, Words], Awaitable[Non
 
 
 def is_plain(burst: Burst) -> bool:
-    return burst.burst == INCR and burst.size == 2 and burst.addr % 4 == 0
+    stays = burst.addr % 4096 + 4 * len(burst.words) <= 4096
+    return burst.burst == INCR and burst.size == 2 and burst.addr % 4 == 0 and stays
 
 
 def written(burst: Burst, words: dict[int, int]) -> int:
@@ -99,9 +100,9 @@ def read(burst: Burst, words: dict[int, int]) -> list[tuple[int, int]]:
 def bursts(draw: st.DrawFn) -> Burst:
     beats = draw(st.one_of(st.integers(1, 5), st.sampled_from([1, 16, 255, 256])))
     page = draw(st.sampled_from([0, 0, 0, 1]))  # The second one has nothing.
-    place = draw(st.integers(0, 1024 - beats))
     random = Random(draw(st.integers(0, 1000)))
     odd = draw(st.integers(0, 9)) == 0
+    place = draw(st.integers(0, 1023 if odd else 1024 - beats))
     strobes = draw(st.sampled_from([(15,), (15, 15, 15, 0), (15, 0, 7)]))
     return Burst(
         4096 * page + 4 * place + (draw(st.integers(1, 3)) if odd and draw(st.booleans()) else 0),
@@ -137,6 +138,24 @@ def test_random_bursts_do_what_a_dictionary_does(
         assert [b.answers[-1] for b in writes] == [(0, response) for response in responses]
         for before, after in zip(reads, again, strict=True):
             assert len(after.answers) == len(before.answers)
+
+    simulate(bench)
+
+
+@pytest.mark.parametrize("place", [1019, 1021])
+def test_a_burst_that_leaves_its_page_is_refused(place: int) -> None:
+    """It would go on at the beginning of the page."""
+
+    async def bench(ctx: SimulatorContext, dut: BurstPort, words: Words) -> None:
+        held = dict(words.words)
+        burst, again = Burst(4 * place, range(4)), Burst(4 * place, range(4))
+        response = written(burst, held)
+        assert (response == SLVERR) == (place == 1021)
+        await Master(dut.axi).transfer(ctx, [burst])
+        assert burst.answers == [(0, response)]
+        assert words.words == held
+        await Master(dut.axi).transfer(ctx, reads=[again])
+        assert [answer for _, answer in again.answers] == [answer for _, answer in read(again, held)]
 
     simulate(bench)
 

@@ -105,12 +105,14 @@ def _deep(tests: list[Timed], slow: frozenset[str]) -> frozenset[str]:
         if test.function not in slow:
             _add(have, test)
     cases = sorted((test for test in tests if test.function in slow), key=lambda test: test.seconds)
-    kept = {test.name: test.function for test in _chosen(cases, math.inf, have, WORTH)}
+    kept = list(_chosen(cases, math.inf, have, WORTH))
+    served = {test.function for test in kept}
     for test in cases:
         most = next(seconds for begin, seconds in CHEAP.items() if test.name.startswith(begin))
-        if test.seconds <= most and test.function not in kept.values():
-            kept[test.name] = test.function
-    return frozenset(test.name for test in cases) - kept.keys()
+        if test.seconds <= most and test.function not in served:
+            served.add(test.function)
+            kept.append(test)
+    return frozenset(test.name for test in cases).difference(test.name for test in kept)
 
 
 def _chosen(tests: list[Timed], seconds: float, have: dict[str, int], least: float = 0.0) -> Iterator[Timed]:

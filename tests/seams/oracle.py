@@ -298,9 +298,10 @@ class _Machine:
                     factors = factor if factors is None else self.kind.multiply(factors, factor)
         if h is None:
             return ZERO
-        if h.is_open:
+        # In blocks, factors are multiplied by each other before they are by what came before. That takes two
+        # factors, between three operands.
+        if h.is_open or len(parts) < 5:
             return h
-        # In blocks, factors are multiplied by each other before they are by what came before.
         return replace(h, error=h.error + self.kind.regrouped(h.reach, parts))
 
     def is_counted(self, mask: Access | None, point: Point) -> bool:

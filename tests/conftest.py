@@ -37,6 +37,9 @@ nightly alone."""
 EVERY = 30.0
 """Seconds between two lines."""
 
+COLLECTED = pytest.StashKey[frozenset[str]]()
+"""The tests that were found, before any of them is left out."""
+
 
 class Progress:
     """Ends a line of dots with the count when a test ends and the last line is long ago."""
@@ -126,6 +129,7 @@ def _for_the_nightly(items: list[pytest.Item]) -> Iterator[pytest.Item]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what is for the nightly, and what only the default latencies give. The slow tests come
     first, so that no worker is left with a long one at the end."""
+    config.stash[COLLECTED] = frozenset(item.nodeid for item in items)
     for item in items:
         if item.nodeid in SMOKE:
             item.add_marker(pytest.mark.smoke)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import COLLECTED, SMOKE
 from tests.rounds import choose
 
 CONFTEST = Path(__file__).with_name("conftest.py")
@@ -85,6 +86,13 @@ def test_depth_is_for_the_nightly(thorough: str, words: list[str], told: str, tm
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words]
     env = FINDS_TESTS | {"SAMHW_THOROUGH": thorough}
     assert told in subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=env).stdout
+
+
+def test_the_round_of_a_minute_has_cases_that_there_are(pytestconfig: pytest.Config) -> None:
+    """By their whole names: with a case that is gone, the round does not begin."""
+    if pytestconfig.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        pytest.skip("only some files were collected")
+    assert not SMOKE - pytestconfig.stash[COLLECTED]
 
 
 @pytest.mark.parametrize("file", [choose.SMOKE, choose.SLOW, choose.DEEP], ids=lambda file: file.name)

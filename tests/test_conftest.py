@@ -92,7 +92,8 @@ def test_the_round_of_a_minute_has_cases_that_there_are(pytestconfig: pytest.Con
     """By their whole names: with a case that is gone, the round does not begin."""
     if pytestconfig.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         pytest.skip("only some files were collected")
-    assert not SMOKE - pytestconfig.stash[COLLECTED]
+    collected = pytestconfig.stash[COLLECTED]
+    assert not SMOKE - collected
 
 
 @pytest.mark.parametrize("file", [choose.SMOKE, choose.SLOW, choose.DEEP], ids=lambda file: file.name)

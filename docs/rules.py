@@ -1,28 +1,28 @@
 """Makes docs/primitives.md of the rules that lie beside the primitives, `samhw/primitives/<folder>/rule.md`.
 
-A rule is a text in which the firings of an actor are a block of rows:
+A rule is a text in which the firings of an actor are rows:
 
-    ```firings ACTOR
+    ```rows ACTOR
     head | condition | firing
     STOP(lo, hi) | lo == 0 and open | take(); push(STOP(0, hi + 1)); open = False
     ```
 
 Cells are Python, which the proofs (`tests/formal`) read as it stands; the page has them in signs. A cell of a
-head is a pattern, which may give names to what it meets; an empty one does not look at the head. A condition
-is an expression. A firing has statements, with semicolons between them.
+head is a pattern, which may give names to what it meets; an empty one does not look at the head. A firing has
+statements, with semicolons between them. All other cells are expressions.
 
 Usage, from the repository's root: python -m docs.rules
 """
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from samhw.primitives import FOLDER
 
-__all__ = ["FOLDERS", "PAGE", "Firings", "firings", "made"]
+__all__ = ["FOLDERS", "PAGE", "Rows", "made", "rows"]
 
 PAGE = Path(__file__).with_name("primitives.md")
 
@@ -35,16 +35,16 @@ FOLDERS = (
 )
 """Those with a rule, in the order of the page."""
 
-_BLOCK = re.compile(r"^```firings ?(.*)\n((?:.+\n)+?)```\n", re.MULTILINE)
+_BLOCK = re.compile(r"^```rows ?(.*)\n((?:.+\n)+?)```\n", re.MULTILINE)
 
 _SIGNS = {
     " == ": " = ",
     " != ": " ≠ ",
     " >= ": " ≥ ",
     " <= ": " ≤ ",
-    " and ": ", ",
+    " ** ": "^",
     " % ": " mod ",
-    " * ": " · ",
+    " * ": "·",
     " + ": "+",
     " - ": "−",
     "True": "true",
@@ -54,20 +54,24 @@ _SIGNS = {
 
 
 @dataclass(frozen=True)
-class Firings:
-    """The rows of an actor, cell by cell; the last cell is the firing.
+class Rows:
+    """Those of an actor, cell by cell.
 
     Attributes:
-        columns: what the cells are about: the head of a port, by its name, or `condition`.
+        columns: what the cells are about: a head, by the name of its port, a `condition`, or a `firing`.
     """
 
-    columns: Sequence[str]
+    columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
-def firings(folder: str) -> Mapping[str, Firings]:
-    """Those of a folder, by the name of the actor, which is empty if there is one alone."""
-    return {name: _read(rows) for name, rows in _BLOCK.findall(_text(FOLDER / folder))}
+def rows(folder: str, actor: str = "") -> Rows:
+    """Those of an actor; without a name, of the only one.
+
+    Raises:
+        KeyError: there are none.
+    """
+    return {name: _read(block) for name, block in _BLOCK.findall(_text(FOLDER / folder))}[actor]
 
 
 def made() -> str:
@@ -80,18 +84,23 @@ def _text(folder: Path) -> str:
     return (folder / "rule.md").read_text(encoding="utf-8")
 
 
-def _read(block: str) -> Firings:
-    columns, *rows = (tuple(cell.strip() for cell in line.split("|")) for line in block.splitlines())
-    return Firings(columns[:-1], tuple(rows))
+def _read(block: str) -> Rows:
+    columns, *cells = (tuple(cell.strip() for cell in line.split("|")) for line in block.splitlines())
+    return Rows(columns, tuple(cells))
 
 
-def _table(block: Firings) -> str:
-    lines = [
-        [*block.columns, "firing"],
-        *([*map(_condition, row[:-1]), _firing(row[-1])] for row in block.rows),
-    ]
-    head, *rest = ("|" + "".join(f" {cell} |" if cell else " |" for cell in line) + "\n" for line in lines)
-    return head + "|---" * (len(block.columns) + 1) + "|\n" + "".join(rest)
+def _table(block: Rows) -> str:
+    lines = [_line(block.columns), "|---" * len(block.columns) + "|"]
+    for row in block.rows:
+        cells = zip(block.columns, row, strict=True)
+        lines.append(
+            _line([_firing(cell) if about == "firing" else _condition(cell) for about, cell in cells])
+        )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
 
 
 def _condition(cell: str) -> str:
@@ -105,19 +114,23 @@ def _firing(cell: str) -> str:
 def _statement(statement: ast.stmt) -> str:
     """`push(crd=VAL(c), ref=it)` is `push crd VAL(c), ref it`."""
     match statement:
+        case ast.Assign(targets=[target], value=ast.Compare() as value):
+            return f"{_shown(target)} := ({_shown(value)})"
         case ast.Assign(targets=[target], value=value):
             return f"{_shown(target)} := {_shown(value)}"
         case ast.If(test=test, body=[inner]):
             return f"{_statement(inner)} if {_shown(test)}"
-        case ast.For(target=target, iter=ast.Name(id=of), body=[inner]):
-            return f"{_statement(inner)}, for {_shown(target)} in {of}"
         case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=args, keywords=keywords)):
-            named = [f"{keyword.arg} {_shown(keyword.value)}" for keyword in keywords]
-            return " ".join([name, ", ".join([*map(_shown, args), *named])]).strip()
+            named = [f"{keyword.arg} {_shown(keyword.value)}" for keyword in keywords if keyword.arg != "to"]
+            words = [name, ", ".join([*map(_shown, args), *named])]
+            words += [f"on {_shown(keyword.value)}" for keyword in keywords if keyword.arg == "to"]
+            return " ".join(words).strip()
     raise ValueError(f"{ast.unparse(statement)!r} is no statement of a firing")
 
 
 def _shown(expression: ast.expr) -> str:
+    if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.And):
+        return ", ".join(map(_shown, expression.values))
     text = ast.unparse(expression)
     for python, sign in _SIGNS.items():
         text = text.replace(python, sign)

@@ -1,8 +1,8 @@
 """What the actors of a run spend their cycles on, by the simulator and by the counters of the RTL."""
 
-from samhw.targets.backends.backend import HostRun
 from samhw.graph import HostOptions
 from samhw.sim import Result, simulate_regions
+from samhw.targets.backends.backend import HostRun
 from samhw.targets.running.driver import VerilatedDesign
 
 __all__ = ["Spent", "counted", "simulated"]

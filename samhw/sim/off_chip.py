@@ -51,8 +51,8 @@ class MemorySystem:
         if self.oracle[WRONG]:
             assert isinstance(self.memory, Recorded)
             raise InputError(
-                f"Request {self.oracle[WRONG]} of this run is not that in {self.memory.path}; give the log, the "
-                "ports and the tensors of one run."
+                f"Request {self.oracle[WRONG]} of this run is not that in {self.memory.path}; give the log, "
+                "the ports and the tensors of one run."
             )
 
     def write_log(self) -> None:

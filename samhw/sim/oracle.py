@@ -249,15 +249,16 @@ def ask_dram(oracle: Words, dram: Words, master: int, accepted: int, address: in
             oracle[out + n] = beat
 
 
-def is_next(oracle: Words, log: Words, at: int, offered: int, address: int, write: int) -> bool:
-    """Whether a request is the next one of the log; notes it if none is wrong so far."""
+def is_next(oracle: Words, log: Words, at: int, offered: int, address: int, write: int) -> int:
+    """1 if a request is the next one of the log; notes it if it is the first that is not."""
     entry = oracle[at + LOG]
-    right = log[entry] != END
-    if right:
-        right = log[entry + 1] == write and log[entry + 2] == address and log[entry + 3] == offered
-    if not right and oracle[WRONG] == 0:
-        oracle[WRONG] = oracle[at + NUMBER] + 1
-    return right and oracle[WRONG] == 0
+    if oracle[WRONG]:
+        return 0
+    if log[entry] != END:
+        if log[entry + 1] == write and log[entry + 2] == address and log[entry + 3] == offered:
+            return 1
+    oracle[WRONG] = oracle[at + NUMBER] + 1
+    return 0
 
 
 def draw(oracle: Words, at: int, count: int) -> int:

@@ -33,9 +33,9 @@ __all__ = [
 FIRES = 1 << TAKES
 """A word below this is no firing."""
 
-# The numbers of a port, which its actors have as a memory: the logarithms of the bytes of a place, of a beat and
-# of a line, and of the beats of a line; the beats of a place; the lines of the array; P; N; and whether place 0
-# is written first.
+# The numbers of a port, which its actors have as a memory: the logarithms of the bytes of a place, of a beat
+# and of a line, and of the beats of a line; the beats of a place; the lines of the array; P; N; and whether
+# place 0 is written first.
 PLACE, BEAT, LINE, BEATS, PARTS, LINES, MOST_AHEAD, STORED, ZERO = range(9)
 NUMBERS = (Store(Place.PRIVATE, "numbers", 9),)
 
@@ -66,6 +66,7 @@ def port_numbers(array: Placed, ports: Ports, zero: bool) -> list[int]:
     return [*shifts, array.beats(ports.beat), array.lines, ports.ahead, ports.lines, int(zero)]
 
 
+@cache
 def look(name: str, words: int) -> Actor:
     """Asks for lines. Tokens have this many words, and one more."""
     widths = {"ask": words + 1, "wait": words + 1}
@@ -137,6 +138,7 @@ def _look(words: int) -> Step:
     return step
 
 
+@cache
 def deliver(name: str, words: int) -> Actor:
     """Passes on what has come, and frees the places of lines before."""
     widths = {"wait": words + 1, "out": words}
@@ -172,6 +174,7 @@ def _deliver(words: int) -> Step:
     return step
 
 
+@cache
 def gather(name: str) -> Actor:
     """Gathers lines that are written, and asks for their writes. What it pushes to itself comes with their
     Bs, which give places back."""

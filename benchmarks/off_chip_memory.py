@@ -19,7 +19,7 @@ from samhw.app.workload import Workload, compile_workload, make_workload
 from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.errors import RunError
-from samhw.graph import DRAM_PRESETS, Arch, OffChipMemory, load_memory, other_ports, with_ports
+from samhw.graph import DRAM_PRESETS, Arch, OffChipMemory, load_memory, with_ports
 from samhw.lang import load_kernel, load_model, model_data
 from samhw.sim import Bottleneck, bottleneck
 from samhw.targets.backends import RunResult, run
@@ -46,11 +46,8 @@ def variants(memories: Sequence[str]) -> Iterator[tuple[str, OffChipMemory | Non
     yield "on chip", None, Arch()
     for memory in map(load_memory, memories):
         yield memory.name, memory, Arch()
-        yield (
-            f"{memory.name}, no reading ahead",
-            with_ports(memory, other_ports(memory.ports, {"ahead": 0})),
-            Arch(),
-        )
+        shy = with_ports(memory, replace(memory.ports, ahead=0))
+        yield f"{memory.name}, no reading ahead", shy, Arch()
         yield f"{memory.name}, deeper channels", memory, DEEPER
 
 

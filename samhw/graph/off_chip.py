@@ -14,7 +14,7 @@ from samhw.graph.spec import Arch
 from samhw.graph.spec.params import Each
 from samhw.graph.widths import index_bits
 
-__all__ = ["MemoryPort", "OffChipLayout", "PlacedArray", "Ports", "other_ports"]
+__all__ = ["OffChipLayout", "OffChipPort", "PlacedArray", "Ports", "other_ports"]
 
 MOST = 1 << 16
 """The greatest number of a port."""
@@ -110,7 +110,7 @@ class PlacedArray:
         return max(1, self.place_bytes // beat_bytes)
 
 
-class MemoryPort(NamedTuple):
+class OffChipPort(NamedTuple):
     """A port of a region.
 
     `node` has it for the memory that its parameter `param` names: for the word of that number of those that
@@ -166,13 +166,13 @@ class OffChipLayout:
         self.sizes: tuple[int, ...] = tuple(free)
         """The bytes that each master's memory must have."""
 
-    def ports_of(self, graph: Graph) -> tuple[MemoryPort, ...]:
+    def ports_of(self, graph: Graph) -> tuple[OffChipPort, ...]:
         """The ports of a region, in their order."""
-        found: list[MemoryPort] = []
+        found: list[OffChipPort] = []
         numbers = [0] * self.ports.masters
         for node in graph.nodes:
             for param, word, array, write in self._uses(graph, node):
-                found.append(MemoryPort(node.name, param, word, array, write, numbers[array.master]))
+                found.append(OffChipPort(node.name, param, word, array, write, numbers[array.master]))
                 numbers[array.master] += 1
         return tuple(found)
 

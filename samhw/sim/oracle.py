@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from samhw.graph import ConstantMemory, Dram, OffChipMemory, RandomMemory
+from samhw.graph import ConstantMemory, Dram, OffChipMemory, RandomMemory, RecordedMemory
 from samhw.graph.off_chip_memory import LogEntry, read_log
 from samhw.sim.dram import BURST_BYTES, dram_words, least_cycles, request
 from samhw.sim.step import Words

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from samhw.graph import ConstantMemory, Dram, OffChipMemory, RandomMemory
+from samhw.graph import ConstantMemory, Dram, OffChipMemory, RandomMemory, RecordedMemory
 
 
 @dataclass

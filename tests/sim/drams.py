@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from samhw.graph import ConstantMemory, Dram, OffChipMemory, Ports
+from samhw.graph import ConstantMemory, Dram, OffChipMemory, Ports, RandomMemory
 
 # Round figures: a clock is a cycle, and a burst holds four words of 32 bits.
 SMALL = Dram(

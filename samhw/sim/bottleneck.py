@@ -181,7 +181,6 @@ def _next(result: Result, outside: Sequence[str]) -> str:
 def _causes(actor: ActorStats, cycles: int) -> Iterator[tuple[int, str, str]]:
     """(cycles, cause, channel) of all that an actor spent the run on."""
     yield actor.firings, "firing", ""
-    yield actor.held, "memory", ""
     yield actor.spaced, "spacing", ""
     yield actor.stalled, "stalls", ""
     yield cycles - actor.last, "latency", ""
@@ -213,6 +212,6 @@ def _sentence(node: str, reason: str, count: int, cycles: int) -> str:
 
 def _memory_sentence(memory: MemoryStats) -> str:
     return (
-        f"{memory.dram.name} moves {memory.bytes / memory.cycles:.1f} bytes a cycle, "
-        f"{memory.utilisation:.1%} of its peak; its busiest channel moves {memory.busiest:.1%} of its own."
+        f"{memory.memory.name} moves {memory.bytes / memory.cycles:.1f} bytes a cycle, "
+        f"{memory.utilisation:.1%} of its peak; its busiest master moves {memory.busiest:.1%} of its own."
     )

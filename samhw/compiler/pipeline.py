@@ -4,7 +4,9 @@
 >>> lower(job, plan(job))
 """
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from samhw.choices.schedule import Schedule
@@ -27,7 +29,8 @@ def plan(job: Job) -> Decision:
             `ScheduleError` if another order, other regions or other formats would do.
     """
     if not job.schedule.is_open:
-        return _planned(job, {})
+        with _left_alone():
+            return _planned(job, {})
     found = choose_schedule(job)
     decision = replace(found.compiled.decision, why=found.why)
     return replace(decision, design=replace(found.compiled, decision=decision))
@@ -60,7 +63,8 @@ def choose_schedule(job: Job) -> AutoChoice:
     Raises:
         InputError: if none of the candidates can be lowered, for the first reason.
     """
-    return choose(job, candidates(job))
+    with _left_alone():
+        return choose(job, candidates(job))
 
 
 def settled(job: Job) -> Job:
@@ -94,3 +98,17 @@ def _lowered(job: Job, decision: Decision, last: str | None = None) -> Compiled:
     if isinstance(found, Refusal):
         raise found.error()
     return found
+
+
+@contextmanager
+def _left_alone() -> Iterator[None]:
+    """Keeps the garbage collector from what is there already: a process with PyTorch has millions of objects,
+    and a full collection of them takes as long as a small program's compilation."""
+    if gc.get_freeze_count():
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

@@ -30,7 +30,7 @@ def plan(job: Job) -> Decision:
     """
     if not job.schedule.is_open:
         with _left_alone():
-            return _planned(job, {})
+            return _planned(job, Lowerings())
     found = choose_schedule(job)
     decision = replace(found.compiled.decision, why=found.why)
     return replace(decision, design=replace(found.compiled, decision=decision))
@@ -63,8 +63,9 @@ def choose_schedule(job: Job) -> AutoChoice:
     Raises:
         InputError: if none of the candidates can be lowered, for the first reason.
     """
+    lowerings = Lowerings()
     with _left_alone():
-        return choose(job, candidates(job))
+        return choose(job, candidates(job, lowerings), lowerings)
 
 
 def settled(job: Job) -> Job:
@@ -73,10 +74,9 @@ def settled(job: Job) -> Job:
     return job.under(choose_schedule(job).schedule) if job.schedule.is_open else job
 
 
-def candidates(job: Job) -> Callable[[Schedule], Compiled]:
+def candidates(job: Job, lowerings: Lowerings) -> Callable[[Schedule], Compiled]:
     """What compiles a job under one schedule after another, with nothing left to be chosen in them, and
-    lowers no region twice. Raises as `compile_job`."""
-    lowerings: Lowerings = {}
+    lowers no region twice. Raises as `compile_job`, and `OutOfStepsError`."""
 
     def compiled(schedule: Schedule) -> Compiled:
         one = job.under(schedule)

@@ -16,7 +16,7 @@ from samhw.compiler.compiled import (
 from samhw.compiler.fusion_table import FusionTable
 from samhw.compiler.program_to_design import add_queues, assembled, lower_program
 from samhw.compiler.region import LoweredRegion, lower_fused, lower_region
-from samhw.compiler.scope import Lowerings, Scope
+from samhw.compiler.scope import Lowerings, OutOfStepsError, Scope
 from samhw.compiler.value_choice import AUTO, asked_text, asked_type, choose_value
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "FusionTable",
     "LoweredRegion",
     "Lowerings",
+    "OutOfStepsError",
     "Scope",
     "add_queues",
     "asked_text",

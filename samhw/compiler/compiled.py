@@ -56,13 +56,13 @@ class Decision:
     schedule: Schedule
     cycles: float = 0.0
     why: tuple[str, ...] = ()
-    lowerings: Lowerings = field(default_factory=dict, compare=False, repr=False)
+    lowerings: Lowerings = field(default_factory=Lowerings, compare=False, repr=False)
     design: "Compiled | None" = field(default=None, compare=False, repr=False)
 
     @property
     def alone(self) -> "Decision":
         """The same without what was lowered on the way, which takes memory."""
-        return replace(self, lowerings={}, design=None)
+        return replace(self, lowerings=Lowerings(), design=None)
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,7 +4,9 @@
 >>> lower(job, plan(job))
 """
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from samhw.choices.schedule import Schedule
@@ -27,7 +29,8 @@ def plan(job: Job) -> Decision:
             `ScheduleError` if another order, other regions or other formats would do.
     """
     if not job.schedule.is_open:
-        return _planned(job, {})
+        with _left_alone():
+            return _planned(job, Lowerings())
     found = choose_schedule(job)
     decision = replace(found.compiled.decision, why=found.why)
     return replace(decision, design=replace(found.compiled, decision=decision))
@@ -60,7 +63,9 @@ def choose_schedule(job: Job) -> AutoChoice:
     Raises:
         InputError: if none of the candidates can be lowered, for the first reason.
     """
-    return choose(job, candidates(job))
+    lowerings = Lowerings()
+    with _left_alone():
+        return choose(job, candidates(job, lowerings), lowerings)
 
 
 def settled(job: Job) -> Job:
@@ -69,10 +74,9 @@ def settled(job: Job) -> Job:
     return job.under(choose_schedule(job).schedule) if job.schedule.is_open else job
 
 
-def candidates(job: Job) -> Callable[[Schedule], Compiled]:
+def candidates(job: Job, lowerings: Lowerings) -> Callable[[Schedule], Compiled]:
     """What compiles a job under one schedule after another, with nothing left to be chosen in them, and
-    lowers no region twice. Raises as `compile_job`."""
-    lowerings: Lowerings = {}
+    lowers no region twice. Raises as `compile_job`, and `OutOfStepsError`."""
 
     def compiled(schedule: Schedule) -> Compiled:
         one = job.under(schedule)
@@ -94,3 +98,17 @@ def _lowered(job: Job, decision: Decision, last: str | None = None) -> Compiled:
     if isinstance(found, Refusal):
         raise found.error()
     return found
+
+
+@contextmanager
+def _left_alone() -> Iterator[None]:
+    """Keeps the garbage collector from what is there already: a process with PyTorch has millions of objects,
+    and a full collection of them takes as long as a small program's compilation."""
+    if gc.get_freeze_count():
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

@@ -24,6 +24,9 @@ from samhw.tensors import Format
 
 __all__ = ["LoweredRegion", "lower_fused", "lower_region"]
 
+FOR_AN_INSTANCE = 8
+"""As how many nodes an instance counts of a region that turns out to be refused."""
+
 
 @dataclass(frozen=True)
 class LoweredRegion:
@@ -120,7 +123,9 @@ def lower_fused(
     """A region whose uses share as they do, in an order of its indices. None is lowered twice."""
     key = scope.causes(number, fused), order
     if key not in scope.lowerings:
-        scope.lowerings[key] = _lowered(scope, number, fused, partial, order)
+        found = scope.lowerings[key] = _lowered(scope, number, fused, partial, order)
+        made = FOR_AN_INSTANCE * len(fused.instances)
+        scope.lowerings.take(made if isinstance(found, Refusal) else len(found.graph.nodes))
     known: LoweredRegion | Refusal = scope.lowerings[key]
     if isinstance(known, Refusal):
         return known

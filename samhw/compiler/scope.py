@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from typing import Any
 
 from samhw.compiler.einsum import StepPlace
@@ -14,7 +15,7 @@ from samhw.lang import Access, Capacity, Program, Region, Scan, block_sizes
 from samhw.lang.fusion import FusedRegion
 from samhw.tensors import Format
 
-__all__ = ["Lowerings", "Scope"]
+__all__ = ["Lowerings", "OutOfStepsError", "Scope"]
 
 
 def memories_of(
@@ -58,9 +59,30 @@ def _arrays(fmt: Format, shape: Sequence[int], sizes: Sequence[int]) -> Iterator
     yield StoredArray.VALS, fibers
 
 
-Lowerings = dict[Hashable, Any]
-"""What regions have been lowered to under one `Arch`, by all that this follows from (`Scope.causes`): a
-search asks for the same region again and again."""
+class OutOfStepsError(Exception):
+    """A search has taken the steps that it may; no error of its user."""
+
+
+class Lowerings(dict[Hashable, Any]):
+    """What regions have been lowered to under one `Arch`, by all that this follows from (`Scope.causes`): a
+    search asks for the same region again and again.
+
+    Attributes:
+        steps: what this has taken, as nodes of graphs that were made or gone through: on every machine the
+            same.
+        most: how many it may take.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = 0
+        self.most = inf
+
+    def take(self, steps: int) -> None:
+        """Counts more steps. Raises `OutOfStepsError` where there are no more."""
+        self.steps += steps
+        if self.steps > self.most:
+            raise OutOfStepsError
 
 
 class Scope:
@@ -79,7 +101,7 @@ class Scope:
         self.program = lowerable.program
         self.value = value
         self.arch = arch
-        self.lowerings: Lowerings = {} if lowerings is None else lowerings
+        self.lowerings = Lowerings() if lowerings is None else lowerings
         self.iteration = lowerable.schedule.iteration
         self.recomputed = lowerable.schedule.recomputed
         self.dimensions = self.program.dimensions

@@ -214,13 +214,17 @@ class CycleEstimate:
     def _looked_at(self, node: Node) -> float:
         """The firings of a joiner: one for each coordinate that any of its streams has, and for the stops."""
         ports = [join.crd for join in node.spec.joins(node.params)]
-        crds = [self._counts.taken(node, port) for port in ports]
-        first = crds[0]
+        own = [self._indices[self._graph.fanin[Endpoint(node.name, port)].source] for port in ports]
         # Parts of a concatenation come under an index of all.
-        own = (self._indices[self._graph.fanin[Endpoint(node.name, port)].source][-1] for port in ports)
+        outer = len(own[0]) - 1 if node.index else None
+        crds = [
+            self._counts.taken(node, port).beside(names[:outer], own[0])
+            for port, names in zip(ports, own, strict=True)
+        ]
+        first = crds[0]
         sides = (
-            shifted(crd.all, index, node.index, 0) if node.index else crd.all
-            for crd, index in zip(crds, own, strict=True)
+            shifted(crd.all, names[-1], node.index, 0) if node.index else crd.all
+            for crd, names in zip(crds, own, strict=True)
         )
         whole = Carried((*first.levels[:-1], any_of(sides)), lanes=first.lanes)
         stops = self._counts.level(first, len(first.levels) - 1)

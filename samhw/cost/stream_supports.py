@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from samhw.cost.statistics import Dealt, Support, all_of, any_of, entries, every, onto, relabelled, shifted
-from samhw.graph import Endpoint, Graph, Node, StreamKind, levels
+from samhw.graph import Endpoint, Graph, Levels, Node, StreamKind, levels
 from samhw.graph.numerics.operations import vanishes, vanishes_by_first
 from samhw.graph.spec import Port, StoredArray
 from samhw.tensors import Format
@@ -57,6 +57,11 @@ class Carried:
         """Those of the payloads that are not EMPTY."""
         return self.all if self.present is None else self.present
 
+    def beside(self, own: Levels, others: Levels) -> "Carried":
+        """The same under the indices of what it runs beside, level by level."""
+        names = {index: other for index, other in zip(own, others, strict=False) if index != other}
+        return self.renamed(names) if names else self
+
     def renamed(self, names: Mapping[str, str]) -> "Carried":
         """Its coordinates under other indices; one that `names` lacks keeps its name."""
 
@@ -66,6 +71,7 @@ class Carried:
         return replace(
             self,
             levels=tuple(map(of, self.levels)),
+            path=tuple(replace(led, index=names.get(led.index, led.index)) for led in self.path),
             present=None if self.present is None else of(self.present),
             nonzero=None if self.nonzero is None else of(self.nonzero),
         )
@@ -156,16 +162,17 @@ class _Walk:
         """What comes in at a port, under the indices of what it runs beside: an intermediate that is computed
         once for several uses has those of one of them."""
         own = sources[name]
+        outer = None
         if joins := node.spec.joins(node.params):
-            beside = next((sources[join.crd] for join in joins if join.payload == name), own)
+            # Parts of a concatenation keep the index that they have side by side.
+            beside = sources[joins[0].crd]
+            outer = len(self._indices[beside]) - 1 if node.index else None
         elif node.spec.kept(node.params) is not None or node.spec.thins:
             beside = next(iter(sources.values()))
         else:
             followed = node.spec.follows(port.name, node.params)
             beside = own if followed is None else sources[followed]
-        pairs = zip(self._indices[own], self._indices[beside], strict=False)
-        names = {index: other for index, other in pairs if index != other}
-        return self.found[own].renamed(names) if names else self.found[own]
+        return self.found[own].beside(self._indices[own][:outer], self._indices[beside])
 
     def _scanned(self, node: Node, above: Carried) -> Carried:
         """One level more: of what is stored below the references, or all along the index."""

@@ -241,7 +241,7 @@ CASES = {
     ),
     "a sum inside of too many levels": (
         Way(DEEP, {"share": "none"}),
-        "a stream of more than 15 levels; .* or compute its statements in regions of their own",
+        "More than 15 loops would be nested; compute its statements in regions of their own",
         [Way(DEEP, {"share": "none", "fuse": "none"}), Way(DEEP)],
     ),
     "a channel too deep": (

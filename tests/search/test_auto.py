@@ -16,12 +16,15 @@ from samhw.app.cli import main
 from samhw.app.workload import Workload, bind_program, compile_workload, job_of
 from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
-from samhw.compiler.pipeline import choose_schedule
+from samhw.compiler import Lowerings
+from samhw.compiler.pipeline import Job, choose_schedule
 from samhw.compiler.search import Room, Sizes, bracket_choices
+from samhw.compiler.search.decide import decide
 from samhw.cost import estimate_area
 from samhw.errors import InputError
 from samhw.graph.numerics import value_type
 from samhw.lang import Program, parse
+from samhw.lang.decision import Refusal, Sharing
 from samhw.lang.reference import evaluate_program
 from samhw.targets.backends import RTL, run
 from tests.support.program_cases import random_tensors
@@ -318,3 +321,31 @@ def test_brackets_part_a_dimension() -> None:
     data = {"A0": a0, "C0": c0, "D0": d0, "F0": f0}
     result = samhw.compile(program, schedule="auto", value="f32").run(data)
     assert result.tensors["T1"].to_dense() == expected
+
+
+def test_a_choice_that_takes_too_many_steps_stops_with_the_best_so_far(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = job_of(bind_program("gat"), AUTO)
+    whole = choose_schedule(job)
+    assert not any(line.startswith("stopped") for line in whole.why)
+    monkeypatch.setattr("samhw.compiler.search.auto.STEPS", 0)
+    found = []
+    for times in (1, 3, 3):
+        monkeypatch.setattr("samhw.compiler.search.auto.TIMES", times)
+        found.append(choose_schedule(job))
+        assert re.fullmatch(r"stopped: after graphs of [\d,]+ nodes, .*", found[-1].why[-1])
+    assert found[0].schedule == Schedule(fuse="partial")
+    assert found[0].cycles >= found[1].cycles >= whole.cycles
+    assert found[1].schedule == found[2].schedule
+
+
+def test_a_region_with_too_many_loops_is_not_tried_in_every_order() -> None:
+    letters = "abcdefghijklmnop"
+    declared = "\n".join(f"tensor V{i}[{i}=2] : dense" for i in letters)
+    text = f"{declared}\nX[{', '.join(letters)}] = {' * '.join(f'V{i}[{i}]' for i in letters)}\n"
+    lowerings = Lowerings()
+    found = decide(Job(parse(text)), lowerings)
+    assert isinstance(found, Refusal)
+    assert found.cause == "More than 15 loops would be nested"
+    assert len(lowerings) <= 2 * len(Sharing)

@@ -107,7 +107,7 @@ def test_schedules_that_share_regions_give_what_each_gives_alone(
     )
     schedules = [Schedule(**{**fields, **change}) for change in changes for fields in SCHEDULES]
     job = Job(program, value=value_type("f32"))
-    compiled = candidates(job)
+    compiled = candidates(job, Lowerings())
     together = alone = 0
     for schedule in schedules:
         lowered.clear()
@@ -140,7 +140,7 @@ the entries of tensors."""
 
 @pytest.mark.parametrize("case", OTHERS)
 def test_the_same_statement_in_another_program_is_another_region(case: str) -> None:
-    lowerings: Lowerings = {}
+    lowerings = Lowerings()
     for declared, further, entries in (OTHERS[case], (GIVEN, "", {}), OTHERS[case]):
         program = parse(f"tensor A[i=6, k=7] : csr\n{declared}\nT[i, j] = A[i, k] * B[k, j]\n{further}\n")
         job = Job(program, Schedule(permute=True), capacity=Capacity({"j": 8}), entries=entries)

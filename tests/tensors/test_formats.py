@@ -80,6 +80,13 @@ def test_errors_name_the_line_of_a_compressed_file(tmp_path: Path) -> None:
     assert "a.mtx.gz line 5: coordinate 4 of mode 1" in refused(packed(tmp_path / "a.mtx.gz", text))
 
 
+@pytest.mark.parametrize("word", ["9223372036854775808", "-9223372036854775809", "18446744073709551615"])
+def test_a_whole_number_of_more_than_64_bits_is_refused_by_its_line(tmp_path: Path, word: str) -> None:
+    path = tmp_path / "a.tns"
+    path.write_text(f"1 1 -9223372036854775808\n\n1 2 9223372036854775807\n1 3 {word}\n")
+    assert refused(path) == f"{path} line 4: {word} takes more than 64 bits"
+
+
 # The fast way and the slow one
 
 

@@ -119,7 +119,7 @@ GENERAL = "%%MatrixMarket matrix coordinate integer general\n"
         (GENERAL + "2 2 1\n1 1 5 6\n", "line 3: 4 numbers where 3 are expected"),
         (GENERAL + "2 2 2\n1 1 5\n2 2 5 6\n", "line 4 has 4 numbers but the lines above 3"),
         (GENERAL + "2 2 2\n1 1 5\n2 2 5.5\n", "line 4: 5.5 is not an integer, as the banner says"),
-        (GENERAL + "2 2 1\n1 1 99999999999999999999\n", "does not parse"),
+        (GENERAL + "2 2 1\n1 1 99999999999999999999\n", "line 3: 99999999999999999999 takes more"),
         (GENERAL + f"2 2 {'9' * 5000}\n", "line 2 must be the size line"),
         (
             GENERAL.replace("general", "symmetric") + "3 3 3\n1 1 5\n1 2 5\n2 1 5\n",

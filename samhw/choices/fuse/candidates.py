@@ -158,7 +158,7 @@ def _moves_from(
 
 
 def _levels(search: Search, best: AutoChoice, notes: list[str]) -> AutoChoice:
-    return _regrouped(search, best, LEVELS if search.job.scopes is None else (*LEVELS, MODULE))
+    return _regrouped(search, best, LEVELS if search.job.scopes is None else (MODULE, *LEVELS))
 
 
 STAGES: Mapping[str, Stage] = {

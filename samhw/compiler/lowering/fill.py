@@ -41,9 +41,13 @@ from samhw.compiler.lowering.stored_result import StoredResult, formula, write_r
 from samhw.compiler.lowering.values import ValueRow
 from samhw.errors import StreamError
 from samhw.graph.numerics import ValueType
+from samhw.graph.spec.base import DEEPEST
 from samhw.names import Names
 
-__all__ = ["lower", "lower_copy", "lower_reshape"]
+__all__ = ["TOO_DEEP", "lower", "lower_copy", "lower_reshape"]
+
+TOO_DEEP = f"More than {DEEPEST} loops would be nested"
+"""Why a region is refused that hardly any other order makes less deep."""
 
 
 def lower(
@@ -179,6 +183,8 @@ class _Lowering:
 
     def row(self, space: Space, e: Einsum, index: str, goal: Goal) -> RowStream:
         """Takes e and the space down a row, and gives the row's coordinates."""
+        if space.depth == DEEPEST:
+            raise StreamError(TOO_DEEP, "compute its statements in regions of their own")
         row = OpenRow(self.builder, space, index)
         scanner, joiner = Scanner(row), StreamJoiner(row)
         found = Bundles(row, scanner, joiner).of(e)

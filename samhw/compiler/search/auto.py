@@ -8,9 +8,10 @@ unless something else is expected to be faster.
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 
 from samhw.choices.schedule import Schedule
-from samhw.compiler import Compiled
+from samhw.compiler import Compiled, Lowerings
 from samhw.compiler.search.job import Job
 from samhw.compiler.search.tried import LARGER, AutoChoice, Search, candidates_of, regions_line
 from samhw.errors import InputError
@@ -27,18 +28,27 @@ LARGER_STAGES = (("blocks", "larger"), ("lanes", "more"), ("permute_rows", "even
 """What makes the best of these larger, as far as there is room."""
 
 
-def choose(job: Job, compiled: Callable[[Schedule], Compiled]) -> AutoChoice:
+STEPS = 4_000
+"""The steps that a choice may take in any program: about two seconds of a processor."""
+
+TIMES = 16
+"""How many times the steps of the program as it is written it may take in a large one."""
+
+
+def choose(job: Job, compiled: Callable[[Schedule], Compiled], lowerings: Lowerings) -> AutoChoice:
     """The schedule that is expected to take the fewest cycles.
 
     Args:
         compiled: what compiles the job under a schedule.
+        lowerings: what it has lowered, with the steps that this took.
 
     Raises:
         InputError: if none of the candidates can be lowered, for the first reason.
     """
-    search = Search(job, compiled)
+    search = Search(job, compiled, lowerings)
     best = first = _accepted(search)
     notes: list[str] = []
+    lowerings.most = max(STEPS, TIMES * lowerings.steps)
     for stage in STAGES:
         best = _stage(search, best, notes, *stage)
     best = _within(search, best, notes)
@@ -47,6 +57,9 @@ def choose(job: Job, compiled: Callable[[Schedule], Compiled]) -> AutoChoice:
     first, best = search.coupled(first), _waiting(search, best, notes)
     if job.room.luts is not None and best.area.caveat:
         notes.append(f"area: {best.area.caveat}")
+    if search.is_over:
+        notes.append(f"stopped: after graphs of {lowerings.most:,} nodes, with more left to try")
+    lowerings.most = inf
     line = regions_line(first, best, fits=job.room.luts is not None)
     return replace(best, why=(line, *notes))
 

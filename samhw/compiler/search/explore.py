@@ -12,7 +12,7 @@ from typing import Any
 
 from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import CHOICES, Schedule
-from samhw.compiler import Compiled
+from samhw.compiler import Compiled, Lowerings
 from samhw.compiler.pipeline import candidates
 from samhw.compiler.search.auto import choose
 from samhw.compiler.search.job import Job
@@ -77,7 +77,8 @@ class _Explorer:
         progress: Callable[[int, float], None] | None,
     ) -> None:
         self.job = job
-        self.compile = candidates(job)
+        self.lowerings = Lowerings()
+        self.compile = candidates(job, self.lowerings)
         self.end = monotonic() + seconds
         self.cost = cost
         self.progress = progress
@@ -89,7 +90,7 @@ class _Explorer:
 
     def found(self) -> list[Explored]:
         """All that was looked at."""
-        choice = choose(self.job, self.compile)
+        choice = choose(self.job, self.compile, self.lowerings)
         self.take(choice)
         for fuse in FUSION_LEVELS:
             self.look(replace(self.job.schedule, fuse=fuse))

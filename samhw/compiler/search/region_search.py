@@ -6,6 +6,7 @@ from itertools import islice
 from math import prod
 
 from samhw.compiler import LoweredRegion, Scope, assembled, lower_fused, lower_region
+from samhw.compiler.lowering import TOO_DEEP
 from samhw.compiler.passes import Lowerable, compress_result, copy_in_region
 from samhw.compiler.search.spaces import OrderSpace, spaces
 from samhw.errors import InputError, ScheduleError
@@ -14,6 +15,9 @@ from samhw.lang.decision import Refusal, RegionDecision
 from samhw.lang.fusion import check_order, ways_to_share
 
 __all__ = ["Candidate", "RegionSearch"]
+
+DEEP_ORDERS = 2
+"""In how many orders a region's loops are nested too deep before no other one is tried."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,7 @@ class RegionSearch:
         except ScheduleError as error:
             return Refusal.of(error, scope.program.regions[number].written)
         refusal: Refusal | None = None
+        deep = 0
         for order in candidates:
             found = lower_fused(scope, number, space.region, space.constrained, order)
             if not isinstance(found, Refusal):
@@ -153,6 +158,9 @@ class RegionSearch:
             if not isinstance(found, Refusal):
                 return found
             refusal = refusal or found
+            deep += found.cause == TOO_DEEP
+            if deep == DEEP_ORDERS:
+                break
         assert refusal is not None
         return refusal
 

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from samhw.choices.schedule import Schedule
-from samhw.compiler import Compiled, estimate_compiled
+from samhw.compiler import Compiled, Lowerings, OutOfStepsError, estimate_compiled
 from samhw.compiler.search.job import Job
 from samhw.cost import AreaEstimate, estimate_area
 from samhw.cost.statistics import TensorStatistics
@@ -133,6 +133,9 @@ def candidates_of(choice: str) -> ModuleType | None:
     return role("samhw.choices", choice, "candidates")
 
 
+_NOT_TRIED = InputError("It was not tried.")
+
+
 class Search:
     """Candidates are compared as if rows waited for nobody: queues come last, where they can be had.
 
@@ -141,14 +144,17 @@ class Search:
         program: as it is written.
         given: the schedule with the fields that are to stay.
         kept: what stages find for later ones, by name.
+        is_over: nothing more is tried, since the steps that it may take are taken.
     """
 
-    def __init__(self, job: Job, compiled: Callable[[Schedule], Compiled]) -> None:
+    def __init__(self, job: Job, compiled: Callable[[Schedule], Compiled], lowerings: Lowerings) -> None:
         self.job = job
         self.program = job.program
         self.given = replace(job.schedule, fuse="partial")
         self.kept: dict[str, Any] = {}
+        self.is_over = False
         self._compiled = compiled
+        self._lowerings = lowerings
         self._known: dict[Schedule, AutoChoice | InputError] = {}
         self._spent = 0
         self._least = inf
@@ -174,12 +180,18 @@ class Search:
     def outcome(self, schedule: Schedule) -> AutoChoice | InputError:
         if schedule not in self._known:
             self._spent += len(self.program.statements)
+            if self.is_over:
+                return _NOT_TRIED
             try:
                 compiled = self._compiled(schedule)
+                self._lowerings.take(len(compiled.design.nodes))
                 cycles = self.expected(schedule, compiled)
                 self._known[schedule] = AutoChoice(schedule, compiled, cycles)
             except InputError as error:
                 self._known[schedule] = error
+            except OutOfStepsError:
+                self.is_over = True
+                return _NOT_TRIED
         return self._known[schedule]
 
     def expected(self, schedule: Schedule, compiled: Compiled, *, rows_wait: bool = False) -> float:

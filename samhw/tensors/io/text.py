@@ -213,7 +213,7 @@ def read_table(source: TextFile, comment: str = "#", skip: int = 0, separator: s
     try:
         rows = np.loadtxt(lines, dtype, comments=None, encoding="utf-8", ndmin=2)
     except (ValueError, OverflowError) as error:
-        raise _parse_fault(source, lines, error) from error
+        raise _parse_fault(source, lines, dtype, error) from error
     return NumberTable(source, mark, skip, separator, comments, rows)
 
 
@@ -250,7 +250,10 @@ def read_sizes(words: Sequence[str]) -> tuple[int, ...] | None:
     return None
 
 
-def _parse_fault(source: TextFile, lines: list[bytes], error: Exception) -> InputError:
+_INTEGERS = range(-(1 << 63), 1 << 63)
+
+
+def _parse_fault(source: TextFile, lines: list[bytes], dtype: type, error: Exception) -> InputError:
     columns = None
     name = str(source)
     for number, line in enumerate(lines, start=1):
@@ -259,9 +262,11 @@ def _parse_fault(source: TextFile, lines: list[bytes], error: Exception) -> Inpu
             continue
         for field in fields:
             try:
-                float(field)
+                found = float(field)
             except ValueError:
                 return InputError(f"{name} line {number}: {field.decode(errors='replace')!r} is not a number")
+            if dtype is np.int64 and abs(found) >= 2.0**63 and int(field) not in _INTEGERS:
+                return InputError(f"{name} line {number}: {field.decode()} takes more than 64 bits")
         if columns is not None and len(fields) != columns:
             return InputError(f"{name} line {number} has {len(fields)} numbers but the lines above {columns}")
         columns = len(fields)

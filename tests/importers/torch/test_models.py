@@ -125,3 +125,30 @@ def test_scores_are_computed_under_the_mask():
     masked = [s for s in program.statements if s.mask is not None]
     assert [s.reduction for s in masked] == ["sum", "sum", "max", "sum"]
     assert all(str(program.tensors[s.lhs.tensor].format).endswith("compressed)") for s in masked[:2])
+
+
+class SpectralLayer(torch.nn.Module):
+    """Of a Fourier neural operator (Li et al., 2020): the lowest frequencies are mixed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lift, self.local = torch.nn.Linear(1, 2), torch.nn.Conv1d(2, 2, 1)
+        self.mixed = torch.nn.Parameter(torch.randn(2, 2, 2, dtype=torch.cfloat))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.lift(x).permute(0, 2, 1)
+        low = torch.fft.rfft(x)[:, :, :2]
+        out = torch.zeros(1, 2, 3, dtype=torch.cfloat)
+        out[:, :, :2] = torch.einsum("bix,iox->box", low, self.mixed)
+        return torch.nn.functional.gelu(torch.fft.irfft(out, n=4) + self.local(x))
+
+
+def test_auto_takes_no_more_cycles_than_the_regions_of_the_modules() -> None:
+    torch.manual_seed(0)
+    module, x = SpectralLayer().eval(), torch.randn(1, 4, 1)
+    cycles = {}
+    for fuse in ("module", "auto"):
+        r = samhw.torch.compile(module, (x,), value="f32", fuse=fuse).run()
+        r.check()
+        cycles[fuse] = r.cycles
+    assert cycles["auto"] <= 1.05 * cycles["module"]

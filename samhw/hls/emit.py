@@ -19,6 +19,7 @@ from samhw.hls.lower import lower
 from samhw.hls.masters import STATUS, AxiPort, Masters, masters
 from samhw.hls.off_chip import BURST, LINE_BYTES, OUTSTANDING, memories_off_chip
 from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
+from samhw.hls.region_builder import SPREAD
 from samhw.hls.templates import render
 from samhw.names import identifiers
 
@@ -175,6 +176,7 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
         "off_chip": bool(lines),
         "lines": {port.name: lines.get(port.name, 0) for port in ports},
         "room": {port.name: _words_of(port, lines, design, arch) for port in ports},
+        "spread": SPREAD,
         "burst": BURST,
         "outstanding": OUTSTANDING,
         "clock": f"{options.clock:g}",

@@ -11,6 +11,7 @@ from samhw.hls.region_builder import RegionBuilder
 __all__ = [
     "BURST",
     "LINE_BYTES",
+    "LATENCY",
     "OUTSTANDING",
     "counts_of",
     "ends_of",
@@ -29,6 +30,9 @@ BURST = 16
 
 OUTSTANDING = 16
 """Bursts on their way to a port."""
+
+LATENCY = 64
+"""Iterations from a burst's request to its first line: what Vitis takes a memory to need unless told otherwise."""
 
 AHEAD = 128
 """Tokens that the places of words may be ahead of the words: a memory's latency at one token a cycle."""

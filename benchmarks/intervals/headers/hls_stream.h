@@ -38,8 +38,10 @@ class stream {
     }
     bool empty() { return hls_empty(this); }
     bool read_nb(T &head) {
-        head = read();
-        return true;
+        const bool there = !empty();
+        if (there)
+            head = read();
+        return there;
     }
     void write(const T &token) {
         const widest p = token.payload;

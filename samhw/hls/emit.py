@@ -177,7 +177,7 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
         "lines": {port.name: lines.get(port.name, 0) for port in ports},
         "room": {port.name: _words_of(port, lines, design, arch) for port in ports},
         "spread": SPREAD,
-        "burst": BURST,
+        "bursts": _bursts(own, lines),
         "outstanding": OUTSTANDING,
         "clock": f"{options.clock:g}",
         "frequency": round(1e9 / options.clock),
@@ -226,6 +226,15 @@ def _copied(region: HlsRegion, own: Masters) -> dict[str, object]:
                 copied[when].setdefault(own.bundles[port.name], []).append(port)
     shares = any(len(ports) > 1 for by_master in copied.values() for ports in by_master.values())
     return {**copied, "shares": shares}
+
+
+def _bursts(own: Masters, lines: Mapping[str, int]) -> dict[str, int]:
+    """The longest burst of each master of lines: a power of two, and no longer than its largest memory."""
+    longest: dict[str, int] = {}
+    for port, count in lines.items():
+        fits = min(BURST, 1 << (count - 1).bit_length())
+        longest[own.bundles[port]] = max(longest.get(own.bundles[port], 2), fits)
+    return longest
 
 
 def _lines_of(port: PointerArgument, design: Design, arch: Arch) -> int:

@@ -73,6 +73,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         "burst": BURST,
         "outstanding": OUTSTANDING,
         "latency": LATENCY,
+        "most_tokens": max((m.words for graph in graphs for m in graph.memories), default=1),
         "blocks": context.get("blocks", False) or any(p.words > 1 for p in payloads),
         "operations_headers": operation_headers(values, converts=context.get("converts", False)),
     }

@@ -251,8 +251,8 @@ def _failure(design: Design, lines: list[str]) -> RunError:
     if lines and lines[0].startswith("deadlock"):
         waiting = [line.strip() for line in lines[1:] if line.startswith("  ")]
         return DeadlockError(
-            f"Deadlock: with the emitted depths the processes of {design.name} wait for each other: "
-            f"{', '.join(waiting)}; make the full ones deeper.",
+            f"Deadlock: with {lines[0].removeprefix('deadlock: with ').partition(',')[0]} the processes of "
+            f"{design.name} wait for each other: {', '.join(waiting)}; make the full ones deeper.",
             [line.split()[0] for line in waiting],
         )
     return RunError(f"The C simulation of {design.name} failed: {lines[0] if lines else 'no message'}.")

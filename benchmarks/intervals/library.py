@@ -103,7 +103,12 @@ class Unit:
         headers = library(
             [HlsProgram("unit", to.arch.index_bits, (to.region(),))], [self.graph], on_chip=False
         )
-        for name in ("status.hpp", "csim.hpp", "pipelines_csim.hpp", "bursts_csim.hpp"):  # For a whole design, and for simulation.
+        for name in (
+            "status.hpp",
+            "csim.hpp",
+            "pipelines_csim.hpp",
+            "bursts_csim.hpp",
+        ):  # For a whole design, and for simulation.
             headers.pop(name, None)
         lines = [f'#include "{name}"' for name in headers]
         lines += ["using namespace samhw;", "typedef traits<index_t>::memory index_word;"]

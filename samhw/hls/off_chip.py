@@ -10,8 +10,8 @@ from samhw.hls.region_builder import RegionBuilder
 
 __all__ = [
     "BURST",
-    "LINE_BYTES",
     "LATENCY",
+    "LINE_BYTES",
     "OUTSTANDING",
     "counts_of",
     "ends_of",
@@ -32,7 +32,7 @@ OUTSTANDING = 16
 """Bursts on their way to a port."""
 
 LATENCY = 64
-"""Iterations from a burst's request to its first line: what Vitis takes a memory to need unless told otherwise."""
+"""Iterations from a burst's request to its first line: what Vitis takes a memory to need by default."""
 
 AHEAD = 128
 """Tokens that the places of words may be ahead of the words: a memory's latency at one token a cycle."""

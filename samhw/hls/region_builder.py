@@ -14,9 +14,9 @@ FANOUT_DEPTH = 2
 """Of a stream that a copy empties at once: one token on its way, one for the next."""
 
 SPREAD = 16
-"""Stages of a pipeline that may lie between two outputs of one iteration. As many tokens more fit into the streams
-of a process that has several outputs, so that it never stops with a token for one of them for want of room in
-another (docs/hls.md, Depths)."""
+"""Stages of a pipeline that may lie between two outputs of one iteration. As many tokens more fit into the
+streams of a process that has several outputs, so that it never stops with a token for one of them for want of
+room in another (docs/hls.md, Depths)."""
 
 
 class RegionBuilder:

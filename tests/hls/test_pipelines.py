@@ -13,7 +13,6 @@ from samhw.graph.numerics import value_type
 from samhw.hls.region_builder import SPREAD
 from samhw.lang import parse
 from samhw.targets.running import hls
-from samhw.targets.running.hls import HlsDesign
 from tests.support.hls_bench import run_hls, run_model
 
 SOFTMAX = """

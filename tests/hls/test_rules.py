@@ -47,7 +47,7 @@ def projects(files: dict[str, str]) -> list[dict[str, str]]:
     """The projects of a program, one or one for each region, by path in their own folders."""
     if "regions.json" not in files:
         return [files]
-    folders = {path.partition("/")[0] for path in files if "/" in path}
+    folders = {path.partition("/")[0] for path in files if path.endswith("/hls_config.cfg")}
     return [
         {path.removeprefix(f"{name}/"): text for path, text in files.items() if path.startswith(f"{name}/")}
         for name in sorted(folders)

@@ -48,7 +48,9 @@ def project_files(
         if runs:
             files |= vectors(design, extents, memories, golden(design, [run.result for run in runs]))
         return files
-    files = emit_order(design)
+    files = emit_order(design, arch, options)
+    if runs:
+        files |= vectors(design, extents, memories, golden(design, [run.result for run in runs]))
     for number, region in enumerate(design.runs):
         alone = Design.of(region)
         project = emit(alone, arch, options, statements[number : number + 1])

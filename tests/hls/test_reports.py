@@ -109,5 +109,5 @@ def test_refusals(project: Path) -> None:
     with pytest.raises(InputError, match="is no report of Vitis HLS"):
         read_reports(project)
     path.unlink()
-    with pytest.raises(InputError, match="has no csynth.xml; name the folder of one project"):
+    with pytest.raises(InputError, match=r"has no csynth\.xml; name the folder of one project"):
         read_reports(project)

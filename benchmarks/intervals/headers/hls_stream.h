@@ -14,7 +14,7 @@ void hls_write(const void *stream, unsigned long kind, unsigned long a, unsigned
 /// Whether nothing is at the head of a stream.
 bool hls_empty(const void *stream);
 /// What stands for the pragmas PIPELINE and DEPENDENCE of a loop.
-void hls_pipeline();
+void hls_pipeline() __attribute__((convergent)); // So that an iteration without a token is one of the same loop.
 void hls_dependence(const void *array, unsigned distance);
 }
 

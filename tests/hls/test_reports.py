@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from samhw.app.cli import main
+from samhw.app.report.hls_reports import Loop, read_reports
 from samhw.errors import InputError
-from samhw.targets.building.hls_reports import Loop, read_reports
 
 CSYNTH = """<profile>
     <UserAssignments>

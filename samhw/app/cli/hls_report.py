@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from samhw.app.cli.output import OUTPUT, print_json, print_table
-from samhw.targets.building.hls_reports import Module, Report, read_reports
+from samhw.app.report.hls_reports import Module, Report, read_reports
 
 __all__ = ["hls_report"]
 

@@ -23,7 +23,6 @@ from samhw.hls.cpp import project_name
 from samhw.hls.region_builder import SPREAD
 from samhw.names import identifiers
 from samhw.sim import Result, joined, simulated_regions, total_cycles
-from samhw.targets.building.hls_reports import EXPECTED
 from samhw.targets.building.hls_tools import FLAGS, OPTIMISED, compile_cpp
 from samhw.targets.running.inputs import Inputs
 
@@ -70,7 +69,7 @@ def _expected(results: Sequence[Result]) -> dict[str, str]:
     known = {"interval": 1, "stages": SPREAD}
     if results:
         known["cycles"] = total_cycles([result.cycles for result in results])
-    return {EXPECTED: json.dumps(known, indent=2) + "\n"}
+    return {"expected.json": json.dumps(known, indent=2) + "\n"}
 
 
 def whole_if_repeated(design: Design, options: Options) -> Options:

@@ -553,7 +553,7 @@ def test_what_only_tests_import_lives_with_the_tests() -> None:
         | {f"samhw.tensors.formats.levels.{name}" for name in level_types()}
         | {f"samhw.compiler.passes.{name}" for name in pass_names()}
         | {f"samhw.compiler.graph_passes.{name}" for name in GRAPH_PASSES}
-        | {f"samhw.app.cli.{name}" for name in COMMANDS}
+        | {f"samhw.app.cli.{name.replace('-', '_')}" for name in COMMANDS}
     )
     rooms = {f"samhw.{room.replace('/', '.')}" for room in ALLOWED}
     families = {"samhw.targets.boards.ecp5", "samhw.targets.boards.xilinx7"}  # Of the files in `boards`.

@@ -103,7 +103,12 @@ class Unit:
         headers = library(
             [HlsProgram("unit", to.arch.index_bits, (to.region(),))], [self.graph], on_chip=False
         )
-        for name in ("status.hpp", "csim.hpp", "bursts_csim.hpp"):  # For a whole design, and for simulation.
+        for name in (
+            "status.hpp",
+            "csim.hpp",
+            "pipelines_csim.hpp",
+            "bursts_csim.hpp",
+        ):  # For a whole design, and for simulation.
             headers.pop(name, None)
         lines = [f'#include "{name}"' for name in headers]
         lines += ["using namespace samhw;", "typedef traits<index_t>::memory index_word;"]
@@ -117,7 +122,7 @@ class Unit:
         lines += [f"extern index_t {name};" for name in (*to.extents.values(), *to.steps.values())]
         lines += [f"extern stream<{s.type}> {s.name};" for s in (*self.fed, *to.streams)]
         lines += [f"extern error_code {name};" for name in to.errors]
-        lines += [f"extern unsigned {name};" for name in to.counts.values()]
+        lines += [f"extern unsigned {name};" for name in (*to.begins.values(), *to.counts.values())]
         for n, call in enumerate(self.calls):
             process = call.process
             template = f"<{', '.join(process.template)}>" if process.template else ""

@@ -1,6 +1,6 @@
 """The files of a Vitis HLS project."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,12 +19,21 @@ from samhw.hls.lower import lower
 from samhw.hls.masters import STATUS, AxiPort, Masters, masters
 from samhw.hls.off_chip import BURST, LINE_BYTES, OUTSTANDING, memories_off_chip
 from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
+from samhw.hls.region_builder import SPREAD
 from samhw.hls.templates import render
 from samhw.names import identifiers
 
-__all__ = ["Options", "emit", "simulated", "vectors"]
+__all__ = ["Options", "axi_ports", "emit", "kernel_context", "simulated", "vectors"]
 
-_HEADERLESS = {"csim.hpp", "bursts_csim.hpp", "walk.hpp", "hold.hpp", "values.hpp", "token.hpp"}
+_HEADERLESS = {
+    "csim.hpp",
+    "pipelines_csim.hpp",
+    "bursts_csim.hpp",
+    "walk.hpp",
+    "hold.hpp",
+    "values.hpp",
+    "token.hpp",
+}
 _NUMBERS = {"convert.hpp", "fixed.hpp", "float.hpp", "functions.hpp", "operations.hpp"}
 
 
@@ -92,7 +101,7 @@ def emit(
     options = options or Options()
     program = lower(design, arch, options.off_chip(design, arch))
     headers = library([program], design.runs, on_chip=program.copies)
-    context = _context(program, design, arch, options)
+    context = kernel_context(program, design, arch, options)
     context["statements"] = [
         [comment(s) for s in lines] for lines in statements or [()] * len(program.regions)
     ]
@@ -156,7 +165,7 @@ def _lines(numbers: list[int]) -> str:
     return "".join(f"{number}\n" for number in numbers)
 
 
-def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) -> dict[str, object]:
+def kernel_context(program: HlsProgram, design: Design, arch: Arch, options: Options) -> dict[str, object]:
     """What all files of a project are rendered for."""
     several = program.is_sequence
     order = sequencer(program, design) if several else None
@@ -168,6 +177,7 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
         "program": program,
         "sequencer": order,
         "top": program.top,
+        "host_name": f"{program.top}_host",
         "title": comment(f"{design.name} on {design.value}"),
         "value": design.value.name,
         "options": options,
@@ -175,7 +185,8 @@ def _context(program: HlsProgram, design: Design, arch: Arch, options: Options) 
         "off_chip": bool(lines),
         "lines": {port.name: lines.get(port.name, 0) for port in ports},
         "room": {port.name: _words_of(port, lines, design, arch) for port in ports},
-        "burst": BURST,
+        "spread": SPREAD,
+        "bursts": _bursts(own, lines),
         "outstanding": OUTSTANDING,
         "clock": f"{options.clock:g}",
         "frequency": round(1e9 / options.clock),
@@ -204,14 +215,25 @@ def _masters(
     arch: Arch,
     options: Options,
 ) -> Masters:
-    """The AXI masters of the ports. Words of several widths never share one, since a burst has one width."""
+    """The AXI masters of the ports."""
+    counted = axi_ports(ports, uses, design, arch)
+    return masters(program.top, counted, memory_of(options.part), by_turns=program.is_sequence)
+
+
+def axi_ports(
+    ports: Iterable[PointerArgument],
+    uses: Mapping[str, frozenset[tuple[int, str]]],
+    design: Design,
+    arch: Arch,
+) -> list[AxiPort]:
+    """What counts of ports. Words of several widths never share a master, since a burst has one width."""
     counted = []
     for port in ports:
         width = word_width(design.stored(port.memory), arch)
         kind = "lines" if port.off_chip else f"{width} bits"
         size = port.memory.words * width // 8
         counted.append(AxiPort(port.name, port.memory.name, size, kind, uses.get(port.name, frozenset())))
-    return masters(program.top, counted, memory_of(options.part), by_turns=program.is_sequence)
+    return counted
 
 
 def _copied(region: HlsRegion, own: Masters) -> dict[str, object]:
@@ -224,6 +246,15 @@ def _copied(region: HlsRegion, own: Masters) -> dict[str, object]:
                 copied[when].setdefault(own.bundles[port.name], []).append(port)
     shares = any(len(ports) > 1 for by_master in copied.values() for ports in by_master.values())
     return {**copied, "shares": shares}
+
+
+def _bursts(own: Masters, lines: Mapping[str, int]) -> dict[str, int]:
+    """The longest burst of each master of lines: a power of two, and no longer than its largest memory."""
+    longest: dict[str, int] = {}
+    for port, count in lines.items():
+        fits = min(BURST, 1 << (count - 1).bit_length())
+        longest[own.bundles[port]] = max(longest.get(own.bundles[port], 2), fits)
+    return longest
 
 
 def _lines_of(port: PointerArgument, design: Design, arch: Arch) -> int:

@@ -91,12 +91,14 @@ class SequenceLine:
         depth: how many loops are around it.
         call: the number of the call.
         counter, extent: what a loop counts, and how far; an empty counter where it ends.
+        most: the greatest extent.
     """
 
     depth: int
     call: int | None = None
     counter: str = ""
     extent: str = ""
+    most: int = 0
 
     @property
     def indent(self) -> str:
@@ -188,7 +190,7 @@ def sequencer(program: HlsProgram, design: Design) -> Sequencer:
             _call(region, part, places, counts, pieces, extents, counters, first)
             for region, part, first in zip(program.regions, design.runs, streams, strict=False)
         ),
-        lines=tuple(_lines(design.sequence, numbers, counters, extents)),
+        lines=tuple(_lines(design.sequence, numbers, counters, extents, design.extents)),
         uses=_uses(program.regions, places),
     )
 
@@ -225,6 +227,7 @@ def _lines(
     numbers: Mapping[int, int],
     counters: Mapping[str, str],
     extents: Mapping[str, str],
+    most: Mapping[str, int],
     depth: int = 0,
 ) -> Iterator[SequenceLine]:
     """The lines of a sequence."""
@@ -232,8 +235,10 @@ def _lines(
         if isinstance(step, Run):
             yield SequenceLine(depth, numbers[step.region])
         elif isinstance(step, Repeat):
-            yield SequenceLine(depth, counter=counters[step.index], extent=extents[step.extent])
-            yield from _lines(step.body, numbers, counters, extents, depth + 1)
+            yield SequenceLine(
+                depth, counter=counters[step.index], extent=extents[step.extent], most=most[step.extent]
+            )
+            yield from _lines(step.body, numbers, counters, extents, most, depth + 1)
             yield SequenceLine(depth)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from samhw.graph import Graph, Node
 from samhw.graph.numerics import Float, ValueType
-from samhw.hls.off_chip import BURST, OUTSTANDING
+from samhw.hls.off_chip import BURST, LATENCY, OUTSTANDING
 from samhw.hls.program import HlsProgram
 from samhw.hls.templates import header_template, render
 from samhw.primitives import role
@@ -72,6 +72,8 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         "functions": {process.function for process in processes},
         "burst": BURST,
         "outstanding": OUTSTANDING,
+        "latency": LATENCY,
+        "most_tokens": max((m.words for graph in graphs for m in graph.memories), default=1),
         "blocks": context.get("blocks", False) or any(p.words > 1 for p in payloads),
         "operations_headers": operation_headers(values, converts=context.get("converts", False)),
     }

@@ -18,8 +18,9 @@ __all__ = ["lower"]
 MOST_NODES = 1 << 12
 """An error names its node in twelve bits."""
 
-MOST_STREAMS = 1 << 15
-"""The C simulation records an operation, read or write of a stream, in sixteen bits."""
+MOST_STREAMS = (1 << 15) - 1
+"""The C simulation records an operation, read or write of a stream, in sixteen bits, and two values tell
+of iterations."""
 
 
 def lower(design: Design, arch: Arch, off_chip: Collection[str] = ()) -> HlsProgram:

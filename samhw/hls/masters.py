@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from samhw.errors import InputError
 from samhw.hls.cards import Banks
 
-__all__ = ["STATUS", "AxiPort", "Masters", "masters"]
+__all__ = ["STATUS", "AxiPort", "Masters", "banks", "masters"]
 
 MOST = 15
 """Masters of one bank."""
@@ -93,7 +93,7 @@ def masters(kernel: str, ports: Sequence[AxiPort], memory: Banks | None, *, by_t
         for own in _by_memory(ports).values()
         if any(port.writes for port in own) and len({bundles[port.name] for port in own}) > 1
     ]
-    return Masters(bundles, aliases, _banks(kernel, ports, bundles, memory) if memory else {})
+    return Masters(bundles, aliases, banks(kernel, ports, bundles, memory) if memory else {})
 
 
 def _by_memory(ports: Sequence[AxiPort]) -> dict[str, list[AxiPort]]:
@@ -148,12 +148,21 @@ def _may_share(shared: Sequence[AxiPort], group: Sequence[AxiPort]) -> bool:
     )
 
 
-def _banks(
-    kernel: str, ports: Sequence[AxiPort], bundles: Mapping[str, str], memory: Banks
+def banks(
+    kernel: str,
+    ports: Sequence[AxiPort],
+    bundles: Mapping[str, str],
+    memory: Banks,
+    status: Sequence[str] = ("status",),
 ) -> dict[str, str]:
     """The banks of each port. What one master or one memory joins lies in the same ones: in one, or as many
-    in a row as hold it. The largest come first, each to where the fewest masters are."""
-    joined: list[tuple[set[str], list[AxiPort]]] = [({STATUS}, [])]
+    in a row as hold it. The largest come first, each to where the fewest masters are. Ports of `status` have
+    a master each, and lie in one bank.
+
+    Raises:
+        InputError: if a bank has too many masters, or the card too little memory.
+    """
+    joined: list[tuple[set[str], list[AxiPort]]] = [(set(status), [])]
     for port in ports:
         meets = [part for part in joined if any(_is_joined(port, p, bundles) for p in part[1])]
         joined = [part for part in joined if part not in meets]
@@ -176,13 +185,13 @@ def _banks(
             taken[bank] += len(part[0])
             bytes_in[bank] += size(part) // width
         name = f"{first}:{first + width - 1}" if width > 1 else str(first)
-        found |= dict.fromkeys([p.name for p in part[1]] or ["status"], f"{memory.kind}[{name}]")
+        found |= dict.fromkeys([p.name for p in part[1]] or status, f"{memory.kind}[{name}]")
     if max(taken) > MOST:
         raise InputError(
             f"{kernel} needs {max(taken)} ports to one bank of memory, which takes {MOST}; lay more memories "
             "on the chip (--memories), or split the program."
         )
-    return {name: found[name] for name in (*(port.name for port in ports), "status")}
+    return {name: found[name] for name in (*(port.name for port in ports), *status)}
 
 
 def _is_joined(a: AxiPort, b: AxiPort, bundles: Mapping[str, str]) -> bool:

@@ -10,6 +10,7 @@ from samhw.hls.region_builder import RegionBuilder
 
 __all__ = [
     "BURST",
+    "LATENCY",
     "LINE_BYTES",
     "OUTSTANDING",
     "counts_of",
@@ -29,6 +30,9 @@ BURST = 16
 
 OUTSTANDING = 16
 """Bursts on their way to a port."""
+
+LATENCY = 64
+"""Iterations from a burst's request to its first line: what Vitis takes a memory to need by default."""
 
 AHEAD = 128
 """Tokens that the places of words may be ahead of the words: a memory's latency at one token a cycle."""

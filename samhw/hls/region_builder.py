@@ -1,6 +1,7 @@
 """What the lowering of a graph works with: names, streams, memory ports and the calls made so far."""
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from samhw.graph import Arch, Endpoint, Graph, Node
 from samhw.hls.cpp import memory_word, payload_class, top_name
@@ -11,6 +12,11 @@ __all__ = ["RegionBuilder", "extent_arguments", "step_arguments"]
 
 FANOUT_DEPTH = 2
 """Of a stream that a copy empties at once: one token on its way, one for the next."""
+
+SPREAD = 16
+"""Stages of a pipeline that may lie between two outputs of one iteration. As many tokens more fit into the
+streams of a process that has several outputs, so that it never stops with a token for one of them for want of
+room in another (docs/hls.md, Depths)."""
 
 
 class RegionBuilder:
@@ -146,14 +152,35 @@ class RegionBuilder:
 
     def region(self) -> HlsRegion:
         """All that was made."""
+        deeper = {
+            stream.name: replace(stream, depth=stream.depth + SPREAD)
+            for process in self.processes
+            if len(process.writes) > 1
+            for stream in process.writes
+        }
+
+        def streams(some: Iterable[HlsStream]) -> tuple[HlsStream, ...]:
+            return tuple(deeper.get(stream.name, stream) for stream in some)
+
+        processes = [
+            replace(
+                process,
+                arguments=tuple(
+                    deeper.get(a.name, a) if isinstance(a, HlsStream) else a for a in process.arguments
+                ),
+                reads=streams(process.reads),
+                writes=streams(process.writes),
+            )
+            for process in self.processes
+        ]
         return HlsRegion(
             name=top_name(self.graph.name),
             extents=self.extents,
             steps=self.steps,
             inputs=tuple(self.inputs),
             outputs=tuple(self.outputs),
-            streams=tuple(self.streams),
-            processes=tuple(self.processes),
+            streams=streams(self.streams),
+            processes=tuple(processes),
             errors=tuple(self.errors),
             counts=self.counts,
             begins=self.begins,

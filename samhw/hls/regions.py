@@ -1,18 +1,44 @@
-"""A program of several regions: a project for each, and the order in which a host runs them."""
+"""A program of several regions: a project for each, and one program of a card that runs them in order."""
 
 import json
+from dataclasses import replace
+from typing import Any
 
-from samhw.graph import Design, MemoryRole
+from samhw.graph import Arch, Design, MemoryRole
+from samhw.hls.cards import memory_of
 from samhw.hls.cpp import comment, project_name, top_name
+from samhw.hls.emit import Options, axi_ports, kernel_context
+from samhw.hls.interface import port_uses, sequence_extents
+from samhw.hls.lower import lower
+from samhw.hls.masters import banks
 from samhw.hls.templates import render
+from samhw.names import identifiers
 
 __all__ = ["emit_order"]
 
 
-def emit_order(design: Design) -> dict[str, str]:
+def emit_order(design: Design, arch: Arch, options: Options) -> dict[str, str]:
     """The texts beside the regions' projects, which lie in folders named after the regions
-    (`project_name`): what a host must know to run one kernel after another (`regions.json`), and a Makefile
-    and a README for all."""
+    (`project_name`): how kernels become one program of a card (`link.cfg`), a host that runs one after
+    another, what another host must know for that (`regions.json`), and a Makefile and a README for all.
+
+    Raises:
+        InputError: as `emit`, and if a bank of the card has too many masters of all kernels.
+    """
+    regions = _order(design)
+    context = _context(design, arch, options) | {"program_name": comment(design.name), "regions": regions}
+    return {
+        "regions.json": json.dumps(regions, indent=2) + "\n",
+        "link.cfg": render("project/regions.cfg.j2", **context),
+        f"host/{context['host_name']}.cpp": render("project/chain.cpp.j2", **context),
+        "Makefile": render("project/regions.mk.j2", **context),
+        "README.md": render("project/regions.md.j2", **context),
+        ".clang-format": render("project/clang-format.j2", **context),
+    }
+
+
+def _order(design: Design) -> list[dict[str, Any]]:
+    """The kernels in their order, with the kernel that each input comes from."""
     origin: dict[str, str] = {}
     regions = []
     for graph in design.runs:
@@ -28,9 +54,60 @@ def emit_order(design: Design) -> dict[str, str]:
             }
         )
         origin |= dict.fromkeys(outputs, project_name(graph.name))
-    context = {"program": comment(design.name), "regions": regions}
+    return regions
+
+
+def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
+    """What the files for all kernels are rendered for. A memory is one buffer of the card, which lies in one
+    place for all kernels."""
+    files, extents = identifiers(design.memory), sequence_extents(design)
+    places = {index: n for n, index in enumerate(extents)}
+    kernels, buffers, programs = [], {}, []
+    ports, bundles = [], {}
+    for graph in design.runs:
+        alone = Design.of(graph)
+        program = lower(alone, arch, options.off_chip(alone, arch))
+        own = kernel_context(program, alone, arch, options)
+        (region,) = program.regions
+        programs.append(region)
+        memories = [port.memory.name for port in own["ports"]]
+        kernels.append(
+            {
+                "top": program.top,
+                "folder": project_name(graph.name),
+                "extents": [places[index] for index in own["arguments"]],
+                "buffers": [f"{files[name]}_buffer" for name in memories],
+            }
+        )
+        for number, port in enumerate(own["ports"]):
+            name, memory = port.memory.name, design.memory[port.memory.name]
+            first = {
+                "name": f"{files[name]}_buffer",
+                "file": files[name],
+                "word": own["plain_words"][port.name],
+                "kernel": program.top,
+                "argument": len(own["arguments"]) + number,
+                "role": str(memory.role.value),
+                "words": memory.words,
+                "room": 0,
+            }
+            found = buffers.setdefault(name, first)
+            found["room"] = max(found["room"], own["room"][port.name])
+        for axi in axi_ports(own["ports"], port_uses(region), alone, arch):
+            name = f"{program.top}_1.{axi.name}"
+            ports.append(replace(axi, name=name))
+            bundles[name] = f"{program.top}.{own['masters'].bundles[axi.name]}"
+    top, card = top_name(design.name), memory_of(options.part)
+    status = [f"{kernel['top']}_1.status" for kernel in kernels]
     return {
-        "regions.json": json.dumps(regions, indent=2) + "\n",
-        "Makefile": render("project/regions.mk.j2", **context),
-        "README.md": render("project/regions.md.j2", **context),
+        "top": top,
+        "host_name": f"{top}_host",
+        "title": comment(f"{design.name} on {design.value}"),
+        "program": {"regions": programs},
+        "sequencer": True,
+        "arguments": list(extents.values()),
+        "kernels": kernels,
+        "buffers": list(buffers.values()),
+        "banks": banks(top, ports, bundles, card, status) if card else {},
+        "frequency": round(1e9 / options.clock),
     }

@@ -286,3 +286,44 @@ def check_banks(files: Files) -> None:
             if own[other][0] == own[port][0] or given[other] == given[port]:
                 assert joined[other] == place, f"{port} and {other} are at {place} and {joined[other]}"
     assert max(map(len, masters.values())) <= MOST_MASTERS, masters
+
+
+_LOOP = re.compile(r"\b(?:(for|while) \(|do \{)")
+
+
+def check_loops(files: Files) -> None:
+    """Each loop is unrolled, counts to a constant, or says how often it may run (UG1399, pragma HLS
+    loop_tripcount). A loop that reads streams neither stops for one, which could keep tokens (UG1448,
+    Pipeline Styles), nor asks for a style that is for functions alone."""
+    for path, text in sources(files).items():
+        constants = set(re.findall(r"\bconst unsigned (\w+)", text)) | {"i32"}
+        for loop in _LOOP.finditer(text):
+            if loop[1]:
+                end = _within(text, loop.end() - 1, "()")
+                head = text[loop.end() : end]
+                rest = re.match(r"\s*\{", text[end + 1 :])
+                begin = end + rest.end() if rest else end
+            else:
+                head, begin = "", loop.end() - 1
+            if text[begin] != "{":
+                # One statement, in a loop around it that is unrolled.
+                assert _counts(head, constants), f"{path}: {loop[0]}{head})"
+                continue
+            body = text[begin + 1 : _within(text, begin)]
+            pragmas = re.match(r"(?:\s*#pragma[^\n]*\n)*", body)
+            assert pragmas
+            assert not re.search("style=(flp|frp)", pragmas[0]), path
+            if "LOOP_TRIPCOUNT" not in pragmas[0] and "UNROLL" not in pragmas[0]:
+                assert _counts(head, constants), f"{path}: {loop[0]}{head})"
+            if "PIPELINE" in pragmas[0]:
+                read = set(re.findall(r"\b(\w+)\.read\(\)", body)) - {"memory"}
+                polled = set(re.findall(r"\bready\((\w+)", body))
+                assert read <= polled, f"{path}: a loop stops to read {read - polled}"
+
+
+def _counts(head: str, constants: set[str]) -> bool:
+    """Whether a loop counts to a constant."""
+    found = re.match(r"\w+ \w+ = \w+; \w+ (?:<|!=) ([^;]+);", head)
+    bound = found[1] if found else "variable"
+    words = re.findall(r"[A-Za-z_]\w*", re.sub(r"\w+(?:<[^>]*>)?::\w+", "", bound))
+    return all(word.isupper() or word in constants for word in words)

@@ -47,7 +47,7 @@ def projects(files: dict[str, str]) -> list[dict[str, str]]:
     """The projects of a program, one or one for each region, by path in their own folders."""
     if "regions.json" not in files:
         return [files]
-    folders = {path.partition("/")[0] for path in files if "/" in path}
+    folders = {path.partition("/")[0] for path in files if path.endswith("/hls_config.cfg")}
     return [
         {path.removeprefix(f"{name}/"): text for path, text in files.items() if path.startswith(f"{name}/")}
         for name in sorted(folders)
@@ -78,6 +78,7 @@ def test_projects(case: str | tuple[str, str]) -> None:
             rules.check_banks(project)
             if part == PARTS[0]:
                 rules.check_canonical(project)
+                rules.check_loops(project)
 
 
 def port(name: str, *uses: tuple[int, str], memory: str = "", size: int = 4, kind: str = "lines") -> AxiPort:
@@ -150,6 +151,15 @@ def test_the_reader_sees_faults() -> None:
     ):
         with pytest.raises(AssertionError, match=message):
             rules.check_canonical({**files, region: wrong})
+    library = "src/samhw/alu.hpp"
+    for old, new, message in (
+        ("#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens\n", "", r"alu\.hpp: while "),
+        ("        if (!ready(a))\n            continue;\n", "", r"stops to read {'a'}"),
+        ("style=stp", "style=flp", r"alu\.hpp"),
+    ):
+        assert old in files[library]
+        with pytest.raises(AssertionError, match=message):
+            rules.check_loops({**files, library: files[library].replace(old, new)})
     apart = files[top].replace(
         "port=H0_vals_2 offset=slave bundle=gmem2", "port=H0_vals_2 offset=slave bundle=x"
     )

@@ -14,7 +14,7 @@ void hls_write(const void *stream, unsigned long kind, unsigned long a, unsigned
 /// Whether nothing is at the head of a stream.
 bool hls_empty(const void *stream);
 /// What stands for the pragmas PIPELINE and DEPENDENCE of a loop.
-void hls_pipeline();
+void hls_pipeline() __attribute__((convergent)); // So that an iteration without a token is one of the same loop.
 void hls_dependence(const void *array, unsigned distance);
 }
 
@@ -38,8 +38,10 @@ class stream {
     }
     bool empty() { return hls_empty(this); }
     bool read_nb(T &head) {
-        head = read();
-        return true;
+        const bool there = !empty();
+        if (there)
+            head = read();
+        return there;
     }
     void write(const T &token) {
         const widest p = token.payload;

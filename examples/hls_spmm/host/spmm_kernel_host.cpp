@@ -1,8 +1,7 @@
-// Host of spmm_kernel for XRT: runs it on a card with the words of a folder and compares with the golden words there.
+// Host of spmm_kernel for XRT: runs it on a card with the words of a folder, and compares with the golden words there or, with
+// --results, writes what comes out.
 //
-//     spmm_kernel_host XCLBIN [DATA [DEVICE]]
-//
-// DATA is tb_data by default, and DEVICE the number of the card, 0.
+//     spmm_kernel_host XCLBIN [--data FOLDER] [--results FOLDER] [--device NUMBER] [--seconds NUMBER]
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -57,12 +56,56 @@ static std::vector<std::uint32_t> numbers(const std::string &path) {
     return result;
 }
 
+/// What is typed after the file of the card's design.
+struct options {
+    std::string data = "tb_data"; // The folder with the words of the inputs, and golden ones.
+    std::string results;          // A folder for the words of the results; without one they are compared.
+    unsigned device = 0;
+    unsigned seconds = 60; // How long a kernel may run.
+};
+
+static options typed(int argc, char **argv) {
+    options found;
+    for (int n = 2; n < argc; n += 2) {
+        const std::string name = argv[n], value = n + 1 < argc ? argv[n + 1] : "";
+        if (name == "--data")
+            found.data = value;
+        else if (name == "--results")
+            found.results = value;
+        else if (name == "--device")
+            found.device = std::strtoul(value.c_str(), nullptr, 10);
+        else if (name == "--seconds")
+            found.seconds = std::strtoul(value.c_str(), nullptr, 10);
+        if (value.empty() || (name != "--data" && name != "--results" && name != "--device" && name != "--seconds"))
+            argc = 0;
+    }
+    if (argc < 2) {
+        std::cerr << "usage: spmm_kernel_host XCLBIN [--data FOLDER] [--results FOLDER] [--device NUMBER] [--seconds NUMBER]\n";
+        std::exit(2);
+    }
+    return found;
+}
+
+/// The extents, in the order of the arguments.
+static std::vector<std::uint32_t> extents_of(const std::string &data) {
+    const std::vector<std::uint32_t> extents = numbers(data + "/extents.txt");
+    if (extents.size() != 3) {
+        std::cerr << data << "/extents.txt must hold 3 numbers (i, k, j)\n";
+        std::exit(2);
+    }
+    return extents;
+}
+
 /// A buffer of the card for the kernel's argument of that number, which begins with some words and goes on with ones.
 template <typename W>
 static xrt::bo buffer(xrt::device &device, xrt::kernel &kernel, int argument, std::size_t words,
                       const std::vector<std::uint32_t> &content) {
     std::vector<W> filled(words, W(~0u));
-    for (std::size_t n = 0; n < content.size() && n < words; ++n)
+    if (content.size() > words) {
+        std::cerr << "a file has " << content.size() << " words, and the kernel has room for " << words << "\n";
+        std::exit(2);
+    }
+    for (std::size_t n = 0; n < content.size(); ++n)
         filled[n] = W(content[n]);
     xrt::bo result(device, words * sizeof(W), kernel.group_id(argument));
     result.write(filled.data());
@@ -93,18 +136,37 @@ static unsigned differences(const std::string &name, xrt::bo &buffer, std::size_
     return wrong;
 }
 
+/// Writes the words of a result, a number a line.
+template <typename W>
+static void save(xrt::bo &buffer, std::size_t count, const std::string &path) {
+    std::ofstream file(path);
+    const std::vector<W> words = words_of<W>(buffer);
+    for (std::size_t n = 0; n < count; ++n)
+        file << std::uint32_t(words[n]) << "\n";
+    if (!file) {
+        std::cerr << path << " cannot be written\n";
+        std::exit(2);
+    }
+}
+
+/// Waits for a kernel, and ends the program with one that takes too long or tells of an error.
+static void finish(const std::string &kernel, xrt::run run, xrt::bo &status, unsigned seconds, unsigned region) {
+    if (run.wait(std::chrono::milliseconds(seconds * 1000)) != ERT_CMD_STATE_COMPLETED) {
+        std::cerr << kernel << " has not ended after " << seconds << " s\n";
+        std::exit(1);
+    }
+    const std::uint32_t error = words_of<std::uint32_t>(status)[0];
+    if (error != 0) {
+        std::cerr << error_text(error | region << 16) << "\n";
+        std::exit(1);
+    }
+}
+
 int main(int argc, char **argv) {
-    if (argc < 2) {
-        std::cerr << "usage: spmm_kernel_host XCLBIN [DATA [DEVICE]]\n";
-        return 2;
-    }
-    const std::string data = argc > 2 ? argv[2] : "tb_data";
-    const std::vector<std::uint32_t> extents = numbers(data + "/extents.txt");
-    if (extents.size() != 3) {
-        std::cerr << data << "/extents.txt must hold 3 numbers (i, k, j)\n";
-        return 2;
-    }
-    xrt::device device(argc > 3 ? std::atoi(argv[3]) : 0);
+    const options given = typed(argc, argv);
+    const std::string &data = given.data;
+    const std::vector<std::uint32_t> extents = extents_of(data);
+    xrt::device device(given.device);
     xrt::kernel kernel(device, device.load_xclbin(argv[1]), "spmm_kernel");
 
     auto A_pos1 = buffer<std::uint32_t>(device, kernel, 3, 65, numbers(data + "/A_pos1.txt"));
@@ -117,13 +179,15 @@ int main(int argc, char **argv) {
     auto status = buffer<std::uint32_t>(device, kernel, 10, 1, {0});
 
     const auto begin = std::chrono::steady_clock::now();
-    kernel(extents[0], extents[1], extents[2], A_pos1, A_crd1, A_vals, X_vals, T_pos1, T_crd1, T_vals, status).wait();
+    finish("spmm_kernel", kernel(extents[0], extents[1], extents[2], A_pos1, A_crd1, A_vals, X_vals, T_pos1, T_crd1, T_vals, status), status, given.seconds, 0);
     const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
 
-    const std::uint32_t error = words_of<std::uint32_t>(status)[0];
-    if (error != 0) {
-        std::cerr << error_text(error) << "\n";
-        return 1;
+    if (!given.results.empty()) {
+        save<std::uint32_t>(T_pos1, 65, given.results + "/T_pos1.txt");
+        save<std::uint32_t>(T_crd1, 1024, given.results + "/T_crd1.txt");
+        save<std::uint32_t>(T_vals, 1024, given.results + "/T_vals.txt");
+        std::cout << "spmm_kernel: " << took.count() << " us\n";
+        return 0;
     }
     unsigned wrong = 0;
     wrong += differences<std::uint32_t>("T_pos1", T_pos1, 65, data + "/T_pos1.txt");

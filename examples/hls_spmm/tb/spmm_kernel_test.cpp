@@ -46,32 +46,32 @@ static std::string error_text(unsigned status) {
 /// The streams in the order of their declaration: depth, number of the writing process, number of the reading one.
 static const std::vector<samhw::link> streams = {
     {"root", 2, 0, 1},
-    {"root_to_A_i", 7, 1, 2},
-    {"root_to_X_i", 16, 1, 6},
+    {"root_to_A_i", 23, 1, 2},
+    {"root_to_X_i", 32, 1, 6},
     {"A_i_base", 7, 2, 3},
-    {"A_i_crd", 2, 3, 4},
-    {"A_i_ref", 5, 3, 7},
-    {"A_i_crd_to_T_i", 7, 4, 5},
-    {"A_i_crd_to_X_i", 7, 4, 6},
+    {"A_i_crd", 18, 3, 4},
+    {"A_i_ref", 21, 3, 7},
+    {"A_i_crd_to_T_i", 23, 4, 5},
+    {"A_i_crd_to_X_i", 23, 4, 6},
     {"X_i_ref", 7, 6, 9},
-    {"A_k_start", 5, 7, 8},
-    {"A_k_last", 5, 7, 8},
-    {"A_k_crd", 6, 8, 9},
-    {"A_k_ref", 20, 8, 13},
+    {"A_k_start", 21, 7, 8},
+    {"A_k_last", 21, 7, 8},
+    {"A_k_crd", 22, 8, 9},
+    {"A_k_ref", 36, 8, 13},
     {"X_k_ref", 8, 9, 10},
     {"X_j_base", 7, 10, 11},
-    {"X_j_crd", 2, 11, 12},
-    {"X_j_ref", 5, 11, 15},
-    {"X_j_crd_to_A_j", 7, 12, 13},
-    {"X_j_crd_to_t0", 16, 12, 17},
+    {"X_j_crd", 18, 11, 12},
+    {"X_j_ref", 21, 11, 15},
+    {"X_j_crd_to_A_j", 23, 12, 13},
+    {"X_j_crd_to_t0", 32, 12, 17},
     {"A_j_ref", 5, 13, 14},
     {"A_val", 6, 14, 16},
     {"X_val", 10, 15, 16},
     {"mul_val", 7, 16, 17},
-    {"t0_addr", 29, 17, 18},
-    {"t0_sum", 29, 17, 18},
-    {"t0_crd0", 5, 18, 19},
-    {"t0_val", 6, 18, 20},
+    {"t0_addr", 45, 17, 18},
+    {"t0_sum", 45, 17, 18},
+    {"t0_crd0", 21, 18, 19},
+    {"t0_val", 22, 18, 20},
 };
 #endif
 
@@ -127,6 +127,14 @@ static bool depths_suffice(const std::string &results) {
     if (!ends) {
         std::cerr << "deadlock: with the emitted depths, processes wait for these streams:\n";
         bounded.print_waiting(stderr);
+    }
+    for (const samhw::stage_order order : {samhw::AS_CALLED, samhw::REVERSED, samhw::SCATTERED}) {
+        samhw::held_replay pipelines(log, 16, order);
+        if (ends && !pipelines.run()) {
+            std::cerr << "deadlock: with what stopped pipelines keep, processes wait for these streams:\n";
+            pipelines.print_waiting(stderr);
+            return false;
+        }
     }
     if (!results.empty()) {
         std::ofstream marks(results + "/streams.txt");

@@ -39,6 +39,9 @@ COMMANDS = {
     "compile": "Compile PROGRAM to a SAMML graph.",
     "correlate": "Run programs by simulator and RTL and compare cycles and results.",
     "examples": "The examples, a line each; or writes them to a directory, with the documents.",
+    "hls-report": (
+        "Print what Vitis HLS reports of the project in DIRECTORY beside what was expected of it."
+    ),
     "kernels": "The built-in programs, a line each: kernels, cascades, sequences, then models.",
     "run": "Run PROGRAM on data and check the result.",
     "sweep": (
@@ -59,7 +62,8 @@ class _Group(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"samhw.app.cli.{name}"), name)
+        file = name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"samhw.app.cli.{file}"), file)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,5 +1,6 @@
 """HLS projects: their files with test vectors, and their C simulation against the simulator."""
 
+import json
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +20,9 @@ from samhw.graph.deadlock import DeadlockError
 from samhw.graph.numerics import Words
 from samhw.hls import Options, emit, emit_order, emit_together, lower, simulated, vectors
 from samhw.hls.cpp import project_name
+from samhw.hls.region_builder import SPREAD
 from samhw.names import identifiers
-from samhw.sim import Result, joined, simulated_regions
+from samhw.sim import Result, joined, simulated_regions, total_cycles
 from samhw.targets.building.hls_tools import FLAGS, OPTIMISED, compile_cpp
 from samhw.targets.running.inputs import Inputs
 
@@ -47,15 +49,27 @@ def project_files(
         files = emit(design, arch, options, statements)
         if runs:
             files |= vectors(design, extents, memories, golden(design, [run.result for run in runs]))
-        return files
-    files = emit_order(design)
+        return files | _expected([run.result for run in runs])
+    files = emit_order(design, arch, options)
+    if runs:
+        files |= vectors(design, extents, memories, golden(design, [run.result for run in runs]))
     for number, region in enumerate(design.runs):
         alone = Design.of(region)
         project = emit(alone, arch, options, statements[number : number + 1])
         if runs:
             project |= vectors(alone, extents, runs[number].memories, runs[number].result.memories)
+        project |= _expected([run.result for run in runs[number : number + 1]])
         files |= {f"{project_name(region.name)}/{path}": text for path, text in project.items()}
     return files
+
+
+def _expected(results: Sequence[Result]) -> dict[str, str]:
+    """What `samhw hls-report` holds against the reports of Vitis: the cycles of the simulator, if it has run,
+    the interval of loops, and the stages of a pipeline for which streams have room."""
+    known = {"interval": 1, "stages": SPREAD}
+    if results:
+        known["cycles"] = total_cycles([result.cycles for result in results])
+    return {"expected.json": json.dumps(known, indent=2) + "\n"}
 
 
 def whole_if_repeated(design: Design, options: Options) -> Options:
@@ -251,8 +265,8 @@ def _failure(design: Design, lines: list[str]) -> RunError:
     if lines and lines[0].startswith("deadlock"):
         waiting = [line.strip() for line in lines[1:] if line.startswith("  ")]
         return DeadlockError(
-            f"Deadlock: with the emitted depths the processes of {design.name} wait for each other: "
-            f"{', '.join(waiting)}; make the full ones deeper.",
+            f"Deadlock: with {lines[0].removeprefix('deadlock: with ').partition(',')[0]} the processes of "
+            f"{design.name} wait for each other: {', '.join(waiting)}; make the full ones deeper.",
             [line.split()[0] for line in waiting],
         )
     return RunError(f"The C simulation of {design.name} failed: {lines[0] if lines else 'no message'}.")

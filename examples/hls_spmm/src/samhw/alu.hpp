@@ -22,7 +22,10 @@ void alu(stream<A> &a, stream<B> &b, stream<R> &val) {
     token<B> head_b;
     ending end;
     while (!end.heard) {
-#pragma HLS PIPELINE II=1 style=flp
+#pragma HLS PIPELINE II=1 style=stp
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
+        if (!(ready(a, head_a.kind != DONE) & ready(b, head_b.kind != DONE)))
+            continue;
         if (head_a.kind != DONE)
             head_a = a.read();
         if (head_b.kind != DONE)
@@ -40,6 +43,7 @@ void alu(stream<A> &a, stream<B> &b, stream<R> &val) {
     }
     val.write(token<R>::done(first(end.error, end.fits ? error : fault<NODE>(CAUSE_PROTOCOL))));
     while (!(drained(a, head_a) & drained(b, head_b))) {
+#pragma HLS LOOP_TRIPCOUNT min=0 max=most_tokens
     }
 }
 

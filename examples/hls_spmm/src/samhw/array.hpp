@@ -11,8 +11,11 @@ void array(stream<index_t> &ref, stream<T> &val, const typename traits<T>::memor
 #pragma HLS INLINE off
     error_code error = 0;
     token<index_t> r;
-    do {
-#pragma HLS PIPELINE II=1 style=flp
+    while (true) {
+#pragma HLS PIPELINE II=1 style=stp
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
+        if (!ready(ref))
+            continue;
         r = ref.read();
         if (r.kind == VAL) {
             if (r.payload >= VALS)
@@ -25,7 +28,9 @@ void array(stream<index_t> &ref, stream<T> &val, const typename traits<T>::memor
         } else {
             val.write(token<T>::done(first(r.error(), error)));
         }
-    } while (r.kind != DONE);
+        if (r.kind == DONE)
+            break;
+    }
 }
 
 } // namespace samhw

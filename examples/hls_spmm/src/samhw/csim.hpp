@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
+#include <functional>
 #include <queue>
 #include <vector>
 
@@ -25,12 +27,17 @@ struct link {
     unsigned reader;
 };
 
-/// The operations of a run: for each process, the streams that it reads and writes, in order. Streams are numbered as
-/// they are declared.
+/// The operations of a run: for each process, the streams that it reads and writes, in order, and where its iterations
+/// begin. Streams are numbered as they are declared.
 class recorder {
   public:
     /// Twice the number of a stream, plus one for a write.
     typedef std::uint16_t operation;
+    /// An iteration begins; the next read is one for which the pipeline stops.
+    enum : operation {
+        iteration = 0xffff,
+        stops = 0xfffe
+    };
 
     static recorder &instance() {
         static recorder only;
@@ -43,6 +50,8 @@ class recorder {
         work.assign(processes, {});
         tokens.assign(keep_tokens ? streams.size() : 0, {});
         declared = 0;
+        polled.assign(streams.size(), false);
+        leading.assign(processes, unsigned(streams.size()));
     }
 
     unsigned declare() { return declared++; }
@@ -50,7 +59,23 @@ class recorder {
     /// A region that is run again declares its streams once more, of which this is the first.
     void enter(unsigned first) { declared = first; }
 
-    void read(unsigned stream) { work[links[stream].reader].push_back(stream << 1); }
+    /// A process looks whether a token has come. The stream at which it looked first tells its iterations apart.
+    void poll(unsigned stream) {
+        const unsigned process = links[stream].reader;
+        polled[stream] = true;
+        if (leading[process] == links.size())
+            leading[process] = stream;
+        if (leading[process] == stream)
+            work[process].push_back(iteration);
+    }
+
+    void read(unsigned stream) {
+        std::vector<operation> &own = work[links[stream].reader];
+        if (!polled[stream])
+            own.push_back(stops);
+        polled[stream] = false;
+        own.push_back(stream << 1);
+    }
 
     void write(unsigned stream, unsigned kind, std::uint64_t payload) {
         work[links[stream].writer].push_back(stream << 1 | 1);
@@ -64,6 +89,8 @@ class recorder {
 
   private:
     unsigned declared = 0;
+    std::vector<bool> polled;
+    std::vector<unsigned> leading;
 };
 
 /// An hls::stream that records what happens to it.
@@ -75,10 +102,7 @@ class recorded_stream : public hls::stream<token<T>> {
     explicit recorded_stream(const char *name) : base(name), number(recorder::instance().declare()) {}
 
     token<T> read() {
-        if (base::empty()) {
-            std::fprintf(stderr, "%s is read while empty\n", recorder::instance().links[number].name);
-            std::exit(2);
-        }
+        insist();
         recorder::instance().read(number);
         return base::read();
     }
@@ -86,9 +110,34 @@ class recorded_stream : public hls::stream<token<T>> {
     /// What a process would do early, it does late here: what is recorded must be possible whatever the others do.
     bool empty() { return true; }
 
+    /// Whether a token has come that an iteration waits for, without its pipeline.
+    bool has_come() {
+        insist();
+        recorder::instance().poll(number);
+        return true;
+    }
+
     bool read_nb(token<T> &head) {
+        insist();
+        recorder::instance().poll(number);
         head = read();
         return true;
+    }
+
+    /// Reads a token that counts as read only if the process takes it.
+    bool look(token<T> &head) {
+        insist();
+        head = base::read();
+        looked_at = true;
+        return true;
+    }
+
+    void note_taken() {
+        if (looked_at) {
+            recorder::instance().poll(number);
+            recorder::instance().read(number);
+        }
+        looked_at = false;
     }
 
     void write(const token<T> &t) {
@@ -97,17 +146,28 @@ class recorded_stream : public hls::stream<token<T>> {
     }
 
   private:
+    /// Processes run one after another, so that a token that has not come never will.
+    void insist() {
+        if (base::empty()) {
+            std::fprintf(stderr, "%s is read while empty\n", recorder::instance().links[number].name);
+            std::exit(2);
+        }
+    }
+
     unsigned number;
+    bool looked_at = false;
 };
 
 /// Runs the recorded operations of all processes side by side, each stream holding at most `depth` tokens.
 class replay {
   public:
-    explicit replay(const recorder &log)
-        : log(log), next(log.work.size(), 0), queued(log.work.size(), false), taken(log.links.size(), 0), high(taken) {}
+    explicit replay(const recorder &recorded)
+        : log(recorded), next(log.work.size(), 0), queued(log.work.size(), false), taken(log.links.size(), 0), high(taken) {}
 
     /// Whether every process comes to its end.
     bool run() {
+        for (unsigned p = 0; p < log.work.size(); ++p)
+            skip(p);
         // Processes are numbered along the flow. The last that can go on goes on: so a token waits in a stream only
         // where it must, and `high` is what the design needs, not what a hasty producer would fill.
         for (unsigned p = 0; p < log.work.size(); ++p)
@@ -137,6 +197,12 @@ class replay {
     unsigned high_water(unsigned stream) const { return high[stream]; }
 
   private:
+    /// Leaves out what only tells of iterations.
+    void skip(unsigned p) {
+        while (next[p] < log.work[p].size() && log.work[p][next[p]] >= recorder::stops)
+            ++next[p];
+    }
+
     void wake(unsigned p) {
         if (!queued[p] && next[p] < log.work[p].size())
             ready.push(p);
@@ -151,6 +217,7 @@ class replay {
             if (operation & 1 ? taken[s] == stream.depth : taken[s] == 0)
                 return;
             ++next[p];
+            skip(p);
             if (operation & 1) {
                 high[s] = std::max(high[s], ++taken[s]);
                 if (taken[s] == 1) {
@@ -172,5 +239,7 @@ class replay {
 };
 
 } // namespace samhw
+
+#include "pipelines_csim.hpp"
 
 #endif

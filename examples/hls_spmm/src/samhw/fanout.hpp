@@ -11,10 +11,15 @@ template <typename T>
 void discard(stream<T> &in) {
 #pragma HLS INLINE off
     token<T> t;
-    do {
-#pragma HLS PIPELINE II=1 style=flp
+    while (true) {
+#pragma HLS PIPELINE II=1 style=stp
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
+        if (!ready(in))
+            continue;
         t = in.read();
-    } while (t.kind != DONE);
+        if (t.kind == DONE)
+            break;
+    }
 }
 
 /// One stream to 2 consumers.
@@ -22,12 +27,17 @@ template <typename T>
 void copy(stream<T> &in, stream<T> &out0, stream<T> &out1) {
 #pragma HLS INLINE off
     token<T> t;
-    do {
-#pragma HLS PIPELINE II=1 style=flp
+    while (true) {
+#pragma HLS PIPELINE II=1 style=stp
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
+        if (!ready(in))
+            continue;
         t = in.read();
         out0.write(t);
         out1.write(t);
-    } while (t.kind != DONE);
+        if (t.kind == DONE)
+            break;
+    }
 }
 
 } // namespace samhw

@@ -22,8 +22,11 @@ void scan_compressed_fetch(stream<index_t> &ref, stream<index_t> &start, stream<
 #pragma HLS INLINE off
     error_code error = 0;
     token<index_t> r;
-    do {
-#pragma HLS PIPELINE II=1 style=flp
+    while (true) {
+#pragma HLS PIPELINE II=1 style=stp
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
+        if (!ready(ref))
+            continue;
         r = ref.read();
         token<index_t> s = r, l = r;
         if (r.kind == VAL) {
@@ -39,7 +42,9 @@ void scan_compressed_fetch(stream<index_t> &ref, stream<index_t> &start, stream<
         }
         start.write(s);
         last.write(l);
-    } while (r.kind != DONE);
+        if (r.kind == DONE)
+            break;
+    }
 }
 
 template <unsigned NODE, unsigned CRD>
@@ -50,9 +55,12 @@ void scan_compressed_walk(stream<index_t> &start, stream<index_t> &last, stream<
     walk_state state = {0, false, false};
     index_t before = 0;
     token<index_t> s, l;
-    walk_firing f;
-    do {
-#pragma HLS PIPELINE II=1 style=flp
+    walk_firing f = {};
+    while (true) {
+#pragma HLS PIPELINE II=1 style=stp
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
+        if (!(ready(start, !state.waits) & ready(last, !state.waits)))
+            continue;
         if (!state.waits) {
             s = start.read();
             l = last.read();
@@ -76,7 +84,9 @@ void scan_compressed_walk(stream<index_t> &start, stream<index_t> &last, stream<
             crd.write(token<index_t>::done(first(s.error(), error)));
             ref.write(token<index_t>::done(first(s.error(), error)));
         }
-    } while (!f.done);
+        if (f.done)
+            break;
+    }
 }
 
 } // namespace samhw

@@ -10,11 +10,16 @@ namespace samhw {
 inline void scan_dense_scale(stream<index_t> &ref, stream<index_t> &base, index_t extent) {
 #pragma HLS INLINE off
     token<index_t> r;
-    do {
-#pragma HLS PIPELINE II=1 style=flp
+    while (true) {
+#pragma HLS PIPELINE II=1 style=stp
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
+        if (!ready(ref))
+            continue;
         r = ref.read();
         base.write(r.kind == VAL ? token<index_t>::val(r.value() * extent) : r);
-    } while (r.kind != DONE);
+        if (r.kind == DONE)
+            break;
+    }
 }
 
 inline void scan_dense_walk(stream<index_t> &base, stream<index_t> &crd, stream<index_t> &ref, index_t extent) {
@@ -22,9 +27,12 @@ inline void scan_dense_walk(stream<index_t> &base, stream<index_t> &crd, stream<
     const token<index_t> last = last_of(extent);
     walk_state state = {0, false, false};
     token<index_t> b;
-    walk_firing f;
-    do {
-#pragma HLS PIPELINE II=1 style=flp
+    walk_firing f = {};
+    while (true) {
+#pragma HLS PIPELINE II=1 style=stp
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
+        if (!ready(base, !state.waits))
+            continue;
         if (!state.waits)
             b = base.read();
         f = walk(state, b, last);
@@ -33,7 +41,9 @@ inline void scan_dense_walk(stream<index_t> &base, stream<index_t> &crd, stream<
             crd.write(f.point ? token<index_t>::val(f.c) : end);
             ref.write(f.point ? token<index_t>::val(b.value() + f.c) : end);
         }
-    } while (!f.done);
+        if (f.done)
+            break;
+    }
 }
 
 } // namespace samhw

@@ -22,6 +22,9 @@ enum token_kind {
     DONE = 3
 };
 
+/// Iterations of a loop, for the estimates of reports alone: as many as the largest memory has words.
+static const unsigned most_tokens = 1024;
+
 /// What went wrong first (the lowest four bits) and in which node (the bits above); 0 if nothing did.
 typedef ap_uint<16> error_code;
 
@@ -128,6 +131,66 @@ struct ending {
         }
         over = over || !heads_fit || done;
         return !over;
+    }
+};
+
+/// Whether a stream has a token, where one is needed. An iteration that finds none does nothing, so that its pipeline never
+/// stops for want of a token and delivers what it has.
+template <typename T>
+bool ready(stream<T> &in, bool needed = true) {
+#pragma HLS INLINE
+#ifdef SAMHW_CSIM
+    return !needed || in.has_come();
+#else
+    return (!needed) | (!in.empty());
+#endif
+}
+
+template <typename T>
+bool look_at(stream<T> &in, token<T> &head) {
+#pragma HLS INLINE
+#ifdef SAMHW_CSIM
+    return in.look(head);
+#else
+    return in.read_nb(head);
+#endif
+}
+
+/// C simulation records a token when it is needed and not when it is looked at.
+template <typename T>
+void note_taken(stream<T> &in) {
+#pragma HLS INLINE
+#ifdef SAMHW_CSIM
+    in.note_taken();
+#else
+    (void)in;
+#endif
+}
+
+/// A head that may come before it is known whether it is needed. A DONE stays.
+template <typename T>
+struct early_head {
+    token<T> head;
+    bool there, done;
+
+    early_head() : there(false), done(false) {}
+
+    void look(stream<T> &in) {
+#pragma HLS INLINE
+        if (!there) {
+            there = look_at(in, head);
+            done = there & (head.kind == DONE);
+        }
+    }
+    token<T> take(stream<T> &in) {
+#pragma HLS INLINE
+        note_taken(in);
+        return pass();
+    }
+    token<T> pass() {
+#pragma HLS INLINE
+        there = done;
+        return head;
     }
 };
 

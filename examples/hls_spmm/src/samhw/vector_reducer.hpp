@@ -78,6 +78,7 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
     token<T> x;
     ending end;
     while (!end.over) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
         // The sums of the last iterations, the youngest first, and their entries; the memory has them only later.
         T sums[FAR];
         unsigned entries[FAR];
@@ -95,9 +96,12 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
         bool waits = false; // The last sum of the element's entry is still in the adder.
         bool last = false;  // The heads end a fiber, or the run.
         while (!last && !end.heard) {
-#pragma HLS PIPELINE II=1 style=flp
+#pragma HLS PIPELINE II=1 style=stp
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
 #pragma HLS DEPENDENCE variable=values type=inter direction=RAW distance=FAR dependent=true
 #pragma HLS DEPENDENCE variable=bitmap type=inter direction=RAW distance=NEAR dependent=true
+            if (!(ready(crd0, !waits) & ready(val, !waits)))
+                continue;
             // Both branches look the entry up, so that nothing is chosen between a read and what decides about the next one.
             if (!waits) {
                 c0 = crd0.read();
@@ -180,6 +184,7 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
             bitmap[K - 1][0] = 0;
             while (level < K - 1 || left[K - 1] != 0) {
 #pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=ENTRIES
                 ap_uint<32> word = 0;
                 if (waits != 0) {
                     waits = waits - 1;
@@ -215,6 +220,7 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
     addr.write(token<index_t>::done(error));
     sum.write(token<T>::done(error));
     while (!(drained(crd0, c0) & drained(val, x))) {
+#pragma HLS LOOP_TRIPCOUNT min=0 max=most_tokens
     }
 }
 
@@ -224,8 +230,11 @@ void reduce_vector_emit(stream<index_t> &addr, stream<T> &sum, stream<index_t> &
 #pragma HLS INLINE off
     token<index_t> a;
     token<T> x;
-    do {
-#pragma HLS PIPELINE II=1 style=flp
+    while (true) {
+#pragma HLS PIPELINE II=1 style=stp
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
+        if (!(ready(addr) & ready(sum)))
+            continue;
         a = addr.read();
         x = sum.read();
         const index_t k0 = below<B0>(a.payload);
@@ -242,7 +251,9 @@ void reduce_vector_emit(stream<index_t> &addr, stream<T> &sum, stream<index_t> &
             crd0.write(a);
             val.write(x);
         }
-    } while (a.kind != DONE);
+        if (a.kind == DONE)
+            break;
+    }
 }
 
 } // namespace samhw

@@ -15,8 +15,11 @@ void write_compressed(stream<index_t> &crd, traits<index_t>::memory pos[POS], tr
     unsigned f = 1, n = 0;
     pos[0] = 0;
     token<index_t> c;
-    do {
-#pragma HLS PIPELINE II=1 style=flp
+    while (true) {
+#pragma HLS PIPELINE II=1 style=stp
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
+        if (!ready(crd))
+            continue;
         c = crd.read();
         if (c.kind == VAL && n < CRD) {
             coordinates[n++] = c.payload;
@@ -27,7 +30,9 @@ void write_compressed(stream<index_t> &crd, traits<index_t>::memory pos[POS], tr
         } else if (c.kind == EMPTY) {
             mine = first(mine, fault<NODE>(CAUSE_PROTOCOL));
         }
-    } while (c.kind != DONE);
+        if (c.kind == DONE)
+            break;
+    }
 
     fibers = f;
     entries = n;

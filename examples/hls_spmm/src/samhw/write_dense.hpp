@@ -12,8 +12,11 @@ void write_dense(stream<index_t> &crd, index_t extent, error_code &error) {
     error_code mine = 0;
     index_t expected = 0;
     token<index_t> c;
-    do {
-#pragma HLS PIPELINE II=1 style=flp
+    while (true) {
+#pragma HLS PIPELINE II=1 style=stp
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
+        if (!ready(crd))
+            continue;
         c = crd.read();
         if (c.kind == VAL) {
             if (c.value() != expected || c.value() >= extent)
@@ -26,7 +29,9 @@ void write_dense(stream<index_t> &crd, index_t extent, error_code &error) {
         } else if (c.kind == EMPTY) {
             mine = first(mine, fault<NODE>(CAUSE_PROTOCOL));
         }
-    } while (c.kind != DONE);
+        if (c.kind == DONE)
+            break;
+    }
     error = first(c.error(), mine);
 }
 

@@ -13,15 +13,20 @@ void write_val(stream<T> &val, typename traits<T>::memory vals[VALS], unsigned &
     error_code mine = 0;
     unsigned n = 0;
     token<T> x;
-    do {
-#pragma HLS PIPELINE II=1 style=flp
+    while (true) {
+#pragma HLS PIPELINE II=1 style=stp
+#pragma HLS LOOP_TRIPCOUNT min=1 max=most_tokens
+        if (!ready(val))
+            continue;
         x = val.read();
         if (x.is_payload() && n < VALS) {
             vals[n++] = traits<T>::to_word(x.value());
         } else if (x.is_payload()) {
             mine = first(mine, fault<NODE>(CAUSE_CAPACITY));
         }
-    } while (x.kind != DONE);
+        if (x.kind == DONE)
+            break;
+    }
     entries = n;
     error = first(x.error(), mine);
 }

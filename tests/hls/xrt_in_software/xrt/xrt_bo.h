@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "hls_burst_maxi.h"
@@ -12,7 +14,8 @@ enum xclBOSyncDirection { XCL_BO_SYNC_BO_TO_DEVICE, XCL_BO_SYNC_BO_FROM_DEVICE }
 
 namespace xrt {
 
-using memory_group = int;
+/// The bank of an argument of a kernel: one of its own for each.
+using memory_group = std::pair<std::string, int>;
 
 class bo {
   public:

@@ -110,10 +110,7 @@ def simulate(
     """
     validate(graph)
     stores, outputs = make_stores(graph, memories, extents, steps or {}, kept or {})
-    system = None
-    if memory is not None:
-        system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
-        system.begin()
+    system = _begun(memory, graph, arch)
     machine = build_graph(graph, arch, stores, system)
     for name, pattern in (stalls or {}).items():
         _stall(graph, machine, name, pattern)
@@ -137,6 +134,15 @@ def simulate(
     ended = result(_end(graph, machine), uncompiled)
     machine.dissolve()
     return ended
+
+
+def _begun(memory: OffChip | MemorySystem | None, graph: Graph, arch: Arch) -> MemorySystem | None:
+    """What holds the tensors off chip, at the start of a region."""
+    if memory is None:
+        return None
+    system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
+    system.begin()
+    return system
 
 
 def _end(graph: Graph, machine: Machine) -> int:

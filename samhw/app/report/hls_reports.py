@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from samhw.errors import InputError
 
-__all__ = ["EXPECTED", "Loop", "Module", "Report", "read_reports"]
+__all__ = ["EXPECTED", "ReportedLoop", "Module", "Report", "read_reports"]
 
 EXPECTED = "expected.json"
 """What a project has of the simulator and of its own text."""
@@ -21,7 +21,7 @@ _AREA = ("LUT", "FF", "DSP", "BRAM_18K", "URAM")
 
 
 @dataclass(frozen=True)
-class Loop:
+class ReportedLoop:
     """A loop of a module: what it reached, None where the report has no number."""
 
     name: str
@@ -42,7 +42,7 @@ class Module:
     name: str
     latency: int | None
     period: float | None
-    loops: tuple[Loop, ...]
+    loops: tuple[ReportedLoop, ...]
     area: Mapping[str, int]
 
 
@@ -116,12 +116,14 @@ def _module(element: ElementTree.Element, name: str) -> Module:
     )
 
 
-def _loops(element: ElementTree.Element) -> Iterator[Loop]:
+def _loops(element: ElementTree.Element) -> Iterator[ReportedLoop]:
     """The loops of a summary, those inside of others among them."""
     for child in element:
         if child.find("Latency") is not None or child.find("PipelineII") is not None:
             name = child.findtext("Name") or child.tag
-            yield Loop(name, _int(child.findtext("PipelineII")), _int(child.findtext("PipelineDepth")))
+            yield ReportedLoop(
+                name, _int(child.findtext("PipelineII")), _int(child.findtext("PipelineDepth"))
+            )
             yield from _loops(child)
 
 

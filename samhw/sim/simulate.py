@@ -110,8 +110,7 @@ def simulate(
     """
     validate(graph)
     stores, outputs = make_stores(graph, memories, extents, steps or {}, kept or {})
-    system = _begun(memory, graph, arch)
-    machine = build_graph(graph, arch, stores, system)
+    machine = build_graph(graph, arch, stores, system := _begun(memory, graph, arch))
     for name, pattern in (stalls or {}).items():
         _stall(graph, machine, name, pattern)
     passages = _tap(graph, machine, trace, window, check)

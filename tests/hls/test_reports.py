@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from samhw.app.cli import main
-from samhw.app.report.hls_reports import Loop, read_reports
+from samhw.app.report.hls_reports import ReportedLoop, read_reports
 from samhw.errors import InputError
 
 CSYNTH = """<profile>
@@ -27,7 +27,7 @@ CSYNTH = """<profile>
             <URAM>960</URAM></AvailableResources>
     </AreaEstimates>
     <ModuleInformation>
-        <Module>
+        <ReportedModule>
             <Name>array_r</Name>
             <PerformanceEstimates>
                 <SummaryOfTimingAnalysis><EstimatedClockPeriod>2.5</EstimatedClockPeriod></SummaryOfTimingAnalysis>
@@ -43,7 +43,7 @@ CSYNTH = """<profile>
                 </SummaryOfLoopLatency>
             </PerformanceEstimates>
             <AreaEstimates><Resources><DSP>0</DSP><FF>90</FF><LUT>214</LUT></Resources></AreaEstimates>
-        </Module>
+        </ReportedModule>
     </ModuleInformation>
 </profile>
 """
@@ -85,7 +85,7 @@ def test_all_reports(project: Path) -> None:
     assert (report.clock, report.top.name, report.top.latency) == (4.0, "spmv_kernel", None)
     (module,) = report.modules
     assert (module.name, module.latency, module.period) == ("array_r", 130, 2.5)
-    assert module.loops == (Loop("VITIS_LOOP_15_1", 2, 19),)
+    assert module.loops == (ReportedLoop("VITIS_LOOP_15_1", 2, 19),)
     assert module.area == {"LUT": 214, "FF": 90, "DSP": 0}
     assert report.cosim == ("Pass", (412, 412, 413))
     assert report.implemented == {"LUT": 6520, "FF": 9000, "DSP": 3, "BRAM_18K": 7, "period": 3.1}

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from samhw.app.cli.output import OUTPUT, print_json, print_table
-from samhw.app.report.hls_reports import Module, Report, read_reports
+from samhw.app.report.hls_reports import Report, ReportedModule, read_reports
 
 __all__ = ["hls_report"]
 
@@ -36,7 +36,7 @@ def hls_report(directory: Path, json_target: str | None) -> None:
         click.echo(line)
 
 
-def _row(module: Module, asked: tuple[int, int | None]) -> list[str]:
+def _row(module: ReportedModule, asked: tuple[int, int | None]) -> list[str]:
     """The slowest loop of a process stands for it."""
     intervals = [loop.interval for loop in module.loops if loop.interval is not None]
     stages = [loop.stages for loop in module.loops if loop.stages is not None]

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from samhw.errors import InputError
 
-__all__ = ["EXPECTED", "ReportedLoop", "Module", "Report", "read_reports"]
+__all__ = ["EXPECTED", "Report", "ReportedLoop", "ReportedModule", "read_reports"]
 
 EXPECTED = "expected.json"
 """What a project has of the simulator and of its own text."""
@@ -30,7 +30,7 @@ class ReportedLoop:
 
 
 @dataclass(frozen=True)
-class Module:
+class ReportedModule:
     """A function as a module.
 
     Attributes:
@@ -61,8 +61,8 @@ class Report:
     """
 
     clock: float | None
-    top: Module
-    modules: tuple[Module, ...]
+    top: ReportedModule
+    modules: tuple[ReportedModule, ...]
     available: Mapping[str, int]
     cosim: tuple[str, tuple[int | None, ...]] | None
     implemented: Mapping[str, float] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def read_reports(folder: Path) -> Report:
         top=_module(root, root.findtext("UserAssignments/TopModelName") or folder.name),
         modules=tuple(
             _module(element, element.findtext("Name") or "")
-            for element in root.iterfind("ModuleInformation/Module")
+            for element in root.iterfind("ModuleInformation/ReportedModule")
         ),
         available=_resources(root.find("AreaEstimates/AvailableResources")),
         cosim=next(filter(None, map(_cosim, sorted(folder.rglob("*_cosim.rpt")))), None),
@@ -104,10 +104,10 @@ def _xml(path: Path) -> ElementTree.Element:
         raise InputError(f"{path} is no report of Vitis HLS ({error}); synthesise again.") from None
 
 
-def _module(element: ElementTree.Element, name: str) -> Module:
+def _module(element: ElementTree.Element, name: str) -> ReportedModule:
     estimates = "PerformanceEstimates"
     loops = element.find(f"{estimates}/SummaryOfLoopLatency")
-    return Module(
+    return ReportedModule(
         name=name,
         latency=_int(element.findtext(f"{estimates}/SummaryOfOverallLatency/Worst-caseLatency")),
         period=_float(element.findtext(f"{estimates}/SummaryOfTimingAnalysis/EstimatedClockPeriod")),

@@ -244,7 +244,7 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "data: ; program; gain: speed-up; to the best",
     ),
     "stand-ins": Summary(
-        {"stand_ins": "on chip", "stand_ins_large": "on chip", "stand_ins_hbm2": "HBM2"},
+        {"stand_ins": "on chip", "stand_ins_large": "on chip"},
         "tensors: ",
         "gain: to none; products allow; the paper's",
     ),
@@ -253,8 +253,6 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "programs; auto, within 1.10: auto to the best, within 1.10; worst: auto to the best, worst; "
         "tuned, within 1.10: tuned to the best, within 1.10; worst: tuned to the best, worst",
     ),
-    "carried-over": Columns("carried_over", "model; carried over; tuned there"),
-    "random-tests": Columns("random_tests", "variable; cases; test; wrong"),
     "anchors": Columns("anchors", "kernel; matrix; idealised; simulator; ratio", digits=4),
     "numerics": Pivot("numerics", "function", "type", "greatest error, ulp", digits=4),
     "primitives": Columns(
@@ -373,11 +371,7 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "matrix; lanes; best of neither: cycles; split: of split; order: of order; faster",
         where={"columns": one_of(32)},
     ),
-    "split-sddmm": Columns(
-        "split_sddmm", "schedule; cycles", where={"schedule": one_of("i=8+j=2", "even(16)")}
-    ),
     "relations": Columns("relations", "program; faster; bytes, times less: fewer"),
-    "pruned": Columns("pruned_layers", "weights; stored as; cycles; MB"),
     "wavefronts": Columns("wavefronts", "workload; rounds; times fewer; of cells / rounds"),
     "batched": Summary("wavefronts_batched", "numbers", "busiest node"),
     "kinds": Summary({"choices": "all"}, "programs: ", "auto, to groups of kinds: to kinds"),

@@ -14,7 +14,7 @@ from samhw.rtl.channel import PushSignature
 from samhw.rtl.shared import Shared
 from samhw.rtl.site import Site
 
-__all__ = ["Error", "MemoryReadSignature", "MemoryWriteSignature", "Primitive", "component", "error_bits"]
+__all__ = ["Error", "Primitive", "component", "error_bits"]
 
 
 class Error(enum.Flag, shape=5):  # type: ignore[call-arg]
@@ -36,20 +36,6 @@ def error_bits(
 ) -> Value:
     """The bits of `Error`, from a condition for each cause that a component can find."""
     return Cat(overflow, capacity, protocol, range)
-
-
-class MemoryReadSignature(wiring.Signature):
-    """A read port of a memory: `data` in the cycle after `en` with `addr`; held while `en` is low."""
-
-    def __init__(self, addr_width: int, width: int):
-        super().__init__({"addr": Out(addr_width), "en": Out(1), "data": In(width)})
-
-
-class MemoryWriteSignature(wiring.Signature):
-    """A write port of an on-chip memory: `data` lands at `addr` at the end of a cycle with `en`."""
-
-    def __init__(self, addr_width: int, width: int):
-        super().__init__({"addr": Out(addr_width), "en": Out(1), "data": Out(width)})
 
 
 class Primitive(Shared):

@@ -7,6 +7,7 @@ from amaranth.hdl import Const, Module, Mux, Signal, Value, ValueLike
 from samhw.graph import Arch
 from samhw.primitives.fetch.component import Pair
 from samhw.primitives.walk.component import Walk
+from samhw.rtl.access import reading
 from samhw.rtl.actor import Primitive
 from samhw.rtl.logic import follows
 from samhw.rtl.output import Output
@@ -104,14 +105,10 @@ def walk_stored(
     walk, at_fiber, position, is_backwards = walk_between(m, pair)
     m.submodules.crd = crd = Output(width, latency=arch.memory, registers=1)
     m.submodules.ref = ref = Output(width, latency=arch.step)
-    walk.drive(m, scanner.o, crd, ref)
-    memory = scanner.memory_ports("crd")[0]
-    m.d.comb += [
-        memory.addr.eq(position),
-        memory.en.eq(1),
-        crd.result.eq(memory.data),
-        ref.result.eq(position),
-    ]
+    (memory,) = scanner.memory_ports("crd")
+    read = reading(memory, crd, addr=position, note=walk.first)
+    walk.drive(m, scanner.o, crd, ref, crd_sink=read.i)
+    m.d.comb += [*read.joins, crd.result.eq(read.data), ref.result.eq(position)]
     beyond = Signal()
     backwards = Signal()
     m.d.sync += [
@@ -120,8 +117,8 @@ def walk_stored(
     ]
     extent: Value = getattr(scanner, "extent")  # noqa: B009
     # What is checked has left the memory's register, if there is one, so that the memory feeds nothing else.
-    used = crd.o.strobe & (crd.o.token.kind == TokenKind.VAL)
+    used = read.counts(crd.o.strobe & (crd.o.token.kind == TokenKind.VAL))
     beyond_extent, disordered = check_coordinates(
-        m, crd.o.token.payload, used=used, extent=extent, first=delayed(m, walk.first, arch.memory - 1)
+        m, crd.o.token.payload, used=used, extent=extent, first=delayed(m, read.note, arch.memory - 1)
     )
     return StoredWalk(walk.fired, beyond | beyond_extent, backwards | disordered)

@@ -47,9 +47,20 @@ class Walk(wiring.Component):
             source.ready.eq(self.head.ready),
         ]
 
-    def drive(self, m: Module, ports: wiring.PureInterface, crd: Output, ref: Output) -> None:
-        """Connects the two pushes to a scanner's outputs, after what gives them their words."""
-        wiring.connect(m, self.crd, crd.i)
+    def drive(
+        self,
+        m: Module,
+        ports: wiring.PureInterface,
+        crd: Output,
+        ref: Output,
+        crd_sink: wiring.PureInterface | None = None,
+    ) -> None:
+        """Connects the two pushes to a scanner's outputs, after what gives them their words.
+
+        Args:
+            crd_sink: what takes the place of `crd.i`, where the coordinates are read from a memory.
+        """
+        wiring.connect(m, self.crd, crd_sink or crd.i)
         wiring.connect(m, self.ref, ref.i)
         wiring.connect(m, crd.o, wiring.flipped(ports.crd))
         wiring.connect(m, ref.o, wiring.flipped(ports.ref))

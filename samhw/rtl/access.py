@@ -164,7 +164,7 @@ def reading(
         return Reading(output.i, Const(0, output.width), note, Const(0), is_read=False)
     if isinstance(port.signature, MemoryReadSignature):
         return Reading(output.i, port.data, note, asked, (port.addr.eq(addr), port.en.eq(1)))
-    decided: wiring.PureInterface = ControlSignature().create()
+    decided: wiring.PureInterface = ControlSignature().flip().create()
     token, asks, told = decided.token, port.ask.token, port.told.payload
     joins = [
         decided.ready.eq(port.ask.ready),

@@ -3,6 +3,7 @@ rule's names."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from amaranth.hdl import Cat, ShapeLike, Signal, Value, ValueLike
 from amaranth.lib import enum, stream, wiring
@@ -10,6 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives import role
+from samhw.rtl.access import Access
 from samhw.rtl.channel import PushSignature
 from samhw.rtl.shared import Shared
 from samhw.rtl.site import Site
@@ -80,11 +82,19 @@ class Primitive(Shared):
         """The component for a site, which is that of a node of its kind."""
 
 
-def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Primitive:
+def component(
+    node: Node,
+    graph: Graph,
+    arch: Arch,
+    *,
+    stall_port: bool,
+    accesses: Mapping[str, Access] = MappingProxyType({}),
+) -> Primitive:
     """The component of a node, of the one class in the folder of its kind that is a `Primitive`.
 
     Args:
         stall_port: gives roots and writers the input `stall`.
+        accesses: as of `Site`.
 
     Raises:
         InputError: a value type without the unit, or a latency of `arch` that the RTL cannot meet.
@@ -95,4 +105,4 @@ def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Prim
         made for made in vars(module).values() if isinstance(made, type) and issubclass(made, Primitive)
     )
     (kind,) = (made for made in classes if made.__module__ == module.__name__)
-    return kind.at(Site(node, graph, arch, stall_port))
+    return kind.at(Site(node, graph, arch, stall_port, accesses))

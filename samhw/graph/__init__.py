@@ -8,7 +8,7 @@ from samhw.graph.address_map import AddressMap
 from samhw.graph.deadlock import waiting_cycle
 from samhw.graph.design import Design
 from samhw.graph.dot import DRAWINGS, draw, to_dot, to_svg
-from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram, OffChip
+from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram
 from samhw.graph.host import PLAIN_HOST, HostOptions
 from samhw.graph.ir import (
     Channel,
@@ -25,6 +25,16 @@ from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.liveness import Circle, unproved_circles
 from samhw.graph.nodes import latency, make, wired
+from samhw.graph.off_chip import Layout, MemoryPort, Placed, Ports, other_ports
+from samhw.graph.off_chip_memory import (
+    Constant,
+    OffChip,
+    OffChipMemory,
+    Random,
+    Recorded,
+    load_memory,
+    with_ports,
+)
 from samhw.graph.patterns import may_be_empty
 from samhw.graph.sequence import Parallel, Repeat, Run, Step, Steps, runs_of, sequence_of
 from samhw.graph.spec import Arch, Payload, Port, Stream, StreamKind
@@ -46,6 +56,7 @@ __all__ = [
     "Arch",
     "Channel",
     "Circle",
+    "Constant",
     "Design",
     "Dram",
     "Endpoint",
@@ -53,14 +64,21 @@ __all__ = [
     "Graph",
     "HostOptions",
     "Kind",
+    "Layout",
     "Levels",
     "Memory",
+    "MemoryPort",
     "MemoryRole",
     "Node",
     "OffChip",
+    "OffChipMemory",
     "Parallel",
     "Payload",
+    "Placed",
     "Port",
+    "Ports",
+    "Random",
+    "Recorded",
     "Repeat",
     "Run",
     "Step",
@@ -74,11 +92,13 @@ __all__ = [
     "dumps",
     "latency",
     "levels",
+    "load_memory",
     "loads",
     "make",
     "may_be_empty",
     "memory_name",
     "once_per_graph",
+    "other_ports",
     "runs_of",
     "sequence_of",
     "stop",
@@ -90,4 +110,5 @@ __all__ = [
     "waiting_cycle",
     "wired",
     "with_indices",
+    "with_ports",
 ]

@@ -2,7 +2,7 @@
 the nodes of a region have, and the numbers of a port."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from samhw.graph.spec import Arch
 from samhw.graph.spec.params import Each
 from samhw.graph.widths import index_bits
 
-__all__ = ["Layout", "MemoryPort", "Placed", "Ports"]
+__all__ = ["Layout", "MemoryPort", "Placed", "Ports", "other_ports"]
 
 MOST = 1 << 16
 """The greatest number of a port."""
@@ -50,9 +50,8 @@ class Ports:
             value = getattr(self, field.name)
             least = 0 if field.name == "ahead" else 1
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-                raise InputError(
-                    f"Ports.{field.name} is {shown(value)}; give a whole number from {least} on."
-                )
+                what = f"a whole number from {least} on"
+                raise InputError(f"Ports.{field.name} is {shown(value)}; give {what}.")
             object.__setattr__(self, field.name, int(value))
         for name, text, good in (
             ("line", "a power of two, from beat to 4096", _is_power(self.line) and self.line <= 4096),
@@ -228,9 +227,9 @@ def _is_power(number: int) -> bool:
     return number & (number - 1) == 0
 
 
-def load_ports(ports: Ports, words: Mapping[str, int]) -> Ports:
-    """These ports with other numbers; raises `InputError` for a number that ports do not have."""
+def other_ports(ports: Ports, numbers: Mapping[str, Any]) -> Ports:
+    """These ports with some other numbers; raises `InputError` for one that ports do not have."""
     known = [field.name for field in fields(Ports)]
-    if unknown := [name for name in words if name not in known]:
+    if unknown := [name for name in numbers if name not in known]:
         raise InputError(f"Ports have no number {shown(unknown[0])}; they have {', '.join(known)}.")
-    return Ports(**{**asdict(ports), **words})
+    return replace(ports, **numbers)

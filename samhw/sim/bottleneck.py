@@ -181,7 +181,6 @@ def _next(result: Result, outside: Sequence[str]) -> str:
 def _causes(actor: ActorStats, cycles: int) -> Iterator[tuple[int, str, str]]:
     """(cycles, cause, channel) of all that an actor spent the run on."""
     yield actor.firings, "firing", ""
-    yield actor.held, "memory", ""
     yield actor.spaced, "spacing", ""
     yield actor.stalled, "stalls", ""
     yield cycles - actor.last, "latency", ""

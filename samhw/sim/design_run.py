@@ -51,7 +51,6 @@ def simulated_regions(
     validate_design(design)
     channels = _traced_channels(design, trace)
     system = None if memory is None else MemorySystem(design, arch, memory)
-    _check_off_chip(design, memory)
     check_steps(design.sequence, extents)
     available = dict(memories)
     steps = {name: zeros(design.memory[name]) for name in _written_in_steps(design)}
@@ -90,6 +89,8 @@ def simulated_regions(
         yield SimulatedRegion(region, words, result)
         available |= result.memories
         start += result.cycles + 1
+    if system is not None:
+        system.write_log()
 
 
 def _written_in_steps(design: Design) -> frozenset[str]:
@@ -98,15 +99,6 @@ def _written_in_steps(design: Design) -> frozenset[str]:
     return frozenset(
         memory_name(tensor.stored, StoredArray.VALS) for tensor in tensors if tensor.role is MemoryRole.OUTPUT
     )
-
-
-def _check_off_chip(design: Design, memory: OffChip | None) -> None:
-    """Refuses steps that lie off chip."""
-    steps = {tensor.stored for region in design.regions for tensor in region.tensors if tensor.is_step}
-    if memory is not None and (wrong := sorted(filter(memory.holds, steps))):
-        raise InputError(
-            f"'{wrong[0]}' is read or written step by step, which only tensors on chip are; keep it on chip."
-        )
 
 
 def _traced_channels(design: Design, trace: bool | Collection[str]) -> list[bool | list[str]]:

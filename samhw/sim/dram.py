@@ -5,12 +5,14 @@ functions of integers, as step functions are, so that both engines have one rule
 over a list, the compiled one compiles them.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from samhw.graph import Dram
+from samhw.graph.dram import NUMBERS
 from samhw.sim.step import Words
 
 __all__ = [
+    "BURST_BYTES",
     "NEVER",
     "Counts",
     "channel_at",
@@ -26,14 +28,12 @@ NEVER = -(1 << 62)
 CLOSED = -1
 """Instead of a row."""
 
-# The record: the numbers of `Dram`, in the order of its fields; then COLUMNS, the lines of a row; ORIGIN, the
-# cycle of the memory's own time in which the present run has its cycle 0; SIZE, the words of a channel; and
-# from CHANNEL on the channels.
-NUMBERS = [field.name for field in fields(Dram) if field.name != "name"]
-CLOCK_PS, CHANNELS, GROUPS, BANKS, _, _, BURST, CL, CWL, RCD, RP, RAS, RTP, WR = range(14)
+# The record: the numbers of `Dram`, in the order of its fields; then COLUMNS, the bursts of a row; SHARE, the
+# channels of a master; SIZE, the words of a channel; and from CHANNEL on the channels.
+CLOCK_PS, CHANNELS, GROUPS, BANKS, _, BURST_BYTES, BURST, CL, CWL, RCD, RP, RAS, RTP, WR = range(14)
 CCD_S, CCD_L, RRD_S, RRD_L, FAW, WTR_S, WTR_L, RFC, REFI, FRONTEND, BACKEND, CYCLE_PS = range(14, 26)
 COLUMNS = len(NUMBERS)
-ORIGIN, SIZE, CHANNEL = range(COLUMNS + 1, COLUMNS + 4)
+SHARE, SIZE, CHANNEL = range(COLUMNS + 1, COLUMNS + 4)
 
 # A channel: its counts (`Counts`); the clock of its next refresh; those of its latest RD, of its latest WR
 # and of its four latest ACTs, the oldest first; then its groups, and its banks group by group.
@@ -61,7 +61,8 @@ def dram_words(dram: Dram) -> list[int]:
     banks = [CLOSED, NEVER, NEVER, NEVER] * (dram.groups * dram.banks)
     channel = [0] * REFRESH + [dram.refi] + [NEVER] * (GROUP - LAST_RD + GROUP_SIZE * dram.groups) + banks
     numbers = [int(getattr(dram, name)) for name in NUMBERS]
-    return [*numbers, dram.row_bytes // dram.burst_bytes, 0, len(channel), *(channel * dram.channels)]
+    share = dram.channels // dram.ports.masters
+    return [*numbers, dram.row_bytes // dram.burst_bytes, share, len(channel), *(channel * dram.channels)]
 
 
 def channel_at(memory: Words, channel: int) -> int:
@@ -88,17 +89,21 @@ def least_cycles(memory: Words) -> int:
     return -(-clocks * memory[CLOCK_PS] // memory[CYCLE_PS])
 
 
-def request(memory: Words, cycle: int, line: int, write: int) -> int:
-    """The cycle in which a request of that cycle is done. Requests come in the order of the rule."""
-    began = (memory[ORIGIN] + cycle) * memory[CYCLE_PS]
-    arrival = -(-began // memory[CLOCK_PS]) + memory[FRONTEND]
-    channel = line % memory[CHANNELS]
-    rest = line // memory[CHANNELS]
+def request(memory: Words, cycle: int, master: int, burst: int, write: int) -> int:
+    """The cycle in which a request of that cycle is done. Those of a master come in the order of the rule.
+
+    Args:
+        cycle: counts through the whole run.
+        burst: the number of the burst among the addresses of the master.
+    """
+    arrival = -(-cycle * memory[CYCLE_PS] // memory[CLOCK_PS]) + memory[FRONTEND]
+    channel = master * memory[SHARE] + burst % memory[SHARE]
+    rest = burst // memory[SHARE]
     group = rest % memory[GROUPS]
     rest = rest // memory[GROUPS] // memory[COLUMNS]
     at = CHANNEL + channel * memory[SIZE]
     end = serve(memory, at, arrival, group, rest % memory[BANKS], rest // memory[BANKS], write)
-    return -(-(end + memory[BACKEND]) * memory[CLOCK_PS] // memory[CYCLE_PS]) - memory[ORIGIN]
+    return -(-(end + memory[BACKEND]) * memory[CLOCK_PS] // memory[CYCLE_PS])
 
 
 def serve(

@@ -43,13 +43,10 @@ def run(
     An actor whose rule is broken, or that would fire later than cycle `limit`, stops there with its `fault`
     set, and the others run on: so the caller can tell which error came first.
 
-    Firings that ask for lines of off-chip memory come one at a time, when nothing else can go on: `arbiter`
-    says which.
+    Lines of off-chip memory are asked of `arbiter`, which answers when nothing else can go on.
     """
     work = deque(workers)
     fired, latest, pause = 0, 0, min(SLICE, most)
-    if arbiter is not None:
-        arbiter.waiting.clear()
     while work or (arbiter is not None and arbiter.serve(work)):
         worker = work.popleft()
         before = worker.firings
@@ -73,7 +70,7 @@ def _advance(worker: Worker, work: deque[Worker], limit: int, arbiter: Arbiter |
     plans = worker.plans
     plan, worker.pending = worker.pending, None
     access, spacing = worker.access, worker.actor.spacing
-    restrained = worker.gate is not None or spacing is not None or access is not None
+    restrained = worker.gate is not None or spacing is not None
 
     for _ in range(TURN):
         if plan is None:
@@ -88,11 +85,6 @@ def _advance(worker: Worker, work: deque[Worker], limit: int, arbiter: Arbiter |
                 queue.full = True
                 worker.pending = plan
                 return
-        if access is not None and not access.look(plan):
-            assert arbiter is not None
-            arbiter.wait(access, _cycle(worker, plan))
-            worker.pending = plan
-            return
         t = _time(worker, plan)
         if restrained:
             t = _restrain(worker, t)
@@ -105,6 +97,9 @@ def _advance(worker: Worker, work: deque[Worker], limit: int, arbiter: Arbiter |
             worker.updated[key] = t
         _take(worker, takes, t, work)
         _push(worker, pushes, t, work)
+        if access is not None:
+            assert arbiter is not None
+            arbiter.note(access, t)
         plan = None
     work.append(worker)
 
@@ -138,15 +133,11 @@ def _time(worker: Worker, plan: Plan) -> int:
 
 
 def _restrain(worker: Worker, t: int) -> int:
-    """t(n) put off by the last update of its key, by a place among the requests to off-chip memory, and by a
-    gate."""
-    spacing, access, gate = worker.actor.spacing, worker.access, worker.gate
+    """t(n) put off by the last update of its key, and by a gate."""
+    spacing, gate = worker.actor.spacing, worker.gate
     if spacing is not None and (key := worker.state[spacing.key]) in worker.updated:
         first, t = t, max(t, worker.updated[key] + spacing.latency)
         worker.spaced += t - first
-    if access is not None:
-        first, t = t, max(t, access.place)
-        worker.held += t - first
     if gate is not None:
         first, t = t, gate.allowed(t, worker.firings)
         worker.stalled += t - first
@@ -180,7 +171,7 @@ def _take(worker: Worker, takes: Ends, t: int, work: deque[Worker]) -> None:
 
 def _push(worker: Worker, pushes: Ends, t: int, work: deque[Worker]) -> None:
     """Pushes what a firing in cycle t gives."""
-    out_kind, out_data, access = worker.out_kind, worker.out_data, worker.access
+    out_kind, out_data = worker.out_kind, worker.out_data
     for j, queue in pushes:
         free = queue.free
         while free and free[0] <= t:
@@ -189,27 +180,16 @@ def _push(worker: Worker, pushes: Ends, t: int, work: deque[Worker]) -> None:
         queue.spare -= 1
         if free and queue.depth - queue.spare > queue.high:
             queue.high = queue.depth - queue.spare
-        known = t if access is None else max(t, access.arrival[j])
         payload = [out_data[j], *out_data[queue.source]] if queue.wide else out_data[j]
-        queue.append(out_kind[j], payload, known + queue.latency, t)
+        if queue.off_chip:
+            assert worker.access is not None
+            queue.carried.append((out_kind[j], payload, t))
+            worker.access.resolve(work)
+            continue
+        queue.append(out_kind[j], payload, t + queue.latency, t)
         if queue.wanted:
             queue.wanted = False
             work.append(queue.consumer)
-
-
-def _cycle(worker: Worker, plan: Plan) -> int:
-    """The cycle of a firing that asks for lines, and that has all heads, slots and places that it needs."""
-    access = worker.access
-    needs, _, pushes = plan
-    assert access is not None
-    assert worker.actor.spacing is None
-    t = max(
-        worker.last + 1,
-        access.place,
-        *(worker.ready[i] for i in needs),
-        *(queue.free[0] for _, queue in pushes if not queue.spare),
-    )
-    return t if worker.gate is None else worker.gate.allowed(t, worker.firings)
 
 
 def _rest(worker: Worker, word: int) -> None:

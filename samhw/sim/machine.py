@@ -2,21 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from samhw.graph import Arch, Endpoint, Graph, Node, once_per_graph
 from samhw.sim.network import ActorNetwork, Place, expand
-from samhw.sim.ports import Arbiter
+from samhw.sim.off_chip import MemorySystem
+from samhw.sim.ports import Arbiter, NodePorts
 from samhw.sim.step import Words
-from samhw.sim.worker import WORD_BITS, Queue, Worker
+from samhw.sim.worker import WORD_BITS, End, Queue, Worker, as_words, connect
 
 __all__ = ["Ends", "Machine", "Stores", "as_words", "build_graph", "build_node", "connect"]
-
-End = tuple[Worker, int]
-"""A numbered port of a worker."""
 
 Ends = dict[Endpoint, End]
 
@@ -49,31 +45,15 @@ class Machine:
         }
 
 
-def as_words(array: NDArray[np.int64]) -> Words:
-    """The same memory, with faster access to single words than NumPy gives."""
-    return cast(Words, memoryview(array))  # type: ignore[arg-type]
-
-
-def connect(queue: Queue, source: End, sink: End) -> None:
-    """Connects a queue to an output and an input that has none yet."""
-    queue.producer, output = source
-    queue.consumer, queue.port = sink
-    queue.source = slice(*queue.producer.out_more[output : output + 2])
-    queue.more = slice(*queue.consumer.more[queue.port : queue.port + 2])
-    queue.words = 1 + queue.source.stop - queue.source.start
-    queue.wide = queue.words > 1
-    queue.producer.outputs[output].append(queue)
-    queue.consumer.inputs[queue.port] = queue
-
-
-def build_graph(graph: Graph, arch: Arch, stores: Stores) -> Machine:
-    """The machine of a graph."""
+def build_graph(graph: Graph, arch: Arch, stores: Stores, memory: MemorySystem | None = None) -> Machine:
+    """The machine of a graph; `memory` has what lies off chip."""
     workers: list[Worker] = []
     sources: Ends = {}
     sinks: Ends = {}
     networks = _networks(graph, arch)
+    ports = None if memory is None else NodePorts(graph, memory)
     for node in graph.nodes:
-        workers += build_node(node, networks[node.name], stores, sources, sinks)
+        workers += build_node(node, networks[node.name], stores, sources, sinks, ports)
     channels = {}
     for channel in graph.channels:
         payload = graph.given(graph.node[channel.source.node], channel.source.port)
@@ -81,7 +61,7 @@ def build_graph(graph: Graph, arch: Arch, stores: Stores) -> Machine:
         queue = Queue(channel.name, channel.latency, channel.depth, bits)
         connect(queue, sources[channel.source], sinks[channel.sink])
         channels[channel.name] = queue
-    return Machine(workers, channels)
+    return Machine(workers, channels, ports.finish() if ports else None)
 
 
 @once_per_graph
@@ -100,8 +80,16 @@ def _networks(graph: Graph, arch: Arch) -> Mapping[str, ActorNetwork]:
     return networks
 
 
-def build_node(node: Node, network: ActorNetwork, stores: Stores, sources: Ends, sinks: Ends) -> list[Worker]:
-    """The workers of a node, joined by its links. Adds its outputs to `sources` and its inputs to `sinks`."""
+def build_node(
+    node: Node,
+    network: ActorNetwork,
+    stores: Stores,
+    sources: Ends,
+    sinks: Ends,
+    ports: NodePorts | None = None,
+) -> list[Worker]:
+    """The workers of a node, joined by its links, and those of its ports to off-chip memory. Adds its outputs
+    to `sources` and its inputs to `sinks`."""
     private: dict[str, Words] = {}
     workers = []
     link_sources: dict[str, End] = {}
@@ -115,18 +103,24 @@ def build_node(node: Node, network: ActorNetwork, stores: Stores, sources: Ends,
                 memory.append(private[store.name])
             else:
                 memory.append(stores[store.place, store.name])
-        worker = Worker(node.name, actor, tuple(memory), node.lane)
+        changed = ports.changed(node.name, actor) if ports else actor
+        worker = Worker(node.name, changed, tuple(memory), node.lane)
         workers.append(worker)
+        given: dict[int, Worker] = {}
+        if ports:
+            behind, given = ports.attach(worker, actor)
+            workers += behind
         for i, name in enumerate(actor.inputs):
             if name in network.links:
                 link_sinks[name] = worker, i
             else:
                 sinks[Endpoint(node.name, name)] = worker, i
         for j, name in enumerate(actor.outputs):
+            source = (given[j], 0) if j in given else (worker, j)
             if name in network.links:
-                link_sources[name] = worker, j
+                link_sources[name] = source
             else:
-                sources[Endpoint(node.name, name)] = worker, j
+                sources[Endpoint(node.name, name)] = source
     for name, link in network.links.items():
         queue = Queue(f"{node.name}/{name}", link.latency, link.depth)
         connect(queue, link_sources[name], link_sinks[name])

@@ -1,18 +1,21 @@
-"""What off-chip memory did in a run, by channel of the memory and by port."""
+"""What off-chip memory did in a run, by port, by master, and by channel of a DRAM."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from samhw.graph import Dram
-from samhw.sim.port_rule import PortCounts, port_counts
+from samhw.graph import Dram, OffChipMemory
+from samhw.sim.dram import dram_counts
+from samhw.sim.oracle import requests_of
+from samhw.sim.port_actors import AHEAD, HAVE, REQUESTS, USED, VAIN
 from samhw.sim.ports import Arbiter
+from samhw.sim.worker import Access
 
-__all__ = ["DramChannelStats", "MemoryStats", "PortStats", "memory_stats"]
+__all__ = ["DramChannelStats", "MasterStats", "MemoryStats", "PortStats", "memory_stats"]
 
 
 @dataclass(frozen=True)
 class DramChannelStats:
-    """What one channel of the memory did. Every request is a hit, a miss or a conflict."""
+    """What one channel of a DRAM did. Every request is a hit, a miss or a conflict."""
 
     reads: int
     writes: int
@@ -25,19 +28,31 @@ class DramChannelStats:
 
 
 @dataclass(frozen=True)
+class MasterStats:
+    """What one master did."""
+
+    reads: int
+    """Lines."""
+    writes: int
+    bytes: int
+
+
+@dataclass(frozen=True)
 class PortStats:
     """What one port did."""
 
     write: bool
-    words: int
-    """Words that firings have read through it, or written."""
+    accesses: int
+    """Beats that firings have read through it, or written."""
     requests: int
     """Lines asked for."""
     ahead: int
-    """Of these, lines that it read ahead."""
+    """Of these, lines that it read ahead,"""
+    vain: int
+    """and of these, those that nobody read."""
     bytes: int
     latency: float
-    """Cycles from a request to its end, on average."""
+    """Cycles from a request until the last of its answer serves, on average."""
 
 
 @dataclass(frozen=True)
@@ -45,40 +60,61 @@ class MemoryStats:
     """What off-chip memory did in a run of this many cycles.
 
     Attributes:
-        ports: by name, '<node>/<actor>:<memory>', in the order of their numbers.
+        masters: in their order.
+        channels: of a DRAM, in their order; else empty.
+        ports: by name, '<node>.<parameter>', in their order.
     """
 
-    dram: Dram
+    memory: OffChipMemory
     cycles: int
+    masters: tuple[MasterStats, ...]
     channels: tuple[DramChannelStats, ...]
     ports: Mapping[str, PortStats]
 
     @property
     def requests(self) -> int:
         """Lines read and written."""
-        return sum(channel.reads + channel.writes for channel in self.channels)
+        return sum(master.reads + master.writes for master in self.masters)
 
     @property
     def bytes(self) -> int:
         """Bytes moved, whole lines."""
-        return sum(channel.bytes for channel in self.channels)
+        return sum(master.bytes for master in self.masters)
+
+    @property
+    def peak(self) -> float:
+        """The most bytes that can move in a cycle one way: those of all masters' buses, or fewer if a DRAM
+        moves fewer."""
+        bus = float(self.memory.ports.masters * self.memory.ports.beat)
+        return min(bus, self.memory.peak) if isinstance(self.memory, Dram) else bus
 
     @property
     def utilisation(self) -> float:
-        """The share of the peak bandwidth of all channels that was used."""
-        return self.bytes / (max(self.cycles, 1) * self.dram.peak)
+        """The share of the peak bandwidth that was used."""
+        return self.bytes / (max(self.cycles, 1) * self.peak)
 
     @property
     def busiest(self) -> float:
-        """The greatest share of its own peak bandwidth that a channel used."""
-        most = max(channel.bytes for channel in self.channels)
-        return most * len(self.channels) / (max(self.cycles, 1) * self.dram.peak)
+        """The greatest share of its own peak bandwidth that a master used."""
+        most = max(master.bytes for master in self.masters)
+        return most * len(self.masters) / (max(self.cycles, 1) * self.peak)
 
 
 def memory_stats(arbiter: Arbiter, cycles: int) -> MemoryStats:
     """The statistics of a run's memory."""
-    dram = arbiter.memory.dram
-    channels = tuple(
+    system = arbiter.system
+    line = system.ports.line
+    counts = (requests_of(system.oracle, master) for master in range(system.ports.masters))
+    masters = tuple(MasterStats(reads, writes, (reads + writes) * line) for reads, writes in counts)
+    ports = {access.port.name: _port_stats(access, line) for access in arbiter.accesses}
+    return MemoryStats(system.memory, cycles, masters, _channels(arbiter), ports)
+
+
+def _channels(arbiter: Arbiter) -> tuple[DramChannelStats, ...]:
+    dram = arbiter.system.memory
+    if not isinstance(dram, Dram):
+        return ()
+    return tuple(
         DramChannelStats(
             c.reads,
             c.writes,
@@ -88,22 +124,19 @@ def memory_stats(arbiter: Arbiter, cycles: int) -> MemoryStats:
             (c.reads + c.writes) * dram.burst_bytes,
             c.refreshing,
         )
-        for c in arbiter.memory.counts
+        for c in dram_counts(arbiter.system.dram)
     )
-    ports = {
-        name: _port_stats(port_counts(access.words, at), dram)
-        for access in arbiter.accesses
-        for name, at in access.ports.items()
-    }
-    return MemoryStats(dram, cycles, channels, ports)
 
 
-def _port_stats(port: PortCounts, dram: Dram) -> PortStats:
+def _port_stats(access: Access, line: int) -> PortStats:
+    state = access.worker.state
+    requests, write = state[REQUESTS], access.port.write
     return PortStats(
-        write=port.write,
-        words=port.words,
-        requests=port.requests,
-        ahead=port.ahead,
-        bytes=port.requests * dram.burst_bytes,
-        latency=port.waited / max(port.requests, 1),
+        write=write,
+        accesses=state[USED],
+        requests=requests,
+        ahead=0 if write else state[AHEAD],
+        vain=0 if write else state[VAIN] + state[HAVE],
+        bytes=requests * line,
+        latency=access.waited / max(requests, 1),
     )

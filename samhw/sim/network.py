@@ -77,6 +77,9 @@ class Actor:
     written: Mapping[int, int] = field(default_factory=dict)
     """For each store that it writes from the start on: its place in `memory` -> the place in `state` of the
     number of words written."""
+    placed: Mapping[int, int] = field(default_factory=dict)
+    """For each store that it writes anywhere: its place in `memory` -> the input whose payload is the place
+    that a firing writes."""
     spacing: Spacing | None = None
     widths: Mapping[str, int] = field(default_factory=dict)
     """The words of what passes through those of its inputs and outputs that carry blocks. `data` and

@@ -1,66 +1,61 @@
 """Off-chip memory during a run (docs/memory.md): where memories lie, and what holds them."""
 
-from dataclasses import dataclass
-
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, Dram, Memory, OffChip
-from samhw.sim.dram import ORIGIN, Counts, clear_counts, dram_counts, dram_words
+from samhw.graph import Arch, Design, Layout, OffChip
+from samhw.graph.off_chip_memory import Recorded, write_log
+from samhw.sim.dram import clear_counts
+from samhw.sim.oracle import ORIGIN, WRONG, clear_requests, logged, lookahead, oracle_words
 
-__all__ = ["MemorySystem", "PlacedMemory"]
-
-
-@dataclass(frozen=True)
-class PlacedMemory:
-    """A memory of the design off chip: its first line, and the places and words of a line."""
-
-    first: int
-    places: int
-    words: int
+__all__ = ["MemorySystem"]
 
 
 class MemorySystem:
-    """A DRAM with the memories that a design has in it. It goes on from run to run, as regions do.
+    """A memory with what a design has in it. It goes on from run to run, as regions do.
 
     Attributes:
-        words: the DRAM's record (dram.py).
-        arrays: the memories off chip, by name.
+        layout: where arrays lie.
+        oracle: the record of the memory (oracle.py), with that of its DRAM and the log that it is from.
+        lookahead: the fewest cycles from a request to what comes of it.
+        entries: the log of the run, in words, if somebody wants it; else None.
 
     Raises:
-        InputError: if the design lacks a tensor that is to lie off chip.
+        InputError: if the design lacks a tensor that is to lie off chip, or for a log that does not fit.
     """
 
     def __init__(self, design: Design, arch: Arch, off_chip: OffChip):
-        self.dram: Dram = off_chip.dram
-        self.words = dram_words(self.dram)
-        tensors = {memory.tensor for memory in design.memories}
-        if unknown := sorted(set(off_chip.tensors or ()) - tensors):
-            raise InputError(
-                f"There is no tensor {unknown[0]!r} in {design.name} to place off chip; "
-                f"it stores {', '.join(sorted(tensors))}."
-            )
-        self.arrays: dict[str, PlacedMemory] = {}
-        line = 0
-        for memory in design.memories:
-            if off_chip.holds(memory.tensor):
-                places = self.dram.burst_bytes // _place_bytes(design, memory, arch)
-                self.arrays[memory.name] = PlacedMemory(line, places, places * memory.payload().words)
-                line += -(-memory.capacity // places)
+        self.off_chip = off_chip
+        self.memory = off_chip.memory
+        self.ports = off_chip.memory.ports
+        self.layout = Layout(design, arch, self.ports, off_chip.tensors)
+        self.oracle, self.dram, self.recorded = oracle_words(off_chip.memory)
+        self.lookahead = lookahead(off_chip.memory)
+        self.entries: list[int] | None = None if off_chip.log is None else []
+
+    @property
+    def has_dram(self) -> bool:
+        """Whether it is a DRAM."""
+        return len(self.dram) > 1
 
     def begin(self) -> None:
         """Counts from zero again."""
-        clear_counts(self.words)
+        clear_requests(self.oracle)
+        if self.has_dram:
+            clear_counts(self.dram)
 
     def end(self, cycles: int) -> None:
         """A run has taken that many cycles; cycle 0 of the next is the one after."""
-        self.words[ORIGIN] += cycles + 1
+        self.oracle[ORIGIN] += cycles + 1
 
-    @property
-    def counts(self) -> list[Counts]:
-        """What each channel has done in this run."""
-        return dram_counts(self.words)
+    def check(self) -> None:
+        """Raises `InputError` if the run has asked for something else than that which a log is of."""
+        if self.oracle[WRONG]:
+            assert isinstance(self.memory, Recorded)
+            raise InputError(
+                f"Request {self.oracle[WRONG]} of this run is not that in {self.memory.path}; give the log, "
+                "the ports and the tensors of one run."
+            )
 
-
-def _place_bytes(design: Design, memory: Memory, arch: Arch) -> int:
-    """The bytes that a place of a memory takes: a power of two."""
-    octets = -(-design.stored(memory).width(arch.index_bits) // 8)
-    return 1 << (octets - 1).bit_length()
+    def write_log(self) -> None:
+        """Writes the log of the run, if somebody wants it."""
+        if self.off_chip.log is not None and self.entries is not None:
+            write_log(self.off_chip.log, logged(self.entries, self.ports.beats))

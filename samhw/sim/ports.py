@@ -1,69 +1,158 @@
-"""The ports of actors to off-chip memory, and who is served next (docs/memory.md).
+"""The ports of a machine to off-chip memory, and who is served next (docs/memory.md).
 
-A firing that asks for lines stops before the engine until nothing else can go on; then the one with the
-least (cycle, port number) is served. What a port does is in port_rule.py.
+A port is made of workers like all others (port_actors.py). What is new is that an actor may ask for a line,
+and that what it pushes may come with one: an `Access`. Requests are served in the order (cycle, port) once
+nothing else can go on: what waits for an answer comes later than the request.
 """
 
 from collections import deque
-from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from samhw.sim.network import Place
-from samhw.sim.off_chip import MemorySystem
-from samhw.sim.port_rule import CYCLE, PortPlan, committed, serve_access
-from samhw.sim.worker import MemoryAccess, Worker
+import numpy as np
 
-__all__ = ["Arbiter"]
+from samhw.graph import Graph, MemoryPort
+from samhw.graph.spec import StoredArray
+from samhw.sim.network import Actor, Read
+from samhw.sim.off_chip import MemorySystem
+from samhw.sim.port_actors import (
+    LINE_ASKED,
+    REQUESTS,
+    Put,
+    asking,
+    deliver,
+    gather,
+    look,
+    port_numbers,
+    putting,
+)
+from samhw.sim.step import Words
+from samhw.sim.worker import Access, Queue, Worker, as_words, connect
+
+__all__ = ["Arbiter", "NodePorts"]
 
 
 class Arbiter:
-    """Serves the actors of a machine in the order (cycle, port number)."""
+    """Serves the ports of a machine in the order (cycle, port)."""
 
-    def __init__(self, memory: MemorySystem):
-        self.memory = memory
-        self.accesses: list[MemoryAccess] = []
-        self.waiting: list[tuple[int, int, MemoryAccess]] = []
+    def __init__(self, system: MemorySystem):
+        self.system = system
+        self.accesses: list[Access] = []
+        self.waiting: list[tuple[int, int]] = []
+        """(cycle, number of the port) of each request that is not served."""
 
-    def attach(self, workers: Sequence[Worker]) -> None:
-        """Gives ports to the workers that have memories off chip."""
-        number = 0
-        for worker in workers:
-            if plans := self._plans(worker):
-                access = worker.access = MemoryAccess(worker, number, plans, self.memory)
-                number += len(plans)
-                self.accesses.append(access)
-                for output, read in enumerate(access.carried):
-                    for queue in worker.outputs[output]:
-                        queue.off_chip = read >= 0
-
-    def _plans(self, worker: Worker) -> list[PortPlan]:
-        """The ports that a worker is to have, in the order of its memories."""
-        actor = worker.actor
-        read = {read.store for read in actor.reads}
-        plans = []
-        for n, store in enumerate(actor.memory):
-            if store.place is Place.MEMORY and store.name in self.memory.arrays:
-                array = self.memory.arrays[store.name]
-                lines = -(-len(worker.memory[n]) // array.words)
-                for write in (False, True):
-                    if n in (actor.written if write else read):
-                        plans.append(PortPlan(n, array.first, array.places, lines, write))
-        return plans
-
-    def wait(self, access: MemoryAccess, cycle: int) -> None:
-        """An actor's next firing, which is in that cycle, waits to be served."""
-        access.words[CYCLE] = cycle
-        heappush(self.waiting, (cycle, access.number, access))
+    def note(self, access: Access, cycle: int) -> None:
+        """A firing in that cycle may have asked for a line."""
+        state = access.worker.state
+        if state[REQUESTS] > len(access.lines):
+            access.lines.append(state[LINE_ASKED])
+            access.asked.append(cycle)
+            heappush(self.waiting, (cycle, access.number))
 
     def serve(self, work: deque[Worker]) -> bool:
-        """Serves the next actor that waits, and adds it to those that can go on; gives whether one does."""
-        if not self.waiting:
-            return False
-        _, _, access = heappop(self.waiting)
-        serve_access(access.words, self.memory.words)
-        work.append(access.worker)
-        return True
+        """Serves the requests of which it is sure that none comes before them, and adds the workers that can
+        go on; gives whether there were any."""
+        while self.waiting and not work:
+            horizon = self.waiting[0][0] + self.system.lookahead
+            while self.waiting and self.waiting[0][0] < horizon:
+                _, number = heappop(self.waiting)
+                access = self.accesses[number]
+                access.serve()
+                access.resolve(work)
+        return len(work) > 0
 
-    def committed(self) -> int:
-        """The cycle in which the last line that has been written is done; 0 if none was."""
-        return max((committed(access.words) for access in self.accesses), default=0)
+
+class NodePorts:
+    """The ports of a graph's nodes, which are put into a machine as its nodes are built."""
+
+    def __init__(self, graph: Graph, system: MemorySystem):
+        self.arbiter = Arbiter(system)
+        self._system = system
+        ports = system.layout.ports_of(graph)
+        self._ports = {(port.node, port.array.memory, port.word): port for port in ports}
+        self._numbers = {port: number for number, port in enumerate(ports)}
+        self._accesses: dict[int, Access] = {}
+
+    def changed(self, node: str, actor: Actor) -> Actor:
+        """An actor of a node, with what it tells its ports, if it has some."""
+        if reads := tuple(read for read, _ in self._reads(node, actor)):
+            actor = asking(actor, reads)
+        if puts := tuple(put for put, _ in self._puts(node, actor)):
+            actor = putting(actor, puts)
+        return actor
+
+    def attach(self, worker: Worker, actor: Actor) -> tuple[list[Worker], dict[int, Worker]]:
+        """Gives its ports to a worker.
+
+        Args:
+            actor: that of the worker, before it was changed.
+
+        Returns:
+            The workers of the ports; and for each output that is read for the one that gives its tokens, on
+            its output 0.
+        """
+        workers: list[Worker] = []
+        sources: dict[int, Worker] = {}
+        for read, port in self._reads(worker.node, actor):
+            workers += self._read_port(worker, actor, read, port)
+            sources[read.output] = workers[-1]
+        for n, (_, port) in enumerate(self._puts(worker.node, actor)):
+            workers.append(self._write_port(worker, n, port))
+        return workers, sources
+
+    def finish(self) -> Arbiter:
+        """The arbiter of all ports."""
+        self.arbiter.accesses = [self._accesses[number] for number in sorted(self._accesses)]
+        return self.arbiter
+
+    def _reads(self, node: str, actor: Actor) -> list[tuple[Read, MemoryPort]]:
+        """What an actor of a node reads off chip. An output that feeds nothing reads nothing."""
+        found = [(read, (node, actor.memory[read.store].name, read.offset)) for read in actor.reads]
+        return [(read, self._ports[key]) for read, key in found if key in self._ports]
+
+    def _puts(self, node: str, actor: Actor) -> list[tuple[Put, MemoryPort]]:
+        """What it writes there."""
+        ports = {store: self._ports.get((node, kept.name, 0)) for store, kept in enumerate(actor.memory)}
+        puts = []
+        for store, register in actor.written.items():
+            port = ports[store]
+            if port is not None:
+                anywhere = actor.placed.get(store, -1)
+                register = register if anywhere < 0 else -1
+                puts.append((Put(register, port.array.words, anywhere), port))
+        return puts
+
+    def _read_port(self, worker: Worker, actor: Actor, read: Read, port: MemoryPort) -> list[Worker]:
+        ports, words = self._system.ports, actor.widths.get(actor.outputs[read.output], 1)
+        numbers = _numbers(port, self._system)
+        name = port.name.removeprefix(f"{worker.node}.")
+        looks = Worker(worker.node, look(f"{name}.look", words), (numbers,), worker.lane)
+        delivers = Worker(worker.node, deliver(f"{name}.deliver", words), (numbers,), worker.lane)
+        before = f"{worker.node}/{name}"
+        connect(Queue(f"{before}.ask", 1, 2), (worker, read.output), (looks, 0))
+        wait = Queue(f"{before}.wait", 1, ports.queue)
+        connect(wait, (looks, 0), (delivers, 0))
+        connect(Queue(f"{before}.free", 1, ports.lines), (delivers, 1), (looks, 1))
+        self._give_access(looks, port, wait)
+        return [looks, delivers]
+
+    def _write_port(self, worker: Worker, n: int, port: MemoryPort) -> Worker:
+        name = port.name.removeprefix(f"{worker.node}.")
+        numbers = _numbers(port, self._system)
+        gathers = Worker(worker.node, gather(f"{name}.gather"), (numbers,), worker.lane)
+        before = f"{worker.node}/{name}"
+        connect(Queue(f"{before}.put", 1, 2), (worker, n), (gathers, 0))
+        back = Queue(f"{before}.back", 1, self._system.ports.lines)
+        connect(back, (gathers, 0), (gathers, 1))
+        self._give_access(gathers, port, back)
+        return gathers
+
+    def _give_access(self, worker: Worker, port: MemoryPort, queue: Queue) -> None:
+        number = self._numbers[port]
+        queue.off_chip = True
+        worker.access = self._accesses[number] = Access(worker, port, number, queue, self._system)
+
+
+def _numbers(port: MemoryPort, system: MemorySystem) -> Words:
+    # A level's positions begin with a 0, which its writer does not count.
+    zero = port.write and port.param == StoredArray.POS
+    return as_words(np.array(port_numbers(port.array, system.ports, zero), np.int64))

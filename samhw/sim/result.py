@@ -44,7 +44,7 @@ class Passage(NamedTuple):
 @dataclass(frozen=True)
 class ActorStats:
     """How an actor spent the run. Between two firings it waits first for heads, then for slots, then for the
-    spacing, then for places in its memory ports, then for its stall pattern; the cycles of the first two
+    spacing, then for its stall pattern; the cycles of the first two
     count for the channel that came last."""
 
     firings: int
@@ -61,13 +61,11 @@ class ActorStats:
     late: Mapping[str, int] = field(default_factory=dict)
     """Cycles waited for a token's data from off-chip memory, after the latency of its channel, by the name of
     the channel; `starved` leaves them out."""
-    held: int = 0
-    """Cycles waited for a place in its own ports to off-chip memory."""
 
     @property
     def memory(self) -> int:
         """All cycles waited for off-chip memory."""
-        return self.held + sum(self.late.values())
+        return sum(self.late.values())
 
 
 @dataclass(frozen=True)
@@ -162,7 +160,6 @@ def node_stats(machine: Machine) -> dict[str, NodeStats]:
             spaced=worker.spaced,
             stalled=worker.stalled,
             late={queue.name: queue.late for queue in worker.inputs.values() if queue.off_chip},
-            held=worker.held,
         )
     return {node: NodeStats(stats) for node, stats in actors.items()}
 
@@ -217,7 +214,6 @@ def _joined_actor(stats: Sequence[ActorStats], starts: Sequence[int]) -> ActorSt
         spaced=sum(s.spaced for s in stats),
         stalled=sum(s.stalled for s in stats),
         late=_sums(s.late for s in stats),
-        held=sum(s.held for s in stats),
     )
 
 

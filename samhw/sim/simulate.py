@@ -18,7 +18,7 @@ from samhw.sim.fault import raise_failure
 from samhw.sim.machine import Machine, build_graph
 from samhw.sim.memory_stats import memory_stats
 from samhw.sim.off_chip import MemorySystem
-from samhw.sim.ports import Arbiter
+from samhw.sim.oracle import latest_answer
 from samhw.sim.result import Passage, Result, channel_stats, node_stats
 from samhw.sim.stores import make_stores
 from samhw.sim.worker import Stalls, Tap
@@ -110,9 +110,11 @@ def simulate(
     """
     validate(graph)
     stores, outputs = make_stores(graph, memories, extents, steps or {}, kept or {})
-    machine = build_graph(graph, arch, stores)
+    system = None
     if memory is not None:
-        _attach(graph, arch, machine, memory)
+        system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
+        system.begin()
+    machine = build_graph(graph, arch, stores, system)
     for name, pattern in (stalls or {}).items():
         _stall(graph, machine, name, pattern)
     passages = _tap(graph, machine, trace, window, check)
@@ -129,6 +131,8 @@ def simulate(
                 raise _Stop
         except _Stop:
             raise InterruptedRunError(result(max(worker.last for worker in machine.workers))) from None
+    if system is not None:
+        system.check()
     raise_failure(graph, machine)
     ended = result(_end(graph, machine), uncompiled)
     machine.dissolve()
@@ -138,10 +142,12 @@ def simulate(
 def _end(graph: Graph, machine: Machine) -> int:
     """The cycle in which the last writer has committed, and with it the off-chip memory."""
     writers = {node.name for node in graph.writers()}
-    end = max(worker.last for worker in machine.workers if worker.node in writers)
+    # What a gather does is over in the next cycle.
+    over = (worker.last + (worker.access is not None) for worker in machine.workers if worker.node in writers)
+    end = max(over)
     if machine.arbiter is not None:
-        end = max(end, machine.arbiter.committed())
-        machine.arbiter.memory.end(end)
+        end = max(end, latest_answer(machine.arbiter.system.oracle))
+        machine.arbiter.system.end(end)
     return end
 
 
@@ -162,16 +168,6 @@ def _result(
         memory=None if machine.arbiter is None else memory_stats(machine.arbiter, cycles),
         uncompiled=uncompiled,
     )
-
-
-def _attach(graph: Graph, arch: Arch, machine: Machine, memory: OffChip | MemorySystem) -> None:
-    """Gives a machine a memory off chip; raises `InputError` for tensors that cannot lie there."""
-    system = memory if isinstance(memory, MemorySystem) else MemorySystem(Design.of(graph), arch, memory)
-    if blocks := [stored.tensor for stored in graph.memories if stored.block]:
-        raise InputError(f"'{blocks[0]}' lies in blocks, which are on chip alone; leave out --memory.")
-    system.begin()
-    machine.arbiter = Arbiter(system)
-    machine.arbiter.attach(machine.workers)
 
 
 def _between(

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from samhw.errors import InputError
 from samhw.graph import Graph, Memory, MemoryRole
 from samhw.limits import WORD, check_memory
-from samhw.sim.machine import Stores, as_words
+from samhw.sim.machine import Stores
 from samhw.sim.network import Place
+from samhw.sim.worker import as_words
 
 __all__ = ["make_stores", "zeros"]
 

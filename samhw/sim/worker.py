@@ -3,24 +3,34 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from samhw.graph import Kind, Token
+import numpy as np
+from numpy.typing import NDArray
+
+from samhw.graph import Kind, MemoryPort, Token
 from samhw.sim.network import Actor
 from samhw.sim.off_chip import MemorySystem
-from samhw.sim.port_rule import (
-    DATA,
-    PLACE,
-    USE,
-    USE_SIZE,
-    PortPlan,
-    access_words,
-    look,
-    port_starts,
-    want_rule,
-)
-from samhw.sim.step import NONE, PUSHES, VAL, Firing, Words
+from samhw.sim.oracle import ORIGIN, answer_request, entry_size, first_answer, note_entry
+from samhw.sim.step import NONE, VAL, Firing, Words
 
-__all__ = ["WORD_BITS", "Earliest", "Gate", "MemoryAccess", "Plan", "Queue", "Stalls", "Tap", "Worker"]
+__all__ = [
+    "WORD_BITS",
+    "Access",
+    "Earliest",
+    "End",
+    "Gate",
+    "Plan",
+    "Queue",
+    "Stalls",
+    "Tap",
+    "Worker",
+    "as_words",
+    "connect",
+]
+
+End = tuple["Worker", int]
+"""A numbered port of a worker."""
 
 Plan = tuple[tuple[int, ...], tuple[tuple[int, "Queue"], ...], tuple[tuple[int, "Queue"], ...]]
 """A firing, unpacked: the inputs it needs, and (port, queue) of each it takes from and pushes to."""
@@ -71,6 +81,7 @@ class Queue:
     __slots__ = (
         "bits",
         "blocked",
+        "carried",
         "consumer",
         "depth",
         "dwell",
@@ -137,6 +148,8 @@ class Queue:
         """Cycles that the consumer waited for a token."""
         self.off_chip = False
         """Tokens may come later than the latency says, with data from off-chip memory."""
+        self.carried: deque[tuple[int, int | list[int], int]] = deque()
+        """(kind, payload, cycle of the push) of those that come nobody knows when, after `tokens`."""
         self.late = 0
         """Cycles that the consumer waited for such a token after its latency, which `starved` leaves out."""
         self.blocked = 0
@@ -185,7 +198,6 @@ class Worker:
         "fault",
         "firings",
         "gate",
-        "held",
         "inputs",
         "kind",
         "lane",
@@ -241,10 +253,8 @@ class Worker:
         self.gate: Gate | None = None
         self.stalled = 0
         """Cycles that the gate held back firings."""
-        self.access: MemoryAccess | None = None
-        """Its ports to off-chip memory."""
-        self.held = 0
-        """Cycles that firings waited for places in those."""
+        self.access: Access | None = None
+        """What it asks of off-chip memory."""
 
     def heads(self) -> Iterator[tuple[str, Token]]:
         """The tokens that wait at its inputs, each with the name of its input."""
@@ -270,47 +280,77 @@ class Worker:
         return next(word for word, plan in self.plans.items() if plan is self.pending)
 
 
-class MemoryAccess:
-    """An actor's access to off-chip memory: its ports, and what its next firing asks for.
+class Access:
+    """What a look or a gather asks of the memory.
 
     Attributes:
-        number: of its first port; ports are numbered in the order of the machine.
-        words: its record (port_rule.py), which has all that changes in a run.
-        ports: where each of its ports begins in there, by name, '<node>/<actor>:<memory>'.
-        want: notes what its next firing reads and writes.
-        carried: for each output the read whose data its tokens carry, by number, or -1.
-        arrival: for each output the first cycle in which the line is there that the next token is read from.
+        number: of its port, in the order in which those that ask in one cycle are served.
+        queue: its channel whose tokens come with what it asks for.
+        lines, asked: what it has asked for, and in which cycles.
+        answered: of each answer one less than the cycle from which it serves.
+        waited: cycles from requests to their last answers, summed.
     """
 
-    def __init__(self, worker: Worker, number: int, plans: Sequence[PortPlan], memory: MemorySystem):
-        actor = worker.actor
+    def __init__(self, worker: Worker, port: MemoryPort, number: int, queue: Queue, system: MemorySystem):
         self.worker = worker
+        self.port = port
         self.number = number
-        read, written = ({plan.store for plan in plans if plan.write is write} for write in (False, True))
-        # An output that feeds nothing reads nothing.
-        reads = [r for r in actor.reads if r.store in read and worker.outputs[r.output]]
-        registers = {store: register for store, register in actor.written.items() if store in written}
-        self.words = access_words(plans, [*(r.store for r in reads), *registers], len(reads), memory.dram)
-        names = [f"{worker.node}/{actor.name}:{actor.memory[plan.store].name}" for plan in plans]
-        self.ports = dict(zip(names, port_starts(self.words), strict=True))
-        self.want = want_rule(reads, list(registers.values()))
-        self.carried = [-1] * len(worker.outputs)
-        for n, one in enumerate(reads):
-            self.carried[one.output] = n
-        self.arrival = [0] * len(worker.outputs)
+        self.queue = queue
+        self.system = system
+        self.lines: list[int] = []
+        self.asked: list[int] = []
+        self.answered: list[int] = []
+        self.waited = 0
 
     @property
-    def place(self) -> int:
-        """First cycle in which its ports have places for the lines that the next firing asks for."""
-        return self.words[PLACE]
+    def served(self) -> int:
+        """How many requests are served."""
+        return len(self.answered) // self.system.ports.beats
 
-    def look(self, plan: Plan) -> bool:
-        """Whether the firing may happen: it asks for nothing, or has been served. If so it happens now."""
-        worker = self.worker
-        pushes = sum({1 << PUSHES + output for output, _ in plan[2]})
-        out_kind, out_data = worker.out_kind, worker.out_data
-        self.want(pushes, worker.kind, worker.data, worker.state, out_kind, out_data, self.words)
-        if not look(self.words):
-            return False
-        self.arrival = [0 if n < 0 else self.words[USE + USE_SIZE * n + DATA] for n in self.carried]
-        return True
+    def serve(self) -> None:
+        """Serves its first request that is not, and gives on what has come."""
+        system, port, number = self.system, self.port, self.served
+        oracle, beats, cycle = system.oracle, system.ports.beats, self.asked[number]
+        address = port.array.base + self.lines[number] * system.ports.line
+        master, write = port.array.master, int(port.write)
+        answer_request(oracle, system.dram, system.recorded, master, cycle, address, write)
+        first, shift = first_answer(oracle), system.ports.answer - 1 - oracle[ORIGIN]
+        answers = [answer + shift for answer in oracle[first : first + beats]]
+        self.answered += answers
+        self.waited += answers[0 if write else -1] + 1 - cycle
+        if system.entries is not None:
+            place = len(system.entries)
+            system.entries += [0] * entry_size(beats)
+            note_entry(oracle, system.entries, place, master, address, write)
+
+    def resolve(self, work: deque[Worker]) -> None:
+        """Puts the tokens into the channel of which it is known when they come; wakes who waits for one."""
+        queue = self.queue
+        while queue.carried:
+            kind, payload, pushed = queue.carried[0]
+            beat = payload[-1] if isinstance(payload, list) else payload
+            if beat > len(self.answered):
+                return
+            queue.carried.popleft()
+            known = max(pushed, self.answered[beat - 1]) if beat else pushed
+            queue.append(kind, payload, known + queue.latency, pushed)
+            if queue.wanted:
+                queue.wanted = False
+                work.append(queue.consumer)
+
+
+def as_words(array: NDArray[np.int64]) -> Words:
+    """The same memory, with faster access to single words than NumPy gives."""
+    return cast(Words, memoryview(array))  # type: ignore[arg-type]
+
+
+def connect(queue: Queue, source: End, sink: End) -> None:
+    """Connects a queue to an output and an input that has none yet."""
+    queue.producer, output = source
+    queue.consumer, queue.port = sink
+    queue.source = slice(*queue.producer.out_more[output : output + 2])
+    queue.more = slice(*queue.consumer.more[queue.port : queue.port + 2])
+    queue.words = 1 + queue.source.stop - queue.source.start
+    queue.wide = queue.words > 1
+    queue.producer.outputs[output].append(queue)
+    queue.consumer.inputs[queue.port] = queue

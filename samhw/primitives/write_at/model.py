@@ -39,4 +39,5 @@ def _step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Word
 def expand(node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
     """Writes each value at the place that its reference names."""
     vals = (Store(Place.MEMORY, node.params["vals"]),)
-    return ActorNetwork((Actor("write", _step, ("ref", "val"), (), (0, 0), vals, {0: _WORDS}),))
+    writer = Actor("write", _step, ("ref", "val"), (), (0, 0), vals, {0: _WORDS}, placed={0: 0})
+    return ActorNetwork((writer,))

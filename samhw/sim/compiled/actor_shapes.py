@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from samhw.sim.machine_code import UNKNOWN, words_at
-from samhw.sim.port_rule import DATA, USE, USE_SIZE
 from samhw.sim.worker import Earliest, Stalls, Worker
 
 __all__ = [
@@ -102,10 +101,9 @@ class FinderShape(NamedTuple):
     key: int
     """Place in the state of the key of the actor's spacing, or `NO_KEY`."""
     accesses: bool
-    """It accesses off-chip memory."""
-    brings: tuple[tuple[int, int], ...]
-    """The channels whose tokens carry data from there: number among those that the actor pushes to, and place
-    of what brings them in the rule of its access."""
+    """It asks for lines of off-chip memory."""
+    beat: int
+    """Then, where among the words that it pushes the beat is that its token comes with."""
     taken: tuple[tuple[int, int], ...]
     """For each input where the further words of a block lie in what the step function sees, and how many they
     are; 0 for a payload of one word."""
@@ -135,7 +133,7 @@ class TimerShape(NamedTuple):
     late: int
     """The set of its inputs whose tokens may come with data from off-chip memory."""
     accesses: bool
-    """It accesses that memory itself."""
+    """It asks for lines of that memory itself."""
     single: bool
     """Firings are never timed at once."""
     together: bool
@@ -150,20 +148,18 @@ class Wiring(NamedTuple):
     circles: tuple[tuple[int, int], ...]
     gate: GateKind
     late: int
-    brings: tuple[tuple[int, int], ...] | None
-    """None if the worker accesses no memory off chip."""
+    accesses: bool
 
 
 def wiring_of(worker: Worker) -> Wiring:
     """The wiring of a worker."""
     late = sum(queue.off_chip << i for i, queue in worker.inputs.items())
-    return Wiring(ports_of(worker), _circles_of(worker), GateKind.of(worker), late, _brings_of(worker))
+    return Wiring(ports_of(worker), _circles_of(worker), GateKind.of(worker), late, worker.access is not None)
 
 
 def finder_shape(worker: Worker) -> FinderShape:
     """The shape of the code that finds a worker's firings."""
     wiring, inputs, key = wiring_of(worker), len(worker.inputs), key_of(worker)
-    accesses = wiring.brings is not None
     return FinderShape(
         inputs=inputs,
         ports=wiring.ports,
@@ -176,31 +172,30 @@ def finder_shape(worker: Worker) -> FinderShape:
         and inputs + len(wiring.ports) <= MOST_JOINED
         and not worker.actor.widths,
         key=NO_KEY if key is None else key,
-        accesses=accesses,
-        brings=wiring.brings or (),
+        accesses=wiring.accesses,
+        beat=_last_word(worker) if wiring.accesses else 0,
         taken=_further(worker.more),
         given=_further(worker.out_more),
         data=worker.more[-1],
         out_data=worker.out_more[-1],
         long=worker.actor.operations >= LONG,
-        simple=not accesses and not wiring.circles,
+        simple=not wiring.accesses and not wiring.circles,
     )
 
 
 def timer_shape(worker: Worker) -> TimerShape:
     """The shape of the code that finds the cycles of a worker's firings."""
     wiring = wiring_of(worker)
-    accesses = wiring.brings is not None
-    single = bool(wiring.circles) or wiring.gate is not GateKind.NOTHING or accesses
+    single = bool(wiring.circles) or wiring.gate is not GateKind.NOTHING
     return TimerShape(
         inputs=len(worker.inputs),
         ports=wiring.ports,
         spaced=key_of(worker) is not None,
         gate=wiring.gate,
         late=wiring.late,
-        accesses=accesses,
+        accesses=wiring.accesses,
         single=single,
-        together=not single and not wiring.late,
+        together=not single and not wiring.late and not wiring.accesses,
     )
 
 
@@ -227,10 +222,7 @@ def _circles_of(worker: Worker) -> tuple[tuple[int, int], ...]:
     return tuple((i, pushed_to.index(q)) for i, q in worker.inputs.items() if q.producer is worker)
 
 
-def _brings_of(worker: Worker) -> tuple[tuple[int, int], ...] | None:
-    """`FinderShape.brings` of a worker, if it has an access."""
-    access = worker.access
-    if access is None:
-        return None
-    reads = enumerate(access.carried[output] for output in ports_of(worker))
-    return tuple((q, USE + USE_SIZE * read + DATA) for q, read in reads if read >= 0)
+def _last_word(worker: Worker) -> int:
+    """Where the last word of the first output of a worker lies in what it pushes."""
+    first, end = worker.out_more[:2]
+    return end - 1 if end > first else 0

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.sim.compiled.phases import SLACK
-from samhw.sim.compiled.records import ChannelRecord
+from samhw.sim.compiled.records import NEVER, ChannelRecord
 from samhw.sim.compiled.spare import Borrowed
 from samhw.sim.compiled.tokens import kind_of, packed, unpacked
 from samhw.sim.machine_code import Table
@@ -45,7 +45,8 @@ class Channels:
         self.queues = queues
         self.table = Table(ChannelRecord, len(queues))
         self._phase, self._ahead = phase, ahead
-        there = np.array([len(queue.tokens) for queue in queues], np.int64)
+        come = np.array([len(queue.tokens) for queue in queues], np.int64)
+        there = come + [len(queue.carried) for queue in queues]
         taken = np.array([len(queue.free) for queue in queues], np.int64)
         popped = np.array([queue.popped for queue in queues], np.int64)
         depth = np.array([queue.depth for queue in queues], np.int64)
@@ -64,7 +65,7 @@ class Channels:
         self.table.put(
             **_addresses(self._rows.ctypes.data + 8 * self._begin, base, size, late, further),
             more_words=further,
-            resolved=popped + there,
+            resolved=popped + come,
             base=base,
             size=size,
             guard=base,
@@ -101,6 +102,12 @@ class Channels:
             rows[READY, at] = ready
             if queue.off_chip:
                 rows[COME, at] = pushed + queue.latency
+        for at, (kind, payload, pushed) in enumerate(queue.carried, 1 + taken + len(queue.tokens)):
+            first, *more = payload if isinstance(payload, list) else [payload]
+            rows[TOKENS, at] = packed(kind, first)
+            blocks[at] = more
+            rows[READY, at], rows[COME, at] = NEVER, pushed + queue.latency
+            rows[BROUGHT, at] = more[-1] if more else first
 
     def places(self) -> dict[Queue, int]:
         """The address of each queue's record."""
@@ -174,6 +181,7 @@ class Channels:
             queue.popped, queue.high, queue.dwell, queue.starved, queue.late, queue.blocked = words
             queue.kinds = counts
             queue.tokens.clear()
+            queue.carried.clear()
             queue.free.clear()
             queue.spare = queue.depth
             queue.consumer.kind[queue.port] = NONE

@@ -19,12 +19,11 @@ from samhw.sim import machine_code
 from samhw.sim.compiled.actor_shapes import finder_shape, timer_shape, wiring_of
 from samhw.sim.compiled.find import finder
 from samhw.sim.compiled.many_firings import time_many
-from samhw.sim.compiled.off_chip import make_line_room, note_lines, serve_lines
+from samhw.sim.compiled.off_chip import make_line_room, serve_lines
 from samhw.sim.compiled.phases import run_phases
 from samhw.sim.compiled.timing import timer
 from samhw.sim.machine_code import Untranslatable, function_key, real_of, word_of
 from samhw.sim.network import Actor
-from samhw.sim.step import Words
 from samhw.sim.worker import Worker
 
 __all__ = [
@@ -90,7 +89,7 @@ STAND_INS = {_f32.scalar("add"): f32_add, _f32.scalar("sub"): f32_sub, _f32.scal
 
 Function = Callable[[int, int], int]
 
-LINES: tuple[Function, ...] = note_lines, serve_lines, make_line_room
+LINES: tuple[Function, ...] = serve_lines, make_line_room
 """What runs with off-chip memory need."""
 
 _functions: dict[object, Function] = {}
@@ -106,7 +105,7 @@ def codes_of(workers: Sequence[Worker]) -> list[tuple[int, int]]:
     Raises:
         Untranslatable: if there can be none.
     """
-    wirings = [(wiring_of(worker), function_key(want_of(worker))) for worker in workers]
+    wirings = [wiring_of(worker) for worker in workers]
     new = {}
     for worker, wiring in zip(workers, wirings, strict=True):
         if wiring not in _codes.setdefault(worker.actor, {}):
@@ -130,23 +129,9 @@ def codes_of(workers: Sequence[Worker]) -> list[tuple[int, int]]:
 
 def finder_of(worker: Worker) -> Function:
     """What finds a worker's firings."""
-    step, want, shape = worker.actor.step, want_of(worker), finder_shape(worker)
+    step, shape = worker.actor.step, finder_shape(worker)
     assert isinstance(step, FunctionType)
-    made_from = "find", function_key(step), function_key(want), shape
-    return function_of(made_from, partial(finder, step, want, shape))
-
-
-def want_of(worker: Worker) -> FunctionType:
-    """What notes the words that a worker reads from off-chip memory and writes to it."""
-    want = worker.access.want if worker.access else no_want
-    assert isinstance(want, FunctionType)
-    return want
-
-
-def no_want(
-    word: int, kind: Words, data: Words, state: Words, out_kind: Words, out_data: Words, access: Words
-) -> None:
-    """The `Want` of an actor that has no access to off-chip memory."""
+    return function_of(("find", function_key(step), shape), partial(finder, step, shape))
 
 
 def timer_of(worker: Worker) -> Function:
@@ -165,10 +150,10 @@ def many_address() -> int:
     return address_of(time_many, "many firings")
 
 
-def lines_addresses() -> tuple[int, int, int]:
-    """The addresses of the code of `note_lines`, `serve_lines` and `make_line_room`."""
-    note, serve, room = (address_of(function, "off-chip memory") for function in LINES)
-    return note, serve, room
+def lines_addresses() -> tuple[int, int]:
+    """The addresses of the code of `serve_lines` and `make_line_room`."""
+    serve, room = (address_of(function, "off-chip memory") for function in LINES)
+    return serve, room
 
 
 def function_of(made_from: object, make: Callable[[], Function]) -> Function:

@@ -7,37 +7,33 @@ from collections.abc import Callable
 
 from samhw.sim.compiled.actor_shapes import FinderShape
 from samhw.sim.compiled.finding import Finding, begin_finding, behead, do_firing, end_finding
-from samhw.sim.compiled.off_chip.records import AccessRecord
-from samhw.sim.compiled.records import ActorRecord, ChannelRecord, output_channel, stores_of
+from samhw.sim.compiled.off_chip.asking import note_request
+from samhw.sim.compiled.records import ActorRecord, ChannelRecord, stores_of
 from samhw.sim.engine import FIRES
-from samhw.sim.machine_code import UNKNOWN, apart, call, words_at
-from samhw.sim.port_rule import Want
+from samhw.sim.machine_code import apart, words_at
 from samhw.sim.step import NONE, PUSHES, Step
 
 __all__ = ["finder"]
 
 
-def finder(step: Step, want: Want, shape: FinderShape) -> Callable[[int, int], int]:
+def finder(step: Step, shape: FinderShape) -> Callable[[int, int], int]:
     """The function (address of the actor, 0) -> number of firings that it found.
 
     It goes on until a token or room in a channel is lacking, or nothing is left to do in this phase.
-
-    Args:
-        want: notes what a firing reads from off-chip memory and writes to it, if the actor has access.
     """
     stored = stores_of(shape.stores)
 
     def find(address: int, unused: int) -> int:
         finding = begin_finding(shape, stored, address)
         first = finding.trail.number
-        find_next(shape, step, want, finding)
+        find_next(shape, step, finding)
         end_finding(shape, finding)
         return finding.trail.number - first
 
     return apart(find) if shape.long else find
 
 
-def find_next(shape: FinderShape, step: Step, want: Want, finding: Finding) -> None:
+def find_next(shape: FinderShape, step: Step, finding: Finding) -> None:
     """Finds an actor's next firings, and notes what it then waits for."""
     actor, trail = finding.actor, finding.trail
     last = trail.number + actor.left
@@ -61,7 +57,8 @@ def find_next(shape: FinderShape, step: Step, want: Want, finding: Finding) -> N
         if is_full(shape, finding, word):
             break
         if shape.accesses:
-            ask_for_lines(shape, want, finding, word)
+            token, beat = finding.tails[0].next, finding.arguments.out_data[shape.beat]
+            note_request(actor.access, token, beat, finding.arguments.state)
         do_firing(shape, finding, word, 0)
         word = 0
     actor.word = word
@@ -130,17 +127,3 @@ def is_full(shape: FinderShape, finding: Finding, word: int) -> int:
             actor.patience = max(1, ChannelRecord.at(where).room >> 1)
             full = 1
     return full
-
-
-def ask_for_lines(shape: FinderShape, want: Want, finding: Finding, word: int) -> None:
-    """Notes the lines that a firing asks for, and which ones its tokens wait for."""
-    actor, arguments = finding.actor, finding.arguments
-    access = AccessRecord.at(actor.access)
-    rule = words_at(access.rule, UNKNOWN)
-    want(word, arguments.kind, arguments.data, arguments.state, arguments.out_kind, arguments.out_data, rule)
-    call(access.note, actor.access, finding.trail.number)
-    for b in range(len(shape.brings)):
-        q, place = shape.brings[b]
-        if word >> PUSHES + shape.ports[q] & 1:
-            channel = output_channel(actor, q)
-            words_at(channel.brought + finding.tails[q].next - channel.tokens, 1)[0] = rule[place]

@@ -154,8 +154,7 @@ class Image:
         )
         self._lines: LinesImage | None = None
         if arbiter is not None and arbiter.accesses:
-            places = dict(zip(workers, self._actors.table.addresses.tolist(), strict=True))
-            self._lines = LinesImage(arbiter, places, self._actors.history, PHASE)
+            self._lines = LinesImage(arbiter, self._channels.places(), PHASE)
             for worker, access in self._lines.addresses().items():
                 self._actors.table["access"][position[worker]] = access
         self._scratch = np.empty(SCRATCH, np.int64)
@@ -231,7 +230,9 @@ class Image:
         """Doubles the rows of a partition in which there is no room for another phase."""
         self._channels.lengthen(partition.channels)
         if self._lines:
-            self._lines.lengthen(PHASE)
+            number = int(self._graphs["journal_number"][0])
+            for name, word in self._lines.lengthen(PHASE, number).items():
+                self._graphs[name][0] = word
 
     def widen(self) -> bool:
         """Doubles the room of channels that are full, but not to their depths; gives if there are any."""
@@ -253,4 +254,4 @@ class Image:
         self._channels.store()
         self._actors.store(self._limit)
         if self._lines:
-            self._lines.store()
+            self._lines.store(int(self._graphs["journal_number"][0]))

@@ -4,12 +4,12 @@ There are no branches that depend on the firing, but for whether it pushes anyth
 joined, one firing tells nothing about the next.
 """
 
-from samhw.sim.compiled.points import Timing
-from samhw.sim.compiled.records import NEVER
+from samhw.sim.compiled.points import TimedInput, Timing
+from samhw.sim.compiled.records import NEVER, ActorRecord, input_channel
 from samhw.sim.machine_code import UNKNOWN, Record, words_at
 from samhw.sim.step import PUSHES, TAKES
 
-__all__ = ["Wait", "fire", "wait_for_key", "wait_for_slots", "wait_for_tokens"]
+__all__ = ["Wait", "count_late", "fire", "wait_for_key", "wait_for_slots", "wait_for_tokens"]
 
 
 class Wait(Record):
@@ -27,8 +27,6 @@ class Wait(Record):
     """The channel whose slot came last."""
     apart: int
     """The last update with the same key is done."""
-    placed: int
-    """There are places for its requests to off-chip memory."""
 
 
 def wait_for_tokens(word: int, timing: Timing, wait: Wait) -> None:
@@ -76,7 +74,7 @@ def fire(word: int, ports: tuple[int, ...], t: int, timing: Timing, wait: Wait) 
             # Of several slots that are free in one cycle, the first one is what was waited for.
             now.slip = max(now.slip, t - wait.room + (1 if len(outs) > 1 else 0))
         now.spaced += wait.apart - wait.room
-        now.stalled += t - wait.placed
+        now.stalled += t - wait.apart
     for i in range(len(ins)):
         taken = word >> TAKES + i & 1
         freed = words_at(ins[i].freed + 8 * ins[i].popped, 1)
@@ -93,3 +91,19 @@ def fire(word: int, ports: tuple[int, ...], t: int, timing: Timing, wait: Wait) 
             outs[q].pushed += pushed
     now.number += 1
     now.cycle = t
+
+
+def count_late(me: ActorRecord, late: int, ins: tuple[TimedInput, ...], wait: Wait) -> None:
+    """Of the wait for a token, counts what off-chip memory takes beyond the latency of the channel apart.
+
+    Args:
+        late: the set of inputs whose tokens may come with data from there.
+    """
+    if wait.there > wait.soonest:
+        for i in range(len(ins)):
+            if late >> i & 1 and wait.late == i:
+                channel = input_channel(me, i)
+                come = words_at(channel.come, UNKNOWN)[ins[i].popped]
+                waited = max(0, wait.there - max(wait.soonest, come))
+                channel.late += waited
+                ins[i].starved -= waited

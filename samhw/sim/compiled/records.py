@@ -141,7 +141,7 @@ class ChannelRecord(Record):
     """Row of the first cycles in which they are available but for data from off-chip memory, which may come
     later; `ready` itself, if they carry none."""
     brought: int
-    """Row of one more than the request that brings a token's data, or of 0, if they carry some."""
+    """Row of one more than the beat that a token's data come with, or of 0, if they carry some."""
     resolved: int
     """This many tokens are known when to be available with their data."""
     base: int
@@ -238,13 +238,21 @@ class GraphRecord(Record):
     """Address of the code that serves lines of off-chip memory, or 0."""
     line_room: int
     """Address of the code that makes room for requests."""
-    memory: int
-    """Address of the memory's words (`samhw.sim.dram`)."""
+    oracle: int
+    """Address of the memory's words (`samhw.sim.oracle`), of those of its DRAM, and of its log."""
+    dram: int
+    recorded: int
     line_cycles: int
-    """The fewest cycles from a request to its data."""
+    """The fewest cycles from a request to what comes of it."""
+    stored: int
+    """The lines that a port has storage for."""
     accesses: int
     """Address of the addresses of accesses to it, in the order of ports."""
     access_count: int
+    journal: int
+    """Address of the log that is written, or 0; how many entries it has, and has room for."""
+    journal_number: int
+    journal_room: int
 
 
 def array_of(store: object) -> NDArray[np.int64]:

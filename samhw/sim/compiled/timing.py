@@ -10,10 +10,15 @@ from collections.abc import Callable
 
 from samhw.sim.compiled.actor_shapes import TimerShape, passes_gate
 from samhw.sim.compiled.many_firings import CALM, ENDED, FEW, MANY, fire_at_once, in_a_row
-from samhw.sim.compiled.off_chip.records import AccessRecord
-from samhw.sim.compiled.off_chip.serving import bring_data
-from samhw.sim.compiled.off_chip.waiting import count_late, note_asked, wait_for_places
-from samhw.sim.compiled.one_firing import Wait, fire, wait_for_key, wait_for_slots, wait_for_tokens
+from samhw.sim.compiled.off_chip.asking import bring_data
+from samhw.sim.compiled.one_firing import (
+    Wait,
+    count_late,
+    fire,
+    wait_for_key,
+    wait_for_slots,
+    wait_for_tokens,
+)
 from samhw.sim.compiled.points import (
     NUMBER,
     SPAN,
@@ -82,7 +87,7 @@ def time_actor(shape: TimerShape, address: int, graph_address: int) -> int:
     put_down(timing)
     end_turn(address, graph_address)
     if shape.accesses:
-        bring_data(AccessRecord.at(me.access))
+        bring_data(me.access)
     return now.number - first
 
 
@@ -158,8 +163,6 @@ def time_one(shape: TimerShape, timing: Timing, word: int, limit: int, wait: Wai
         words_at(me.cycles, UNKNOWN)[now.number] = t
     if shape.late:
         count_late(me, shape.late, ins, wait)
-    if shape.accesses:
-        note_asked(me, now.number, t, wait)
     fire(word, shape.ports, t, timing, wait)
     return 1
 
@@ -173,9 +176,6 @@ def next_cycle(shape: TimerShape, timing: Timing, word: int, wait: Wait) -> int:
     wait.apart = wait.room
     if shape.spaced:
         wait_for_key(timing, wait)
-    wait.placed = wait.apart
-    if shape.accesses:
-        wait_for_places(me, now.number, wait)
-    if shape.gate and wait.placed < NEVER:
-        return passes_gate(shape.gate, me.gate, me.gate_words, wait.placed, now.number)
-    return wait.placed
+    if shape.gate and wait.apart < NEVER:
+        return passes_gate(shape.gate, me.gate, me.gate_words, wait.apart, now.number)
+    return wait.apart

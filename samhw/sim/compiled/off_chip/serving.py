@@ -1,22 +1,22 @@
 """Who is served next, once no firing can be timed, and what the data that come let others do.
 
-What nobody could time yet waits for a line in the end: for its data, or for its place. It therefore comes as
-many cycles after the first request as a line takes at least; and so all requests that are made before that
-are known, and can be served at once.
+What nobody could time yet waits for an answer in the end. It therefore comes as many cycles after the first
+request as an answer takes at least; and so all requests that are made before that are known, and can be
+served at once.
 """
 
-from samhw.sim.compiled.off_chip.records import AccessRecord, PortRecord
-from samhw.sim.compiled.off_chip.waiting import next_asked
+from samhw.sim.compiled.off_chip.asking import bring_data
+from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.compiled.points import known_firings
-from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord, output_channel
-from samhw.sim.dram import request
+from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord
 from samhw.sim.machine_code import UNKNOWN, words_at
+from samhw.sim.oracle import BEATS, ORIGIN, USE, answer_request, entry_size, first_answer, note_entry
 
-__all__ = ["bring_data", "serve_lines"]
+__all__ = ["serve_lines"]
 
 
 def serve_lines(graph_address: int, unused: int) -> int:
-    """Serves the firings that ask first, if it is certain who they are; gives how many it served.
+    """Serves the first requests, if it is certain which they are; gives how many it served.
 
     It is not while an actor could do more in another phase.
     """
@@ -27,73 +27,51 @@ def serve_lines(graph_address: int, unused: int) -> int:
         grown = words_at(actor.watch, 1)[0] - actor.seen
         if known_firings(actor) == actor.found and (actor.left == 0 or grown > 0):
             return 0
+    accesses = words_at(graph.accesses, graph.access_count)
     served = 0
     horizon = NEVER
     while True:
-        access = first_asking(graph)
-        cycle = access.asks_in
+        first = accesses[0]
+        cycle = next_asked(first)
+        for n in range(1, graph.access_count):
+            other = next_asked(accesses[n])
+            first = accesses[n] if other < cycle else first
+            cycle = min(cycle, other)
         if cycle >= horizon:
-            return served
+            break
         if served == 0:
             horizon = cycle + graph.line_cycles
-        serve_firing(graph, access)
+        serve(graph, AccessRecord.at(first), cycle)
         served += 1
+    if served:
+        for n in range(graph.access_count):
+            bring_data(accesses[n])
+    return served
 
 
-def first_asking(graph: GraphRecord) -> AccessRecord:
-    """The access whose firing comes first, and of several the one whose ports come first."""
-    accesses = words_at(graph.accesses, graph.access_count)
-    first = accesses[0]
-    for n in range(1, graph.access_count):
-        if AccessRecord.at(accesses[n]).asks_in < AccessRecord.at(first).asks_in:
-            first = accesses[n]
-    return AccessRecord.at(first)
+def next_asked(address: int) -> int:
+    """The cycle of the first request of an access that is not served, or NEVER."""
+    access = AccessRecord.at(address)
+    if access.served == access.timed:
+        return NEVER
+    return words_at(access.asked, UNKNOWN)[access.served]
 
 
-def serve_firing(graph: GraphRecord, access: AccessRecord) -> None:
-    """Makes the requests of the first firing of an access that is not served."""
-    memory = words_at(graph.memory, UNKNOWN)
-    ports = words_at(access.ports, access.port_count)
-    cycle = access.asks_in
-    for p in range(access.port_count):
-        port = PortRecord.at(ports[p])
-        asked, lines = words_at(port.asked, UNKNOWN), words_at(port.lines, UNKNOWN)
-        while port.served < port.timed and asked[port.served] == cycle:
-            done = request(memory, cycle, lines[port.served], port.write)
-            words_at(port.done, UNKNOWN)[port.served] = done
-            port.waited += done - cycle
-            port.last_done = max(port.last_done, done)
-            port.served += 1
-    access.asks_in = next_asked(access)
-    actor = ActorRecord.at(access.actor)
-    actor.stale = min(actor.stale, NEVER)
-    bring_data(access)
-
-
-def bring_data(access: AccessRecord) -> None:
-    """Says when tokens are there whose lines are served, and marks those who take them."""
-    actor = ActorRecord.at(access.actor)
-    carried = words_at(access.carried, UNKNOWN)
-    for c in range(access.carried_count):
-        port = PortRecord.at(words_at(access.ports, access.port_count)[carried[2 * c + 1]])
-        channel = output_channel(actor, carried[2 * c])
-        come, ready = words_at(channel.come, UNKNOWN), words_at(channel.ready, UNKNOWN)
-        brought = words_at(channel.brought, UNKNOWN)
-        k = channel.resolved
-        while k < channel.pushed and come[k] < NEVER:
-            done = done_in(port, brought[k] - 1)
-            if done >= NEVER:
-                break
-            ready[k] = max(come[k], done + channel.latency)
-            k += 1
-        if k > channel.resolved:
-            channel.resolved = k
-            consumer = ActorRecord.at(channel.consumer)
-            consumer.stale = min(consumer.stale, NEVER)
-
-
-def done_in(port: PortRecord, number: int) -> int:
-    """The cycle in which a request is done, or NEVER; 0 for one that was done before what is timed now."""
-    if number < port.base:
-        return 0
-    return words_at(port.done, UNKNOWN)[number]
+def serve(graph: GraphRecord, access: AccessRecord, cycle: int) -> None:
+    """Serves the first request of an access that is not served."""
+    oracle, number = words_at(graph.oracle, UNKNOWN), access.served
+    address = access.first + words_at(access.lines, UNKNOWN)[number] * access.line_bytes
+    dram, recorded = words_at(graph.dram, UNKNOWN), words_at(graph.recorded, UNKNOWN)
+    answer_request(oracle, dram, recorded, access.master, cycle, address, access.write)
+    first, shift = first_answer(oracle), oracle[USE] - 1 - oracle[ORIGIN]
+    answered = words_at(access.answered, UNKNOWN)
+    for n in range(oracle[BEATS]):
+        answered[number * access.beats + n] = oracle[first + n] + shift
+    last = first if access.write else first + oracle[BEATS] - 1
+    access.waited += oracle[last] + shift + 1 - cycle
+    access.served += 1
+    if graph.journal:
+        size = entry_size(oracle[BEATS])
+        journal = words_at(graph.journal, UNKNOWN)
+        note_entry(oracle, journal, size * graph.journal_number, access.master, address, access.write)
+        graph.journal_number += 1

@@ -1,0 +1,193 @@
+"""What memories off chip may be (docs/memory.md, "The memory as an oracle"), and the logs of runs."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from samhw.errors import InputError
+from samhw.files import check_readable
+from samhw.graph.dram import DRAM_PRESETS, Dram
+from samhw.graph.off_chip import Ports
+
+__all__ = [
+    "Constant",
+    "LogEntry",
+    "OffChip",
+    "OffChipMemory",
+    "Random",
+    "Recorded",
+    "load_memory",
+    "read_log",
+    "with_ports",
+    "write_log",
+]
+
+GREATEST = 1 << 31
+"""Seeds and latencies are less."""
+
+LOG_HEAD = "samhw memory log 1"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A memory that answers after a number of cycles."""
+
+    cycles: int
+    ports: Ports = field(default_factory=Ports)
+
+    def __post_init__(self) -> None:
+        _check("cycles", self.cycles, 1)
+
+    @property
+    def name(self) -> str:
+        """As `load_memory` takes it."""
+        return f"constant:{self.cycles}"
+
+
+@dataclass(frozen=True)
+class Random:
+    """A memory that accepts and answers with gaps, which follow from the seed."""
+
+    seed: int
+    ports: Ports = field(default_factory=Ports)
+
+    def __post_init__(self) -> None:
+        _check("seed", self.seed, 0)
+
+    @property
+    def name(self) -> str:
+        """As `load_memory` takes it."""
+        return f"random:{self.seed}"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The memory of an earlier run, as its log has it."""
+
+    path: str
+    ports: Ports = field(default_factory=Ports)
+
+    @property
+    def name(self) -> str:
+        """As `load_memory` takes it."""
+        return f"log:{self.path}"
+
+
+OffChipMemory: TypeAlias = Dram | Constant | Random | Recorded
+
+
+@dataclass(frozen=True)
+class OffChip:
+    """What lies off chip: the tensors of that name, or all.
+
+    `log` is the file that takes the log of a run, if somebody wants it.
+    """
+
+    memory: OffChipMemory
+    tensors: tuple[str, ...] | None = None
+    log: Path | None = None
+
+    def holds(self, tensor: str) -> bool:
+        """Whether a tensor lies off chip."""
+        return self.tensors is None or tensor in self.tensors
+
+
+class LogEntry(NamedTuple):
+    """A request: its master, whether it writes, its address, and the cycles in which it was offered,
+    accepted and answered."""
+
+    master: int
+    write: bool
+    address: int
+    offered: int
+    accepted: int
+    answers: tuple[int, ...]
+
+
+def load_memory(spec: str) -> OffChipMemory:
+    """The memory that a word names: `constant:T`, `random:SEED`, `log:FILE`, a preset, or the file of a DRAM.
+
+    Raises:
+        InputError: if it names none.
+    """
+    kind, colon, rest = spec.partition(":")
+    if colon and kind in ("constant", "random"):
+        if not (rest.isascii() and rest.isdigit()):
+            raise InputError(f"The memory {spec!r} has no number; give a whole one, such as {kind}:20.")
+        return Constant(int(rest)) if kind == "constant" else Random(int(rest))
+    if colon and kind == "log":
+        return Recorded(rest)
+    if spec in DRAM_PRESETS:
+        return DRAM_PRESETS[spec]
+    if not spec.endswith(".json"):
+        raise InputError(
+            f"There is no memory {spec!r}; choose one of {', '.join(DRAM_PRESETS)}, constant:T, random:SEED "
+            "and log:FILE, or name a .json file."
+        )
+    try:
+        data = json.loads(check_readable(Path(spec)).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{spec} cannot be read ({error.strerror}); name another file.") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{spec} is no JSON ({error}); fix it.") from error
+    if not isinstance(data, dict):
+        raise InputError(f"{spec} holds no JSON object; give the fields of a memory by name.")
+    return Dram.from_json(data)
+
+
+def write_log(path: Path, entries: Sequence[LogEntry]) -> None:
+    """Writes the log of a run, whose requests come in order at each master."""
+    lines = [LOG_HEAD]
+    for entry in entries:
+        kind = "write" if entry.write else "read"
+        cycles = (entry.offered, entry.accepted, *entry.answers)
+        lines.append(" ".join(map(str, (entry.master, kind, entry.address, *cycles))))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def read_log(path: str, ports: Ports) -> list[LogEntry]:
+    """The requests of a log.
+
+    Raises:
+        InputError: if the file holds no log, or one of other ports.
+    """
+    try:
+        lines = check_readable(Path(path)).read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}); name another file.") from error
+    except ValueError as error:
+        raise InputError(f"{path} is no text; name the log of a run.") from error
+    if not lines or lines[0] != LOG_HEAD:
+        raise InputError(f"{path} does not begin with '{LOG_HEAD}'; name the log of a run (--memory-log).")
+    return [_entry(path, number, line, ports) for number, line in enumerate(lines[1:], 2)]
+
+
+def _entry(path: str, number: int, line: str, ports: Ports) -> LogEntry:
+    words = line.split()
+    numbers = [word for place, word in enumerate(words) if place != 1]
+    if len(words) < 6 or words[1] not in ("read", "write") or not all(word.isdecimal() for word in numbers):
+        raise InputError(f"Line {number} of {path} is no request; see docs/memory.md for what logs hold.")
+    master, address, offered, accepted, *answers = map(int, numbers)
+    write = words[1] == "write"
+    if len(answers) != (1 if write else ports.beats) or master >= ports.masters:
+        raise InputError(
+            f"Line {number} of {path} does not fit {ports.masters} masters with {ports.beats} beats a line; "
+            "give the ports of the run that it is from (--ports)."
+        )
+    late = [*(answers[:1] if write else answers), max(answers) + 1]
+    if not offered <= accepted < late[0] or any(b <= a for a, b in pairwise(late)):
+        raise InputError(f"The cycles in line {number} of {path} do not ascend; record the log again.")
+    return LogEntry(master, write, address, offered, accepted, tuple(answers))
+
+
+def with_ports(memory: OffChipMemory, ports: Ports) -> OffChipMemory:
+    """The same memory behind other ports."""
+    return replace(memory, ports=ports)
+
+
+def _check(name: str, value: object, least: int) -> None:
+    if type(value) is not int or not least <= value < GREATEST:
+        raise InputError(f"{name} is {value!r}; give a whole number from {least} to {GREATEST - 1}.")

@@ -32,6 +32,8 @@ class Pair(NamedTuple):
     """The fiber at the heads ends where it starts."""
     single: Value
     """It ends one place later."""
+    together: bool
+    """The two channels get a token in one cycle."""
 
 
 class Fetch(NamedTuple):
@@ -89,7 +91,8 @@ def fetch_pair(
         wiring.connect(m, second.o, channel.i)
         seconds = channel.o
         comparison = _compared(firsts.o.payload.payload, seconds.payload.payload, from_zero)
-    return Pair(table, first, second, firsts.o, seconds, from_zero, *comparison)
+    empty, single = comparison
+    return Pair(table, first, second, firsts.o, seconds, from_zero, empty, single, together)
 
 
 def _compared(first: Value, second: Value, from_zero: bool) -> Value:

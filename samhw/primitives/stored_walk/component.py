@@ -38,7 +38,8 @@ def walk_between(m: Module, pair: Pair) -> Between:
     """
     starts, ends = pair.firsts, pair.seconds
     m.submodules.walk = walk = Walk()
-    walk.feed(m, starts)
+    there: Value = starts.valid if pair.together else starts.valid & ends.valid
+    walk.feed(m, starts, there)
     m.d.comb += ends.ready.eq(walk.head.ready)
     e = ends.payload.payload
     width = len(e)
@@ -54,7 +55,7 @@ def walk_between(m: Module, pair: Pair) -> Between:
     ]
     with m.If(walk.step):
         m.d.sync += [following.eq(position + 1), following_is_last.eq(_follows_by_two(e, position))]
-    at_fiber = starts.valid & (starts.payload.kind == TokenKind.VAL)
+    at_fiber = there & (starts.payload.kind == TokenKind.VAL)
     return Between(walk, at_fiber, position, at_fiber & (s > e))
 
 

@@ -38,10 +38,14 @@ class Walk(wiring.Component):
             }
         )
 
-    def feed(self, m: Module, source: wiring.PureInterface) -> None:
-        """Connects the head to a stream of wider tokens."""
+    def feed(self, m: Module, source: wiring.PureInterface, there: Value | None = None) -> None:
+        """Connects the head to a stream of wider tokens.
+
+        Args:
+            there: all that the walk looks at is available; by default, as soon as the stream's token is.
+        """
         m.d.comb += [
-            self.head.valid.eq(source.valid),
+            self.head.valid.eq(source.valid if there is None else there),
             self.head.payload.kind.eq(source.payload.kind),
             self.head.payload.payload.eq(source.payload.payload[:8]),
             source.ready.eq(self.head.ready),

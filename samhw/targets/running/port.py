@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.errors import RunError
 from samhw.files import reason
 from samhw.graph import Dram, Token
+from samhw.graph.dram import NUMBERS
 from samhw.graph.numerics import Words
 from samhw.graph.off_chip_memory import LOG_HEAD, OffChipMemory, Recorded, read_log
 from samhw.graph.token import Kind
@@ -24,25 +25,6 @@ __all__ = ["Answering", "Ending", "Harness", "Trace", "WordPort"]
 
 Trace = list[tuple[int, Token]]
 """The tokens that left a channel, with the cycles in which they did."""
-
-_DRAM = (
-    *(
-        "clock_ps",
-        "channels",
-        "groups",
-        "banks",
-        "row_bytes",
-        "burst_bytes",
-        "burst",
-        "cl",
-        "cwl",
-        "rcd",
-        "rp",
-    ),
-    *("rcd", "rp", "ras", "rtp", "wr", "ccd_s", "ccd_l", "rrd_s", "rrd_l", "faw", "wtr_s", "wtr_l", "rfc", "refi"),
-    *("frontend", "backend", "cycle_ps"),
-)
-"""The numbers of a DRAM in the order of templates/oracle.h."""
 
 _KINDS = tuple(Kind)
 TRACE_RECORD = np.dtype(
@@ -198,7 +180,7 @@ class Harness(Answering, WordPort):
         words = memory.name.replace(":", " ")
         if isinstance(memory, Dram):
             own = replace(memory, channels=memory.channels // memory.ports.masters)
-            words = " ".join(["dram", *(str(getattr(own, name)) for name in _DRAM)])
+            words = " ".join(["dram", *(str(getattr(own, name)) for name in NUMBERS)])
         self.ask(f"memory {words}")
 
     def memory_log(self) -> str:

@@ -84,7 +84,7 @@ public:
     }
 };
 
-// The numbers of `Dram` (samhw/graph/dram.py), of which `channels` are those of one master.
+// The numbers of `Dram` (samhw/graph/dram.py), in their order, of which `channels` are those of one master.
 struct DramNumbers {
     int64_t clock_ps, channels, groups, banks, row_bytes, burst_bytes, burst, cl, cwl, rcd, rp, ras, rtp, wr, ccd_s, ccd_l,
         rrd_s, rrd_l, faw, wtr_s, wtr_l, rfc, refi, frontend, backend, cycle_ps;

@@ -19,7 +19,7 @@ from samhw.app.workload import Workload, compile_workload, make_workload
 from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.errors import RunError
-from samhw.graph import DRAM_PRESETS, Arch, Dram
+from samhw.graph import DRAM_PRESETS, Arch, OffChipMemory, load_memory, with_ports
 from samhw.lang import load_kernel, load_model, model_data
 from samhw.sim import Bottleneck, bottleneck
 from samhw.targets.backends import RunResult, run
@@ -41,13 +41,14 @@ def workloads(nodes: int, density: float) -> Iterator[tuple[str, Workload]]:
         )
 
 
-def variants(memories: Sequence[str]) -> Iterator[tuple[str, Dram | None, Arch]]:
+def variants(memories: Sequence[str]) -> Iterator[tuple[str, OffChipMemory | None, Arch]]:
     """On chip, then each memory in three ways."""
     yield "on chip", None, Arch()
-    for dram in map(Dram.load, memories):
-        yield dram.name, dram, Arch()
-        yield f"{dram.name}, no reading ahead", replace(dram, prefetch=0), Arch()
-        yield f"{dram.name}, deeper channels", dram, DEEPER
+    for memory in map(load_memory, memories):
+        yield memory.name, memory, Arch()
+        shy = with_ports(memory, replace(memory.ports, ahead=0))
+        yield f"{memory.name}, no reading ahead", shy, Arch()
+        yield f"{memory.name}, deeper channels", memory, DEEPER
 
 
 def rows(memories: Sequence[str], nodes: int, density: float) -> Iterator[dict[str, Any]]:
@@ -80,7 +81,7 @@ def figures(result: RunResult) -> dict[str, Any]:
     moved = sum(region.bytes for region in regions)
     return {
         "lines": lines,
-        "of peak, %": 100 * moved / (result.cycles * regions[0].dram.peak),
+        "of peak, %": 100 * moved / (result.cycles * regions[0].peak),
         "open rows, %": 100 * hits / lines,
     }
 

@@ -30,7 +30,7 @@ from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
 from samhw.errors import InputError
-from samhw.graph import Dram, OffChip
+from samhw.graph import OffChip, load_memory
 from samhw.graph.numerics import value_type
 from samhw.lang import Capacity, Program, load_kernel, load_model, model_data, parse
 from samhw.sim import Engine, Result, simulate_regions, total_cycles
@@ -348,7 +348,7 @@ def main() -> None:
             draw([(row["firings"], row["ns per firing"]) for row in found], given.plot)
         return
     try:
-        memory = OffChip(Dram.load(given.memory)) if given.memory else None
+        memory = OffChip(load_memory(given.memory)) if given.memory else None
     except InputError as error:
         options.error(str(error))
     known = cases(Path(given.data) if given.data else None, given.large)

@@ -21,7 +21,7 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler.pipeline import choose_schedule
 from samhw.compiler.search import Job, work_of
 from samhw.errors import RunError
-from samhw.graph import Dram
+from samhw.graph import OffChipMemory, load_memory
 
 PAPER = {
     "gcn": {"cora": 1.63, "cora_ml": 1.88, "dblp": 1.49, "collab": 2.58, "mag": 2.13},
@@ -36,7 +36,7 @@ def least_products(request: Job, chosen: Schedule) -> float:
     return min(max(work_of(program.bind({}), request.sizes()).points.values()) for program in programs)
 
 
-def simulated_cycles(memory: Dram | None, workload: Workload, schedule: Schedule) -> int:
+def simulated_cycles(memory: OffChipMemory | None, workload: Workload, schedule: Schedule) -> int:
     """The cycles of a run; all tensors off chip where there is a memory."""
     found = measure(workload, schedule, value=VALUE, memory=memory)
     if found.result == "wrong":
@@ -78,7 +78,7 @@ def main() -> None:
     how.add_argument("--estimate", action="store_true", help="simulate nothing")
     given = options.parse_args()
     models, sets = given.model or tuple(PAPER), given.sets or tuple(PAPER["gcn"])
-    memory = None if given.memory is None else Dram.load(given.memory)
+    memory = None if given.memory is None else load_memory(given.memory)
     cycles_of = expected_cycles if given.estimate else partial(simulated_cycles, memory)
     found = list(follow(rows(models, sets, cycles_of), len(models) * len(sets)))
     how_run = f"{given.memory or 'on chip'}{', expected' if given.estimate else ''}"

@@ -212,6 +212,6 @@ def _sentence(node: str, reason: str, count: int, cycles: int) -> str:
 
 def _memory_sentence(memory: MemoryStats) -> str:
     return (
-        f"{memory.dram.name} moves {memory.bytes / memory.cycles:.1f} bytes a cycle, "
-        f"{memory.utilisation:.1%} of its peak; its busiest channel moves {memory.busiest:.1%} of its own."
+        f"{memory.memory.name} moves {memory.bytes / memory.cycles:.1f} bytes a cycle, "
+        f"{memory.utilisation:.1%} of its peak; its busiest master moves {memory.busiest:.1%} of its own."
     )

@@ -1,6 +1,6 @@
 """What off-chip memory did in a run, by port, by master, and by channel of a DRAM."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from samhw.graph import Dram, OffChipMemory
@@ -10,7 +10,7 @@ from samhw.sim.port_actors import AHEAD, HAVE, REQUESTS, USED, VAIN
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Access
 
-__all__ = ["DramChannelStats", "MasterStats", "MemoryStats", "PortStats", "memory_stats"]
+__all__ = ["DramChannelStats", "MasterStats", "MemoryStats", "PortStats", "joined_memory", "memory_stats"]
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,33 @@ class MemoryStats:
         """The greatest share of its own peak bandwidth that a master used."""
         most = max(master.bytes for master in self.masters)
         return most * len(self.masters) / (max(self.cycles, 1) * self.peak)
+
+
+def joined_memory(stats: Sequence[MemoryStats | None], cycles: int) -> MemoryStats | None:
+    """What several runs did together, which took that many cycles."""
+    found = [one for one in stats if one is not None]
+    if not found:
+        return None
+    ports = {}
+    for name, port in found[0].ports.items():
+        own = [one.ports[name] for one in found]
+        requests = sum(one.requests for one in own)
+        waited = sum(one.latency * one.requests for one in own)
+        sums = _sum(own, ("accesses", "requests", "ahead", "vain", "bytes"))
+        ports[name] = PortStats(write=port.write, latency=waited / max(requests, 1), **sums)
+    masters = zip(*(one.masters for one in found), strict=True)
+    channels = zip(*(one.channels for one in found), strict=True)
+    return MemoryStats(
+        found[0].memory,
+        cycles,
+        tuple(MasterStats(**_sum(own, vars(own[0]))) for own in masters),
+        tuple(DramChannelStats(**_sum(own, vars(own[0]))) for own in channels),
+        ports,
+    )
+
+
+def _sum(stats: Sequence[object], names: Iterable[str]) -> dict[str, int]:
+    return {name: sum(getattr(one, name) for one in stats) for name in names}
 
 
 def memory_stats(arbiter: Arbiter, cycles: int) -> MemoryStats:

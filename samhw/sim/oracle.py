@@ -74,7 +74,7 @@ def entry_size(beats: int) -> int:
 def oracle_words(memory: OffChipMemory) -> tuple[list[int], list[int], list[int]]:
     """The record of a memory in which nothing has happened yet; that of its DRAM; and its log."""
     ports = memory.ports
-    dram, log, starts = [0], [END], [0] * ports.masters
+    dram, log, starts = [0], [END] * HEAD, [0] * ports.masters
     kind, latency, seed = CONSTANT, 1, 0
     match memory:
         case Constant():
@@ -113,7 +113,8 @@ def log_words(entries: Sequence[LogEntry], masters: int, beats: int) -> tuple[li
             if entry.master == master:
                 answers = [*entry.answers, *[0] * (beats - len(entry.answers))]
                 words += [master, int(entry.write), entry.address, entry.offered, entry.accepted, *answers]
-        words.append(END)
+        # What is compared with the next request is there, though nothing of it counts.
+        words += [END] * HEAD
     return words, starts
 
 
@@ -254,9 +255,9 @@ def is_next(oracle: Words, log: Words, at: int, offered: int, address: int, writ
     entry = oracle[at + LOG]
     if oracle[WRONG]:
         return 0
-    if log[entry] != END:
-        if log[entry + 1] == write and log[entry + 2] == address and log[entry + 3] == offered:
-            return 1
+    right = log[entry + 1] == write and log[entry + 2] == address and log[entry + 3] == offered
+    if log[entry] != END and right:
+        return 1
     oracle[WRONG] = oracle[at + NUMBER] + 1
     return 0
 

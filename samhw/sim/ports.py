@@ -141,7 +141,8 @@ class NodePorts:
         gathers = Worker(worker.node, gather(f"{name}.gather"), (numbers,), worker.lane)
         before = f"{worker.node}/{name}"
         connect(Queue(f"{before}.put", 1, 2), (worker, n), (gathers, 0))
-        back = Queue(f"{before}.back", 1, self._system.ports.lines)
+        # A firing may take from it and push to it.
+        back = Queue(f"{before}.back", 1, self._system.ports.lines + 1)
         connect(back, (gathers, 0), (gathers, 1))
         self._give_access(gathers, port, back)
         return gathers

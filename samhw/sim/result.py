@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from samhw.errors import InputError
 from samhw.graph import Token
 from samhw.sim.machine import Machine
-from samhw.sim.memory_stats import MemoryStats
+from samhw.sim.memory_stats import MemoryStats, joined_memory
 from samhw.sim.worker import Queue
 
 __all__ = [
@@ -194,7 +194,7 @@ def joined_results(results: Sequence[Result]) -> Result:
             ]
             for name in results[0].passages
         },
-        results[-1].memory,
+        joined_memory([result.memory for result in results], cycles),
         next((result.uncompiled for result in results if result.uncompiled), ""),
     )
 

@@ -194,7 +194,8 @@ def _stall(graph: Graph, machine: Machine, name: str, pattern: Sequence[bool]) -
     if all(pattern):
         raise InputError(f"The stall pattern of {name!r} never lets it fire; let one cycle be False.")
     for worker in machine.workers:
-        if worker.node == name:
+        # Its ports go on.
+        if worker.node == name and worker.access is None:
             worker.gate = Stalls(tuple(map(bool, pattern)))
 
 

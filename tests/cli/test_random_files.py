@@ -4,6 +4,7 @@ sentence.
     SAMHW_RANDOM_FILES=5000 python -m pytest tests/cli/test_random_files.py
 """
 
+import json
 import os
 import random
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from samhw.app.sweep.run_sweep import Journal
 from samhw.app.workload import SavedDesign
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
-from samhw.graph import DDR4, Arch, Dram
+from samhw.graph import DDR4, Arch, load_memory
 from samhw.graph.numerics import value_type
 from samhw.lang import Capacity, load
 from samhw.tensors import Tensor, read_dataset, read_tensor, write_tensor
@@ -90,7 +91,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "sam": whole_tensor,
     "program.ein": load,
     "arch.json": lambda path: load_arch(str(path)),
-    "memory.json": lambda path: Dram.load(str(path)),
+    "memory.json": lambda path: load_memory(str(path)),
     "spmv.design.json": SavedDesign.read,
     "sweep.toml": read_description,
     "table.csv.journal": open_journal,
@@ -133,7 +134,7 @@ def fill(folder: Path) -> None:
     f32 = value_type("f32")
     design = SavedDesign("spmv", ("c",), Schedule(fuse="full"), f32, Arch(), {"B": 9}, room, f32, "0" * 64)
     design.write(folder / "spmv.design.json")
-    (folder / "memory.json").write_text(str(DDR4.to_json()).replace("'", '"'))
+    (folder / "memory.json").write_text(json.dumps(DDR4.to_json()))
     (folder / "sweep.toml").write_text(SWEEP)
     (folder / "table.csv.journal").write_bytes(JOURNAL)
 

@@ -15,7 +15,7 @@ from samhw.compiler import Compiled, estimate_compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
 from samhw.errors import InputError, ScheduleError
-from samhw.graph import DDR4, Arch, OffChip, dumps, loads
+from samhw.graph import Arch, OffChip, Ports, Random, dumps, loads
 from samhw.graph.numerics import value_type
 from samhw.hls import Options
 from samhw.lang import parse
@@ -181,12 +181,24 @@ def test_traces_show_the_numbers_of_a_block(value: str, tmp_path: Path) -> None:
     assert " ".join(f"{number:g}" for number in first) in {event["name"] for event in events}
 
 
-def test_memories_off_chip_take_none() -> None:
+@pytest.mark.parametrize(("line", "beat"), [(64, 16), (8, 4), (4, 4)])
+def test_memories_off_chip(line: int, beat: int) -> None:
+    """Of blocks of 16 bytes, which are a beat, or several, or several lines."""
     text = spmm("bcsr(2)", "bdense(2)", "bdense(2)")
     compiled, tensors = compiled_on(text)
     memories, extents = inputs_of(compiled, tensors)
-    with pytest.raises(InputError, match="'A' lies in blocks, which are on chip alone"):
-        simulate(compiled.design.regions[0], Arch(), memories, extents, memory=OffChip(DDR4))
+    graph, memory = compiled.design.regions[0], OffChip(Random(3, Ports(line=line, beat=beat, lines=4)))
+    on_chip = simulate(graph, compiled.arch, memories, extents)
+    plain, code = (
+        simulate(graph, compiled.arch, memories, extents, memory=memory, engine=engine)
+        for engine in ("plain", "compiled")
+    )
+    assert (plain.cycles, plain.nodes, plain.memory) == (code.cycles, code.nodes, code.memory)
+    for name, words in on_chip.memories.items():
+        assert plain.memories[name].tolist() == words.tolist()
+    assert plain.memory is not None
+    blocks = plain.memory.ports["array_A.vals"]
+    assert blocks.accesses == max(1, 16 // beat) * len(memories["A.vals"]) // 4 * tensors["X"].shape[1] // 2
 
 
 def test_a_schedule_stores_all_tensors_of_an_index_in_blocks() -> None:

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from samhw.errors import InputError
-from samhw.graph import DDR4, AddressMap, Arch, Design, Graph, Memory, OffChip
+from samhw.graph import AddressMap, Arch, Design, Graph, Layout, Memory, Ports
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec import Payload
-from samhw.sim.off_chip import MemorySystem
 from samhw.sim.stores import make_stores
 from samhw.targets.running.session import check_data
 from tests.support.graphs import CAPACITY, Builder
@@ -55,7 +54,8 @@ def test_sessions(graph: Graph) -> None:
 
 
 def test_lines_of_off_chip_memory(graph: Graph) -> None:
-    """A line of 64 bytes has room for 8 places of 8 bytes."""
-    placed = MemorySystem(Design.of(graph), ARCH, OffChip(DDR4)).arrays
-    assert [placed[name].first for name in ("a", "y")] == [0, 8]
-    assert {(memory.places, memory.words) for memory in placed.values()} == {(8, 16)}
+    """64 places of 8 bytes are 8 lines of 64."""
+    layout = Layout(Design.of(graph), ARCH, Ports())
+    assert [layout.arrays[name].base for name in ("a", "y")] == [0, 512]
+    assert {(array.place_bytes, array.lines) for array in layout.arrays.values()} == {(8, 8)}
+    assert [port.name for port in layout.ports_of(graph)] == ["array.vals", "write.vals"]

@@ -1,22 +1,19 @@
-"""docs/memory.md taken literally: a DRAM with a clock, and the ports of clocked.py's actors.
+"""docs/memory.md taken literally: a DRAM with a clock, and masters in front of it or of another memory.
 
-It shares with `samhw.sim` the figures of a `Dram` and nothing of its model.
+It shares with `samhw.sim` the figures of memories and nothing of its model.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from samhw.graph import Arch, Dram, Graph, OffChip
-
-IDLE = 100
-"""Cycles after the last request in which actors may still come to fire."""
+from samhw.graph import Constant, Dram, OffChipMemory, Random, Recorded
 
 
 @dataclass
 class Request:
-    """A request, and what has become of it. `done` is a cycle."""
+    """A request of a channel, and what has become of it. `done` is a cycle."""
 
-    line: int
     write: bool
     arrival: int
     group: int
@@ -133,24 +130,31 @@ class ClockedChannel:
         return len(self.queue) - writes, writes, hits, misses, conflicts, self.waited
 
 
-class ClockedMemory:
-    def __init__(self, graph: Graph, arch: Arch, off_chip: OffChip):
-        self.dram = d = off_chip.dram
-        self.channels = [ClockedChannel(d) for _ in range(d.channels)]
+@dataclass
+class Line:
+    """A line that a port asks for in a cycle, and what has become of that."""
+
+    asked: int
+    port: int
+    address: int
+    write: bool
+    offered: int | None = None
+    accepted: int | None = None
+    ready: list[int] = field(default_factory=list)
+    """The first cycles in which the memory could give each beat, or the B."""
+    gaps: list[int] = field(default_factory=list)
+    """Cycles between the beats, beyond one."""
+    bursts: list[Request] = field(default_factory=list)
+    answers: list[int] = field(default_factory=list)
+
+
+class ClockedDram:
+    """The channels of all masters."""
+
+    def __init__(self, dram: Dram):
+        self.dram = dram
+        self.channels = [ClockedChannel(dram) for _ in range(dram.channels)]
         self.clock = 0
-        self.first: dict[str, int] = {}
-        self.words: dict[str, int] = {}
-        address = 0
-        for memory in graph.memories:
-            if off_chip.tensors is not None and memory.tensor not in off_chip.tensors:
-                continue
-            width = graph.stored(memory).width(arch.index_bits)
-            size = next(size for size in (1, 2, 4) if width <= 8 * size)
-            while address % d.burst_bytes:
-                address += 1
-            self.first[memory.name] = address // d.burst_bytes
-            self.words[memory.name] = d.burst_bytes // size
-            address += memory.capacity * size
 
     def start(self, cycle: int) -> None:
         """All that happens before the cycle begins."""
@@ -159,70 +163,134 @@ class ClockedMemory:
                 channel.tick(self.clock)
             self.clock += 1
 
-    def busy(self, cycle: int) -> bool:
-        """Some request is not done, or was not until a little before this cycle."""
-        requests = (request for channel in self.channels for request in channel.queue)
-        return any(request.done is None or request.done + IDLE > cycle for request in requests)
-
-    def request(self, cycle: int, line: int, write: bool) -> Request:
+    def request(self, cycle: int, master: int, burst: int, write: bool) -> Request:
         d = self.dram
         arrival = 0
         while arrival * d.clock_ps < cycle * d.cycle_ps:
             arrival += 1
+        own = d.channels // d.ports.masters
         columns = d.row_bytes // d.burst_bytes
-        channel = line % d.channels
-        group = line // d.channels % d.groups
-        bank = line // (d.channels * d.groups * columns) % d.banks
-        row = line // (d.channels * d.groups * columns * d.banks)
-        request = Request(line, write, arrival + d.frontend, group, bank, row)
+        channel = master * own + burst % own
+        group = burst // own % d.groups
+        bank = burst // (own * d.groups * columns) % d.banks
+        row = burst // (own * d.groups * columns * d.banks)
+        request = Request(write, arrival + d.frontend, group, bank, row)
         self.channels[channel].queue.append(request)
         return request
 
 
-@dataclass
-class ClockedPort:
-    """The port of an actor to a memory."""
+class ClockedMaster:
+    """A master, the arbiter in front of it, and the memory behind it, cycle by cycle."""
 
-    memory: ClockedMemory
-    name: str
-    lines: int
-    """Lines of the memory that hold words of the run; of a read port."""
-    requests: list[Request] = field(default_factory=list)
-    buffer: dict[int, Request] = field(default_factory=dict)
-    last: int | None = None
-    written: int = 0
-    """Lines written."""
+    def __init__(self, memory: OffChipMemory, number: int, dram: ClockedDram | None):
+        self.memory, self.number, self.dram = memory, number, dram
+        self.ports = memory.ports
+        self.lines: list[Line] = []
+        self.x = (memory.seed + number) % 2**31 if isinstance(memory, Random) else 0
+        self.log: list[list[str]] = []
+        if isinstance(memory, Recorded):
+            rows = [row.split() for row in Path(memory.path).read_text("utf-8").splitlines()[1:]]
+            self.log = [row for row in rows if int(row[0]) == number]
 
-    def wants(self, words: Sequence[int]) -> tuple[list[int], list[int], dict[int, str], int | None]:
-        """What reads of these words would do: the lines asked for, the line of each word, the lines kept
-        ('old' or 'new'), and the last line."""
-        kept = dict.fromkeys(self.buffer, "old")
-        last, asks, lines = self.last, [], []
-        for word in words:
-            line = word // self.memory.words[self.name]
-            lines.append(line)
-            if line == last:
+    def ask(self, line: Line) -> None:
+        self.lines.append(line)
+
+    def end(self, cycle: int) -> None:
+        """All that happens in a cycle, once the ports have asked."""
+        order = sorted(self.lines, key=lambda line: (line.asked, line.port))
+        for n, line in enumerate(order):
+            if line.offered is None:
+                before = order[n - 1].accepted if n else -1
+                if before < cycle and line.asked + self.ports.offer <= cycle:
+                    line.offered = cycle
+                    self._decide(n, line)
+                break
+        for write in (False, True):
+            self._answer(cycle, [line for line in order if line.write == write])
+
+    def draw(self, count: int) -> int:
+        self.x = (1103515245 * self.x + 12345) % 2**31
+        return (self.x // 2**16) % count
+
+    def gap(self, count: int, often: int) -> int:
+        return max(0, self.draw(count) - often)
+
+    def _decide(self, n: int, line: Line) -> None:
+        """What the memory does about a request that is offered for the first time."""
+        beats = self.ports.line // self.ports.beat
+        least = line.offered + beats if line.write else line.offered
+        answers = 1 if line.write else beats
+        line.gaps = [0] * answers
+        if isinstance(self.memory, Constant):
+            line.accepted = least
+            line.ready = [least + self.memory.cycles] * answers
+        elif isinstance(self.memory, Random):
+            line.accepted = least + self.gap(16, 8)
+            line.ready = [line.accepted + 1 + self.draw(32)] * answers
+            line.gaps = [0, *(self.gap(8, 5) for _ in range(answers - 1))]
+        elif isinstance(self.memory, Recorded):
+            row = self.log[n]
+            assert row[1:4] == ["write" if line.write else "read", str(line.address), str(line.offered)]
+            line.accepted, *line.ready = map(int, row[4:])
+        else:
+            line.accepted = least
+
+    def _answer(self, cycle: int, order: list[Line]) -> None:
+        """At most one beat, or one B, that of the first request that lacks one."""
+        last = max((answer for line in order for answer in line.answers), default=-1)
+        for line in order:
+            count = len(line.answers)
+            if count == len(line.gaps) and count:
                 continue
-            ahead = self.memory.dram.prefetch
-            in_order = line == (0 if last is None else last + 1)
-            for n in range(line, line + 1 + (ahead if in_order else 0)):
-                if n not in kept and n < self.lines:
-                    kept[n] = "new"
-                    asks.append(n)
-            kept = {n: state for n, state in kept.items() if line <= n <= line + ahead}
-            last = line
-        return asks, lines, kept, last
+            if line.accepted is None or line.accepted >= cycle:
+                return
+            if last < cycle and (not count or cycle > last + line.gaps[count]):
+                ready = self._ready(line, count)
+                if ready is not None and ready <= cycle:
+                    line.answers.append(cycle)
+            return
 
-    def has_places(self, cycle: int, count: int) -> bool:
-        for n in range(len(self.requests), len(self.requests) + count):
-            before = n - self.memory.dram.outstanding
-            if before >= 0:
-                done = self.requests[before].done
-                if done is None or done > cycle:
-                    return False
-        return True
+    def _ready(self, line: Line, count: int) -> int | None:
+        if not isinstance(self.memory, Dram):
+            return line.ready[count]
+        size = self.memory.burst_bytes
+        begin = line.address + (0 if line.write else count * self.ports.beat)
+        end = line.address + self.ports.line if line.write else begin + self.ports.beat
+        first = line.address // size
+        done = [line.bursts[n - first].done for n in range(begin // size, (end - 1) // size + 1)]
+        return None if None in done else max(done)
 
-    def ask(self, cycle: int, line: int, write: bool) -> Request:
-        request = self.memory.request(cycle, self.memory.first[self.name] + line, write)
-        self.requests.append(request)
-        return request
+    def accept(self, cycle: int) -> None:
+        """Gives what is accepted in a cycle to the DRAM."""
+        for line in self.lines:
+            if self.dram is not None and line.accepted == cycle:
+                size = self.memory.burst_bytes
+                bursts = range(line.address // size, (line.address + self.ports.line - 1) // size + 1)
+                line.bursts = [self.dram.request(cycle, self.number, n, line.write) for n in bursts]
+
+    def busy(self) -> bool:
+        return any(not line.gaps or len(line.answers) < len(line.gaps) for line in self.lines)
+
+
+class ClockedMemory:
+    """The memories of all masters."""
+
+    def __init__(self, memory: OffChipMemory):
+        self.ports = memory.ports
+        self.dram = ClockedDram(memory) if isinstance(memory, Dram) else None
+        self.masters = [ClockedMaster(memory, n, self.dram) for n in range(memory.ports.masters)]
+
+    def start(self, cycle: int) -> None:
+        if self.dram is not None:
+            self.dram.start(cycle)
+
+    def end(self, cycle: int) -> None:
+        for master in self.masters:
+            master.end(cycle)
+            master.accept(cycle)
+
+    def busy(self) -> bool:
+        return any(master.busy() for master in self.masters)
+
+    def last_answer(self) -> int:
+        return max((a for master in self.masters for line in master.lines for a in line.answers), default=0)

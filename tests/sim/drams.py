@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from samhw.graph import Dram
+from samhw.graph import Constant, Dram, OffChipMemory, Ports, Random
 
 # Round figures: a clock is a cycle, and a burst holds four words of 32 bits.
 SMALL = Dram(
@@ -33,9 +33,32 @@ SMALL = Dram(
     refi=1000,
     frontend=0,
     backend=0,
-    prefetch=0,
-    outstanding=4,
+    ports=Ports(line=16, beat=4, lines=4, ahead=0, queue=16),
 )
+
+
+@st.composite
+def all_ports(draw: st.DrawFn) -> Ports:
+    """Any numbers of ports, and mostly small ones."""
+    beat = draw(st.sampled_from([4, 4, 8, 16, 64]))
+    ahead = draw(st.sampled_from([0, 0, 1, 2, 5]))
+    least = 1 << (ahead + 1).bit_length()
+    return Ports(
+        beat=beat,
+        line=beat * draw(st.sampled_from([1, 2, 4, 8])),
+        lines=least * draw(st.sampled_from([1, 1, 2, 8])),
+        ahead=ahead,
+        queue=draw(st.sampled_from([1, 2, 4, 64])),
+        masters=draw(st.sampled_from([1, 1, 2, 4])),
+        offer=draw(st.integers(1, 5)),
+        answer=draw(st.integers(1, 3)),
+    )
+
+
+def memories() -> st.SearchStrategy[OffChipMemory]:
+    """Any memory behind any ports."""
+    constant = st.builds(Constant, st.sampled_from([1, 2, 5, 20, 200]), all_ports())
+    return constant | st.builds(Random, st.integers(0, 2**31 - 1), all_ports()) | drams()
 
 
 @st.composite
@@ -45,13 +68,13 @@ def drams(draw: st.DrawFn) -> Dram:
     burst = draw(st.integers(1, 4))
     ccd, rrd, wtr, faw = draw(few), draw(few), draw(few), draw(st.integers(1, 40))
     rcd, rp, rfc = draw(few), draw(few), max(faw, rrd + 3) + draw(st.integers(0, 10))
-    prefetch = draw(st.sampled_from([0, 0, 1, 3]))
-    burst_bytes = draw(st.sampled_from([4, 4, 8, 12, 16, 64]))
+    burst_bytes = draw(st.sampled_from([4, 4, 8, 16, 64]))
+    ports = draw(all_ports())
     return Dram(
         name="random",
         clock_ps=draw(st.integers(1, 7)),
         cycle_ps=draw(st.sampled_from([1, 2, 3, 7])),
-        channels=draw(st.integers(1, 3)),
+        channels=ports.masters * draw(st.integers(1, 3)),
         groups=draw(st.integers(1, 4)),
         banks=draw(st.integers(1, 4)),
         row_bytes=burst_bytes * draw(st.integers(1, 4)),
@@ -75,6 +98,5 @@ def drams(draw: st.DrawFn) -> Dram:
         refi=2 * (rp + rfc + rcd) + draw(st.integers(1, 60)),
         frontend=draw(st.integers(0, 4)),
         backend=draw(st.integers(0, 4)),
-        prefetch=prefetch,
-        outstanding=2 * (1 + prefetch) + draw(st.sampled_from([0, 0, 0, 3])),
+        ports=ports,
     )

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samhw.errors import InputError
-from samhw.graph import DDR4, HBM2, Dram
+from samhw.graph import DDR4, HBM2, Dram, load_memory
 from samhw.sim.dram import Counts, channel_at, dram_counts, dram_words, serve
 from tests.sim.clocked_memory import ClockedChannel, Request
 from tests.sim.drams import SMALL, drams
@@ -33,7 +33,7 @@ def test_requests_agree_with_the_clock(dram: Dram, seed: int) -> None:
     ends, counts = served(dram, *requests)
     reference = ClockedChannel(dram)
     reference.queue = [
-        Request(0, write, arrival, group, bank, row) for arrival, group, bank, row, write in requests
+        Request(write, arrival, group, bank, row) for arrival, group, bank, row, write in requests
     ]
     for clock in range(max(ends)):
         reference.tick(clock)
@@ -112,7 +112,7 @@ def test_a_refresh_closes_rows_and_takes_its_time() -> None:
 @pytest.mark.parametrize("dram", [DDR4, HBM2])
 def test_presets(dram: Dram) -> None:
     assert Dram.from_json(dram.to_json()) == dram
-    assert Dram.load(dram.name) == dram
+    assert load_memory(dram.name) == dram
     # 19.2 GB/s, 256 GB/s; a cycle is 4 ns.
     assert dram.peak / 4 == pytest.approx({"ddr4": 19.2, "hbm2": 256}[dram.name], rel=0.001)
 
@@ -120,7 +120,7 @@ def test_presets(dram: Dram) -> None:
 def test_a_memory_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     path.write_text('{"preset": "ddr4", "name": "two", "channels": 2}')
-    assert Dram.load(str(path)) == replace(DDR4, name="two", channels=2)
+    assert load_memory(str(path)) == replace(DDR4, name="two", channels=2)
 
 
 def test_memories_that_are_refused(tmp_path: Path) -> None:
@@ -142,13 +142,20 @@ def test_memories_that_are_refused(tmp_path: Path) -> None:
             '{"preset": "ddr4", "clock_ps": 1000001}',
             "clock_ps is 1000001; give at most 1000000",
         ),
-        ("g.json", '{"preset": "ddr4", "outstanding": 3}', "Dram.outstanding is 3; give at least"),
-        ("h.json", '{"preset": "ddr4", "burst_bytes": 6}', "burst_bytes is 6; give a multiple of 4"),
+        ("g.json", '{"preset": "ddr4", "ports": {"lines": 3}}', "Ports.lines is 3; give a power of two"),
+        ("l.json", '{"preset": "ddr4", "ports": {"ahead": 15}}', "lines is 16; give at least ahead + 2 = 17"),
+        (
+            "m.json",
+            '{"preset": "ddr4", "ports": {"depth": 3}}',
+            "Ports have no number 'depth'; they have",
+        ),
+        ("n.json", '{"preset": "ddr4", "ports": {"masters": 2}}', "channels is 1; give a multiple of the 2"),
+        ("h.json", '{"preset": "ddr4", "burst_bytes": 6}', "burst_bytes is 6; give a power of two"),
     ):
         (tmp_path / name).write_text(text)
         with pytest.raises(InputError, match=re.escape(message)):
-            Dram.load(str(tmp_path / name))
-    with pytest.raises(InputError, match=r"no memory 'hbm9'; choose one of hbm2, ddr4, or name a \.json"):
-        Dram.load("hbm9")
+            load_memory(str(tmp_path / name))
+    with pytest.raises(InputError, match=r"no memory 'hbm9'; choose one of hbm2, ddr4, constant:T,"):
+        load_memory("hbm9")
     with pytest.raises(InputError, match=r"cannot be read"):
-        Dram.load(str(tmp_path / "none.json"))
+        load_memory(str(tmp_path / "none.json"))

@@ -11,13 +11,24 @@ from hypothesis import strategies as st
 
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
-from samhw.graph import DDR4, HBM2, Arch, Design, Dram, Graph, OffChip
+from samhw.graph import (
+    DDR4,
+    HBM2,
+    Arch,
+    Constant,
+    Design,
+    Graph,
+    OffChip,
+    OffChipMemory,
+    Ports,
+    Random,
+)
 from samhw.lang import Program as Source
 from samhw.lang import parse
 from samhw.sim import InterruptedRunError, MemorySystem, Progress, Result, compiled, engine, engines, simulate
 from samhw.sim.compiled import compiled_engine
 from samhw.targets.running.inputs import load_inputs
-from tests.sim.drams import SMALL, drams
+from tests.sim.drams import SMALL, memories
 from tests.sim.small_phases import small_phases
 from tests.sim.test_engines import (
     RANDOM_GRAPHS,
@@ -34,8 +45,16 @@ from tests.support.graphs import WIDE, matrix_sum, row_minus_sum
 from tests.support.program_cases import compile_or_none, random_depths, random_stalls, random_tensors
 from tests.support.strategies.programs import programs
 
-TINY = replace(SMALL, burst_bytes=4, row_bytes=8, channels=3, prefetch=1, refi=150)
+TINY = replace(
+    SMALL,
+    burst_bytes=4,
+    row_bytes=8,
+    channels=4,
+    refi=150,
+    ports=Ports(line=4, beat=4, lines=4, ahead=1, queue=4, masters=2),
+)
 """A line is a word, and all happens often."""
+MEMORIES = (TINY, SMALL, DDR4, HBM2, Constant(3, TINY.ports), Random(5, SMALL.ports))
 
 
 def placed(graph: Graph, rng: np.random.Generator) -> tuple[Graph, tuple[str, ...] | None]:
@@ -47,17 +66,18 @@ def placed(graph: Graph, rng: np.random.Generator) -> tuple[Graph, tuple[str, ..
 
 @pytest.mark.slow
 @settings(max_examples=RANDOM_GRAPHS // 2, suppress_health_check=list(HealthCheck))
-@given(programs(), drams() | st.sampled_from([DDR4, HBM2, TINY]), st.integers(0, 2**32 - 1))
-def test_random_graphs(source: Source, dram: Dram, number: int) -> None:
+@given(programs(), memories() | st.sampled_from(MEMORIES), st.integers(0, 2**32 - 1))
+def test_random_graphs(source: Source, memory: OffChipMemory, number: int) -> None:
     """Random programs, formats, data, placements, depths and stalls, often to a deadlock or a limit."""
     built = compile_or_none(source)
     assume(built is not None)
     assert built is not None
     rng = np.random.default_rng(number)
-    memories, extents = load_inputs(built.program, built.design, random_tensors(source, rng))
+    words, extents = load_inputs(built.program, built.design, random_tensors(source, rng))
     graph, tensors_off = placed(random_depths(built.design.regions[0], rng), rng)
-    data = (graph, built.arch, memories, extents)
-    options: dict[str, Any] = {"stalls": random_stalls(graph, rng), "memory": OffChip(dram, tensors_off)}
+    data = (graph, built.arch, words, extents)
+    off_chip = OffChip(memory, tensors_off)
+    options: dict[str, Any] = {"stalls": random_stalls(graph, rng), "memory": off_chip}
     options |= {"trace": True, "check": True} if rng.random() < 0.5 else {}
     options |= {"limit": int(rng.integers(1, 400))} if rng.random() < 0.2 else {}
     plain = outcome(*data, engine="plain", **options)
@@ -66,19 +86,19 @@ def test_random_graphs(source: Source, dram: Dram, number: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dram", [DDR4, HBM2, TINY], ids=lambda dram: dram.name)
-def test_machine_code(dram: Dram) -> None:
+@pytest.mark.parametrize("memory", MEMORIES, ids=lambda memory: memory.name)
+def test_machine_code(memory: OffChipMemory) -> None:
     """A graph that runs twice on one memory, which goes on."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
         program = matrix_sum(random_matrix(rng, 6, 6), random_matrix(rng, 6, 6))
         graph = random_depths(program.graph, rng)
         data = (graph, Arch(), program.memories, program.extents)
-        plain, other = (MemorySystem(Design.of(graph), Arch(), OffChip(dram)) for _ in range(2))
+        plain, other = (MemorySystem(Design.of(graph), Arch(), OffChip(memory)) for _ in range(2))
         for _ in range(2):
             expected = outcome(*data, engine="plain", memory=plain)
             assert_same(outcome(*data, engine="compiled", memory=other), expected)
-        assert other.words == plain.words
+        assert (other.oracle, other.dram) == (plain.oracle, plain.dram)
 
 
 @pytest.mark.parametrize("name", ["spmm", "sddmm", "mttkrp", "spmspm_ikj"])
@@ -98,13 +118,13 @@ def test_takes_over_in_the_middle(number: int, monkeypatch: pytest.MonkeyPatch) 
 
     def take_over(*arguments: Any, run: Any = compiled.run) -> None:
         queues = [queue for worker in arguments[0] for queue in worker.inputs.values()]
-        taken_over.append(sum(len(queue.tokens) for queue in queues if queue.off_chip))
+        taken_over.append(sum(len(queue.carried) for queue in queues))
         run(*arguments)
 
     for program in by_hand(rng):
         graph = program.graph.with_depths({c.name: 24 - number % 22 for c in program.graph.channels})
         data = (graph, arch_of(program), program.memories, program.extents)
-        options: dict[str, Any] = {"trace": True, "memory": OffChip((TINY, SMALL, DDR4)[number % 3])}
+        options: dict[str, Any] = {"trace": True, "memory": OffChip(MEMORIES[number % len(MEMORIES)])}
         plain = outcome(*data, engine="plain", **options)
         with small_phases(), monkeypatch.context() as patch:
             patch.setattr(compiled, "run", take_over)
@@ -137,15 +157,6 @@ def test_rows_of_requests_grow(monkeypatch: pytest.MonkeyPatch) -> None:
         assert_same(outcome(*data, engine="compiled", memory=OffChip(TINY)), plain)
 
 
-def test_as_many_lines_at_once_as_places() -> None:
-    narrow = replace(TINY, prefetch=3, outstanding=8)
-    for program in by_hand(np.random.default_rng(1)):
-        data = (program.graph, arch_of(program), program.memories, program.extents)
-        plain = outcome(*data, engine="plain", memory=OffChip(narrow))
-        with small_phases():
-            assert_same(outcome(*data, engine="compiled", memory=OffChip(narrow)), plain)
-
-
 def test_memory_goes_on_from_one_engine_to_the_other() -> None:
     text = "tensor x[i=9] : dense\ntensor y[i] : dense\ntensor z[i] : dense\n"
     design = compile_job(Job(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1"))).design
@@ -175,7 +186,7 @@ def test_errors_are_the_same() -> None:
     program = row_minus_sum(random_matrix(np.random.default_rng(1), 5, 8))
     shallow = program.graph.with_depths({c.name: 1 for c in program.graph.channels})
     damaged = memories | {"c": np.arange(2)}
-    everything, slow = OffChip(TINY), OffChip(replace(TINY, channels=1, ccd_s=20, ccd_l=20), ("c",))
+    everything, slow = OffChip(TINY), OffChip(Constant(40, TINY.ports), ("c",))
     for data, options, message in (
         ((small, Arch(), memories, WIDE), {"memory": slow}, "capacity at node 'w'"),
         ((graph, Arch(), memories, WIDE), {"memory": everything, "limit": 40}, "would fire in cycle"),

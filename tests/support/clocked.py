@@ -5,14 +5,15 @@ It shares the step functions with `samhw.sim`, and nothing of its engine. Slow, 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from samhw.graph import Arch, Endpoint, Graph, Kind, Node, OffChip, Token, latency
+from samhw.graph import Arch, Design, Endpoint, Graph, Kind, Layout, Node, OffChip, Token, latency
 from samhw.graph.numerics import value_type
 from samhw.sim.network import Actor, Place, expand
 from samhw.sim.step import COMMITTED, NONE, TAKES, VAL, Firing
-from tests.sim.clocked_memory import ClockedMemory, ClockedPort, Request
+from tests.sim.clocked_memory import ClockedMemory
 
 IDLE = 100
 """Cycles without a firing after which nothing will fire any more; above all latencies and stall patterns."""
@@ -22,17 +23,13 @@ IDLE = 100
 class Fifo:
     latency: int
     depth: int
-    tokens: list[tuple[int, Token]] = field(default_factory=list)
+    tokens: list[tuple[int, Any]] = field(default_factory=list)
     """(cycle of the push, token)."""
     pops: list[int] = field(default_factory=list)
-    data: dict[int, Request] = field(default_factory=dict)
-    """For the number of a token the line of off-chip memory that it comes with."""
 
-    def head(self, cycle: int) -> Token | None:
+    def head(self, cycle: int) -> Any:
         for push, token in self.tokens[len(self.pops) :]:
-            line = self.data.get(len(self.pops))
-            there = push if line is None else None if line.done is None else max(push, line.done)
-            return token if there is not None and there + self.latency <= cycle else None
+            return token if push + self.latency <= cycle else None
         return None
 
     def taken(self, cycle: int) -> int:
@@ -82,8 +79,10 @@ class Cell:
     pending: Firing | None = None
     updated: dict[int, int] = field(default_factory=dict)
     """For each key the cycle of its last firing."""
-    ports: dict[int, ClockedPort] = field(default_factory=dict)
-    """To the stores that lie off chip."""
+    asks: dict[int, Any] = field(default_factory=dict)
+    """For each output that reads off chip, the read."""
+    puts: dict[int, Fifo] = field(default_factory=dict)
+    """For each store that it writes off chip, the channel."""
 
     def __post_init__(self) -> None:
         self.state = list(self.actor.state)
@@ -98,6 +97,7 @@ class Cell:
             heads = [fifo.head(cycle) for fifo in self.inputs]
             kind = [NONE if head is None else int(head.kind) for head in heads]
             data = [0 if head is None else head.payload for head in heads]
+            self.seen, self.before = list(zip(kind, data, strict=True)), list(self.state)
             word = self.actor.step(kind, data, self.state, self.memory, self.out_kind, self.out_data)
             assert word >= 0
             if word >> TAKES == 0:
@@ -110,58 +110,48 @@ class Cell:
         pushed = [j for j in range(len(self.outputs)) if self.pending.pushes >> j & 1]
         if any(fifo.taken(cycle) >= fifo.depth for j in pushed for fifo in self.outputs[j]):
             return False
-        if self.ports and not self._access(cycle, [j for j in pushed if self.outputs[j]]):
+        places = self._places() if self.asks or self.puts else {}
+        written = self._written() if self.puts else {}
+        if any(self.puts[store].taken(cycle) >= 2 for store in written):
             return False
+        for store, place in written.items():
+            self.puts[store].tokens.append((cycle, (place,)))
         for i, fifo in enumerate(self.inputs):
             if self.pending.takes >> i & 1:
                 fifo.pops.append(cycle)
         for j in pushed:
             for fifo in self.outputs[j]:
-                fifo.tokens.append((cycle, Token(Kind(self.out_kind[j]), self.out_data[j])))
+                token = Token(Kind(self.out_kind[j]), self.out_data[j])
+                fifo.tokens.append((cycle, (token, places[j]) if j in self.asks else token))
         if key >= 0:
             self.updated[key] = cycle
         self.firings.append(cycle)
         self.pending = None
         return True
 
-    def _access(self, cycle: int, pushed: Sequence[int]) -> bool:
-        """Asks for lines if there are places; gives whether there are."""
-        heads = [fifo.head(cycle) for fifo in self.inputs]
-        words: dict[int, list[tuple[int, int]]] = {}
-        for read in self.actor.reads:
-            if read.store not in self.ports or read.output not in pushed:
-                continue
+    def _places(self) -> dict[int, int | None]:
+        """The place that each output's token reads off chip."""
+        places = {}
+        for output, read in self.asks.items():
             if read.pushed:
                 kind, payload = self.out_kind[read.port], self.out_data[read.port]
             else:
-                head = heads[read.port]
-                assert head is not None
-                kind, payload = int(head.kind), head.payload
-            if kind == VAL:
-                words.setdefault(read.store, []).append((payload + read.offset, read.output))
-        writes = {}
-        for store, register in self.actor.written.items():
-            if store in self.ports:
-                count, line = self.state[register], self.ports[store].memory.words[self.ports[store].name]
-                full = count // line + (1 if self.state[COMMITTED] and count % line else 0)
-                writes[store] = range(self.ports[store].written, full)
-        wanted = {store: self.ports[store].wants([w for w, _ in reads]) for store, reads in words.items()}
-        asked = {store: asks for store, (asks, _, _, _) in wanted.items()} | writes
-        if not all(self.ports[store].has_places(cycle, len(asks)) for store, asks in asked.items()):
-            return False
-        for store, (asks, lines, kept, last) in wanted.items():
-            port = self.ports[store]
-            known = port.buffer | {n: port.ask(cycle, n, False) for n in asks}
-            for (_, output), line in zip(words[store], lines, strict=True):
-                for fifo in self.outputs[output]:
-                    fifo.data[len(fifo.tokens)] = known[line]
-            port.buffer = {n: known[n] for n in kept}
-            port.last = last
-        for store, full_lines in writes.items():
-            for n in full_lines:
-                self.ports[store].ask(cycle, n, True)
-            self.ports[store].written = full_lines.stop
-        return True
+                kind, payload = self.seen[read.port]
+            places[output] = payload + read.offset if kind == VAL else None
+        return places
+
+    def _written(self) -> dict[int, int | None]:
+        """The places that the firing writes off chip, by store; None for DONE."""
+        if self.state[COMMITTED]:
+            return dict.fromkeys(self.puts, None)
+        written = {}
+        for store in self.puts:
+            if store in self.actor.placed:
+                if self.seen[0][0] == VAL:
+                    written[store] = self.seen[self.actor.placed[store]][1]
+            elif self.state[self.actor.written[store]] != self.before[self.actor.written[store]]:
+                written[store] = self.before[self.actor.written[store]]
+        return written
 
 
 @dataclass
@@ -169,18 +159,22 @@ class Clocked:
     cells: list[Cell]
     channels: dict[str, Fifo]
     memory: ClockedMemory | None = None
+    ports: list[Any] = field(default_factory=list)
 
     def run(self, ends: Sequence[Source | Sink] = ()) -> None:
         """Sources may push from cycle 0 on, actors fire from cycle 1 on."""
         for end in ends:
             end.clock(0)
         cycle, last = 1, 1
-        while cycle - last < IDLE or (self.memory is not None and self.memory.busy(cycle)):
+        while cycle - last < IDLE:
             if self.memory is not None:
                 self.memory.start(cycle)
-            for unit in (*ends, *self.cells):
+            for unit in (*ends, *self.cells, *self.ports):
                 if unit.clock(cycle):
                     last = cycle
+            if self.memory is not None:
+                self.memory.end(cycle)
+                last = cycle if self.memory.busy() else last
             cycle += 1
 
     def committed(self, graph: Graph) -> int | None:
@@ -190,9 +184,10 @@ class Clocked:
         if not all(cell.state[COMMITTED] for cell in writers):
             return None
         ends = [cell.firings[-1] for cell in writers]
-        for request in (r for cell in writers for port in cell.ports.values() for r in port.requests):
-            assert request.done is not None
-            ends.append(request.done)
+        if self.memory is not None:
+            ends += [1 + port.finished for port in self.ports if hasattr(port, "finished")]
+            if answered := self.memory.last_answer():
+                ends.append(answered + self.memory.ports.answer)
         return max(ends)
 
 
@@ -217,13 +212,31 @@ def clocked(
         cells += _cells(node, graph, arch, stores, feeds, drains, (stalls or {}).get(node.name, [False]))
     if off_chip is None:
         return Clocked(cells, channels)
-    memory = ClockedMemory(graph, arch, off_chip)
+    return Clocked(cells, channels, *_ports(graph, arch, cells, off_chip))
+
+
+def _ports(graph: Graph, arch: Arch, cells: Sequence[Cell], off_chip: OffChip) -> tuple[ClockedMemory, list]:
+    """The memory, and the ports that actors have to it."""
+    # It needs what is above.
+    from tests.sim.clocked_ports import ReadPort, WritePort
+
+    memory = ClockedMemory(off_chip.memory)
+    layout = Layout(Design.of(graph), arch, off_chip.memory.ports, off_chip.tensors)
+    known = {(port.node, port.array.memory, port.word): port for port in layout.ports_of(graph)}
+    ports: list[Any] = []
     for cell in cells:
-        for n, store in enumerate(cell.actor.memory):
-            if store.place is Place.MEMORY and store.name in memory.first:
-                lines = -(-len(cell.memory[n]) // memory.words[store.name])
-                cell.ports[n] = ClockedPort(memory, store.name, lines)
-    return Clocked(cells, channels, memory)
+        for read in cell.actor.reads:
+            port = known.get((cell.node, cell.actor.memory[read.store].name, read.offset))
+            if port is not None:
+                ports.append(ReadPort(port, memory.masters[port.array.master], cell.outputs[read.output]))
+                cell.outputs[read.output] = [ports[-1].ask]
+                cell.asks[read.output] = read
+        for store in cell.actor.written:
+            port = known.get((cell.node, cell.actor.memory[store].name, 0))
+            if port is not None:
+                ports.append(WritePort(port, memory.masters[port.array.master]))
+                cell.puts[store] = ports[-1].put
+    return memory, ports
 
 
 def _cells(

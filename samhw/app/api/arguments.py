@@ -14,7 +14,16 @@ from rich.progress import track
 
 from samhw.compiler import asked_type
 from samhw.errors import InputError, shown
-from samhw.graph import Arch, Dram, HostOptions
+from samhw.graph import (
+    Arch,
+    Constant,
+    Dram,
+    HostOptions,
+    OffChipMemory,
+    Random,
+    Recorded,
+    load_memory,
+)
 from samhw.graph.numerics import ValueType
 from samhw.tensors import Format, Tensor
 from samhw.tensors.scipy_sparse import scipy_format
@@ -23,10 +32,10 @@ __all__ = [
     "Data",
     "arch_of",
     "as_tensor",
-    "dram_of",
     "entries_of",
     "followed",
     "host_of",
+    "memory_of",
     "natural_format",
     "path_of",
     "value_of",
@@ -61,18 +70,18 @@ def arch_of(given: Arch | Mapping[str, object] | Path | str | None) -> Arch:
     )
 
 
-def dram_of(given: Dram | Mapping[str, object] | Path | str) -> Dram:
-    """An off-chip memory: an object, its fields, the name of a preset, or a file."""
+def memory_of(given: OffChipMemory | Mapping[str, object] | Path | str) -> OffChipMemory:
+    """An off-chip memory: an object, the fields of a DRAM, or what --memory takes."""
     match given:
-        case Dram():
+        case Dram() | Constant() | Random() | Recorded():
             return given
         case Mapping():
             return Dram.from_json(given)
         case str() | Path():
-            return Dram.load(str(given))
+            return load_memory(str(given))
     raise InputError(
-        f"The off-chip memory cannot be {shown(given)}; give a Dram, 'ddr4', 'hbm2', or the file of one. A "
-        "tensor called 'memory' goes into the first argument, as in run({\"memory\": array})."
+        f"The off-chip memory cannot be {shown(given)}; give a Dram, or what --memory takes, such as 'ddr4'. "
+        "A tensor called 'memory' goes into the first argument, as in run({\"memory\": array})."
     )
 
 

@@ -18,7 +18,7 @@ from samhw.app.report.time import microseconds, period_of
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.graph import Dram
+from samhw.graph import OffChipMemory
 from samhw.html import html_line, html_scroll, html_section, html_table
 from samhw.targets.backends import MODEL, RunResult, find_backend
 from samhw.targets.backends import run as simulate
@@ -38,7 +38,7 @@ class DesignResult:
     run: RunResult
     compiled: Compiled
     workload: Workload
-    memory: Dram | None = None
+    memory: OffChipMemory | None = None
 
     @property
     def cycles(self) -> int:

@@ -10,10 +10,10 @@ from samhw.app.api.arguments import (
     Data,
     arch_of,
     as_tensor,
-    dram_of,
     entries_of,
     followed,
     host_of,
+    memory_of,
     natural_format,
     path_of,
     value_of,
@@ -32,7 +32,7 @@ from samhw.compiler.search.explore import explore
 from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
 from samhw.files import write_text
-from samhw.graph import Arch, Dram
+from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import Integer, ValueType
 from samhw.html import html_scroll, html_section, html_text
 from samhw.lang import Capacity, Program, check_size
@@ -108,7 +108,7 @@ class RunnableDesign:
         /,
         *,
         backend: Backend | str | None = None,
-        memory: Dram | Mapping[str, object] | Path | str | None = None,
+        memory: OffChipMemory | Mapping[str, object] | Path | str | None = None,
         wave: Path | str | None = None,
         host: str | None = None,
         **tensors: Data,
@@ -129,7 +129,7 @@ class RunnableDesign:
             RunError: for a run that ends with an error.
         """
         options: dict[str, object] = {}
-        held = None if memory is None else dram_of(memory)
+        held = None if memory is None else memory_of(memory)
         if held is not None:
             options["memory"] = held
         if wave is not None:

@@ -10,7 +10,7 @@ from samhw.app.workload import Workload, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.errors import ScheduleError
-from samhw.graph import Arch, Design, Dram, MemoryRole
+from samhw.graph import Arch, Design, MemoryRole, OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.sim import Result, bottleneck, operations, traffic
 from samhw.targets.backends import off_chip_tensors, run
@@ -63,7 +63,7 @@ def measure(
     value: ValueType | None = None,
     arch: Arch | None = None,
     depth: int | None = None,
-    memory: Dram | None = None,
+    memory: OffChipMemory | None = None,
     **options: Any,
 ) -> Measure:
     """Compiles a workload, simulates it and compares the result with NumPy's.
@@ -86,7 +86,7 @@ def measure(
 
 
 def measure_compiled(
-    workload: Workload, compiled: Compiled, *, memory: Dram | None = None, **options: Any
+    workload: Workload, compiled: Compiled, *, memory: OffChipMemory | None = None, **options: Any
 ) -> Measure:
     """As `measure`, of what has been compiled already."""
     result = run(compiled, workload.tensors, memory=memory, **options)

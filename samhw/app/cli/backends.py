@@ -12,7 +12,7 @@ import click
 from samhw.app.report.time import period_of
 from samhw.choices.schedule import CHOICES, Schedule, with_words
 from samhw.errors import InputError
-from samhw.graph import Dram, HostOptions
+from samhw.graph import HostOptions, OffChipMemory, load_memory, other_ports, with_ports
 from samhw.targets.backends import BACKENDS, Backend, Target, is_board, targets
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
     "board_options",
     "check_on_chip",
     "check_settings",
-    "dram_of",
+    "memory_of",
     "memory_option",
     "memory_options",
     "off_chip_memory",
@@ -161,9 +161,17 @@ def say_targets(can: Callable[[Target], bool]) -> str:
 
 _PLACING = tuple(one for one in CHOICES if one.needs_memory)
 
-memory_option = click.option(
-    "--memory", metavar="hbm2|ddr4|FILE.json", help="Simulate with tensors in off-chip memory."
-)
+MEMORIES = "ddr4|hbm2|constant:T|random:SEED|log:FILE|FILE.json"
+
+
+def memory_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command `memory`, and `ports`: the numbers of the ports in front of it."""
+    command = click.option(
+        "--ports", metavar="lines=8,..", help="Numbers of the ports to that memory (docs/memory.md)."
+    )(command)
+    return click.option("--memory", metavar=MEMORIES, help="Simulate with tensors in off-chip memory.")(
+        command
+    )
 
 
 def memory_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -174,16 +182,19 @@ def memory_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def off_chip_memory(
-    memory: str | None, schedule: Schedule, **placing: str | None
-) -> tuple[Dram | None, Schedule]:
+    memory: str | None, ports: str | None, schedule: Schedule, **placing: str | None
+) -> tuple[OffChipMemory | None, Schedule]:
     """What the options of `memory_options` ask for: the memory, and the schedule with the tensors that lie
     there."""
     schedule = with_words(schedule, placing)
-    return dram_of(memory, [schedule], (name for name, word in placing.items() if word is not None)), schedule
+    given = (name for name, word in placing.items() if word is not None)
+    return memory_of(memory, ports, [schedule], given), schedule
 
 
-def dram_of(memory: str | None, schedules: Iterable[Schedule], given: Iterable[str]) -> Dram | None:
-    """The memory that --memory names, if it does.
+def memory_of(
+    memory: str | None, ports: str | None, schedules: Iterable[Schedule], given: Iterable[str]
+) -> OffChipMemory | None:
+    """The memory that --memory names, if it does, behind the ports of --ports.
 
     Args:
         given: the choices that options say something about.
@@ -192,7 +203,10 @@ def dram_of(memory: str | None, schedules: Iterable[Schedule], given: Iterable[s
         InputError: for choices of what lies there, and no memory.
     """
     if memory is not None:
-        return Dram.load(memory)
+        found = load_memory(memory)
+        return with_ports(found, other_ports(found.ports, _numbers(ports)))
+    if ports is not None:
+        raise InputError("--ports has the numbers of ports to a memory; add '--memory ddr4'.")
     said = {*given}
     for one in _PLACING:
         if one.name in said:
@@ -203,6 +217,18 @@ def dram_of(memory: str | None, schedules: Iterable[Schedule], given: Iterable[s
                 "ddr4'."
             )
     return None
+
+
+def _numbers(word: str | None) -> dict[str, int]:
+    """The numbers of --ports, by name."""
+    numbers = {}
+    for item in (word or "").split(","):
+        name, _, number = item.partition("=")
+        if word and not (number.isascii() and number.isdigit()):
+            raise InputError(f"--ports has no number in {item!r}; write it as lines=8,ahead=2.")
+        if word:
+            numbers[name.strip()] = int(number)
+    return numbers
 
 
 def check_on_chip(schedule: Schedule, what: str) -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from samhw.app.checking import Known, Outcome
 from samhw.app.checking import compare as compare_all
-from samhw.app.cli.backends import CLOCK, dram_of, memory_option
+from samhw.app.cli.backends import CLOCK, memory_of, memory_option
 from samhw.app.cli.numbers import load_arch
 from samhw.app.cli.options import ARCH, complete_programs, data_option, load_schedule, say_notes
 from samhw.app.cli.output import OUTPUT, print_json, print_table
@@ -57,6 +57,7 @@ def compare(
     arch: str | None,
     json_target: str | None,
     memory: str | None,
+    ports: str | None,
     clock: float | None,
     plot: str | None,
     report: str | None,
@@ -71,8 +72,8 @@ def compare(
     """
     axes = compared(choices)
     bases = [load_schedule(file) for file in files or (None,)]
-    dram = dram_of(memory, bases, axes)
-    dram, period = beside(dram, clock)
+    placed = memory_of(memory, ports, bases, axes)
+    placed, period = beside(placed, clock)
     asked = asked_type(value)
     workload = bind_program(program, data, value=asked)
     say_notes(workload)
@@ -88,9 +89,9 @@ def compare(
     known: list[Known] = []
     for number, schedule in enumerate(schedules, 1):
         with follow(f"{schedule} ({number} of {len(schedules)})") as progress:
-            options = {"memory": dram, "progress": progress}
+            options = {"memory": placed, "progress": progress}
             outcomes += compare_all(workload, [schedule], value=kind, arch=latencies, known=known, **options)
-    where = f"{_placed(schedules)} in {dram.name}" if dram else ""
+    where = f"{_placed(schedules)} in {placed.name}" if placed else ""
     found = Comparison(program, workload.name, kind.name, tuple(outcomes), period, where)
     _show(found, json_target, plot, report)
     if not found.good:

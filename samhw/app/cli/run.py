@@ -58,10 +58,11 @@ def print_statistics(regions: Iterable[RegionReport]) -> None:
 
 def _ports(ports: Mapping[str, PortStats]) -> list[list[str]]:
     """A row for each port to off-chip memory."""
-    rows = [["port", "words", "lines", "ahead", "cycles each"]]
+    rows = [["port", "beats", "lines", "ahead", "in vain", "cycles each"]]
     for name, port in ports.items():
-        words = f"{port.words:,} {'written' if port.write else 'read'}"
-        rows.append([name, words, f"{port.requests:,}", f"{port.ahead:,}", f"{port.latency:.1f}"])
+        beats = f"{port.accesses:,} {'written' if port.write else 'read'}"
+        lines = (f"{count:,}" for count in (port.requests, port.ahead, port.vain))
+        rows.append([name, beats, *lines, f"{port.latency:.1f}"])
     return rows
 
 
@@ -117,6 +118,7 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
     help="Compare the results with NumPy's, which may take longer than the run.",
 )
 @memory_options
+@click.option("--memory-log", type=OUTPUT, help="Write when the memory accepted and answered requests.")
 @click.option(
     "--clock",
     type=CLOCK,
@@ -139,6 +141,8 @@ def run(
     trace: str | None,
     window: str | None,
     memory: str | None,
+    ports: str | None,
+    memory_log: str | None,
     clock: float | None,
     regions: str | None,
     host: str | None,
@@ -154,8 +158,10 @@ def run(
     """
     backend = find_backend(backend_name)
     _check_options(backend, wave, regions, memory, board | ({"host": host} if host else {}))
-    dram, schedule = off_chip_memory(memory, options.schedule, **placing)
-    dram, period = beside(dram, clock)
+    placed, schedule = off_chip_memory(memory, ports, options.schedule, **placing)
+    placed, period = beside(placed, clock)
+    if memory_log and not placed:
+        raise InputError("--memory-log takes what a memory does; add '--memory ddr4'.")
     options = replace(options, schedule=schedule)
     workload = options.workload(program, data)
     warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
@@ -168,7 +174,8 @@ def run(
     if report and not recorded and is_short(workload):
         recorded = {"trace": True}
     with follow("simulator") as progress:
-        model = execute(compiled, workload.tensors, MODEL, memory=dram, progress=progress, **recorded)
+        logged = {"memory": placed, "memory_log": Path(memory_log) if memory_log else None}
+        model = execute(compiled, workload.tensors, MODEL, progress=progress, **logged, **recorded)
     if trace:
         write_trace(Path(trace), model)
     runs = [model]

@@ -18,6 +18,7 @@ from samhw.app.report.time import time_report
 from samhw.app.workload import SYNTHETIC, Workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
+from samhw.graph import Dram
 from samhw.targets.backends import Backend, RunResult, off_chip_tensors
 from samhw.version import __version__
 
@@ -31,7 +32,12 @@ class MemoryReport:
     name: str
     reads: int
     writes: int
+    ahead: int
+    """Lines that were read ahead,"""
+    vain: int
+    """and of these, those that nobody read."""
     row_hits: int
+    """Bursts of a DRAM; 0 of another memory."""
     row_misses: int
     row_conflicts: int
     refresh_clocks: int
@@ -40,21 +46,25 @@ class MemoryReport:
     """Moved, in whole lines."""
     bytes_per_cycle: float
     peak_bytes_per_cycle: float
-    gigabytes_per_second: float
-    peak_gigabytes_per_second: float
+    gigabytes_per_second: float | None
+    """Of a DRAM, which has a clock."""
+    peak_gigabytes_per_second: float | None
 
     def to_json(self) -> dict[str, Any]:
         """What `samhw run --json` says under `memory`."""
         return asdict(self)
 
     def __str__(self) -> str:
-        requests = self.reads + self.writes
-        return (
-            f"{self.name}: {self.reads:,} lines read and {self.writes:,} written "
-            f"({self.row_hits / max(requests, 1):.0%} in open rows), "
-            f"{self.bytes_per_cycle:.1f} of {self.peak_bytes_per_cycle:.1f} bytes a cycle, "
-            f"{self.gigabytes_per_second:.2f} of {self.peak_gigabytes_per_second:.1f} GB/s"
+        vain = f", {self.vain:,} in vain" if self.vain else ""
+        text = (
+            f"{self.name}: {self.reads:,} lines read{vain} and {self.writes:,} written, "
+            f"{self.bytes_per_cycle:.1f} of {self.peak_bytes_per_cycle:.1f} bytes a cycle"
         )
+        if self.gigabytes_per_second is None:
+            return text
+        bursts = self.row_hits + self.row_misses + self.row_conflicts
+        rates = f"{self.gigabytes_per_second:.2f} of {self.peak_gigabytes_per_second:.1f} GB/s"
+        return f"{text}, {rates}, {self.row_hits / max(bursts, 1):.0%} in open rows"
 
 
 def memory_report(result: RunResult) -> MemoryReport | None:
@@ -63,20 +73,26 @@ def memory_report(result: RunResult) -> MemoryReport | None:
     if not regions:
         return None
     channels = [channel for region in regions for channel in region.channels]
-    dram, moved = regions[0].dram, sum(region.bytes for region in regions)
+    masters = [master for region in regions for master in region.masters]
+    ports = [port for region in regions for port in region.ports.values()]
+    memory, peak = regions[0].memory, regions[0].peak
+    moved = sum(region.bytes for region in regions) / max(result.cycles, 1)
+    per_ns = 1e3 / memory.cycle_ps if isinstance(memory, Dram) else None
     return MemoryReport(
-        name=dram.name,
-        reads=sum(c.reads for c in channels),
-        writes=sum(c.writes for c in channels),
+        name=memory.name,
+        reads=sum(m.reads for m in masters),
+        writes=sum(m.writes for m in masters),
+        ahead=sum(p.ahead for p in ports),
+        vain=sum(p.vain for p in ports),
         row_hits=sum(c.hits for c in channels),
         row_misses=sum(c.misses for c in channels),
         row_conflicts=sum(c.conflicts for c in channels),
         refresh_clocks=sum(c.refreshing for c in channels),
-        bytes=moved,
-        bytes_per_cycle=moved / result.cycles,
-        peak_bytes_per_cycle=dram.peak,
-        gigabytes_per_second=moved / result.cycles * 1e3 / dram.cycle_ps,
-        peak_gigabytes_per_second=dram.peak * 1e3 / dram.cycle_ps,
+        bytes=sum(region.bytes for region in regions),
+        bytes_per_cycle=moved,
+        peak_bytes_per_cycle=peak,
+        gigabytes_per_second=per_ns and moved * per_ns,
+        peak_gigabytes_per_second=per_ns and peak * per_ns,
     )
 
 

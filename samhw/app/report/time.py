@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from samhw.errors import InputError, shown
-from samhw.graph import Dram
+from samhw.graph import Dram, OffChipMemory
 
 __all__ = [
     "beside",
@@ -47,17 +47,17 @@ def period_of(clock: str) -> float:
     return period
 
 
-def beside(dram: Dram | None, period: float | None) -> tuple[Dram | None, float | None]:
+def beside(memory: OffChipMemory | None, period: float | None) -> tuple[OffChipMemory | None, float | None]:
     """The memory beside an accelerator whose clock has that period, in ns, and the period. By default it is
-    that which the memory is given for (`Dram.cycle_ps`); without memory, there is none.
+    that which a DRAM is given for (`Dram.cycle_ps`); without one, there is none.
 
     Raises `InputError` for a period that the rule of docs/memory.md gives no meaning.
     """
-    if dram is None:
-        return None, period
+    if not isinstance(memory, Dram):
+        return memory, period
     if period is not None:
-        dram = replace(dram, cycle_ps=round(period * 1000))
-    return dram, dram.cycle_ps / 1000
+        memory = replace(memory, cycle_ps=round(period * 1000))
+    return memory, memory.cycle_ps / 1000
 
 
 def seconds(cycles: int, period: float) -> float:

@@ -13,7 +13,7 @@ from samhw.app.workload import SYNTHETIC
 from samhw.choices.schedule import CHOICES, Schedule
 from samhw.compiler import AUTO, asked_text, asked_type
 from samhw.errors import InputError
-from samhw.graph import Arch, Dram
+from samhw.graph import Arch, OffChipMemory, load_memory
 from samhw.graph.numerics import ValueType
 from samhw.lang import Example, MlirFile, Program, load_named
 from samhw.script import Script
@@ -28,6 +28,10 @@ COLUMNS = ("program", "data", "value", *_CHOSEN, "depth", "memory")
 
 Setting = int | float | str
 """The value of a field of `Arch`."""
+
+
+LOG = "log:"
+"""Before the file of a memory that is the log of a run."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Configuration:
     def __post_init__(self) -> None:
         if self.depth is not None and self.depth < 1:
             raise InputError(f"A channel cannot have the depth {self.depth}; give at least 1.")
-        self.dram()
+        self.off_chip_memory()
         _known_program(self.program)
         self.arch()
 
@@ -66,7 +70,7 @@ class Configuration:
             _set(data, name, value)
         return Arch.from_json(data)
 
-    def dram(self) -> Dram | None:
+    def off_chip_memory(self) -> OffChipMemory | None:
         """What holds the tensors that lie off chip, if any do."""
         if self.memory == "chip":
             if self.schedule.off_chip:
@@ -75,7 +79,7 @@ class Configuration:
                     "another one."
                 )
             return None
-        return Dram.load(self.memory)
+        return load_memory(self.memory)
 
     def specs(self) -> tuple[str, ...]:
         """Each `--data` by itself."""
@@ -114,8 +118,8 @@ class Configuration:
         """
         # Settings that leave the default as it is make no difference.
         chosen = {**_fields(self), "schedule": self.schedule.to_json(), "settings": None}
-        dram = self.dram()
-        defined = json.dumps([chosen, self.arch().to_json(), dram and asdict(dram)], sort_keys=True)
+        memory = self.off_chip_memory()
+        defined = json.dumps([chosen, self.arch().to_json(), memory and asdict(memory)], sort_keys=True)
         return digest(version_digest(), defined, *(_content(file) for file in self.files()))
 
     def files(self) -> Iterator[Path]:
@@ -124,6 +128,8 @@ class Configuration:
             if spec is not None:
                 yield Path(spec[1])
         yield from _imported(self.program)
+        if self.memory.startswith(LOG):
+            yield Path(self.memory.removeprefix(LOG))
         for one in CHOICES:
             yield from map(Path, one.files(getattr(self.schedule, one.name)))
 
@@ -131,6 +137,8 @@ class Configuration:
         """The same with absolute paths, for a process in another working directory."""
         data = "+".join(_absolute(_data_parts(spec)) or spec for spec in self.specs())
         memory = str(Path(self.memory).absolute()) if self.memory.endswith(".json") else self.memory
+        if memory.startswith(LOG):
+            memory = f"{LOG}{Path(memory.removeprefix(LOG)).absolute()}"
         program = _absolute(_program_parts(self.program)) or self.program
         fields = {one.name: one.anywhere(getattr(self.schedule, one.name)) for one in CHOICES}
         schedule = Schedule(**fields)

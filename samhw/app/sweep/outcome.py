@@ -44,7 +44,7 @@ def outcome(configuration: Configuration) -> Outcome:
             configuration.schedule,
             value=value,
             arch=configuration.arch(),
-            memory=configuration.dram(),
+            memory=configuration.off_chip_memory(),
             depth=configuration.depth,
         )
     except InputError as error:

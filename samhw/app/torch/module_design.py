@@ -21,7 +21,7 @@ from samhw.compiler import Compiled
 from samhw.compiler.search import in_modules
 from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
-from samhw.graph import Arch, Dram
+from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.importers.torch import UNROLL, ImportedModule, check_arguments, import_module
 from samhw.targets.backends import Backend
@@ -106,7 +106,7 @@ class ModuleDesign:
         self,
         *arguments: object,
         backend: Backend | str | None = None,
-        memory: Dram | Mapping[str, object] | Path | str | None = None,
+        memory: OffChipMemory | Mapping[str, object] | Path | str | None = None,
         wave: Path | str | None = None,
     ) -> ModuleResult:
         """Calls the module in hardware, by default with its example arguments; `RunnableDesign.run` has the

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from samhw.compiler import Compiled
-from samhw.graph import Dram, OffChip, dumps, to_dot
+from samhw.graph import OffChip, OffChipMemory, dumps, to_dot
 from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.running.inputs import Inputs
@@ -27,17 +27,24 @@ class SimulatorBackend(Backend):
     }
 
     def execute(
-        self, compiled: Compiled, inputs: Inputs, *, memory: Dram | None = None, **options: Any
+        self,
+        compiled: Compiled,
+        inputs: Inputs,
+        *,
+        memory: OffChipMemory | None = None,
+        memory_log: Path | None = None,
+        **options: Any,
     ) -> Execution:
         """As for `Backend`.
 
         Args:
             memory: what holds the tensors that the schedule has off chip (docs/memory.md). Those that fusion
                 keeps out of memory are left out.
+            memory_log: the file that takes what the memory did.
             options: as for `simulate`.
         """
         design, arch = compiled.design, compiled.arch
-        placed = None if memory is None else OffChip(memory, off_chip_tensors(compiled))
+        placed = None if memory is None else OffChip(memory, off_chip_tensors(compiled), memory_log)
         start = time.perf_counter()
         results = simulate_regions(design, arch, *inputs, memory=placed, **options)
         seconds = time.perf_counter() - start

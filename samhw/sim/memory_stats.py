@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from samhw.graph import Dram, OffChipMemory
 from samhw.sim.dram import dram_counts
 from samhw.sim.oracle import requests_of
-from samhw.sim.port_actors import AHEAD, HAVE, REQUESTS, USED, VAIN
+from samhw.sim.port_actors import AHEAD, HAVE, USED, VAIN
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Access
 
@@ -157,7 +157,7 @@ def _channels(arbiter: Arbiter) -> tuple[DramChannelStats, ...]:
 
 def _port_stats(access: Access, line: int) -> PortStats:
     state = access.worker.state
-    requests, write = state[REQUESTS], access.port.write
+    requests, write = access.served, access.port.write
     return PortStats(
         write=write,
         accesses=state[USED],

@@ -288,6 +288,7 @@ class Access:
         queue: its channel whose tokens come with what it asks for.
         lines, asked: what it has asked for, and in which cycles.
         answered: of each answer one less than the cycle from which it serves.
+        served: how many requests are served.
         waited: cycles from requests to their last answers, summed.
     """
 
@@ -300,12 +301,8 @@ class Access:
         self.lines: list[int] = []
         self.asked: list[int] = []
         self.answered: list[int] = []
+        self.served = 0
         self.waited = 0
-
-    @property
-    def served(self) -> int:
-        """How many requests are served."""
-        return len(self.answered) // self.system.ports.beats
 
     def serve(self) -> None:
         """Serves its first request that is not, and gives on what has come."""
@@ -317,6 +314,7 @@ class Access:
         first, shift = first_answer(oracle), system.ports.answer - 1 - oracle[ORIGIN]
         answers = [answer + shift for answer in oracle[first : first + beats]]
         self.answered += answers
+        self.served += 1
         self.waited += answers[0 if write else -1] + 1 - cycle
         if system.entries is not None:
             place = len(system.entries)

@@ -137,4 +137,4 @@ class _AccessImage:
 
     def store(self) -> None:
         """Puts back what statistics need."""
-        self.access.waited = self.record.waited
+        self.access.served, self.access.waited = self.record.served, self.record.waited

@@ -77,12 +77,13 @@ def figures(result: RunResult) -> dict[str, Any]:
     if not regions:
         return dict.fromkeys(("lines", "of peak, %", "open rows, %"))
     lines = sum(region.requests for region in regions)
-    hits = sum(channel.hits for region in regions for channel in region.channels)
+    channels = [channel for region in regions for channel in region.channels]
+    hits, bursts = sum(c.hits for c in channels), sum(c.reads + c.writes for c in channels)
     moved = sum(region.bytes for region in regions)
     return {
         "lines": lines,
         "of peak, %": 100 * moved / (result.cycles * regions[0].peak),
-        "open rows, %": 100 * hits / lines,
+        "open rows, %": 100 * hits / max(bursts, 1),
     }
 
 

@@ -25,7 +25,7 @@ from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.liveness import Circle, unproved_circles
 from samhw.graph.nodes import latency, make, wired
-from samhw.graph.off_chip import Layout, MemoryPort, Placed, Ports, other_ports
+from samhw.graph.off_chip import MemoryPort, OffChipLayout, Placed, Ports, other_ports
 from samhw.graph.off_chip_memory import (
     Constant,
     OffChip,
@@ -64,13 +64,13 @@ __all__ = [
     "Graph",
     "HostOptions",
     "Kind",
-    "Layout",
     "Levels",
     "Memory",
     "MemoryPort",
     "MemoryRole",
     "Node",
     "OffChip",
+    "OffChipLayout",
     "OffChipMemory",
     "Parallel",
     "Payload",

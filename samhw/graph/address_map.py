@@ -12,7 +12,7 @@ from samhw.graph.design import Design
 from samhw.graph.host import PLAIN_HOST, HostOptions
 from samhw.graph.ir import Memory
 from samhw.graph.numerics import ValueType
-from samhw.graph.off_chip import Layout
+from samhw.graph.off_chip import OffChipLayout
 from samhw.graph.spec import Arch, Payload
 from samhw.graph.widths import index_bits
 from samhw.names import Names, comment_text, identifiers, plain
@@ -136,7 +136,7 @@ class AddressMap:
         design: Design,
         arch: Arch,
         host: HostOptions = PLAIN_HOST,
-        layout: Layout | None = None,
+        layout: OffChipLayout | None = None,
     ):
         for index, extent in design.extents.items():
             if extent >> arch.index_bits:

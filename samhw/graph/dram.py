@@ -1,4 +1,29 @@
-"""A DRAM as data (docs/memory.md): its organisation and timing."""
+"""A DRAM as data: its organisation and timing; and the rule by which it moves bursts (docs/memory.md).
+
+Clock c of the memory begins at c * clock_ps picoseconds, cycle t of a run at t * cycle_ps. Burst i of a
+master's addresses is found by division, from the lowest digit: channel of the master's, bank group, column in
+the row, bank of the group, row.
+
+A request of cycle t reaches its channel at the clock `arrival`, the first that does not begin before the
+cycle, plus `frontend`. With `column` the clock of its RD or WR, it ends at clock column + CL + burst (a read)
+or column + CWL + burst (a write), plus `backend`; it is done in the first cycle that does not begin before
+that. The channel gives each request the earliest clocks that these allow:
+
+* PRE, if another row of the bank is open, not before: arrival; ACT of the bank + tRAS; last RD of the bank +
+  tRTP; last WR of the bank + CWL + burst + tWR.
+* ACT, if the row is not open: arrival; PRE + tRP; the ACT served before + tRRD_S, or, for the last one of the
+  same bank group, + tRRD_L; the fourth ACT back + tFAW.
+* RD: arrival; ACT + tRCD; the last RD + tCCD_S, in the group + tCCD_L; the last WR + CWL + burst + tWTR_S, in
+  the group + CWL + burst + tWTR_L.
+* WR: arrival; ACT + tRCD; the last WR + tCCD_S, in the group + tCCD_L; the last RD + CL + burst + 2 - CWL, or
+  + tCCD_S if that is later.
+
+A row stays open until a request for another row of its bank. A request is a hit if its row is open, a miss if
+no row of its bank is, and else a conflict. At each clock k * tREFI, k >= 1, every channel closes all of its
+rows, and gives no command for tRP + tRFC clocks. A request whose RD or WR would come at or after that clock
+starts again after the refresh, and its earlier commands are forgotten. Data on their way arrive. At first no
+row is open. The memory does not reorder, and its command bus takes any number of commands in a clock.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -76,7 +101,7 @@ class Dram:
     cycle_ps: int = 4000
     """Period of the accelerator's clock, picoseconds."""
     ports: Ports = field(default_factory=Ports)
-    """Those in front of it."""
+    """Those to it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:

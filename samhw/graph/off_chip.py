@@ -1,4 +1,4 @@
-"""Memory off the chip, as every backend that has it sees it (docs/memory.md): where arrays lie, which ports
+"""Memory off the chip, for all backends that have it (docs/memory.md): where arrays lie, which ports
 the nodes of a region have, and the numbers of a port."""
 
 from collections.abc import Collection, Iterator, Mapping
@@ -14,7 +14,7 @@ from samhw.graph.spec import Arch
 from samhw.graph.spec.params import Each
 from samhw.graph.widths import index_bits
 
-__all__ = ["Layout", "MemoryPort", "Placed", "Ports", "other_ports"]
+__all__ = ["MemoryPort", "OffChipLayout", "Placed", "Ports", "other_ports"]
 
 MOST = 1 << 16
 """The greatest number of a port."""
@@ -131,7 +131,7 @@ class MemoryPort(NamedTuple):
         return f"{self.node}.{self.param}{'_next' if self.word else ''}"
 
 
-class Layout:
+class OffChipLayout:
     """What of a design lies off chip, and where.
 
     Args:

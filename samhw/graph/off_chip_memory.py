@@ -65,7 +65,7 @@ class Random:
 
 @dataclass(frozen=True)
 class Recorded:
-    """The memory of an earlier run, as its log has it."""
+    """The memory of an earlier run, from its log."""
 
     path: str
     ports: Ports = field(default_factory=Ports)
@@ -184,7 +184,7 @@ def _entry(path: str, number: int, line: str, ports: Ports) -> LogEntry:
 
 
 def with_ports(memory: OffChipMemory, ports: Ports) -> OffChipMemory:
-    """The same memory behind other ports."""
+    """The same memory with other ports."""
     return replace(memory, ports=ports)
 
 

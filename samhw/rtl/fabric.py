@@ -9,7 +9,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch, Design, Endpoint, Graph, Node, Repeat, Run, Steps
-from samhw.graph.off_chip import Layout, MemoryPort
+from samhw.graph.off_chip import MemoryPort, OffChipLayout
 from samhw.names import identifiers
 from samhw.rtl.access import Access
 from samhw.rtl.actor import Primitive, component
@@ -64,7 +64,7 @@ class Fabric(wiring.Component):
         probes: bool = False,
         recovery: bool = False,
         counters: bool = False,
-        layout: Layout | None = None,
+        layout: OffChipLayout | None = None,
     ):
         self.design = design
         self.layout = layout
@@ -308,7 +308,7 @@ class Fabric(wiring.Component):
                 m.d.comb += own.eq(getattr(self.extents, names[index]))
 
 
-def _accesses(node: Node, graph: Graph, layout: Layout | None) -> dict[str, Access]:
+def _accesses(node: Node, graph: Graph, layout: OffChipLayout | None) -> dict[str, Access]:
     """How a node reaches those of its memories that lie off the chip."""
     if layout is None:
         return {}

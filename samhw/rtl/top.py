@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 from samhw.errors import InputError
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions, validate_design
 from samhw.graph.address_map import AddressMap
-from samhw.graph.off_chip import Layout
+from samhw.graph.off_chip import OffChipLayout
 from samhw.rtl.fabric import Fabric
 from samhw.rtl.off_chip import OffChip
 from samhw.rtl.shell import Shell
@@ -73,7 +73,7 @@ class Top(wiring.Component):
         probes: bool = False,
         own_clock: bool = False,
         host: HostOptions = PLAIN_HOST,
-        layout: Layout | None = None,
+        layout: OffChipLayout | None = None,
     ):
         validate_design(design)
         if arch.fanout:

@@ -10,7 +10,7 @@ from amaranth.hdl import Elaboratable, Signal
 
 from samhw.collector import no_collection
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
-from samhw.graph.off_chip import Layout
+from samhw.graph.off_chip import OffChipLayout
 from samhw.names import comment_text, identifiers
 from samhw.rtl.top import Top
 from samhw.rtl.verilog_platform import VerilogPlatform
@@ -69,7 +69,7 @@ def verilog(
     stall_ports: bool = False,
     probes: bool = False,
     host: HostOptions = PLAIN_HOST,
-    layout: Layout | None = None,
+    layout: OffChipLayout | None = None,
 ) -> str:
     """The Verilog of a design's `Top` with clock and reset of its own; the same text for the same design on
     every machine.

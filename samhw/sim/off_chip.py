@@ -1,7 +1,7 @@
 """Off-chip memory during a run (docs/memory.md): where memories lie, and what holds them."""
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, Layout, OffChip
+from samhw.graph import Arch, Design, OffChip, OffChipLayout
 from samhw.graph.off_chip_memory import Recorded, write_log
 from samhw.sim.dram import clear_counts
 from samhw.sim.oracle import ORIGIN, WRONG, clear_requests, logged, lookahead, oracle_words
@@ -26,7 +26,7 @@ class MemorySystem:
         self.off_chip = off_chip
         self.memory = off_chip.memory
         self.ports = off_chip.memory.ports
-        self.layout = Layout(design, arch, self.ports, off_chip.tensors)
+        self.layout = OffChipLayout(design, arch, self.ports, off_chip.tensors)
         self.oracle, self.dram, self.recorded = oracle_words(off_chip.memory)
         self.lookahead = lookahead(off_chip.memory)
         self.entries: list[int] | None = None if off_chip.log is None else []

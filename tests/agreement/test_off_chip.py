@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse
 
 import samhw
-from samhw.graph import DDR4, HBM2, Constant, Layout, OffChip, OffChipMemory, Ports, Random, with_ports
+from samhw.graph import DDR4, HBM2, Constant, OffChip, OffChipLayout, OffChipMemory, Ports, Random, with_ports
 from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends import off_chip_tensors
 from samhw.targets.running.driver import VerilatedDesign
@@ -62,7 +62,7 @@ def test_cycles_and_words(name: str) -> None:
     compiled = design.compiled
     inputs = inputs_of(compiled, ran.workload.tensors)
     tensors = off_chip_tensors(compiled)
-    layout = Layout(compiled.design, compiled.arch, ports, tensors)
+    layout = OffChipLayout(compiled.design, compiled.arch, ports, tensors)
     with VerilatedDesign.build(compiled.design, compiled.arch, layout=layout).session() as session:
         for memory in MEMORIES:
             # A DIMM has one channel, which several masters cannot share.

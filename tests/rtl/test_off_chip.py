@@ -6,7 +6,7 @@ import pytest
 from amaranth.sim import Simulator, SimulatorContext
 
 from samhw.errors import InputError
-from samhw.graph import Design, HostOptions, Layout, Ports
+from samhw.graph import Design, HostOptions, OffChipLayout, Ports
 from samhw.rtl.off_chip.geometry import Geometry
 from samhw.rtl.off_chip.master import Arbiter, MasterSignature, Sender
 from samhw.rtl.off_chip.read_port import ReadPort
@@ -227,6 +227,6 @@ def test_a_write_is_accepted_with_its_last_beat():
 def test_what_the_hardware_cannot_have_is_refused():
     design = Design.of(copy_graph())
     with pytest.raises(InputError, match="offers a request 2 cycles after"):
-        Top(design, WORKED, layout=Layout(design, WORKED, Ports(offer=1)))
+        Top(design, WORKED, layout=OffChipLayout(design, WORKED, Ports(offer=1)))
     with pytest.raises(InputError, match="--host recovery needs all tensors on chip"):
-        Top(design, WORKED, host=HostOptions(recovery=True), layout=Layout(design, WORKED, Ports()))
+        Top(design, WORKED, host=HostOptions(recovery=True), layout=OffChipLayout(design, WORKED, Ports()))

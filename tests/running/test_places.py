@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from samhw.errors import InputError
-from samhw.graph import AddressMap, Arch, Design, Graph, Layout, Memory, Ports
+from samhw.graph import AddressMap, Arch, Design, Graph, Memory, OffChipLayout, Ports
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec import Payload
 from samhw.sim.stores import make_stores
@@ -55,7 +55,7 @@ def test_sessions(graph: Graph) -> None:
 
 def test_lines_of_off_chip_memory(graph: Graph) -> None:
     """64 places of 8 bytes are 8 lines of 64."""
-    layout = Layout(Design.of(graph), ARCH, Ports())
+    layout = OffChipLayout(Design.of(graph), ARCH, Ports())
     assert [layout.arrays[name].base for name in ("a", "y")] == [0, 512]
     assert {(array.place_bytes, array.lines) for array in layout.arrays.values()} == {(8, 8)}
     assert [port.name for port in layout.ports_of(graph)] == ["array.vals", "write.vals"]

@@ -1,4 +1,4 @@
-"""docs/memory.md taken literally: a DRAM with a clock, and masters in front of it or of another memory.
+"""docs/memory.md taken literally: a DRAM or another memory with a clock, and the masters.
 
 It shares with `samhw.sim` the figures of memories and nothing of its model.
 """
@@ -180,7 +180,7 @@ class ClockedDram:
 
 
 class ClockedMaster:
-    """A master, the arbiter in front of it, and the memory behind it, cycle by cycle."""
+    """An arbiter, its master and its memory, cycle by cycle."""
 
     def __init__(self, memory: OffChipMemory, number: int, dram: ClockedDram | None):
         self.memory, self.number, self.dram = memory, number, dram

@@ -1,6 +1,6 @@
 """The ports of docs/memory.md taken literally, cycle by cycle, for the actors of clocked.py.
 
-It shares with `samhw.sim` where arrays lie (`samhw.graph.Layout`) and nothing of its model.
+It shares with `samhw.sim` where arrays lie (`samhw.graph.OffChipLayout`) and nothing of its model.
 """
 
 from dataclasses import dataclass, field

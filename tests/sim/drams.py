@@ -56,7 +56,7 @@ def all_ports(draw: st.DrawFn) -> Ports:
 
 
 def memories() -> st.SearchStrategy[OffChipMemory]:
-    """Any memory behind any ports."""
+    """Any memory with any ports."""
     constant = st.builds(Constant, st.sampled_from([1, 2, 5, 20, 200]), all_ports())
     return constant | st.builds(Random, st.integers(0, 2**31 - 1), all_ports()) | drams()
 

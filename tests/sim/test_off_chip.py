@@ -163,7 +163,7 @@ BY_HAND = Constant(10, Ports(line=16, beat=4, lines=4, ahead=0, queue=16))
 def run_of(
     graph: Graph, memories: Mapping[str, np.ndarray], off_chip: OffChip
 ) -> tuple[Result, list[tuple[int, ...]]]:
-    """The result of a run; and of each request (address, offer, acceptance, answers ..)."""
+    """The result of a run; and of each request (address, offer, acceptance, each answer)."""
     system = MemorySystem(Design.of(graph), Arch(), replace(off_chip, log=Path("unused")))
     result = simulate(graph, Arch(), memories, WIDE, trace=["scan.crd->w.crd"], memory=system)
     assert system.entries is not None
@@ -223,7 +223,7 @@ def test_a_look_waits_for_places() -> None:
 
 
 def test_writes_are_gathered_by_hand() -> None:
-    """The writer fires on the coordinates in 6, 7, .. 11, on S0 in 12, on DONE in 13; gather a cycle after
+    """The writer fires on the coordinates in 6 to 11, on S0 in 12, on DONE in 13; gather a cycle after
     each. Line 0 is complete in 10: AW is offered in 14, the beats in 15 to 18; B comes in 28. gather asks for
     line 1 in 14, when it looks at DONE. It is offered in 19, after line 0; its last beat is accepted in 23,
     and B comes in 33, which serves in 35."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from samhw.graph import Arch, Design, Endpoint, Graph, Kind, Layout, Node, OffChip, Token, latency
+from samhw.graph import Arch, Design, Endpoint, Graph, Kind, Node, OffChip, OffChipLayout, Token, latency
 from samhw.graph.numerics import value_type
 from samhw.sim.network import Actor, Place, expand
 from samhw.sim.step import COMMITTED, NONE, TAKES, VAL, Firing
@@ -221,7 +221,7 @@ def _ports(graph: Graph, arch: Arch, cells: Sequence[Cell], off_chip: OffChip) -
     from tests.sim.clocked_ports import ReadPort, WritePort
 
     memory = ClockedMemory(off_chip.memory)
-    layout = Layout(Design.of(graph), arch, off_chip.memory.ports, off_chip.tensors)
+    layout = OffChipLayout(Design.of(graph), arch, off_chip.memory.ports, off_chip.tensors)
     known = {(port.node, port.array.memory, port.word): port for port in layout.ports_of(graph)}
     ports: list[Any] = []
     for cell in cells:

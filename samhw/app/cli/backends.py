@@ -165,7 +165,7 @@ MEMORIES = "ddr4|hbm2|constant:T|random:SEED|log:FILE|FILE.json"
 
 
 def memory_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command `memory`, and `ports`: the numbers of the ports in front of it."""
+    """Gives a command `memory`, and `ports`: the numbers of the ports to it."""
     command = click.option(
         "--ports", metavar="lines=8,..", help="Numbers of the ports to that memory (docs/memory.md)."
     )(command)
@@ -192,7 +192,7 @@ def off_chip_memory(
 def memory_of(
     memory: str | None, ports: str | None, schedules: Iterable[Schedule], given: Iterable[str]
 ) -> OffChipMemory | None:
-    """The memory that --memory names, if it does, behind the ports of --ports.
+    """The memory that --memory names, if it does, with the ports of --ports.
 
     Args:
         given: the choices that options say something about.

@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2, exact_log2
 
 from samhw.errors import InputError
-from samhw.graph.off_chip import Layout, MemoryPort
+from samhw.graph.off_chip import MemoryPort, OffChipLayout
 from samhw.graph.off_chip import Ports as PortNumbers
 from samhw.rtl.access import AskSignature, PutSignature
 from samhw.rtl.logic import all_of, any_of
@@ -105,7 +105,7 @@ class OffChip(wiring.Component):
     fabric: wiring.PureInterface
     axi: Sequence[wiring.PureInterface]
 
-    def __init__(self, layout: Layout, needs: Sequence[PortNeeds], regions: int):
+    def __init__(self, layout: OffChipLayout, needs: Sequence[PortNeeds], regions: int):
         numbers = layout.ports
         if numbers.offer < LEAST_OFFER:
             raise InputError(
@@ -178,7 +178,7 @@ def _unit(numbers: PortNumbers, need: PortNeeds) -> ReadPort | WritePort:
     return ReadPort(geometry, node.addr_width, node.note_width)
 
 
-def _signature(layout: Layout, master: int, ports: int) -> MasterSignature:
+def _signature(layout: OffChipLayout, master: int, ports: int) -> MasterSignature:
     bits = max(_ADDRESS_BITS, ceil_log2(max(layout.sizes[master], 1)))
     return MasterSignature(bits, id_bits(ports), layout.ports.beat)
 

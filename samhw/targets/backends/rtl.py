@@ -13,7 +13,7 @@ import numpy as np
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.graph import AddressMap, HostOptions, Layout, MemoryRole, OffChipMemory
+from samhw.graph import AddressMap, HostOptions, MemoryRole, OffChipLayout, OffChipMemory
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import off_chip_tensors, write_graph
 from samhw.targets.building.build_cache import BuiltProgram
@@ -147,7 +147,7 @@ class VerilatorBackend(RtlBackend):
 
         start = time.perf_counter()
         design, arch = compiled.design, compiled.arch
-        layout = memory and Layout(design, arch, memory.ports, off_chip_tensors(compiled))
+        layout = memory and OffChipLayout(design, arch, memory.ports, off_chip_tensors(compiled))
         rtl = VerilatedDesign.build(
             design, arch, wave=_wave_format(wave), host=HostOptions.parse(host), layout=layout
         )

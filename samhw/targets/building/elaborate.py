@@ -12,7 +12,7 @@ from pathlib import Path
 
 from samhw.errors import InputError
 from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, HostOptions, dumps
-from samhw.graph.off_chip import Layout
+from samhw.graph.off_chip import OffChipLayout
 from samhw.names import comment_text
 from samhw.targets.building.build_cache import cached, digest
 
@@ -32,7 +32,7 @@ def generate_verilog(
     probes: bool = False,
     stall_ports: bool = False,
     host: HostOptions = PLAIN_HOST,
-    layout: Layout | None = None,
+    layout: OffChipLayout | None = None,
 ) -> str:
     """The text of `samhw.rtl.verilog`, generated again only if design, options or generator have changed.
 

@@ -9,7 +9,7 @@ import jinja2
 from samhw.errors import InputError, RunError
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions, dumps
 from samhw.graph.address_map import AddressMap, Register
-from samhw.graph.off_chip import Layout
+from samhw.graph.off_chip import OffChipLayout
 from samhw.processes import run
 from samhw.targets.building.build_cache import BuiltProgram, built, digest
 from samhw.targets.building.cpp_compiler import find_cpp_compiler
@@ -26,7 +26,7 @@ def glue(
     design: Design,
     arch: Arch,
     host: HostOptions = PLAIN_HOST,
-    layout: Layout | None = None,
+    layout: OffChipLayout | None = None,
     **more: object,
 ) -> str:
     """The text of a template for a design.

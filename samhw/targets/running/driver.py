@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.errors import InputError
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.graph.address_map import AddressMap
-from samhw.graph.off_chip import Layout
+from samhw.graph.off_chip import OffChipLayout
 from samhw.graph.off_chip_memory import OffChipMemory
 from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import generate_verilog
@@ -60,7 +60,7 @@ class VerilatedDesign:
         wave: Wave | None = None,
         optimise: bool = False,
         host: HostOptions = PLAIN_HOST,
-        layout: Layout | None = None,
+        layout: OffChipLayout | None = None,
     ):
         self.host = host
         self.layout = layout
@@ -83,7 +83,7 @@ class VerilatedDesign:
         wave: Wave | None = None,
         optimise: bool = False,
         host: HostOptions = PLAIN_HOST,
-        layout: Layout | None = None,
+        layout: OffChipLayout | None = None,
     ) -> "VerilatedDesign":
         """Generates the RTL and builds it, or takes it from the build cache; options as for the class.
 

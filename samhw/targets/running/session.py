@@ -14,7 +14,7 @@ from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, Graph, HostOptions
 from samhw.graph.address_map import MOST_ACTORS, STATES, Cause, Control, Register
 from samhw.graph.deadlock import deadlock
 from samhw.graph.numerics import Words
-from samhw.graph.off_chip import Layout
+from samhw.graph.off_chip import OffChipLayout
 from samhw.graph.sequence import check_steps
 from samhw.sim import simulate_regions, total_cycles
 from samhw.sim.fault import DISORDERED
@@ -195,7 +195,7 @@ class PortSession(Session):
         arch: Arch,
         port: WordPort,
         host: HostOptions = PLAIN_HOST,
-        layout: Layout | None = None,
+        layout: OffChipLayout | None = None,
     ):
         super().__init__(design)
         self.map = AddressMap(design, arch, host, layout)

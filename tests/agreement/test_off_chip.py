@@ -5,13 +5,26 @@ A build serves every memory, which is the harness's to choose.
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
 
 import samhw
-from samhw.graph import DDR4, HBM2, Constant, OffChip, OffChipLayout, OffChipMemory, Ports, Random, with_ports
+from samhw.errors import RunError
+from samhw.graph import (
+    DDR4,
+    HBM2,
+    Constant,
+    OffChip,
+    OffChipLayout,
+    OffChipMemory,
+    Ports,
+    Random,
+    Recorded,
+    with_ports,
+)
 from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends import off_chip_tensors
 from samhw.targets.running.driver import VerilatedDesign
@@ -19,6 +32,7 @@ from samhw.targets.running.inputs import inputs_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
+WORD = 0xFFFF_FFFF
 MEMORIES: tuple[OffChipMemory, ...] = (Constant(2), Constant(20), Constant(200), Random(1), Random(2), DDR4)
 NARROW = Ports(line=4, beat=4, lines=2, ahead=0, queue=1, offer=2, answer=1)
 """A beat a line, and as little room as there may be."""
@@ -55,7 +69,7 @@ def _data() -> Mapping[str, object]:
 
 @pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("name", [*FEW, *(name for name in CASES if name not in FEW)])
-def test_cycles_and_words(name: str) -> None:
+def test_cycles_and_words(name: str, tmp_path: Path) -> None:
     program, formats, options, ports = CASES[name]
     design = samhw.compile(program, formats=formats, **({"value": "i32"} | options))
     ran = design.run(**{key: value for key, value in _data().items() if f"{key}[" in program})
@@ -64,13 +78,32 @@ def test_cycles_and_words(name: str) -> None:
     tensors = off_chip_tensors(compiled)
     layout = OffChipLayout(compiled.design, compiled.arch, ports, tensors)
     with VerilatedDesign.build(compiled.design, compiled.arch, layout=layout).session() as session:
-        for memory in MEMORIES:
+        for memory in (*MEMORIES, Recorded(str(tmp_path / "log"))):
             # A DIMM has one channel, which several masters cannot share.
             placed = with_ports(HBM2 if memory is DDR4 and ports.masters > 1 else memory, ports)
+            # What the last one does is what was recorded of the one before it.
+            found = session.run(
+                *inputs, memory=placed, buffers=True, limit=100_000, memory_log=tmp_path / "log"
+            )
             model = simulate_regions(compiled.design, compiled.arch, *inputs, memory=OffChip(placed, tensors))
             cycles = [result.cycles for result in model]
-            found = session.run(*inputs, memory=placed, buffers=True, limit=100_000)
             assert (found.cycles, list(found.region_cycles)) == (total_cycles(cycles), cycles), placed.name
             words = {key: array for result in model for key, array in result.memories.items()}
             for key, array in found.memories.items():
-                assert (np.asarray(words[key]) & 0xFFFF_FFFF == array & 0xFFFF_FFFF).all(), (placed.name, key)
+                assert (np.asarray(words[key]) & WORD == array & WORD).all(), (placed.name, key)
+
+
+@pytest.mark.nightly
+def test_a_run_after_an_error() -> None:
+    program, formats, options, ports = CASES["csr"]
+    design = samhw.compile(program, formats=formats, value="i32", **options)
+    ran = design.run(**{key: value for key, value in _data().items() if f"{key}[" in program})
+    compiled = design.compiled
+    memories, extents = inputs_of(compiled, ran.workload.tensors)
+    damaged = memories | {"A.crd1": memories["A.crd1"] | 0x7F}
+    layout = OffChipLayout(compiled.design, compiled.arch, ports)
+    with VerilatedDesign.build(compiled.design, compiled.arch, layout=layout).session() as session:
+        before = session.run(memories, extents, memory=Random(3)).cycles
+        with pytest.raises(RunError, match="range at node 'scan_compressed_A_k'"):
+            session.run(damaged, extents, memory=Random(3))
+        assert session.run(memories, extents, memory=Random(3)).cycles == before

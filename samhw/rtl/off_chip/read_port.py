@@ -184,7 +184,9 @@ class ReadPort(Shared):
             write.data.eq(self.beat_data),
             write.en.eq(comes),
             read.addr.eq(sought),
-            read.en.eq(1),
+            # Nobody uses a beat that is read while it comes. That it is not read lets synthesis see that a block
+            # memory, whatever it gives then, needs no registers around it.
+            read.en.eq(~(write.en & (write.addr == read.addr))),
         ]
         m.d.sync += late_piece.eq(piece)
         if g.pieces == 1:

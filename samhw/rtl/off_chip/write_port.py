@@ -195,6 +195,7 @@ class WritePort(Shared):
             write.data.eq(value.replicate(g.pieces)),
             write.en.eq(Mux(writes, 1 << piece, 0)),
             read.addr.eq(Cat(self.beat, sent)),
-            read.en.eq(1),
+            # As in a read port: a line is whole before it is sent.
+            read.en.eq(~(write.en.any() & (write.addr == read.addr))),
             self.data.eq(read.data),
         ]

@@ -101,7 +101,7 @@ def test_the_tests_installation_is_that_of_ci_and_brings_pytorch() -> None:
     command = "pip install -e '.[rtl,hls,fpga,torch,test,dev]'"
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
         assert command in path.read_text(encoding="utf-8")
-    assert "-e '.[rtl,hls,fpga,torch,test,dev]'" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "-e '.[rtl,hls,fpga,torch,test,dev]'" in (ROOT / ".ci" / "environment").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -25,13 +25,13 @@ from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.liveness import Circle, unproved_circles
 from samhw.graph.nodes import latency, make, wired
-from samhw.graph.off_chip import MemoryPort, OffChipLayout, Placed, Ports, other_ports
+from samhw.graph.off_chip import OffChipLayout, OffChipPort, PlacedArray, Ports, other_ports
 from samhw.graph.off_chip_memory import (
-    Constant,
+    ConstantMemory,
     OffChip,
     OffChipMemory,
-    Random,
-    Recorded,
+    RandomMemory,
+    RecordedMemory,
     load_memory,
     with_ports,
 )
@@ -56,7 +56,7 @@ __all__ = [
     "Arch",
     "Channel",
     "Circle",
-    "Constant",
+    "ConstantMemory",
     "Design",
     "Dram",
     "Endpoint",
@@ -66,19 +66,19 @@ __all__ = [
     "Kind",
     "Levels",
     "Memory",
-    "MemoryPort",
     "MemoryRole",
     "Node",
     "OffChip",
     "OffChipLayout",
     "OffChipMemory",
+    "OffChipPort",
     "Parallel",
     "Payload",
-    "Placed",
+    "PlacedArray",
     "Port",
     "Ports",
-    "Random",
-    "Recorded",
+    "RandomMemory",
+    "RecordedMemory",
     "Repeat",
     "Run",
     "Step",

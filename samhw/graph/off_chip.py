@@ -14,7 +14,7 @@ from samhw.graph.spec import Arch
 from samhw.graph.spec.params import Each
 from samhw.graph.widths import index_bits
 
-__all__ = ["MemoryPort", "OffChipLayout", "Placed", "Ports", "other_ports"]
+__all__ = ["OffChipLayout", "OffChipPort", "PlacedArray", "Ports", "other_ports"]
 
 MOST = 1 << 16
 """The greatest number of a port."""
@@ -78,7 +78,7 @@ class Ports:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedArray:
     """An array off chip.
 
     `master` has it from byte address `base` on. Each of its `places` takes `place_bytes`, a power of two, in
@@ -110,7 +110,7 @@ class Placed:
         return max(1, self.place_bytes // beat_bytes)
 
 
-class MemoryPort(NamedTuple):
+class OffChipPort(NamedTuple):
     """A port of a region.
 
     `node` has it for the memory that its parameter `param` names: for the word of that number of those that
@@ -121,7 +121,7 @@ class MemoryPort(NamedTuple):
     node: str
     param: str
     word: int
-    array: Placed
+    array: PlacedArray
     write: bool
     number: int
 
@@ -155,7 +155,7 @@ class OffChipLayout:
         bits = index_bits(design, arch)
         held = {name for graph in design.regions for node in graph.nodes for name in _held(node)}
         free = [0] * ports.masters
-        self.arrays: dict[str, Placed] = {}
+        self.arrays: dict[str, PlacedArray] = {}
         for memory in design.memories:
             if memory.name in held or (tensors is not None and memory.tensor not in tensors):
                 continue
@@ -166,13 +166,13 @@ class OffChipLayout:
         self.sizes: tuple[int, ...] = tuple(free)
         """The bytes that each master's memory must have."""
 
-    def ports_of(self, graph: Graph) -> tuple[MemoryPort, ...]:
+    def ports_of(self, graph: Graph) -> tuple[OffChipPort, ...]:
         """The ports of a region, in their order."""
-        found: list[MemoryPort] = []
+        found: list[OffChipPort] = []
         numbers = [0] * self.ports.masters
         for node in graph.nodes:
             for param, word, array, write in self._uses(graph, node):
-                found.append(MemoryPort(node.name, param, word, array, write, numbers[array.master]))
+                found.append(OffChipPort(node.name, param, word, array, write, numbers[array.master]))
                 numbers[array.master] += 1
         return tuple(found)
 
@@ -183,7 +183,7 @@ class OffChipLayout:
             "arrays": [asdict(array) for array in self.arrays.values()],
         }
 
-    def _uses(self, graph: Graph, node: Node) -> Iterator[tuple[str, int, Placed, bool]]:
+    def _uses(self, graph: Graph, node: Node) -> Iterator[tuple[str, int, PlacedArray, bool]]:
         """(parameter, word, array, whether it writes) of each port of a node."""
         for param, name in node.memories.items():
             array = self.arrays.get(name)
@@ -208,12 +208,12 @@ def _is_used(graph: Graph, node: Node, param: str) -> bool:
     return Endpoint(node.name, param) in graph.fanout
 
 
-def _placed(design: Design, memory: Memory, bits: int, master: int, base: int, ports: Ports) -> Placed:
+def _placed(design: Design, memory: Memory, bits: int, master: int, base: int, ports: Ports) -> PlacedArray:
     payload = design.stored(memory)
     width = payload.element.width if payload.element else bits
     word_bytes = _power(-(-width // 8))
     place_bytes = _power(word_bytes * payload.words)
-    return Placed(
+    return PlacedArray(
         memory.name, master, base, memory.capacity, place_bytes, payload.words, word_bytes, ports.line
     )
 

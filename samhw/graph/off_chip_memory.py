@@ -13,12 +13,12 @@ from samhw.graph.dram import DRAM_PRESETS, Dram
 from samhw.graph.off_chip import Ports
 
 __all__ = [
-    "Constant",
+    "ConstantMemory",
     "LogEntry",
     "OffChip",
     "OffChipMemory",
-    "Random",
-    "Recorded",
+    "RandomMemory",
+    "RecordedMemory",
     "load_memory",
     "read_log",
     "with_ports",
@@ -32,7 +32,7 @@ LOG_HEAD = "samhw memory log 1"
 
 
 @dataclass(frozen=True)
-class Constant:
+class ConstantMemory:
     """A memory that answers after a number of cycles."""
 
     cycles: int
@@ -48,7 +48,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Random:
+class RandomMemory:
     """A memory that accepts and answers with gaps, which follow from the seed."""
 
     seed: int
@@ -64,7 +64,7 @@ class Random:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedMemory:
     """The memory of an earlier run, from its log."""
 
     path: str
@@ -76,7 +76,7 @@ class Recorded:
         return f"log:{self.path}"
 
 
-OffChipMemory: TypeAlias = Dram | Constant | Random | Recorded
+OffChipMemory: TypeAlias = Dram | ConstantMemory | RandomMemory | RecordedMemory
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ def load_memory(spec: str) -> OffChipMemory:
     if colon and kind in ("constant", "random"):
         if not (rest.isascii() and rest.isdigit()):
             raise InputError(f"The memory {spec!r} has no number; give a whole one, such as {kind}:20.")
-        return Constant(int(rest)) if kind == "constant" else Random(int(rest))
+        return ConstantMemory(int(rest)) if kind == "constant" else RandomMemory(int(rest))
     if colon and kind == "log":
-        return Recorded(rest)
+        return RecordedMemory(rest)
     if spec in DRAM_PRESETS:
         return DRAM_PRESETS[spec]
     if not spec.endswith(".json"):

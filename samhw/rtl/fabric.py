@@ -9,7 +9,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch, Design, Endpoint, Graph, Node, Repeat, Run, Steps
-from samhw.graph.off_chip import MemoryPort, OffChipLayout
+from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.names import identifiers
 from samhw.rtl.access import Access
 from samhw.rtl.actor import Primitive, component
@@ -272,14 +272,14 @@ class Fabric(wiring.Component):
             for region, port in self._off_chip_ports()
         ]
 
-    def _off_chip_ports(self) -> Iterator[tuple[int, MemoryPort]]:
+    def _off_chip_ports(self) -> Iterator[tuple[int, OffChipPort]]:
         """All ports to memories off the chip, each with its region."""
         if self.layout is not None:
             for region, graph in enumerate(self.design.regions):
                 for port in self.layout.ports_of(graph):
                     yield region, port
 
-    def _off_chip_port(self, region: int, port: MemoryPort) -> wiring.PureInterface:
+    def _off_chip_port(self, region: int, port: OffChipPort) -> wiring.PureInterface:
         return self.nodes[region, port.node].memory_ports(port.param)[port.word]
 
     def _connect_off_chip(self, m: Module) -> None:

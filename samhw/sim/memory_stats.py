@@ -8,7 +8,7 @@ from samhw.sim.dram import dram_counts
 from samhw.sim.oracle import requests_of
 from samhw.sim.port_actors import AHEAD, HAVE, USED, VAIN
 from samhw.sim.ports import Arbiter
-from samhw.sim.worker import Access
+from samhw.sim.worker import LineAccess
 
 __all__ = ["DramChannelStats", "MasterStats", "MemoryStats", "PortStats", "joined_memory", "memory_stats"]
 
@@ -155,7 +155,7 @@ def _channels(arbiter: Arbiter) -> tuple[DramChannelStats, ...]:
     )
 
 
-def _port_stats(access: Access, line: int) -> PortStats:
+def _port_stats(access: LineAccess, line: int) -> PortStats:
     state = access.worker.state
     requests, write = access.served, access.port.write
     return PortStats(

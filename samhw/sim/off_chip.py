@@ -2,7 +2,7 @@
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, OffChip, OffChipLayout
-from samhw.graph.off_chip_memory import Recorded, write_log
+from samhw.graph.off_chip_memory import RecordedMemory, write_log
 from samhw.sim.dram import clear_counts
 from samhw.sim.oracle import ORIGIN, WRONG, clear_requests, logged, lookahead, oracle_words
 
@@ -49,7 +49,7 @@ class MemorySystem:
     def check(self) -> None:
         """Raises `InputError` if the run has asked for something else than that which a log is of."""
         if self.oracle[WRONG]:
-            assert isinstance(self.memory, Recorded)
+            assert isinstance(self.memory, RecordedMemory)
             raise InputError(
                 f"Request {self.oracle[WRONG]} of this run is not that in {self.memory.path}; give the log, "
                 "the ports and the tensors of one run."

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from samhw.graph import Constant, Dram, OffChipMemory, Random, Recorded
+from samhw.graph import ConstantMemory, Dram, OffChipMemory, RandomMemory, RecordedMemory
 from samhw.graph.off_chip_memory import LogEntry, read_log
 from samhw.sim.dram import BURST_BYTES, dram_words, least_cycles, request
 from samhw.sim.step import Words
@@ -77,13 +77,13 @@ def oracle_words(memory: OffChipMemory) -> tuple[list[int], list[int], list[int]
     dram, log, starts = [0], [END] * HEAD, [0] * ports.masters
     kind, latency, seed = CONSTANT, 1, 0
     match memory:
-        case Constant():
+        case ConstantMemory():
             latency = memory.cycles
-        case Random():
+        case RandomMemory():
             kind, seed = RANDOM, memory.seed
         case Dram():
             kind, dram = DRAM, dram_words(memory)
-        case Recorded():
+        case RecordedMemory():
             kind = RECORDED
             log, starts = log_words(read_log(memory.path, ports), ports.masters, ports.beats)
     words = [
@@ -134,7 +134,7 @@ def lookahead(memory: OffChipMemory) -> int:
     """The fewest cycles from a firing that asks to one that comes of the answer."""
     least = 1
     match memory:
-        case Constant():
+        case ConstantMemory():
             least = memory.cycles
         case Dram():
             least = max(1, least_cycles(np.array(dram_words(memory), np.int64)))  # type: ignore[arg-type]

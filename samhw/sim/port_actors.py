@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
-from samhw.graph import Placed, Ports
+from samhw.graph import PlacedArray, Ports
 from samhw.sim.network import Actor, Place, Read, Store
 from samhw.sim.step import COMMITTED, DONE, NONE, PAYLOAD, PUSHES, TAKES, VAL, Memory, Step, Words, firing
 
@@ -59,7 +59,7 @@ BEGUN = 7
 FREED, BEAT_OF_PLACE = 0, 1
 
 
-def port_numbers(array: Placed, ports: Ports, zero: bool) -> list[int]:
+def port_numbers(array: PlacedArray, ports: Ports, zero: bool) -> list[int]:
     """The numbers of a port to an array; `zero` if place 0 is to be written first."""
     sizes = (array.place_bytes, ports.beat, ports.line, ports.beats)
     shifts = [size.bit_length() - 1 for size in sizes]

@@ -1,8 +1,8 @@
 """The ports of a machine to off-chip memory, and who is served next (docs/memory.md).
 
 A port is made of workers like all others (port_actors.py). What is new is that an actor may ask for a line,
-and that what it pushes may come with one: an `Access`. Requests are served in the order (cycle, port) once
-nothing else can go on: what waits for an answer comes later than the request.
+and that what it pushes may come with one: a `LineAccess`. Requests are served in the order (cycle, port)
+once nothing else can go on: what waits for an answer comes later than the request.
 """
 
 from collections import deque
@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from samhw.graph import Graph, MemoryPort
+from samhw.graph import Graph, OffChipPort
 from samhw.graph.spec import StoredArray
 from samhw.sim.network import Actor, Read
 from samhw.sim.off_chip import MemorySystem
@@ -26,7 +26,7 @@ from samhw.sim.port_actors import (
     putting,
 )
 from samhw.sim.step import Words
-from samhw.sim.worker import Access, Queue, Worker, as_words, connect
+from samhw.sim.worker import LineAccess, Queue, Worker, as_words, connect
 
 __all__ = ["Arbiter", "NodePorts"]
 
@@ -36,11 +36,11 @@ class Arbiter:
 
     def __init__(self, system: MemorySystem):
         self.system = system
-        self.accesses: list[Access] = []
+        self.accesses: list[LineAccess] = []
         self.waiting: list[tuple[int, int]] = []
         """(cycle, number of the port) of each request that is not served."""
 
-    def note(self, access: Access, cycle: int) -> None:
+    def note(self, access: LineAccess, cycle: int) -> None:
         """A firing in that cycle may have asked for a line."""
         state = access.worker.state
         if state[REQUESTS] > len(access.lines):
@@ -70,7 +70,7 @@ class NodePorts:
         ports = system.layout.ports_of(graph)
         self._ports = {(port.node, port.array.memory, port.word): port for port in ports}
         self._numbers = {port: number for number, port in enumerate(ports)}
-        self._accesses: dict[int, Access] = {}
+        self._accesses: dict[int, LineAccess] = {}
 
     def changed(self, node: str, actor: Actor) -> Actor:
         """An actor of a node, with what it tells its ports, if it has some."""
@@ -104,12 +104,12 @@ class NodePorts:
         self.arbiter.accesses = [self._accesses[number] for number in sorted(self._accesses)]
         return self.arbiter
 
-    def _reads(self, node: str, actor: Actor) -> list[tuple[Read, MemoryPort]]:
+    def _reads(self, node: str, actor: Actor) -> list[tuple[Read, OffChipPort]]:
         """What an actor of a node reads off chip. An output that feeds nothing reads nothing."""
         found = [(read, (node, actor.memory[read.store].name, read.offset)) for read in actor.reads]
         return [(read, self._ports[key]) for read, key in found if key in self._ports]
 
-    def _puts(self, node: str, actor: Actor) -> list[tuple[Put, MemoryPort]]:
+    def _puts(self, node: str, actor: Actor) -> list[tuple[Put, OffChipPort]]:
         """What it writes there."""
         ports = {store: self._ports.get((node, kept.name, 0)) for store, kept in enumerate(actor.memory)}
         puts = []
@@ -121,7 +121,7 @@ class NodePorts:
                 puts.append((Put(register, port.array.words, anywhere), port))
         return puts
 
-    def _read_port(self, worker: Worker, actor: Actor, read: Read, port: MemoryPort) -> list[Worker]:
+    def _read_port(self, worker: Worker, actor: Actor, read: Read, port: OffChipPort) -> list[Worker]:
         ports, words = self._system.ports, actor.widths.get(actor.outputs[read.output], 1)
         numbers = _numbers(port, self._system)
         name = port.name.removeprefix(f"{worker.node}.")
@@ -135,7 +135,7 @@ class NodePorts:
         self._give_access(looks, port, wait)
         return [looks, delivers]
 
-    def _write_port(self, worker: Worker, n: int, port: MemoryPort) -> Worker:
+    def _write_port(self, worker: Worker, n: int, port: OffChipPort) -> Worker:
         name = port.name.removeprefix(f"{worker.node}.")
         numbers = _numbers(port, self._system)
         gathers = Worker(worker.node, gather(f"{name}.gather"), (numbers,), worker.lane)
@@ -147,13 +147,13 @@ class NodePorts:
         self._give_access(gathers, port, back)
         return gathers
 
-    def _give_access(self, worker: Worker, port: MemoryPort, queue: Queue) -> None:
+    def _give_access(self, worker: Worker, port: OffChipPort, queue: Queue) -> None:
         number = self._numbers[port]
         queue.off_chip = True
-        worker.access = self._accesses[number] = Access(worker, port, number, queue, self._system)
+        worker.access = self._accesses[number] = LineAccess(worker, port, number, queue, self._system)
 
 
-def _numbers(port: MemoryPort, system: MemorySystem) -> Words:
+def _numbers(port: OffChipPort, system: MemorySystem) -> Words:
     # A level's positions begin with a 0, which its writer does not count.
     zero = port.write and port.param == StoredArray.POS
     return as_words(np.array(port_numbers(port.array, system.ports, zero), np.int64))

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.graph import Kind, MemoryPort, Token
+from samhw.graph import Kind, OffChipPort, Token
 from samhw.sim.network import Actor
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.oracle import ORIGIN, answer_request, entry_size, first_answer, note_entry
@@ -16,10 +16,10 @@ from samhw.sim.step import NONE, VAL, Firing, Words
 
 __all__ = [
     "WORD_BITS",
-    "Access",
     "Earliest",
     "End",
     "Gate",
+    "LineAccess",
     "Plan",
     "Queue",
     "Stalls",
@@ -253,7 +253,7 @@ class Worker:
         self.gate: Gate | None = None
         self.stalled = 0
         """Cycles that the gate held back firings."""
-        self.access: Access | None = None
+        self.access: LineAccess | None = None
         """What it asks of off-chip memory."""
 
     def heads(self) -> Iterator[tuple[str, Token]]:
@@ -280,7 +280,7 @@ class Worker:
         return next(word for word, plan in self.plans.items() if plan is self.pending)
 
 
-class Access:
+class LineAccess:
     """What a look or a gather asks of the memory.
 
     Attributes:
@@ -292,7 +292,7 @@ class Access:
         waited: cycles from requests to their last answers, summed.
     """
 
-    def __init__(self, worker: Worker, port: MemoryPort, number: int, queue: Queue, system: MemorySystem):
+    def __init__(self, worker: Worker, port: OffChipPort, number: int, queue: Queue, system: MemorySystem):
         self.worker = worker
         self.port = port
         self.number = number

@@ -16,13 +16,13 @@ from samhw.errors import RunError
 from samhw.graph import (
     DDR4,
     HBM2,
-    Constant,
+    ConstantMemory,
     OffChip,
     OffChipLayout,
     OffChipMemory,
     Ports,
-    Random,
-    Recorded,
+    RandomMemory,
+    RecordedMemory,
     with_ports,
 )
 from samhw.sim import simulate_regions, total_cycles
@@ -33,7 +33,14 @@ from samhw.targets.running.inputs import inputs_of
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
 WORD = 0xFFFF_FFFF
-MEMORIES: tuple[OffChipMemory, ...] = (Constant(2), Constant(20), Constant(200), Random(1), Random(2), DDR4)
+MEMORIES: tuple[OffChipMemory, ...] = (
+    ConstantMemory(2),
+    ConstantMemory(20),
+    ConstantMemory(200),
+    RandomMemory(1),
+    RandomMemory(2),
+    DDR4,
+)
 NARROW = Ports(line=4, beat=4, lines=2, ahead=0, queue=1, offer=2, answer=1)
 """A beat a line, and as little room as there may be."""
 WIDE = Ports(line=256, beat=32, lines=8, ahead=3, queue=8, offer=5, answer=4)
@@ -78,7 +85,7 @@ def test_cycles_and_words(name: str, tmp_path: Path) -> None:
     tensors = off_chip_tensors(compiled)
     layout = OffChipLayout(compiled.design, compiled.arch, ports, tensors)
     with VerilatedDesign.build(compiled.design, compiled.arch, layout=layout).session() as session:
-        for memory in (*MEMORIES, Recorded(str(tmp_path / "log"))):
+        for memory in (*MEMORIES, RecordedMemory(str(tmp_path / "log"))):
             # A DIMM has one channel, which several masters cannot share.
             placed = with_ports(HBM2 if memory is DDR4 and ports.masters > 1 else memory, ports)
             # What the last one does is what was recorded of the one before it.
@@ -103,7 +110,7 @@ def test_a_run_after_an_error() -> None:
     damaged = memories | {"A.crd1": memories["A.crd1"] | 0x7F}
     layout = OffChipLayout(compiled.design, compiled.arch, ports)
     with VerilatedDesign.build(compiled.design, compiled.arch, layout=layout).session() as session:
-        before = session.run(memories, extents, memory=Random(3)).cycles
+        before = session.run(memories, extents, memory=RandomMemory(3)).cycles
         with pytest.raises(RunError, match="range at node 'scan_compressed_A_k'"):
-            session.run(damaged, extents, memory=Random(3))
-        assert session.run(memories, extents, memory=Random(3)).cycles == before
+            session.run(damaged, extents, memory=RandomMemory(3))
+        assert session.run(memories, extents, memory=RandomMemory(3)).cycles == before

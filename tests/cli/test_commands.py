@@ -355,7 +355,7 @@ def test_off_chip_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         report = json.loads(samhw(*options, *choices, "--json", "-").stdout)
         assert (report["memory"]["bytes"] > 0) is lines
     path = tmp_path / "m.json"
-    path.write_text('{"preset": "hbm2", "name": "mine", "channels": 2}')
+    path.write_text('{"preset": "hbm2", "name": "mine", "channels": 2, "ports": {"masters": 2}}')
     output = samhw("run", "spmv", "--memory", path, "--off-chip", "B", "--stats").output
     assert "memory     mine: " in output
     assert "waited for memory" in output

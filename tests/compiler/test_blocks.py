@@ -15,7 +15,7 @@ from samhw.compiler import Compiled, estimate_compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
 from samhw.errors import InputError, ScheduleError
-from samhw.graph import Arch, OffChip, Ports, Random, dumps, loads
+from samhw.graph import Arch, OffChip, Ports, RandomMemory, dumps, loads
 from samhw.graph.numerics import value_type
 from samhw.hls import Options
 from samhw.lang import parse
@@ -187,7 +187,7 @@ def test_memories_off_chip(line: int, beat: int) -> None:
     text = spmm("bcsr(2)", "bdense(2)", "bdense(2)")
     compiled, tensors = compiled_on(text)
     memories, extents = inputs_of(compiled, tensors)
-    graph, memory = compiled.design.regions[0], OffChip(Random(3, Ports(line=line, beat=beat, lines=4)))
+    graph, memory = compiled.design.regions[0], OffChip(RandomMemory(3, Ports(line=line, beat=beat, lines=4)))
     on_chip = simulate(graph, compiled.arch, memories, extents)
     plain, code = (
         simulate(graph, compiled.arch, memories, extents, memory=memory, engine=engine)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from samhw.graph import Constant, Dram, OffChipMemory, Random, Recorded
+from samhw.graph import ConstantMemory, Dram, OffChipMemory, RandomMemory, RecordedMemory
 
 
 @dataclass
@@ -186,9 +186,9 @@ class ClockedMaster:
         self.memory, self.number, self.dram = memory, number, dram
         self.ports = memory.ports
         self.lines: list[Line] = []
-        self.x = (memory.seed + number) % 2**31 if isinstance(memory, Random) else 0
+        self.x = (memory.seed + number) % 2**31 if isinstance(memory, RandomMemory) else 0
         self.log: list[list[str]] = []
-        if isinstance(memory, Recorded):
+        if isinstance(memory, RecordedMemory):
             rows = [row.split() for row in Path(memory.path).read_text("utf-8").splitlines()[1:]]
             self.log = [row for row in rows if int(row[0]) == number]
 
@@ -221,14 +221,14 @@ class ClockedMaster:
         least = line.offered + beats if line.write else line.offered
         answers = 1 if line.write else beats
         line.gaps = [0] * answers
-        if isinstance(self.memory, Constant):
+        if isinstance(self.memory, ConstantMemory):
             line.accepted = least
             line.ready = [least + self.memory.cycles] * answers
-        elif isinstance(self.memory, Random):
+        elif isinstance(self.memory, RandomMemory):
             line.accepted = least + self.gap(16, 8)
             line.ready = [line.accepted + 1 + self.draw(32)] * answers
             line.gaps = [0, *(self.gap(8, 5) for _ in range(answers - 1))]
-        elif isinstance(self.memory, Recorded):
+        elif isinstance(self.memory, RecordedMemory):
             row = self.log[n]
             assert row[1:4] == ["write" if line.write else "read", str(line.address), str(line.offered)]
             line.accepted, *line.ready = map(int, row[4:])

@@ -5,7 +5,7 @@ It shares with `samhw.sim` where arrays lie (`samhw.graph.OffChipLayout`) and no
 
 from dataclasses import dataclass, field
 
-from samhw.graph import Kind, MemoryPort
+from samhw.graph import Kind, OffChipPort
 from tests.sim.clocked_memory import ClockedMaster, Line
 from tests.support.clocked import Fifo
 
@@ -14,7 +14,7 @@ from tests.support.clocked import Fifo
 class ReadPort:
     """A look and a deliver. On `ask` are pairs (token, place or None)."""
 
-    port: MemoryPort
+    port: OffChipPort
     master: ClockedMaster
     outputs: list[Fifo]
     lines: list[Line] = field(default_factory=list)
@@ -106,7 +106,7 @@ class ReadPort:
 class WritePort:
     """A gather. On `put` are places, or None for DONE."""
 
-    port: MemoryPort
+    port: OffChipPort
     master: ClockedMaster
     lines: list[Line] = field(default_factory=list)
     line: int | None = None

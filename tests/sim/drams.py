@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from samhw.graph import Constant, Dram, OffChipMemory, Ports, Random
+from samhw.graph import ConstantMemory, Dram, OffChipMemory, Ports, RandomMemory
 
 # Round figures: a clock is a cycle, and a burst holds four words of 32 bits.
 SMALL = Dram(
@@ -57,8 +57,8 @@ def all_ports(draw: st.DrawFn) -> Ports:
 
 def memories() -> st.SearchStrategy[OffChipMemory]:
     """Any memory with any ports."""
-    constant = st.builds(Constant, st.sampled_from([1, 2, 5, 20, 200]), all_ports())
-    return constant | st.builds(Random, st.integers(0, 2**31 - 1), all_ports()) | drams()
+    constant = st.builds(ConstantMemory, st.sampled_from([1, 2, 5, 20, 200]), all_ports())
+    return constant | st.builds(RandomMemory, st.integers(0, 2**31 - 1), all_ports()) | drams()
 
 
 @st.composite

@@ -15,13 +15,13 @@ from samhw.graph import (
     DDR4,
     HBM2,
     Arch,
-    Constant,
+    ConstantMemory,
     Design,
     Graph,
     OffChip,
     OffChipMemory,
     Ports,
-    Random,
+    RandomMemory,
 )
 from samhw.lang import Program as Source
 from samhw.lang import parse
@@ -54,7 +54,7 @@ TINY = replace(
     ports=Ports(line=4, beat=4, lines=4, ahead=1, queue=4, masters=2),
 )
 """A line is a word, and all happens often."""
-MEMORIES = (TINY, SMALL, DDR4, HBM2, Constant(3, TINY.ports), Random(5, SMALL.ports))
+MEMORIES = (TINY, SMALL, DDR4, HBM2, ConstantMemory(3, TINY.ports), RandomMemory(5, SMALL.ports))
 
 
 def placed(graph: Graph, rng: np.random.Generator) -> tuple[Graph, tuple[str, ...] | None]:
@@ -186,7 +186,7 @@ def test_errors_are_the_same() -> None:
     program = row_minus_sum(random_matrix(np.random.default_rng(1), 5, 8))
     shallow = program.graph.with_depths({c.name: 1 for c in program.graph.channels})
     damaged = memories | {"c": np.arange(2)}
-    everything, slow = OffChip(TINY), OffChip(Constant(40, TINY.ports), ("c",))
+    everything, slow = OffChip(TINY), OffChip(ConstantMemory(40, TINY.ports), ("c",))
     for data, options, message in (
         ((small, Arch(), memories, WIDE), {"memory": slow}, "capacity at node 'w'"),
         ((graph, Arch(), memories, WIDE), {"memory": everything, "limit": 40}, "would fire in cycle"),

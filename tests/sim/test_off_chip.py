@@ -17,14 +17,14 @@ from samhw.errors import InputError, RunError
 from samhw.graph import (
     DDR4,
     Arch,
-    Constant,
+    ConstantMemory,
     Design,
     Graph,
     OffChip,
     OffChipMemory,
     Ports,
-    Random,
-    Recorded,
+    RandomMemory,
+    RecordedMemory,
     with_ports,
 )
 from samhw.lang import Program, parse
@@ -156,7 +156,7 @@ def stream(length: int) -> tuple[Graph, dict[str, np.ndarray]]:
     return graph, memories
 
 
-BY_HAND = Constant(10, Ports(line=16, beat=4, lines=4, ahead=0, queue=16))
+BY_HAND = ConstantMemory(10, Ports(line=16, beat=4, lines=4, ahead=0, queue=16))
 """Lines of four words and of four beats, which come from 10 cycles after the acceptance on."""
 
 
@@ -260,7 +260,7 @@ def test_random_memory_by_hand() -> None:
     the first beat comes 1 + 5758 mod 32 = 31 cycles later; the others have gaps of max(0, 10113 mod 8 - 5) =
     0, 0, 0."""
     graph, memories = stream(3)
-    _, requests = run_of(graph, memories, OffChip(Random(1, BY_HAND.ports), ("c",)))
+    _, requests = run_of(graph, memories, OffChip(RandomMemory(1, BY_HAND.ports), ("c",)))
     assert requests == [(0, 9, 9, 40, 41, 42, 43)]
 
 
@@ -284,20 +284,22 @@ def test_a_log_gives_the_same_again(tmp_path: Path) -> None:
     data = (compiled.design, compiled.arch, *load_inputs(compiled.program, compiled.design, workload.tensors))
     path = tmp_path / "log"
     ports = Ports(masters=2, line=32)
-    first = simulate_regions(*data, memory=OffChip(Random(3, ports), log=path))
+    first = simulate_regions(*data, memory=OffChip(RandomMemory(3, ports), log=path))
     for name in ("plain", "compiled"):
         other = tmp_path / name
-        again = simulate_regions(*data, memory=OffChip(Recorded(str(path), ports), log=other), engine=name)
+        again = simulate_regions(
+            *data, memory=OffChip(RecordedMemory(str(path), ports), log=other), engine=name
+        )
         assert [r.cycles for r in again] == [r.cycles for r in first]
         assert [r.nodes for r in again] == [r.nodes for r in first]
         assert other.read_text() == path.read_text()
         with pytest.raises(InputError, match=r"Request \d+ of this run is not that in"):
-            simulate_regions(*data, memory=OffChip(Recorded(str(path), ports), ("A",)), engine=name)
+            simulate_regions(*data, memory=OffChip(RecordedMemory(str(path), ports), ("A",)), engine=name)
     with pytest.raises(InputError, match="does not fit 1 masters with 4 beats a line"):
-        simulate_regions(*data, memory=OffChip(Recorded(str(path))))
+        simulate_regions(*data, memory=OffChip(RecordedMemory(str(path))))
     path.write_text("samhw memory log 1\n0 read 0 5 6 6\n")
     with pytest.raises(InputError, match="The cycles in line 2"):
-        simulate_regions(*data, memory=OffChip(Recorded(str(path), Ports(line=16))))
+        simulate_regions(*data, memory=OffChip(RecordedMemory(str(path), Ports(line=16))))
 
 
 def test_a_singleton_level_reads_a_coordinate_for_each_reference() -> None:
@@ -324,7 +326,7 @@ def test_enough_ahead_costs_little() -> None:
     data = (compiled.design, compiled.arch, *load_inputs(compiled.program, compiled.design, workload.tensors))
     on_chip, near, far = (
         sum(result.cycles for result in simulate_regions(*data, memory=memory))
-        for memory in (None, OffChip(Constant(2)), OffChip(Constant(20)))
+        for memory in (None, OffChip(ConstantMemory(2)), OffChip(ConstantMemory(20)))
     )
     assert near < 1.03 * on_chip
     assert far < 1.06 * on_chip
@@ -336,7 +338,7 @@ def test_steps_read_what_a_step_before_has_written() -> None:
     compiled = compile_workload(workload)
     data = (compiled.design, compiled.arch, *load_inputs(compiled.program, compiled.design, workload.tensors))
     on_chip = simulate_regions(*data)
-    memory = OffChip(Random(2, Ports(line=32, beat=8, lines=4, masters=2)))
+    memory = OffChip(RandomMemory(2, Ports(line=32, beat=8, lines=4, masters=2)))
     plain = simulate_regions(*data, memory=memory, engine="plain")
     code = simulate_regions(*data, memory=memory, engine="compiled")
     for here, one, other in zip(on_chip, plain, code, strict=True):
@@ -404,7 +406,7 @@ def test_memory_goes_on_through_regions() -> None:
 
 def test_the_bottleneck_is_the_memory() -> None:
     graph, memories = stream(40)
-    slow = Constant(100, Ports(line=4, beat=4, lines=2, ahead=0))
+    slow = ConstantMemory(100, Ports(line=4, beat=4, lines=2, ahead=0))
     result = simulate(graph, Arch(), memories, WIDE, memory=OffChip(slow, ("c",)))
     found = bottleneck(graph, result)
     assert (found.node, found.reason) == ("scan", "memory")

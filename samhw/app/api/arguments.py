@@ -16,12 +16,12 @@ from samhw.compiler import asked_type
 from samhw.errors import InputError, shown
 from samhw.graph import (
     Arch,
-    Constant,
+    ConstantMemory,
     Dram,
     HostOptions,
     OffChipMemory,
-    Random,
-    Recorded,
+    RandomMemory,
+    RecordedMemory,
     load_memory,
 )
 from samhw.graph.numerics import ValueType
@@ -73,7 +73,7 @@ def arch_of(given: Arch | Mapping[str, object] | Path | str | None) -> Arch:
 def memory_of(given: OffChipMemory | Mapping[str, object] | Path | str) -> OffChipMemory:
     """An off-chip memory: an object, the fields of a DRAM, or what --memory takes."""
     match given:
-        case Dram() | Constant() | Random() | Recorded():
+        case Dram() | ConstantMemory() | RandomMemory() | RecordedMemory():
             return given
         case Mapping():
             return Dram.from_json(given)

@@ -33,7 +33,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Geometry:
-    """The numbers of a port and of its array; see `Ports` and `Placed` of samhw.graph.off_chip.
+    """The numbers of a port and of its array; see `Ports` and `PlacedArray` of samhw.graph.off_chip.
 
     Args:
         width: bits of a place as a node sees it.

@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2, exact_log2
 
 from samhw.errors import InputError
-from samhw.graph.off_chip import MemoryPort, OffChipLayout
+from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.graph.off_chip import Ports as PortNumbers
 from samhw.rtl.access import AskSignature, PutSignature
 from samhw.rtl.logic import all_of, any_of
@@ -40,7 +40,7 @@ class PortNeeds(NamedTuple):
 
     region: int
     """In the order in which regions run."""
-    port: MemoryPort
+    port: OffChipPort
     signature: AskSignature | PutSignature
     """Of the node."""
 

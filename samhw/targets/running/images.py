@@ -11,7 +11,7 @@ from samhw.compiler import block_counts
 from samhw.errors import InputError, RunError
 from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory_name
 from samhw.graph.numerics import Words
-from samhw.graph.off_chip import Placed
+from samhw.graph.off_chip import PlacedArray
 from samhw.tensors import Format, Tensor
 
 __all__ = ["load", "packed", "stored_words", "unload", "unpacked"]
@@ -213,7 +213,7 @@ def _words(design: Design, name: str, tensor: Tensor) -> dict[str, Words]:
     return words
 
 
-def packed(placed: Placed, words: ArrayLike) -> bytes:
+def packed(placed: PlacedArray, words: ArrayLike) -> bytes:
     """The words of an array off the chip as its bytes there, from its first place on."""
     values = np.asarray(words).astype(np.uint32)
     places = -(-len(values) // placed.words)
@@ -224,7 +224,7 @@ def packed(placed: Placed, words: ArrayLike) -> bytes:
     return stored.tobytes()
 
 
-def unpacked(placed: Placed, stored: bytes) -> Words:
+def unpacked(placed: PlacedArray, stored: bytes) -> Words:
     """The words of the places that lie in these bytes."""
     places = np.frombuffer(stored, np.uint8).reshape(-1, placed.place_bytes)
     words = np.ascontiguousarray(places[:, : placed.words * placed.word_bytes])

@@ -17,7 +17,7 @@ from samhw.files import reason
 from samhw.graph import Dram, Token
 from samhw.graph.dram import NUMBERS
 from samhw.graph.numerics import Words
-from samhw.graph.off_chip_memory import LOG_HEAD, OffChipMemory, Recorded, read_log
+from samhw.graph.off_chip_memory import LOG_HEAD, OffChipMemory, RecordedMemory, read_log
 from samhw.graph.token import Kind
 from samhw.processes import start
 
@@ -169,7 +169,7 @@ class Harness(Answering, WordPort):
 
     def memory(self, memory: OffChipMemory) -> None:
         """For the next runs: what the memories off the chip are."""
-        if isinstance(memory, Recorded):
+        if isinstance(memory, RecordedMemory):
             entries = read_log(memory.path, memory.ports)
             numbers = (
                 (entry.master, int(entry.write), entry.address, entry.offered, entry.accepted, *entry.answers)

@@ -9,7 +9,7 @@ from samhw.sim.compiled.engine_code import lines_addresses
 from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.oracle import entry_size
 from samhw.sim.ports import Arbiter
-from samhw.sim.worker import Access, Queue, Worker
+from samhw.sim.worker import LineAccess, Queue, Worker
 
 __all__ = ["LinesImage"]
 
@@ -92,7 +92,7 @@ class LinesImage:
 class _AccessImage:
     """The record of an access, and its rows."""
 
-    def __init__(self, access: Access, channel: int, phase: int):
+    def __init__(self, access: LineAccess, channel: int, phase: int):
         self.access = access
         beats, made, served = access.system.ports.beats, len(access.lines), access.served
         size = made + KEPT + phase

@@ -14,8 +14,8 @@ from samhw.rtl.output import ControlSignature, Output
 from samhw.rtl.token import TokenKind, token_width
 
 __all__ = [
-    "Access",
     "AskSignature",
+    "MemoryAccess",
     "MemoryReadSignature",
     "MemoryWriteSignature",
     "PutSignature",
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-class Access(Enum):
+class MemoryAccess(Enum):
     """What stands between a node and a memory."""
 
     CHIP = "a memory on the chip answers in the next cycle"
@@ -99,23 +99,23 @@ class PutSignature(wiring.Signature):
         )
 
 
-def read_member(access: Access, capacity: int, width: int, note: int = 0) -> wiring.Member:
+def read_member(access: MemoryAccess, capacity: int, width: int, note: int = 0) -> wiring.Member:
     """A node's port to a memory that it reads.
 
     Args:
         capacity: in places, each of `width` bits.
         note: bits of what `reading` is given to take along.
     """
-    if access is Access.NONE:
+    if access is MemoryAccess.NONE:
         return Out(wiring.Signature({}))
-    if access is Access.PORT:
+    if access is MemoryAccess.PORT:
         return Out(AskSignature(ceil_log2(capacity), width, note))
     return Out(MemoryReadSignature(ceil_log2(capacity), width))
 
 
-def write_member(access: Access, capacity: int, width: int) -> wiring.Member:
+def write_member(access: MemoryAccess, capacity: int, width: int) -> wiring.Member:
     """A node's port to a memory that it writes; arguments as of `read_member`."""
-    kind = PutSignature if access is Access.PORT else MemoryWriteSignature
+    kind = PutSignature if access is MemoryAccess.PORT else MemoryWriteSignature
     return Out(kind(ceil_log2(capacity), width))
 
 

@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives import role
-from samhw.rtl.access import Access
+from samhw.rtl.access import MemoryAccess
 from samhw.rtl.channel import PushSignature
 from samhw.rtl.shared import Shared
 from samhw.rtl.site import Site
@@ -88,7 +88,7 @@ def component(
     arch: Arch,
     *,
     stall_port: bool,
-    accesses: Mapping[str, Access] = MappingProxyType({}),
+    accesses: Mapping[str, MemoryAccess] = MappingProxyType({}),
 ) -> Primitive:
     """The component of a node, of the one class in the folder of its kind that is a `Primitive`.
 

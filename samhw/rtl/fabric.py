@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 from samhw.graph import Arch, Design, Endpoint, Graph, Node, Repeat, Run, Steps
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.names import identifiers
-from samhw.rtl.access import Access
+from samhw.rtl.access import MemoryAccess
 from samhw.rtl.actor import Primitive, component
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
@@ -308,13 +308,13 @@ class Fabric(wiring.Component):
                 m.d.comb += own.eq(getattr(self.extents, names[index]))
 
 
-def _accesses(node: Node, graph: Graph, layout: OffChipLayout | None) -> dict[str, Access]:
+def _accesses(node: Node, graph: Graph, layout: OffChipLayout | None) -> dict[str, MemoryAccess]:
     """How a node reaches those of its memories that lie off the chip."""
     if layout is None:
         return {}
     ports = {port.param for port in layout.ports_of(graph) if port.node == node.name}
     return {
-        param: Access.PORT if param in ports else Access.NONE
+        param: MemoryAccess.PORT if param in ports else MemoryAccess.NONE
         for param, name in node.memories.items()
         if name in layout.arrays
     }

@@ -7,7 +7,7 @@ from typing import Any
 from samhw.graph import Arch, Endpoint, Graph, Node
 from samhw.graph.numerics import ValueType
 from samhw.graph.widths import greatest_indices
-from samhw.rtl.access import Access
+from samhw.rtl.access import MemoryAccess
 from samhw.rtl.token import token_width
 
 __all__ = ["Site"]
@@ -21,7 +21,7 @@ class Site:
     graph: Graph
     arch: Arch
     stall_port: bool
-    accesses: Mapping[str, Access] = field(default_factory=dict)
+    accesses: Mapping[str, MemoryAccess] = field(default_factory=dict)
     """How the component reaches memories that do not lie on the chip, as arguments of it: by the parameters
     that name them."""
 

@@ -12,7 +12,7 @@ from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions, validate_design
 from samhw.graph.address_map import AddressMap
 from samhw.graph.off_chip import OffChipLayout
 from samhw.rtl.fabric import Fabric
-from samhw.rtl.off_chip import OffChip
+from samhw.rtl.off_chip import OffChipPorts
 from samhw.rtl.shell import Shell
 
 __all__ = ["AXI", "Top"]
@@ -94,7 +94,7 @@ class Top(wiring.Component):
             counters=host.counters,
             layout=layout,
         )
-        self.off_chip = layout and OffChip(layout, self.fabric.needs, len(design.regions))
+        self.off_chip = layout and OffChipPorts(layout, self.fabric.needs, len(design.regions))
         self.shell = Shell(self.map, arch, self.fabric.ports)
         self.stallable = self.fabric.stallable
         self.own_clock = own_clock

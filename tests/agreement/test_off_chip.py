@@ -34,11 +34,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
 WORD = 0xFFFF_FFFF
 MEMORIES: tuple[OffChipMemory, ...] = (
-    ConstantMemory(2),
-    ConstantMemory(20),
-    ConstantMemory(200),
-    RandomMemory(1),
-    RandomMemory(2),
+    *(ConstantMemory(cycles) for cycles in (2, 20, 200)),
+    *(RandomMemory(seed) for seed in (1, 2)),
     DDR4,
 )
 NARROW = Ports(line=4, beat=4, lines=2, ahead=0, queue=1, offer=2, answer=1)

@@ -8,7 +8,7 @@ from amaranth.sim import Simulator, SimulatorContext
 from samhw.errors import InputError
 from samhw.graph import Design, HostOptions, OffChipLayout, Ports
 from samhw.rtl.off_chip.geometry import Geometry
-from samhw.rtl.off_chip.master import Arbiter, MasterSignature, Sender
+from samhw.rtl.off_chip.master import MasterSignature, RequestArbiter, Sender
 from samhw.rtl.off_chip.read_port import ReadPort
 from samhw.rtl.off_chip.write_port import WritePort
 from samhw.rtl.token import TokenKind
@@ -174,7 +174,7 @@ def test_a_write_port_gathers_lines():
 
 
 def test_requests_are_ordered_by_cycle_and_port():
-    arbiter = Arbiter(3, 4, early=0)
+    arbiter = RequestArbiter(3, 4, early=0)
     made = {0: 0b110, 1: 0b001, 2: 0b111}
     found = []
 

@@ -5,7 +5,7 @@ from typing import Self
 from amaranth.hdl import Elaboratable, Module, Mux, Signal
 
 from samhw.graph import Arch
-from samhw.rtl.access import Access, read_member, reading
+from samhw.rtl.access import MemoryAccess, read_member, reading
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
@@ -23,7 +23,9 @@ class Array(Primitive):
         vals_capacity: its places.
     """
 
-    def __init__(self, *, arch: Arch, stored_width: int, vals_capacity: int, vals: Access = Access.CHIP):
+    def __init__(
+        self, *, arch: Arch, stored_width: int, vals_capacity: int, vals: MemoryAccess = MemoryAccess.CHIP
+    ):
         self.arch = arch
         self.stored_width = stored_width
         self.vals_capacity = vals_capacity

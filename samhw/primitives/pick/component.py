@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
 from samhw.graph import Arch
-from samhw.rtl.access import Access, read_member, reading
+from samhw.rtl.access import MemoryAccess, read_member, reading
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
@@ -25,7 +25,7 @@ class Pick(Primitive):
         crd_capacity: words of the memory at `mem_crd`.
     """
 
-    def __init__(self, *, arch: Arch, crd_capacity: int, crd: Access = Access.CHIP):
+    def __init__(self, *, arch: Arch, crd_capacity: int, crd: MemoryAccess = MemoryAccess.CHIP):
         self.arch = arch
         self.crd_capacity = crd_capacity
         self.unit = MultiplyAdd(arch.index_bits)

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In
 from samhw.graph import Arch
 from samhw.primitives.fetch.component import fetch_ends
 from samhw.primitives.stored_walk.component import walk_stored
-from samhw.rtl.access import Access, read_member
+from samhw.rtl.access import MemoryAccess, read_member
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.site import Site
 from samhw.rtl.token import token_layout
@@ -34,8 +34,8 @@ class ScanCompressed(Primitive):
         arch: Arch,
         pos_capacity: int,
         crd_capacity: int,
-        pos: Access = Access.CHIP,
-        crd: Access = Access.CHIP,
+        pos: MemoryAccess = MemoryAccess.CHIP,
+        crd: MemoryAccess = MemoryAccess.CHIP,
     ):
         self.arch = arch
         self.pos_capacity = pos_capacity

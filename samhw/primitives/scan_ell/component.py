@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In
 from samhw.graph import Arch
 from samhw.primitives.fetch.component import fetch_pair
 from samhw.primitives.stored_walk.component import walk_stored
-from samhw.rtl.access import Access, Reading, read_member, reading
+from samhw.rtl.access import MemoryAccess, Reading, read_member, reading
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.output import Output
 from samhw.rtl.site import Site
@@ -39,8 +39,8 @@ class ScanEll(Primitive):
         width: int,
         cnt_capacity: int,
         crd_capacity: int,
-        cnt: Access = Access.CHIP,
-        crd: Access = Access.CHIP,
+        cnt: MemoryAccess = MemoryAccess.CHIP,
+        crd: MemoryAccess = MemoryAccess.CHIP,
     ):
         self.arch = arch
         self.width = width

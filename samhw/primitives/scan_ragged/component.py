@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In
 from samhw.graph import Arch
 from samhw.primitives.fetch.component import fetch_ends
 from samhw.primitives.stored_walk.component import walk_between
-from samhw.rtl.access import Access, read_member
+from samhw.rtl.access import MemoryAccess, read_member
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.output import Output
 from samhw.rtl.site import Site
@@ -28,7 +28,7 @@ class ScanRagged(Primitive):
         extent: beyond all coordinates; stable while there are tokens.
     """
 
-    def __init__(self, *, arch: Arch, pos_capacity: int, pos: Access = Access.CHIP):
+    def __init__(self, *, arch: Arch, pos_capacity: int, pos: MemoryAccess = MemoryAccess.CHIP):
         self.arch = arch
         self.pos_capacity = pos_capacity
         index = token_layout(arch.index_bits)

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In
 from samhw.graph import Arch
 from samhw.primitives.stored_walk.component import check_coordinates
 from samhw.primitives.walk.component import Walk
-from samhw.rtl.access import Access, read_member, reading
+from samhw.rtl.access import MemoryAccess, read_member, reading
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.output import Output
 from samhw.rtl.site import Site
@@ -27,7 +27,7 @@ class ScanSingleton(Primitive):
         extent: beyond all coordinates; stable while there are tokens.
     """
 
-    def __init__(self, *, arch: Arch, crd_capacity: int, crd: Access = Access.CHIP):
+    def __init__(self, *, arch: Arch, crd_capacity: int, crd: MemoryAccess = MemoryAccess.CHIP):
         self.arch = arch
         self.crd_capacity = crd_capacity
         index = token_layout(arch.index_bits)

@@ -6,7 +6,7 @@ from amaranth.hdl import Elaboratable, Module, Mux, Signal
 
 from samhw.graph import Arch
 from samhw.primitives.writer.component import Writer
-from samhw.rtl.access import Access, write_member
+from samhw.rtl.access import MemoryAccess, write_member
 from samhw.rtl.actor import error_bits
 from samhw.rtl.site import Site
 from samhw.rtl.token import TokenKind, stop_lo, token_layout
@@ -27,8 +27,8 @@ class WriteCompressed(Writer):
         arch: Arch,
         pos_capacity: int,
         crd_capacity: int,
-        pos: Access = Access.CHIP,
-        crd: Access = Access.CHIP,
+        pos: MemoryAccess = MemoryAccess.CHIP,
+        crd: MemoryAccess = MemoryAccess.CHIP,
         stall_port: bool = False,
     ):
         self.arch = arch

@@ -6,7 +6,7 @@ from amaranth.hdl import Elaboratable, Module, Signal
 
 from samhw.graph import Arch
 from samhw.primitives.writer.component import Writer
-from samhw.rtl.access import Access, write_member
+from samhw.rtl.access import MemoryAccess, write_member
 from samhw.rtl.actor import error_bits
 from samhw.rtl.site import Site
 from samhw.rtl.token import TokenKind, token_layout, token_width
@@ -28,7 +28,7 @@ class WriteVal(Writer):
         arch: Arch,
         stored_width: int,
         vals_capacity: int,
-        vals: Access = Access.CHIP,
+        vals: MemoryAccess = MemoryAccess.CHIP,
         stall_port: bool = False,
     ):
         self.arch = arch

@@ -1,5 +1,5 @@
 """Memory off the chip in hardware: ports, arbiter and master (docs/memory.md)."""
 
-from samhw.rtl.off_chip.off_chip import OffChip, OffChipSignature, PortNeeds
+from samhw.rtl.off_chip.off_chip import OffChipPorts, OffChipSignature, PortNeeds
 
-__all__ = ["OffChip", "OffChipSignature", "PortNeeds"]
+__all__ = ["OffChipPorts", "OffChipSignature", "PortNeeds"]

@@ -11,7 +11,7 @@ from samhw.rtl.channel import Fifo
 from samhw.rtl.logic import any_of
 from samhw.rtl.priority import lowest_bit
 
-__all__ = ["LEAST_OFFER", "Arbiter", "MasterSignature", "Sender", "TakenRequest"]
+__all__ = ["LEAST_OFFER", "MasterSignature", "RequestArbiter", "Sender", "TakenRequest"]
 
 _INCR = 1
 LEAST_OFFER = 2
@@ -61,7 +61,7 @@ def _address(channel: str, address_bits: int, id_bits: int) -> dict[str, object]
     return {f"{channel}{name}": Out(width) for name, width in widths.items()} | {f"{channel}ready": In(1)}
 
 
-class Arbiter(wiring.Component):
+class RequestArbiter(wiring.Component):
     """Orders the requests of ports by (cycle, port).
 
     Args:

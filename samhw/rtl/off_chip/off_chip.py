@@ -18,8 +18,8 @@ from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.off_chip.geometry import Geometry
 from samhw.rtl.off_chip.master import (
     LEAST_OFFER,
-    Arbiter,
     MasterSignature,
+    RequestArbiter,
     Sender,
     chosen,
     id_bits,
@@ -27,7 +27,7 @@ from samhw.rtl.off_chip.master import (
 from samhw.rtl.off_chip.read_port import ReadPort
 from samhw.rtl.off_chip.write_port import WritePort
 
-__all__ = ["OffChip", "OffChipSignature", "PortNeeds"]
+__all__ = ["OffChipPorts", "OffChipSignature", "PortNeeds"]
 
 _ADDRESS_BITS = 32
 """Of a master, unless its arrays take more."""
@@ -90,7 +90,7 @@ class _Port:
         return valid
 
 
-class OffChip(wiring.Component):
+class OffChipPorts(wiring.Component):
     """The ports of all regions, and for each master its arbiter. Ports of different regions that have one
     number share its place at the arbiter, since these regions never run at one time.
 
@@ -145,7 +145,7 @@ class OffChip(wiring.Component):
         """A master with its ports, by their numbers."""
         numbers, axi = self.layout.ports, self.axi[number]
         stages = numbers.offer - LEAST_OFFER
-        arbiter = Arbiter(len(slots), numbers.lines, early=max(stages - 1, 0))
+        arbiter = RequestArbiter(len(slots), numbers.lines, early=max(stages - 1, 0))
         line_bits = axi.signature.address_bits - exact_log2(numbers.line)
         sender = Sender(axi.signature, len(slots), numbers.line, line_bits)
         m.submodules[f"arbiter{number}"] = arbiter

@@ -184,8 +184,8 @@ class ReadPort(Shared):
             write.data.eq(self.beat_data),
             write.en.eq(comes),
             read.addr.eq(sought),
-            # Nobody uses a beat that is read while it comes. That it is not read lets synthesis see that a block
-            # memory, whatever it gives then, needs no registers around it.
+            # Nobody uses a beat that is read while it comes. That it is not read lets synthesis see that a
+            # block memory, whatever it gives then, needs no registers around it.
             read.en.eq(~(write.en & (write.addr == read.addr))),
         ]
         m.d.sync += late_piece.eq(piece)

@@ -78,22 +78,22 @@ class Geometry:
     @property
     def line_bits(self) -> int:
         """Bits of the number of a line of the array."""
-        return max(1, ceil_log2(self.stored_lines))
+        return max(1, int(ceil_log2(self.stored_lines)))
 
     @property
     def number_bits(self) -> int:
         """Bits by which the numbers of requests are told apart: one more than those of a line in storage."""
-        return exact_log2(self.lines) + 1
+        return int(exact_log2(self.lines)) + 1
 
     @property
     def beat_bits(self) -> int:
         """Bits of the number of a beat in a line."""
-        return exact_log2(self.beats)
+        return int(exact_log2(self.beats))
 
     @property
     def piece_bits(self) -> int:
         """Bits of the number of a piece in a beat."""
-        return exact_log2(self.pieces)
+        return int(exact_log2(self.pieces))
 
     @property
     def spot(self) -> data.StructLayout:

@@ -220,4 +220,4 @@ def chosen(values: Sequence[tuple[Value, Value]]) -> Value:
 
 def id_bits(ports: int) -> int:
     """Bits of the IDs of that many ports."""
-    return max(1, ceil_log2(ports))
+    return max(1, int(ceil_log2(ports)))

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from docs import rules
+
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 WIDTH = 110
@@ -42,6 +44,11 @@ def test_the_documents_stay_short() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_prose_is_wrapped(page: Path) -> None:
     assert not [number for number, line in prose(page) if len(line) > WIDTH]
+
+
+def test_the_page_of_primitives_is_made_of_their_rules() -> None:
+    assert rules.PAGE.read_text("utf-8") == rules.made(), "run python -m docs.rules"
+    assert sorted(rules.FOLDERS) == sorted(path.parent.name for path in rules.FOLDER.glob("*/rule.md"))
 
 
 RECURRENCE = """

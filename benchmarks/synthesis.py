@@ -65,7 +65,8 @@ from samhw.primitives.union.component import Union
 from samhw.primitives.write_compressed.component import WriteCompressed
 from samhw.primitives.write_dense.component import WriteDense
 from samhw.primitives.write_val.component import WriteVal
-from samhw.rtl.actor import MemoryReadSignature, Primitive
+from samhw.rtl.access import MemoryReadSignature
+from samhw.rtl.actor import Primitive
 from samhw.rtl.channel import Fifo
 from samhw.rtl.units import Unit
 from samhw.rtl.verilog_memory import VerilogMemories

@@ -12,6 +12,7 @@ from samhw.graph.design import Design
 from samhw.graph.host import PLAIN_HOST, HostOptions
 from samhw.graph.ir import Memory
 from samhw.graph.numerics import ValueType
+from samhw.graph.off_chip import OffChipLayout
 from samhw.graph.spec import Arch, Payload
 from samhw.graph.widths import index_bits
 from samhw.names import Names, comment_text, identifiers, plain
@@ -121,7 +122,8 @@ class AddressMap:
         channel_states: the addresses of the channel state words, 16 channels in each.
         interrupts: the addresses of INTERRUPT_ENABLE and INTERRUPTS, if the host has them.
         counters: for each of `design.nodes`, that of its first counter, if the host has them.
-        windows: the window of each memory, by the memory's name.
+        layout: what lies off the chip, and has no window.
+        windows: the window of each memory on the chip, by the memory's name.
         index_bits: the width of the build's coordinates, references and extents.
         address_bits: the width of an address on the port; its range is the map rounded up to a power of two.
         identity: what IDENTITY reads, a hash of design and arch.
@@ -129,7 +131,13 @@ class AddressMap:
     Raises `InputError` if the memories do not fit 32 address bits or an extent not `arch.index_bits`.
     """
 
-    def __init__(self, design: Design, arch: Arch, host: HostOptions = PLAIN_HOST):
+    def __init__(
+        self,
+        design: Design,
+        arch: Arch,
+        host: HostOptions = PLAIN_HOST,
+        layout: OffChipLayout | None = None,
+    ):
         for index, extent in design.extents.items():
             if extent >> arch.index_bits:
                 raise InputError(
@@ -154,8 +162,11 @@ class AddressMap:
             first = -(-end // size) * size
             self.counters = range(first, first + each * len(design.nodes), each)
             end = first + size
+        self.layout = layout
         self.windows: dict[str, Window] = {}
         for memory in design.memories:
+            if layout is not None and memory.name in layout.arrays:
+                continue
             stored = design.stored(memory)
             size = 1 << (_WORD * max(memory.words, 1) - 1).bit_length()
             base = -(-end // size) * size
@@ -168,7 +179,9 @@ class AddressMap:
                 f"The memories of {design.name} take {end} bytes, more than a 32-bit address reaches; "
                 "give them smaller capacities."
             )
-        chosen = [] if host == PLAIN_HOST else [asdict(host)]
+        chosen: list[object] = [] if host == PLAIN_HOST else [asdict(host)]
+        if layout is not None:
+            chosen.append([layout.ports.to_json(), sorted(layout.arrays)])
         self.identity = _hash32([_plain(design), arch.to_json(), *chosen])
 
     def channel_state(self, index: int) -> tuple[int, int]:
@@ -206,6 +219,7 @@ class AddressMap:
                 }
                 for name, window in self.windows.items()
             ],
+            **({} if self.layout is None else {"off_chip": self.layout.to_json()}),
             "nodes": [design.label(region, node.name) for region, node in design.nodes],
             "channels": [design.label(region, channel.name) for region, channel in design.channels],
         }

@@ -176,6 +176,13 @@ class OffChipLayout:
                 numbers[array.master] += 1
         return tuple(found)
 
+    def to_json(self) -> dict[str, Any]:
+        """The numbers of ports, and where each array lies."""
+        return {
+            "ports": self.ports.to_json(),
+            "arrays": [asdict(array) for array in self.arrays.values()],
+        }
+
     def _uses(self, graph: Graph, node: Node) -> Iterator[tuple[str, int, PlacedArray, bool]]:
         """(parameter, word, array, whether it writes) of each port of a node."""
         for param, name in node.memories.items():

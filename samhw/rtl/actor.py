@@ -3,6 +3,7 @@ rule's names."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from amaranth.hdl import Cat, ShapeLike, Signal, Value, ValueLike
 from amaranth.lib import enum, stream, wiring
@@ -10,11 +11,12 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch, Graph, Node
 from samhw.primitives import role
+from samhw.rtl.access import MemoryAccess
 from samhw.rtl.channel import PushSignature
 from samhw.rtl.shared import Shared
 from samhw.rtl.site import Site
 
-__all__ = ["Error", "MemoryReadSignature", "MemoryWriteSignature", "Primitive", "component", "error_bits"]
+__all__ = ["Error", "Primitive", "component", "error_bits"]
 
 
 class Error(enum.Flag, shape=5):  # type: ignore[call-arg]
@@ -36,20 +38,6 @@ def error_bits(
 ) -> Value:
     """The bits of `Error`, from a condition for each cause that a component can find."""
     return Cat(overflow, capacity, protocol, range)
-
-
-class MemoryReadSignature(wiring.Signature):
-    """A read port of a memory: `data` in the cycle after `en` with `addr`; held while `en` is low."""
-
-    def __init__(self, addr_width: int, width: int):
-        super().__init__({"addr": Out(addr_width), "en": Out(1), "data": In(width)})
-
-
-class MemoryWriteSignature(wiring.Signature):
-    """A write port of an on-chip memory: `data` lands at `addr` at the end of a cycle with `en`."""
-
-    def __init__(self, addr_width: int, width: int):
-        super().__init__({"addr": Out(addr_width), "en": Out(1), "data": Out(width)})
 
 
 class Primitive(Shared):
@@ -94,11 +82,19 @@ class Primitive(Shared):
         """The component for a site, which is that of a node of its kind."""
 
 
-def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Primitive:
+def component(
+    node: Node,
+    graph: Graph,
+    arch: Arch,
+    *,
+    stall_port: bool,
+    accesses: Mapping[str, MemoryAccess] = MappingProxyType({}),
+) -> Primitive:
     """The component of a node, of the one class in the folder of its kind that is a `Primitive`.
 
     Args:
         stall_port: gives roots and writers the input `stall`.
+        accesses: as of `Site`.
 
     Raises:
         InputError: a value type without the unit, or a latency of `arch` that the RTL cannot meet.
@@ -109,4 +105,4 @@ def component(node: Node, graph: Graph, arch: Arch, *, stall_port: bool) -> Prim
         made for made in vars(module).values() if isinstance(made, type) and issubclass(made, Primitive)
     )
     (kind,) = (made for made in classes if made.__module__ == module.__name__)
-    return kind.at(Site(node, graph, arch, stall_port))
+    return kind.at(Site(node, graph, arch, stall_port, accesses))

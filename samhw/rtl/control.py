@@ -47,6 +47,7 @@ class RunControl(wiring.Component):
         sequence: of these regions; else one after another. Repeats count in the order in which a run comes to
             them.
         index_bits: those of extents and steps.
+        ports: there are ports to memory off the chip.
 
     Members:
         request: the host asks for a run; ignored in a run and after an error.
@@ -54,6 +55,8 @@ class RunControl(wiring.Component):
         start: a bit for each region: its start is accepted. For the first one this is cycle 0.
         errors, fired: of each node, in order.
         committed: of each writer.
+        ports_fired, ports_settled: with `ports`, as of `OffChipSignature`. A region ends no earlier than they
+            are settled, and what fires holds the watchdog back.
         running: from the cycle after the request until `done` or `error`, a few cycles after the last one.
         region: a bit for each region; while `running`, that of the one under way is set.
         spent: the cycles that each region has been under way in the last run, modulo 2^32. Cycle 0 does not
@@ -74,11 +77,13 @@ class RunControl(wiring.Component):
         watchdog: int,
         sequence: Steps = (),
         index_bits: int = 32,
+        ports: bool = False,
     ):
         self.nodes = nodes
         self.writers = tuple(writers)
         self.regions = max(writers) + 1
         self.watchdog = watchdog
+        self.ports = ports
         self.sequence = sequence or tuple(map(Run, range(self.regions)))
         self.repeats = [step for step in walk(self.sequence) if isinstance(step, Repeat)]
         registers = {
@@ -101,6 +106,7 @@ class RunControl(wiring.Component):
                 "error": Out(Error),
                 "error_node": Out(32, init=NO_NODE),
                 **(registers if self.repeats else {}),
+                **({"ports_fired": In(1), "ports_settled": In(1)} if ports else {}),
             }
         )
 
@@ -120,7 +126,8 @@ class RunControl(wiring.Component):
         for region, bit in enumerate(ended):
             own = [n for n, of in enumerate(self.writers) if of == region]
             all_committed = all_of(committed[n] | self.committed[n] for n in own)
-            m.d.comb += bit.eq(active & self.region[region] & all_committed)
+            ends = all_committed & self.ports_settled if self.ports else all_committed
+            m.d.comb += bit.eq(active & self.region[region] & ends)
         self._follow(m, ended, following, finish)
         m.d.comb += [
             requested.eq(self.request & ~self.running & ~Cat(self.error).any()),
@@ -219,6 +226,9 @@ class RunControl(wiring.Component):
             started.eq(self.start.any()),
             fired.eq(late_fired.any() | started),
         ]
+        if self.ports:
+            late_port = Signal()
+            m.d.sync += [late_port.eq(self.ports_fired), fired.eq(late_fired.any() | started | late_port)]
         with m.If(fired | started | ~active):
             m.d.sync += quiet.eq(0)
         with m.Elif(quiet != self.watchdog):

@@ -8,14 +8,17 @@ from amaranth.hdl import Cat, Elaboratable, Module, Mux, ResetInserter
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Arch, Design, Endpoint, Repeat, Run, Steps
+from samhw.graph import Arch, Design, Endpoint, Graph, Node, Repeat, Run, Steps
+from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.names import identifiers
+from samhw.rtl.access import MemoryAccess
 from samhw.rtl.actor import Primitive, component
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
 from samhw.rtl.counted import Counted
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
 from samhw.rtl.logic import all_of, any_of
+from samhw.rtl.off_chip import OffChipSignature, PortNeeds
 from samhw.rtl.units.pipeline import delayed
 
 __all__ = ["Fabric"]
@@ -32,14 +35,17 @@ class Fabric(wiring.Component):
         probes: adds outputs that show each token as it leaves its channel, as of `Top`.
         recovery: `run` has a `clear`.
         counters: nodes count what they spend a run on.
+        layout: what of the tensors lies off the chip.
 
     Members:
         run: starts and ends of runs.
         extents: `extent_<index>` for each index; stable during a run.
-        memories: `mem_<memory>` for each memory, with the ports of the nodes to it.
+        memories: `mem_<memory>` for each memory on the chip, with the ports of the nodes to it.
+        off_chip: with a layout, an `OffChipSignature`.
 
     Attributes:
-        ports: the signature of each memory's interface.
+        ports: the signature of the interface of each memory on the chip.
+        needs: the ports to memories off the chip.
         stallable: roots and writers, if there are stall ports.
         submodules: what the submodule of each node is called.
     """
@@ -47,6 +53,7 @@ class Fabric(wiring.Component):
     run: wiring.PureInterface
     extents: wiring.PureInterface
     memories: wiring.PureInterface
+    off_chip: wiring.PureInterface
 
     def __init__(
         self,
@@ -57,15 +64,23 @@ class Fabric(wiring.Component):
         probes: bool = False,
         recovery: bool = False,
         counters: bool = False,
+        layout: OffChipLayout | None = None,
     ):
         self.design = design
+        self.layout = layout
         self.arch = arch
         self.probes = probes
         self.recovery = recovery
         self.counters = counters
         self.turn = {region: turn for turn, region in enumerate(design.turns)}
         self.nodes: dict[Key, Primitive | Counted] = {
-            (region, node.name): component(node, design.regions[region], arch, stall_port=stall_ports)
+            (region, node.name): component(
+                node,
+                design.regions[region],
+                arch,
+                stall_port=stall_ports,
+                accesses=_accesses(node, design.regions[region], layout),
+            )
             for region, node in design.nodes
         }
         if counters:
@@ -81,6 +96,7 @@ class Fabric(wiring.Component):
             if stall_ports and (not node.inputs or not node.outputs)
         ]
         self.ports = self._ports()
+        self.needs = self._needs()
         names = memory_members(self.ports)
         memories = {names[name]: Out(signature) for name, signature in self.ports.items()}
         extents = {name: Out(arch.index_bits) for name in extent_members(design.extents).values()}
@@ -95,6 +111,8 @@ class Fabric(wiring.Component):
             "extents": In(wiring.Signature(extents)),
             "memories": Out(wiring.Signature(memories)),
         }
+        if layout is not None:
+            members["off_chip"] = Out(OffChipSignature(self.needs, len(design.regions)))
         if stall_ports:
             members["stall"] = In(len(self.stallable))
         if probes:
@@ -118,6 +136,8 @@ class Fabric(wiring.Component):
         self._connect_channels(m)
         self._connect_control(m)
         self._connect_memories(m)
+        if self.layout is not None:
+            self._connect_off_chip(m)
         self._connect_extents(m)
         if self.counters:
             self._connect_counters(m)
@@ -172,6 +192,7 @@ class Fabric(wiring.Component):
             watchdog=self.arch.watchdog,
             sequence=_of_turns(self.design.sequence, self.turn),
             index_bits=self.arch.index_bits,
+            ports=self.layout is not None,
         )
         run = self.run
         m.submodules.control = ResetInserter(run.clear)(control) if self.recovery else control
@@ -215,10 +236,13 @@ class Fabric(wiring.Component):
         m.d.sync += run.count.eq(any_of(words))
 
     def _memory_ports(self) -> Iterator[tuple[str, bool, int, wiring.PureInterface]]:
-        """The memory ports of all nodes, each with the name of its memory, whether it writes, and its
-        region."""
+        """The ports of all nodes to memories on the chip, each with the name of its memory, whether it
+        writes, and its region."""
+        off_chip = {} if self.layout is None else self.layout.arrays
         for region, node in self.design.nodes:
             for param, name in node.memories.items():
+                if name in off_chip:
+                    continue
                 written = node.spec.memories[param].written
                 for port in self.nodes[region, node.name].memory_ports(param):
                     yield name, written, region, port
@@ -239,7 +263,35 @@ class Fabric(wiring.Component):
                 writer=writers.get(memory.name),
             )
             for memory in self.design.memories
+            if self.layout is None or memory.name not in self.layout.arrays
         }
+
+    def _needs(self) -> list[PortNeeds]:
+        return [
+            PortNeeds(self.turn[region], port, self._off_chip_port(region, port).signature)
+            for region, port in self._off_chip_ports()
+        ]
+
+    def _off_chip_ports(self) -> Iterator[tuple[int, OffChipPort]]:
+        """All ports to memories off the chip, each with its region."""
+        if self.layout is not None:
+            for region, graph in enumerate(self.design.regions):
+                for port in self.layout.ports_of(graph):
+                    yield region, port
+
+    def _off_chip_port(self, region: int, port: OffChipPort) -> wiring.PureInterface:
+        return self.nodes[region, port.node].memory_ports(port.param)[port.word]
+
+    def _connect_off_chip(self, m: Module) -> None:
+        off_chip = wiring.flipped(self.off_chip)
+        for k, (region, port) in enumerate(self._off_chip_ports()):
+            wiring.connect(m, self._off_chip_port(region, port), getattr(off_chip, f"port{k}"))
+        control = self._control
+        m.d.comb += [
+            self.off_chip.start.eq(control.start),
+            control.ports_fired.eq(self.off_chip.fired),
+            control.ports_settled.eq(self.off_chip.settled),
+        ]
 
     def _connect_memories(self, m: Module) -> None:
         names = memory_members(self.ports)
@@ -254,6 +306,18 @@ class Fabric(wiring.Component):
             for param, index in node.extents.items():
                 own = getattr(self.nodes[region, node.name], param)
                 m.d.comb += own.eq(getattr(self.extents, names[index]))
+
+
+def _accesses(node: Node, graph: Graph, layout: OffChipLayout | None) -> dict[str, MemoryAccess]:
+    """How a node reaches those of its memories that lie off the chip."""
+    if layout is None:
+        return {}
+    ports = {port.param for port in layout.ports_of(graph) if port.node == node.name}
+    return {
+        param: MemoryAccess.PORT if param in ports else MemoryAccess.NONE
+        for param, name in node.memories.items()
+        if name in layout.arrays
+    }
 
 
 def _of_turns(steps: Steps, turn: Mapping[int, int]) -> Steps:

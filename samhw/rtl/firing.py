@@ -29,6 +29,7 @@ class _Row:
     takes: Mapping[PureInterface, Value]
     pushes: Mapping[PureInterface, Value]
     tokens: Mapping[PureInterface, Value]
+    slots: Iterable[Value]
 
     @property
     def there(self) -> Value:
@@ -39,7 +40,8 @@ class _Row:
     @property
     def room(self) -> Value:
         """Its outputs have free slots."""
-        return all_of(port.ready | ~condition for port, condition in self.pushes.items())
+        ports = [port.ready | ~condition for port, condition in self.pushes.items()]
+        return all_of([*ports, *self.slots])
 
     @property
     def open(self) -> Value:
@@ -64,6 +66,7 @@ class FiringTable(Elaboratable):
         m: where the actor's logic goes; the table becomes a submodule.
         heads: every input that the conditions look at. All available and no row open is the `protocol` error.
         stall: no firing in this cycle.
+        slots: what the next firing needs beside the slots of the outputs that it pushes to is there.
 
     Attributes:
         fired: a firing happens in this cycle.
@@ -71,7 +74,14 @@ class FiringTable(Elaboratable):
         there, room: in a `watched` table, the heads of the next firing are there; and its slots, too.
     """
 
-    def __init__(self, m: Module, heads: Iterable[PureInterface], *, stall: ValueLike = 0):
+    def __init__(
+        self,
+        m: Module,
+        heads: Iterable[PureInterface],
+        *,
+        stall: ValueLike = 0,
+        slots: Iterable[Value] = (),
+    ):
         self.fired = Signal()
         self.protocol = Signal()
         self.there = Signal()
@@ -79,6 +89,7 @@ class FiringTable(Elaboratable):
         self._m = m
         self._heads = tuple(heads)
         self._stall = Value.cast(stall)
+        self._slots = tuple(slots)
         self._rows: list[_Row] = []
         m.submodules += self
 
@@ -105,7 +116,7 @@ class FiringTable(Elaboratable):
         """
         taken = dict.fromkeys(takes, Const(1)) | dict(takes_if)
         pushed = dict.fromkeys(pushes, Const(1)) | dict(pushes_if)
-        row = _Row(Signal(), agree, Signal(), tuple(needs), taken, pushed, pushes)
+        row = _Row(Signal(), agree, Signal(), tuple(needs), taken, pushed, pushes, self._slots)
         self._rows.append(row)
         self._m.d.comb += row.here.eq(1)
         opened: AbstractContextManager[None] = self._m.If(row.go)

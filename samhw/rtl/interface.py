@@ -9,7 +9,8 @@ from amaranth.utils import ceil_log2
 
 from samhw.graph.address_map import MOST_ACTORS, STATES
 from samhw.names import identifiers
-from samhw.rtl.actor import Error, MemoryReadSignature, MemoryWriteSignature
+from samhw.rtl.access import MemoryReadSignature, MemoryWriteSignature
+from samhw.rtl.actor import Error
 
 __all__ = ["MemorySignature", "RunSignature", "extent_members", "memory_members"]
 

@@ -11,7 +11,7 @@ from amaranth.utils import ceil_log2
 
 from samhw.graph import MemoryRole
 from samhw.graph.address_map import Window
-from samhw.rtl.actor import MemoryReadSignature, MemoryWriteSignature
+from samhw.rtl.access import MemoryReadSignature, MemoryWriteSignature
 from samhw.rtl.logic import any_of
 
 __all__ = ["TENSOR", "TensorMemory"]

@@ -1,12 +1,13 @@
 """Where a component stands."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from samhw.graph import Arch, Endpoint, Graph, Node
 from samhw.graph.numerics import ValueType
 from samhw.graph.widths import greatest_indices
+from samhw.rtl.access import MemoryAccess
 from samhw.rtl.token import token_width
 
 __all__ = ["Site"]
@@ -20,6 +21,9 @@ class Site:
     graph: Graph
     arch: Arch
     stall_port: bool
+    accesses: Mapping[str, MemoryAccess] = field(default_factory=dict)
+    """How the component reaches memories that do not lie on the chip, as arguments of it: by the parameters
+    that name them."""
 
     @property
     def params(self) -> Mapping[str, Any]:

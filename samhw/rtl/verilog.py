@@ -10,6 +10,7 @@ from amaranth.hdl import Elaboratable, Signal
 
 from samhw.collector import no_collection
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
+from samhw.graph.off_chip import OffChipLayout
 from samhw.names import comment_text, identifiers
 from samhw.rtl.top import Top
 from samhw.rtl.verilog_platform import VerilogPlatform
@@ -68,17 +69,19 @@ def verilog(
     stall_ports: bool = False,
     probes: bool = False,
     host: HostOptions = PLAIN_HOST,
+    layout: OffChipLayout | None = None,
 ) -> str:
     """The Verilog of a design's `Top` with clock and reset of its own; the same text for the same design on
     every machine.
 
     Args:
         name: of the top module; those of the others begin with it.
-        stall_ports, probes, host: as for `Top`.
+        stall_ports, probes, host, layout: as for `Top`.
     """
     platform = VerilogPlatform(name)
     with no_collection():
-        top = Top(design, arch, stall_ports=stall_ports, probes=probes, own_clock=True, host=host)
+        options = {"stall_ports": stall_ports, "probes": probes, "own_clock": True}
+        top = Top(design, arch, **options, host=host, layout=layout)
         text = convert(top, platform, name)
     return _with_notes(_tidy(text), top, name, platform)
 

@@ -31,7 +31,8 @@ from amaranth.lib import memory, wiring
 
 from samhw.collector import no_collection
 from samhw.graph import Arch, Graph, Kind, MemoryRole, Node, Token
-from samhw.rtl.actor import MemoryWriteSignature, component
+from samhw.rtl.access import MemoryWriteSignature
+from samhw.rtl.actor import component
 from samhw.rtl.channel import Fifo
 from samhw.rtl.logic import any_of
 from samhw.rtl.verilog import convert

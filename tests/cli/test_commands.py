@@ -378,7 +378,7 @@ def test_off_chip_memory_is_refused() -> None:
     assert "There is no memory 'ddr9'" in refused("run", "spmv", "--memory", "ddr9")
     assert "add '--memory ddr4'" in refused("run", "spmv", "--off-chip", "B")
     assert "no tensor 'Q' to place off chip" in refused("run", "spmv", "--memory", "ddr4", "--off-chip", "Q")
-    for backend in ("verilator", "hls"):
+    for backend in ("icarus", "hls"):
         message = refused("run", "spmv", "--memory", "ddr4", "--backend", backend)
         assert f"--backend {backend} runs a design with its tensors on chip" in message
 

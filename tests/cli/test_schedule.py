@@ -133,7 +133,7 @@ def test_tensors_off_chip(folder: Path) -> None:
         refused = samhw(command, *words, "--schedule", file)
         assert refused.exit_code == 2
         assert "off chip" in refused.stderr
-    hardware = samhw("run", "spmm", "--schedule", file, "--memory", "ddr4", "--backend", "verilator")
+    hardware = samhw("run", "spmm", "--schedule", file, "--memory", "ddr4", "--backend", "icarus")
     assert hardware.exit_code == 2
 
 

@@ -15,7 +15,8 @@ from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator, SimulatorContext
 
 from samhw.graph import DONE, Kind, Token
-from samhw.rtl.actor import Error, MemoryReadSignature, MemoryWriteSignature, Primitive
+from samhw.rtl.access import MemoryReadSignature, MemoryWriteSignature
+from samhw.rtl.actor import Error, Primitive
 from samhw.rtl.channel import Fifo
 from tests.support.streams import Timed, tokens
 from tests.support.worked import WORKED

@@ -169,9 +169,7 @@ def memory_option(command: Callable[..., None]) -> Callable[..., None]:
     command = click.option(
         "--ports", metavar="lines=8,..", help="Numbers of the ports to that memory (docs/memory.md)."
     )(command)
-    return click.option("--memory", metavar=MEMORIES, help="Simulate with tensors in off-chip memory.")(
-        command
-    )
+    return click.option("--memory", metavar=MEMORIES, help="Run with tensors in off-chip memory.")(command)
 
 
 def memory_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -153,8 +153,8 @@ def run(
     """Run PROGRAM on data and check the result.
 
     The simulator always runs; with --backend verilator the generated RTL runs too, with --backend hls the C
-    simulation of the HLS design, with --backend board:ulx3s a board, and both must agree. With --memory the
-    simulator predicts the run with tensors off chip.
+    simulation of the HLS design, with --backend board:ulx3s a board, and both must agree. With --memory,
+    tensors lie off chip, for the simulator and for the RTL.
     """
     backend = find_backend(backend_name)
     _check_options(backend, wave, regions, memory, board | ({"host": host} if host else {}))
@@ -180,7 +180,7 @@ def run(
         write_trace(Path(trace), model)
     runs = [model]
     if backend is not MODEL:
-        settings = _settings(backend, wave, regions, clock, host)
+        settings = _settings(backend, wave, regions, clock, host) | ({"memory": placed} if placed else {})
         with building():
             runs.append(execute(compiled, workload.tensors, backend, **board, **settings))
     checks = []
@@ -270,8 +270,8 @@ def _check_options(
     check_settings(own, backend, "--backend")
     if memory and not backend.takes_memory:
         raise InputError(
-            f"--memory is a prediction of the simulator, and --backend {backend.name} runs a design with its "
-            "tensors on chip; leave out the one or the other."
+            f"--backend {backend.name} runs a design with its tensors on chip; leave out --memory, or add "
+            f"{say_backends(lambda b: b.takes_memory)}."
         )
     if wave and not backend.records_waves:
         raise InputError(f"--wave records the RTL's signals; add {say_backends(lambda b: b.records_waves)}.")

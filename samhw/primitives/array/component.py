@@ -3,11 +3,10 @@
 from typing import Self
 
 from amaranth.hdl import Elaboratable, Module, Mux, Signal
-from amaranth.lib.wiring import Out
-from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
-from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
+from samhw.rtl.access import MemoryAccess, read_member, reading
+from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.site import Site
@@ -24,20 +23,25 @@ class Array(Primitive):
         vals_capacity: its places.
     """
 
-    def __init__(self, *, arch: Arch, stored_width: int, vals_capacity: int):
+    def __init__(
+        self, *, arch: Arch, stored_width: int, vals_capacity: int, vals: MemoryAccess = MemoryAccess.CHIP
+    ):
         self.arch = arch
         self.stored_width = stored_width
         self.vals_capacity = vals_capacity
         super().__init__(
             {"ref": token_layout(arch.index_bits)},
             {"val": token_layout(token_width(stored_width))},
-            {"mem_vals": Out(MemoryReadSignature(ceil_log2(vals_capacity), stored_width))},
+            {"mem_vals": read_member(vals, vals_capacity, stored_width)},
         )
 
     @classmethod
     def at(cls, site: Site) -> Self:
         return cls(
-            arch=site.arch, stored_width=site.stored_width("vals"), vals_capacity=site.capacity("vals")
+            arch=site.arch,
+            stored_width=site.stored_width("vals"),
+            vals_capacity=site.capacity("vals"),
+            **site.accesses,
         )
 
     def elaborate(self, platform: object) -> Elaboratable:
@@ -56,15 +60,15 @@ class Array(Primitive):
 
         table = FiringTable(m, [self.i.ref])
         head = self.i.ref.payload
-        table.row(takes=[self.i.ref], pushes={val.i: make_token(head.kind, head.payload[:8])})
+        read = reading(self.mem_vals, val, addr=head.payload)
+        table.row(takes=[self.i.ref], pushes={read.i: make_token(head.kind, head.payload[:8])})
         beyond = Signal()
         m.d.sync += beyond.eq(
             self.i.ref.valid & (head.kind == TokenKind.VAL) & (head.payload >= self.vals_capacity)
         )
         m.d.comb += [
-            self.mem_vals.addr.eq(head.payload),
-            self.mem_vals.en.eq(1),
-            val.result.eq(self.mem_vals.data),
+            *read.joins,
+            val.result.eq(read.data),
             self.fired.eq(table.fired),
             self.error.eq(error_bits(range=beyond)),
         ]

@@ -4,7 +4,7 @@ from amaranth.hdl import Array, Cat, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.rtl.actor import MemoryReadSignature
+from samhw.rtl.access import MemoryReadSignature
 from samhw.rtl.logic import any_of
 
 __all__ = ["BankedMemory", "CombineSignature", "UpdateSignature", "next_bank"]

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch
 from samhw.primitives.banked_memory.component import BankedMemory, UpdateSignature, next_bank
-from samhw.rtl.actor import MemoryReadSignature
+from samhw.rtl.access import MemoryReadSignature
 from samhw.rtl.channel import Fifo, PushSignature
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output

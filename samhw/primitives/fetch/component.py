@@ -1,11 +1,13 @@
 """The fetch of scanners: for each reference the two ends of its fiber, in streams of their own."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, stream, wiring
 
 from samhw.graph import Arch
+from samhw.rtl.access import Reading, reading
 from samhw.rtl.actor import Primitive
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
@@ -30,6 +32,8 @@ class Pair(NamedTuple):
     """The fiber at the heads ends where it starts."""
     single: Value
     """It ends one place later."""
+    together: bool
+    """The two channels get a token in one cycle."""
 
 
 class Fetch(NamedTuple):
@@ -39,14 +43,26 @@ class Fetch(NamedTuple):
     range: Value
 
 
+def _themselves(first: Output, second: Output) -> tuple[wiring.PureInterface, wiring.PureInterface]:
+    return first.i, second.i
+
+
 def fetch_pair(
-    m: Module, scanner: Primitive, arch: Arch, *, latency: int, registers: int, from_zero: bool = False
+    m: Module,
+    scanner: Primitive,
+    arch: Arch,
+    *,
+    latency: int,
+    registers: int,
+    from_zero: bool = False,
+    sinks: Callable[[Output, Output], tuple[wiring.PureInterface, wiring.PureInterface]] = _themselves,
 ) -> Pair:
     """An actor that passes stops on in two channels, and for each VAL what `registers` cycles later is the
     `result` of the two outputs.
 
     Args:
         from_zero: of `Pair`.
+        sinks: gives what takes the tokens for the two outputs, where they are made of what memories hold.
     """
     width = arch.index_bits
     m.submodules.first = first = Output(width, latency=latency, registers=registers)
@@ -54,14 +70,17 @@ def fetch_pair(
     ref = scanner.i.ref
     table = FiringTable(m, [ref])
     token = make_token(ref.payload.kind, ref.payload.payload[:8])
-    table.row(takes=[ref], pushes={first.i: token, second.i: token})
+    taking = sinks(first, second)
+    table.row(takes=[ref], pushes=dict.fromkeys(taking, token))
+    # Unless a word comes late, a token leaves the two in one cycle.
+    together = taking == (first.i, second.i)
 
     depth = arch.internal_depth(latency)
     m.submodules.firsts = firsts = Fifo(token_layout(width), depth)
     wiring.connect(m, first.o, firsts.i)
     # The walk decides by the comparison. It stands before the channels where a register lies between it
-    # and what the numbers come from, as a memory.
-    if registers < latency - 1:
+    # and what the numbers come from, as a memory, and they come together.
+    if together and registers < latency - 1:
         m.submodules.seconds = channel = Fifo(
             data.StructLayout({"token": token_layout(width), "comparison": 2}), depth
         )
@@ -72,7 +91,8 @@ def fetch_pair(
         wiring.connect(m, second.o, channel.i)
         seconds = channel.o
         comparison = _compared(firsts.o.payload.payload, seconds.payload.payload, from_zero)
-    return Pair(table, first, second, firsts.o, seconds, from_zero, *comparison)
+    empty, single = comparison
+    return Pair(table, first, second, firsts.o, seconds, from_zero, empty, single, together)
 
 
 def _compared(first: Value, second: Value, from_zero: bool) -> Value:
@@ -101,18 +121,19 @@ def _compared_in_front(
 
 def fetch_ends(m: Module, scanner: Primitive, arch: Arch, pos_capacity: int) -> Fetch:
     """The fetch of a scanner with the memory `pos`: VAL(r) gives pos[r] and pos[r + 1]."""
-    pair = fetch_pair(m, scanner, arch, latency=arch.memory, registers=1)
     fiber = scanner.i.ref.payload
     here, following = scanner.memory_ports("pos")
+    found: list[Reading] = []
+
+    def sinks(first: Output, second: Output) -> tuple[wiring.PureInterface, wiring.PureInterface]:
+        found.append(reading(here, first, addr=fiber.payload))
+        found.append(reading(following, second, addr=fiber.payload + 1))
+        return found[0].i, found[1].i
+
+    pair = fetch_pair(m, scanner, arch, latency=arch.memory, registers=1, sinks=sinks)
+    for read, output in zip(found, (pair.first, pair.second), strict=True):
+        m.d.comb += [*read.joins, output.result.eq(read.data)]
     beyond = Signal()
-    m.d.comb += [
-        here.addr.eq(fiber.payload),
-        here.en.eq(1),
-        pair.first.result.eq(here.data),
-        following.addr.eq(fiber.payload + 1),
-        following.en.eq(1),
-        pair.second.result.eq(following.data),
-    ]
     m.d.sync += beyond.eq(
         scanner.i.ref.valid & (fiber.kind == TokenKind.VAL) & (fiber.payload >= pos_capacity - 1)
     )

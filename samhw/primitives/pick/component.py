@@ -4,11 +4,11 @@ from typing import Self
 
 from amaranth.hdl import Elaboratable, Module, Mux, Signal
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
-from amaranth.utils import ceil_log2
+from amaranth.lib.wiring import In
 
 from samhw.graph import Arch
-from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
+from samhw.rtl.access import MemoryAccess, read_member, reading
+from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.site import Site
@@ -25,22 +25,24 @@ class Pick(Primitive):
         crd_capacity: words of the memory at `mem_crd`.
     """
 
-    def __init__(self, *, arch: Arch, crd_capacity: int):
+    def __init__(self, *, arch: Arch, crd_capacity: int, crd: MemoryAccess = MemoryAccess.CHIP):
         self.arch = arch
         self.crd_capacity = crd_capacity
         self.unit = MultiplyAdd(arch.index_bits)
         self.unit.check_latency(arch.locate, "Arch.locate")
         index = token_layout(arch.index_bits)
-        crd = MemoryReadSignature(ceil_log2(crd_capacity), arch.index_bits)
         super().__init__(
             {"at": index, "ref": index},
             {"ref": index},
-            {"mem_crd": Out(crd), "extent": In(arch.index_bits)},
+            {
+                "mem_crd": read_member(crd, crd_capacity, arch.index_bits, note=arch.index_bits),
+                "extent": In(arch.index_bits),
+            },
         )
 
     @classmethod
     def at(cls, site: Site) -> Self:
-        return cls(arch=site.arch, crd_capacity=site.capacity("crd"))
+        return cls(arch=site.arch, crd_capacity=site.capacity("crd"), **site.accesses)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
@@ -54,32 +56,39 @@ class Pick(Primitive):
         at, base = self.i.at.payload, self.i.ref.payload
         table = FiringTable(m, both)
         reads, finds = at.kind == TokenKind.VAL, base.kind == TokenKind.VAL
+        read = reading(
+            self.mem_crd,
+            ref,
+            addr=at.payload,
+            note=base.payload,
+            asked=table.fired & reads,
+            reads=reads,
+        )
         with m.If(is_payload(at)):
             token = make_token(Mux(reads & finds, TokenKind.VAL, TokenKind.EMPTY))
-            table.row(agree=is_payload(base), takes=both, pushes={ref.i: token})
+            table.row(agree=is_payload(base), takes=both, pushes={read.i: token})
         with m.Else():
             end = make_token(at.kind, at.payload[:8])
-            table.row(agree=same_token(at, base), takes=both, pushes={ref.i: end})
+            table.row(agree=same_token(at, base), takes=both, pushes={read.i: end})
 
         late_base = Signal(width, reset_less=True)
-        read = Signal()
+        asked = Signal()
         # A register of its own before the comparison: the memory answers late in a cycle.
         crd = Signal(width, reset_less=True)
         is_read = Signal()
         beyond = Signal()
         m.d.sync += [
-            late_base.eq(base.payload),
-            read.eq(table.fired & reads),
-            crd.eq(self.mem_crd.data),
-            is_read.eq(read),
+            late_base.eq(read.note),
+            asked.eq(read.asked),
+            crd.eq(read.data),
+            is_read.eq(asked),
             beyond.eq(self.i.at.valid & self.i.ref.valid & reads & (at.payload >= self.crd_capacity)),
         ]
         m.d.comb += [
-            self.mem_crd.addr.eq(at.payload),
-            self.mem_crd.en.eq(1),
+            *read.joins,
             unit.a.eq(late_base),
             unit.b.eq(self.extent),
-            unit.c.eq(self.mem_crd.data),
+            unit.c.eq(read.data),
             ref.result.eq(unit.result),
             self.fired.eq(table.fired),
             self.error.eq(

@@ -10,7 +10,8 @@ from amaranth.utils import ceil_log2
 from samhw.graph import Arch
 from samhw.primitives.fetch.component import Pair, fetch_pair
 from samhw.primitives.stored_walk.component import check_coordinates, walk_between
-from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
+from samhw.rtl.access import MemoryReadSignature
+from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output

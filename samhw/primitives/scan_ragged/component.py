@@ -3,13 +3,13 @@
 from typing import Self
 
 from amaranth.hdl import Elaboratable, Module, Mux, Signal
-from amaranth.lib.wiring import In, Out
-from amaranth.utils import ceil_log2
+from amaranth.lib.wiring import In
 
 from samhw.graph import Arch
 from samhw.primitives.fetch.component import fetch_ends
 from samhw.primitives.stored_walk.component import walk_between
-from samhw.rtl.actor import MemoryReadSignature, Primitive, error_bits
+from samhw.rtl.access import MemoryAccess, read_member
+from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.output import Output
 from samhw.rtl.site import Site
 from samhw.rtl.token import token_layout
@@ -28,20 +28,20 @@ class ScanRagged(Primitive):
         extent: beyond all coordinates; stable while there are tokens.
     """
 
-    def __init__(self, *, arch: Arch, pos_capacity: int):
+    def __init__(self, *, arch: Arch, pos_capacity: int, pos: MemoryAccess = MemoryAccess.CHIP):
         self.arch = arch
         self.pos_capacity = pos_capacity
         index = token_layout(arch.index_bits)
-        pos = MemoryReadSignature(ceil_log2(pos_capacity), arch.index_bits)
+        ends = read_member(pos, pos_capacity, arch.index_bits)
         super().__init__(
             {"ref": index},
             {"crd": index, "ref": index},
-            {"mem_pos": Out(pos), "mem_pos_next": Out(pos), "extent": In(arch.index_bits)},
+            {"mem_pos": ends, "mem_pos_next": ends, "extent": In(arch.index_bits)},
         )
 
     @classmethod
     def at(cls, site: Site) -> Self:
-        return cls(arch=site.arch, pos_capacity=site.capacity("pos"))
+        return cls(arch=site.arch, pos_capacity=site.capacity("pos"), **site.accesses)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()

@@ -7,6 +7,7 @@ from amaranth.hdl import Const, Module, Mux, Signal, Value, ValueLike
 from samhw.graph import Arch
 from samhw.primitives.fetch.component import Pair
 from samhw.primitives.walk.component import Walk
+from samhw.rtl.access import reading
 from samhw.rtl.actor import Primitive
 from samhw.rtl.logic import follows
 from samhw.rtl.output import Output
@@ -37,7 +38,8 @@ def walk_between(m: Module, pair: Pair) -> Between:
     """
     starts, ends = pair.firsts, pair.seconds
     m.submodules.walk = walk = Walk()
-    walk.feed(m, starts)
+    there: Value = starts.valid if pair.together else starts.valid & ends.valid
+    walk.feed(m, starts, there)
     m.d.comb += ends.ready.eq(walk.head.ready)
     e = ends.payload.payload
     width = len(e)
@@ -53,7 +55,7 @@ def walk_between(m: Module, pair: Pair) -> Between:
     ]
     with m.If(walk.step):
         m.d.sync += [following.eq(position + 1), following_is_last.eq(_follows_by_two(e, position))]
-    at_fiber = starts.valid & (starts.payload.kind == TokenKind.VAL)
+    at_fiber = there & (starts.payload.kind == TokenKind.VAL)
     return Between(walk, at_fiber, position, at_fiber & (s > e))
 
 
@@ -104,14 +106,10 @@ def walk_stored(
     walk, at_fiber, position, is_backwards = walk_between(m, pair)
     m.submodules.crd = crd = Output(width, latency=arch.memory, registers=1)
     m.submodules.ref = ref = Output(width, latency=arch.step)
-    walk.drive(m, scanner.o, crd, ref)
-    memory = scanner.memory_ports("crd")[0]
-    m.d.comb += [
-        memory.addr.eq(position),
-        memory.en.eq(1),
-        crd.result.eq(memory.data),
-        ref.result.eq(position),
-    ]
+    (memory,) = scanner.memory_ports("crd")
+    read = reading(memory, crd, addr=position, note=walk.first)
+    walk.drive(m, scanner.o, crd, ref, crd_sink=read.i)
+    m.d.comb += [*read.joins, crd.result.eq(read.data), ref.result.eq(position)]
     beyond = Signal()
     backwards = Signal()
     m.d.sync += [
@@ -120,8 +118,8 @@ def walk_stored(
     ]
     extent: Value = getattr(scanner, "extent")  # noqa: B009
     # What is checked has left the memory's register, if there is one, so that the memory feeds nothing else.
-    used = crd.o.strobe & (crd.o.token.kind == TokenKind.VAL)
+    used = read.counts(crd.o.strobe & (crd.o.token.kind == TokenKind.VAL))
     beyond_extent, disordered = check_coordinates(
-        m, crd.o.token.payload, used=used, extent=extent, first=delayed(m, walk.first, arch.memory - 1)
+        m, crd.o.token.payload, used=used, extent=extent, first=delayed(m, read.note, arch.memory - 1)
     )
     return StoredWalk(walk.fired, beyond | beyond_extent, backwards | disordered)

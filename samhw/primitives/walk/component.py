@@ -38,18 +38,33 @@ class Walk(wiring.Component):
             }
         )
 
-    def feed(self, m: Module, source: wiring.PureInterface) -> None:
-        """Connects the head to a stream of wider tokens."""
+    def feed(self, m: Module, source: wiring.PureInterface, there: Value | None = None) -> None:
+        """Connects the head to a stream of wider tokens.
+
+        Args:
+            there: all that the walk looks at is available; by default, as soon as the stream's token is.
+        """
         m.d.comb += [
-            self.head.valid.eq(source.valid),
+            self.head.valid.eq(source.valid if there is None else there),
             self.head.payload.kind.eq(source.payload.kind),
             self.head.payload.payload.eq(source.payload.payload[:8]),
             source.ready.eq(self.head.ready),
         ]
 
-    def drive(self, m: Module, ports: wiring.PureInterface, crd: Output, ref: Output) -> None:
-        """Connects the two pushes to a scanner's outputs, after what gives them their words."""
-        wiring.connect(m, self.crd, crd.i)
+    def drive(
+        self,
+        m: Module,
+        ports: wiring.PureInterface,
+        crd: Output,
+        ref: Output,
+        crd_sink: wiring.PureInterface | None = None,
+    ) -> None:
+        """Connects the two pushes to a scanner's outputs, after what gives them their words.
+
+        Args:
+            crd_sink: what takes the place of `crd.i`, where the coordinates are read from a memory.
+        """
+        wiring.connect(m, self.crd, crd_sink or crd.i)
         wiring.connect(m, self.ref, ref.i)
         wiring.connect(m, crd.o, wiring.flipped(ports.crd))
         wiring.connect(m, ref.o, wiring.flipped(ports.ref))

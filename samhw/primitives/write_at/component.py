@@ -3,12 +3,11 @@
 from typing import Self
 
 from amaranth.hdl import Elaboratable, Module
-from amaranth.lib.wiring import Out
-from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
 from samhw.primitives.writer.component import Writer
-from samhw.rtl.actor import MemoryWriteSignature, error_bits
+from samhw.rtl.access import MemoryAccess, write_member
+from samhw.rtl.actor import error_bits
 from samhw.rtl.site import Site
 from samhw.rtl.token import TokenKind, all_end, is_payload, same_token, token_layout, token_width
 
@@ -23,10 +22,18 @@ class WriteAt(Writer):
         vals_capacity: its places.
     """
 
-    def __init__(self, *, arch: Arch, stored_width: int, vals_capacity: int, stall_port: bool = False):
+    def __init__(
+        self,
+        *,
+        arch: Arch,
+        stored_width: int,
+        vals_capacity: int,
+        vals: MemoryAccess = MemoryAccess.CHIP,
+        stall_port: bool = False,
+    ):
         self.arch = arch
         self.vals_capacity = vals_capacity
-        port = Out(MemoryWriteSignature(ceil_log2(vals_capacity), stored_width))
+        port = write_member(vals, vals_capacity, stored_width)
         inputs = {"ref": token_layout(arch.index_bits), "val": token_layout(token_width(stored_width))}
         super().__init__(inputs, {"mem_vals": port}, stall_port=stall_port)
 
@@ -36,6 +43,7 @@ class WriteAt(Writer):
             arch=site.arch,
             stored_width=site.stored_width("vals"),
             vals_capacity=site.capacity("vals"),
+            **site.accesses,
             stall_port=site.stall_port,
         )
 
@@ -45,8 +53,8 @@ class WriteAt(Writer):
         ref, val = self.i.ref.payload, self.i.val.payload
         m.d.comb += [self.mem_vals.addr.eq(ref.payload), self.mem_vals.data.eq(val.payload)]
 
-        table = self._table(m)
         stores = (ref.kind == TokenKind.VAL) & is_payload(val)
+        table = self._table(m, {self.mem_vals: stores | (ref.kind == TokenKind.DONE)})
         beyond = stores & (ref.payload >= self.vals_capacity)
         with m.If(stores), table.row(takes=both):
             m.d.comb += self.mem_vals.en.eq(~beyond)

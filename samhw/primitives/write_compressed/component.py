@@ -3,12 +3,11 @@
 from typing import Self
 
 from amaranth.hdl import Elaboratable, Module, Mux, Signal
-from amaranth.lib.wiring import Out
-from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
 from samhw.primitives.writer.component import Writer
-from samhw.rtl.actor import MemoryWriteSignature, error_bits
+from samhw.rtl.access import MemoryAccess, write_member
+from samhw.rtl.actor import error_bits
 from samhw.rtl.site import Site
 from samhw.rtl.token import TokenKind, stop_lo, token_layout
 
@@ -22,13 +21,22 @@ class WriteCompressed(Writer):
         pos_capacity, crd_capacity: words of the memories at `mem_pos` and `mem_crd`.
     """
 
-    def __init__(self, *, arch: Arch, pos_capacity: int, crd_capacity: int, stall_port: bool = False):
+    def __init__(
+        self,
+        *,
+        arch: Arch,
+        pos_capacity: int,
+        crd_capacity: int,
+        pos: MemoryAccess = MemoryAccess.CHIP,
+        crd: MemoryAccess = MemoryAccess.CHIP,
+        stall_port: bool = False,
+    ):
         self.arch = arch
         self.pos_capacity = pos_capacity
         self.crd_capacity = crd_capacity
         ports = {
-            "mem_pos": Out(MemoryWriteSignature(ceil_log2(pos_capacity), arch.index_bits)),
-            "mem_crd": Out(MemoryWriteSignature(ceil_log2(crd_capacity), arch.index_bits)),
+            "mem_pos": write_member(pos, pos_capacity, arch.index_bits),
+            "mem_crd": write_member(crd, crd_capacity, arch.index_bits),
         }
         super().__init__({"crd": token_layout(arch.index_bits)}, ports, stall_port=stall_port)
 
@@ -38,6 +46,7 @@ class WriteCompressed(Writer):
             arch=site.arch,
             pos_capacity=site.capacity("pos"),
             crd_capacity=site.capacity("crd"),
+            **site.accesses,
             stall_port=site.stall_port,
         )
 
@@ -55,7 +64,13 @@ class WriteCompressed(Writer):
             self.mem_pos.data.eq(Mux(ends, 0, coordinates)),
         ]
 
-        table = self._table(m)
+        table = self._table(
+            m,
+            {
+                self.mem_pos: ends | ((head.kind == TokenKind.STOP) & (stop_lo(head) == 0)),
+                self.mem_crd: ends | (head.kind == TokenKind.VAL),
+            },
+        )
         with m.Switch(head.kind):
             with m.Case(TokenKind.VAL), table.row(takes=[self.i.crd]):
                 with m.If(coordinates == self.crd_capacity):

@@ -3,12 +3,11 @@
 from typing import Self
 
 from amaranth.hdl import Elaboratable, Module, Signal
-from amaranth.lib.wiring import Out
-from amaranth.utils import ceil_log2
 
 from samhw.graph import Arch
 from samhw.primitives.writer.component import Writer
-from samhw.rtl.actor import MemoryWriteSignature, error_bits
+from samhw.rtl.access import MemoryAccess, write_member
+from samhw.rtl.actor import error_bits
 from samhw.rtl.site import Site
 from samhw.rtl.token import TokenKind, token_layout, token_width
 
@@ -23,10 +22,18 @@ class WriteVal(Writer):
         vals_capacity: its places.
     """
 
-    def __init__(self, *, arch: Arch, stored_width: int, vals_capacity: int, stall_port: bool = False):
+    def __init__(
+        self,
+        *,
+        arch: Arch,
+        stored_width: int,
+        vals_capacity: int,
+        vals: MemoryAccess = MemoryAccess.CHIP,
+        stall_port: bool = False,
+    ):
         self.arch = arch
         self.vals_capacity = vals_capacity
-        port = Out(MemoryWriteSignature(ceil_log2(vals_capacity), stored_width))
+        port = write_member(vals, vals_capacity, stored_width)
         shape = token_layout(token_width(stored_width))
         super().__init__({"val": shape}, {"mem_vals": port}, stall_port=stall_port)
 
@@ -36,6 +43,7 @@ class WriteVal(Writer):
             arch=site.arch,
             stored_width=site.stored_width("vals"),
             vals_capacity=site.capacity("vals"),
+            **site.accesses,
             stall_port=site.stall_port,
         )
 
@@ -49,7 +57,7 @@ class WriteVal(Writer):
             self.mem_vals.data.eq(head.payload),
         ]
 
-        table = self._table(m)
+        table = self._table(m, {self.mem_vals: head.kind != TokenKind.STOP})
         with table.row(takes=[self.i.val]), m.Switch(head.kind):
             with m.Case(TokenKind.VAL, TokenKind.EMPTY):
                 with m.If(values == self.vals_capacity):

@@ -1,10 +1,13 @@
 """What the writers share: streams in, whose end they commit, and a place where a test may stall them."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
-from amaranth.hdl import Const, Module, ShapeLike, Signal
+from amaranth.hdl import Const, Module, ShapeLike, Signal, Value
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from samhw.rtl.access import room_to_write
 from samhw.rtl.actor import Primitive
 from samhw.rtl.firing import FiringTable
 
@@ -32,7 +35,15 @@ class Writer(Primitive):
         stall = {"stall": In(1)} if stall_port else {}
         super().__init__(dict(inputs), {}, {**others, "committed": Out(1), **stall})
 
-    def _table(self, m: Module) -> FiringTable:
-        """The firings, none of them while it is stalled."""
+    def _table(
+        self, m: Module, writes: Mapping[wiring.PureInterface, Value] = MappingProxyType({})
+    ) -> FiringTable:
+        """The firings, none of them while it is stalled.
+
+        Args:
+            writes: for each port to a memory whether the next firing writes there, or is that on DONE.
+        """
         inputs = [getattr(self.i, name) for name in self.i.signature.members]
-        return FiringTable(m, inputs, stall=self.stall if self.stall_port else Const(0))
+        m.d.comb += [port.done.eq(self.committed) for port in writes if "done" in port.signature.members]
+        stall = self.stall if self.stall_port else Const(0)
+        return FiringTable(m, inputs, stall=stall, slots=room_to_write(writes))

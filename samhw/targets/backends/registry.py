@@ -113,8 +113,8 @@ def check_options(backend: Backend | str, **options: Any) -> Backend:
     chosen = find_backend(backend) if isinstance(backend, str) else backend
     if options.get("memory") is not None and not chosen.takes_memory:
         raise InputError(
-            f"Off-chip memory is predicted by the simulator, and what the backend '{chosen.name}' runs has "
-            "its tensors on chip; leave out the one or the other."
+            f"What the backend '{chosen.name}' runs has its tensors on chip; leave out the memory, or choose "
+            f"the backend '{MODEL.name}' or '{RTL.name}'."
         )
     if options.get("wave") is not None and not chosen.records_waves:
         raise InputError(

@@ -13,9 +13,9 @@ import numpy as np
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.graph import AddressMap, HostOptions, MemoryRole
+from samhw.graph import AddressMap, HostOptions, MemoryRole, OffChipLayout, OffChipMemory
 from samhw.targets.backends.backend import Backend, Execution
-from samhw.targets.backends.sim import write_graph
+from samhw.targets.backends.sim import off_chip_tensors, write_graph
 from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import NAME, write_address_map
 from samhw.targets.running.inputs import Inputs
@@ -122,27 +122,38 @@ class VerilatorBackend(RtlBackend):
     target = "verilator"
     label = "RTL"
     records_waves = True
+    takes_memory = True
     key_files: ClassVar[dict[str, str]] = {"simulate": "the RTL as a program, built by Verilator"} | BESIDE
 
     def execute(
-        self, compiled: Compiled, inputs: Inputs, *, wave: Path | None = None, host: str = ""
+        self,
+        compiled: Compiled,
+        inputs: Inputs,
+        *,
+        wave: Path | None = None,
+        host: str = "",
+        memory: OffChipMemory | None = None,
+        memory_log: Path | None = None,
     ) -> Execution:
         """As for `Backend`.
 
         Args:
             wave: a file (.fst or .vcd) that records every signal.
             host: as for `build`.
+            memory, memory_log: as for `SimulatorBackend.execute`.
         """
         # Imported here, since the simulator needs neither Amaranth nor a compiler.
         from samhw.targets.running.driver import VerilatedDesign
 
         start = time.perf_counter()
+        design, arch = compiled.design, compiled.arch
+        layout = memory and OffChipLayout(design, arch, memory.ports, off_chip_tensors(compiled))
         rtl = VerilatedDesign.build(
-            compiled.design, compiled.arch, wave=_wave_format(wave), host=HostOptions.parse(host)
+            design, arch, wave=_wave_format(wave), host=HostOptions.parse(host), layout=layout
         )
         built = time.perf_counter()
         _log.debug("running the RTL")
-        found = rtl.run(*inputs, wave=wave, buffers=True)
+        found = rtl.run(*inputs, wave=wave, buffers=True, memory=memory, memory_log=memory_log)
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from samhw.errors import InputError
 from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, HostOptions, dumps
+from samhw.graph.off_chip import OffChipLayout
 from samhw.names import comment_text
 from samhw.targets.building.build_cache import cached, digest
 
@@ -31,20 +32,24 @@ def generate_verilog(
     probes: bool = False,
     stall_ports: bool = False,
     host: HostOptions = PLAIN_HOST,
+    layout: OffChipLayout | None = None,
 ) -> str:
     """The text of `samhw.rtl.verilog`, generated again only if design, options or generator have changed.
 
     Raises `InputError` if Amaranth is not installed.
     """
     options = repr((name, probes, stall_ports, host))
-    key = digest(generator_digest(), dumps(design), arch.dumps(), options)
+    placed = [] if layout is None else [json.dumps(layout.to_json())]
+    key = digest(generator_digest(), dumps(design), arch.dumps(), options, *placed)
 
     def make(folder: Path) -> None:
         # Imported late: a text that is in the cache costs no import of Amaranth.
         from samhw.rtl import verilog
 
         _log.debug("generating the RTL")
-        text = verilog(design, arch, name=name, probes=probes, stall_ports=stall_ports, host=host)
+        text = verilog(
+            design, arch, name=name, probes=probes, stall_ports=stall_ports, host=host, layout=layout
+        )
         (folder / "samhw_top.v.gz").write_bytes(gzip.compress(text.encode(), compresslevel=1))
 
     return gzip.decompress((cached("verilog", key, make) / "samhw_top.v.gz").read_bytes()).decode()

@@ -9,6 +9,7 @@ import jinja2
 from samhw.errors import InputError, RunError
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions, dumps
 from samhw.graph.address_map import AddressMap, Register
+from samhw.graph.off_chip import OffChipLayout
 from samhw.processes import run
 from samhw.targets.building.build_cache import BuiltProgram, built, digest
 from samhw.targets.building.cpp_compiler import find_cpp_compiler
@@ -20,14 +21,22 @@ TEMPLATES = Path(__file__).parent / "templates"
 """The sources of the harnesses."""
 
 
-def glue(template: str, design: Design, arch: Arch, host: HostOptions = PLAIN_HOST, **more: object) -> str:
+def glue(
+    template: str,
+    design: Design,
+    arch: Arch,
+    host: HostOptions = PLAIN_HOST,
+    layout: OffChipLayout | None = None,
+    **more: object,
+) -> str:
     """The text of a template for a design.
 
     Args:
         template: the name of a file of `TEMPLATES`.
+        layout: what of the tensors lies off the chip.
         more: what only this template asks for.
     """
-    address_map = AddressMap(design, arch, host)
+    address_map = AddressMap(design, arch, host, layout)
     return rendered(
         template,
         control=int(Register.CONTROL),
@@ -62,7 +71,7 @@ def build_cxxrtl(design: Design, arch: Arch, host: HostOptions) -> BuiltProgram:
     """
     compiler = find_cpp_compiler()
     text = glue("cxxrtl_glue.cpp.j2", design, arch, host)
-    sources = [TEMPLATES / "harness.cpp", TEMPLATES / "dut.h"]
+    sources = [TEMPLATES / name for name in ("harness.cpp", "dut.h", "memory.h", "oracle.h")]
     harness = [source.read_bytes() for source in sources]
     key = digest(
         generator_digest(), dumps(design), arch.dumps(), repr(host), text, compiler.key, *_FLAGS, *harness

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.errors import InputError
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.graph.address_map import AddressMap
+from samhw.graph.off_chip import OffChipLayout
+from samhw.graph.off_chip_memory import OffChipMemory
 from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import generate_verilog
 from samhw.targets.building.simulators import glue
@@ -31,6 +33,8 @@ class RunOptions(TypedDict, total=False):
     buffers: bool
     limit: int
     wave: Path | None
+    memory: OffChipMemory | None
+    memory_log: Path | None
 
 
 class VerilatedDesign:
@@ -42,6 +46,7 @@ class VerilatedDesign:
         wave: the format in which the program can record every signal.
         optimise: build for speed, which pays for runs of millions of cycles.
         host: the choices of its port.
+        layout: what of the tensors lies off the chip.
     """
 
     def __init__(
@@ -55,11 +60,13 @@ class VerilatedDesign:
         wave: Wave | None = None,
         optimise: bool = False,
         host: HostOptions = PLAIN_HOST,
+        layout: OffChipLayout | None = None,
     ):
         self.host = host
+        self.layout = layout
         self.design = design
         self.arch = arch
-        self.map = AddressMap(design, arch, host)
+        self.map = AddressMap(design, arch, host, layout)
         self.probes = probes
         self.stall_ports = stall_ports
         self.wave = wave
@@ -76,6 +83,7 @@ class VerilatedDesign:
         wave: Wave | None = None,
         optimise: bool = False,
         host: HostOptions = PLAIN_HOST,
+        layout: OffChipLayout | None = None,
     ) -> "VerilatedDesign":
         """Generates the RTL and builds it, or takes it from the build cache; options as for the class.
 
@@ -83,7 +91,9 @@ class VerilatedDesign:
         """
         if probes and any(memory.block for memory in design.memories):
             raise InputError("The RTL's traces have no room for blocks; trace them in the simulator.")
-        text = generate_verilog(design, arch, probes=probes, stall_ports=stall_ports, host=host)
+        text = generate_verilog(
+            design, arch, probes=probes, stall_ports=stall_ports, host=host, layout=layout
+        )
         return cls(
             design,
             arch,
@@ -93,6 +103,7 @@ class VerilatedDesign:
             wave=wave,
             optimise=optimise,
             host=host,
+            layout=layout,
         )
 
     @cached_property
@@ -130,6 +141,10 @@ class VerilatedDesign:
             self.design,
             self.arch,
             self.host,
+            self.layout,
+            masters=self.layout.sizes if self.layout else (),
+            beat=self.layout.ports.beat if self.layout else 0,
+            beats=self.layout.ports.beats if self.layout else 0,
             probes=len(self.design.channels) if self.probes else 0,
             stall_width=len(self.stallable) if self.stall_ports else 0,
             wave=self.wave,
@@ -143,7 +158,7 @@ class VerilatedSession(PortSession):
 
     def __init__(self, rtl: VerilatedDesign):
         self._rtl = rtl
-        super().__init__(rtl.design, rtl.arch, Harness(rtl.program.path), rtl.host)
+        super().__init__(rtl.design, rtl.arch, Harness(rtl.program.path), rtl.host, rtl.layout)
 
     def run(
         self,
@@ -155,6 +170,8 @@ class VerilatedSession(PortSession):
         trace: bool = False,
         stalls: Mapping[str, ArrayLike] | None = None,
         wave: Path | None = None,
+        memory: OffChipMemory | None = None,
+        memory_log: Path | None = None,
     ) -> HardwareResult:
         """As of `Session`, with more to choose.
 
@@ -166,6 +183,8 @@ class VerilatedSession(PortSession):
                 `stall_ports`.
             wave: a file that records every signal, loading included. Needs `wave`; the run is then the first
                 one after power-on.
+            memory: what the memories off the chip are; of its ports, the build has those of its layout.
+            memory_log: a file that takes the log of the run.
 
         Raises `InputError` and `RunError` as `Session.run` does.
         """
@@ -180,7 +199,11 @@ class VerilatedSession(PortSession):
             harness.stall(patterns)
         if trace:
             harness.trace()
+        if memory is not None:
+            harness.memory(memory)
         result = super().run(memories, extents, buffers=buffers, limit=limit)
+        if memory_log is not None:
+            memory_log.write_text(harness.memory_log(), encoding="utf-8")
         if trace:
             result = replace(result, traces=self._traces())
         if wave is not None:

@@ -5,14 +5,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from samhw.compiler import block_counts
 from samhw.errors import InputError, RunError
 from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory_name
 from samhw.graph.numerics import Words
+from samhw.graph.off_chip import PlacedArray
 from samhw.tensors import Format, Tensor
 
-__all__ = ["load", "stored_words", "unload"]
+__all__ = ["load", "packed", "stored_words", "unload", "unpacked"]
 
 
 def shard_sizes(binding: TensorBinding, sizes: Sequence[int]) -> Iterator[tuple[int | None, Sequence[int]]]:
@@ -209,3 +211,21 @@ def _words(design: Design, name: str, tensor: Tensor) -> dict[str, Words]:
         except InputError as error:
             raise InputError(f"Tensor {name!r} cannot be used: {error}") from error
     return words
+
+
+def packed(placed: PlacedArray, words: ArrayLike) -> bytes:
+    """The words of an array off the chip as its bytes there, from its first place on."""
+    values = np.asarray(words).astype(np.uint32)
+    places = -(-len(values) // placed.words)
+    padded = np.zeros((places, placed.words), f"<u{placed.word_bytes}")
+    padded.ravel()[: len(values)] = values
+    stored = np.zeros((places, placed.place_bytes), np.uint8)
+    stored[:, : placed.words * placed.word_bytes] = padded.view(np.uint8)
+    return stored.tobytes()
+
+
+def unpacked(placed: PlacedArray, stored: bytes) -> Words:
+    """The words of the places that lie in these bytes."""
+    places = np.frombuffer(stored, np.uint8).reshape(-1, placed.place_bytes)
+    words = np.ascontiguousarray(places[:, : placed.words * placed.word_bytes])
+    return words.view(f"<u{placed.word_bytes}").ravel().astype(np.int64)

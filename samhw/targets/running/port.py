@@ -5,7 +5,7 @@ import json
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from samhw.errors import RunError
 from samhw.files import reason
-from samhw.graph import Token
+from samhw.graph import Dram, Token
+from samhw.graph.dram import NUMBERS
 from samhw.graph.numerics import Words
+from samhw.graph.off_chip_memory import LOG_HEAD, OffChipMemory, RecordedMemory, read_log
 from samhw.graph.token import Kind
 from samhw.processes import start
 
@@ -156,6 +158,34 @@ class Harness(Answering, WordPort):
         answer, data = self.ask(f"wait {limit}")
         del answer["bytes"]
         return Ending(**answer, records=np.frombuffer(data, TRACE_RECORD))
+
+    def load_memory(self, master: int, address: int, data: bytes) -> None:
+        """Writes into the memory of a master, past the design."""
+        self.ask(f"load-memory {master} {address}", data)
+
+    def read_memory(self, master: int, address: int, count: int) -> bytes:
+        """Reads that many bytes of the memory of a master, past the design."""
+        return self.ask(f"read-memory {master} {address} {count}")[1]
+
+    def memory(self, memory: OffChipMemory) -> None:
+        """For the next runs: what the memories off the chip are."""
+        if isinstance(memory, RecordedMemory):
+            entries = read_log(memory.path, memory.ports)
+            numbers = (
+                (entry.master, int(entry.write), entry.address, entry.offered, entry.accepted, *entry.answers)
+                for entry in entries
+            )
+            self.ask("log", "\n".join(" ".join(map(str, line)) for line in numbers).encode())
+            return
+        words = memory.name.replace(":", " ")
+        if isinstance(memory, Dram):
+            own = replace(memory, channels=memory.channels // memory.ports.masters)
+            words = " ".join(["dram", *(str(getattr(own, name)) for name in NUMBERS)])
+        self.ask(f"memory {words}")
+
+    def memory_log(self) -> str:
+        """The log of the last run."""
+        return f"{LOG_HEAD}\n{self.ask('memory-log')[1].decode()}"
 
     def stall(self, patterns: Sequence[NDArray[np.bool_]]) -> None:
         """For the next run: a pattern over its cycles, which repeats, for each bit of `stall`."""

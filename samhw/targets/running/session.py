@@ -14,11 +14,12 @@ from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, Graph, HostOptions
 from samhw.graph.address_map import MOST_ACTORS, STATES, Cause, Control, Register
 from samhw.graph.deadlock import deadlock
 from samhw.graph.numerics import Words
+from samhw.graph.off_chip import OffChipLayout
 from samhw.graph.sequence import check_steps
 from samhw.sim import simulate_regions, total_cycles
 from samhw.sim.fault import DISORDERED
-from samhw.targets.running.images import stored_words
-from samhw.targets.running.port import Ending, Trace, WordPort
+from samhw.targets.running.images import packed, stored_words, unpacked
+from samhw.targets.running.port import Ending, Harness, Trace, WordPort
 
 __all__ = ["LIMIT", "Counters", "HardwareResult", "PortSession", "Session", "SimulatedSession", "check_data"]
 
@@ -188,9 +189,17 @@ class PortSession(Session):
         RunError: if what is there is not this design.
     """
 
-    def __init__(self, design: Design, arch: Arch, port: WordPort, host: HostOptions = PLAIN_HOST):
+    def __init__(
+        self,
+        design: Design,
+        arch: Arch,
+        port: WordPort,
+        host: HostOptions = PLAIN_HOST,
+        layout: OffChipLayout | None = None,
+    ):
         super().__init__(design)
-        self.map = AddressMap(design, arch, host)
+        self.map = AddressMap(design, arch, host, layout)
+        self._off_chip = {} if layout is None else layout.arrays
         self.port = port
         self._ending: Ending | None = None
         try:
@@ -207,19 +216,32 @@ class PortSession(Session):
         for index, address in self.map.extents.items():
             self.port.load(address, extents[index])
         for name, words in memories.items():
-            window = self.map.windows[name]
-            if window.memory.is_signed:
-                words = np.asarray(words) & ((1 << window.width) - 1)
-            self.port.load(window.base, words)
+            memory, width = self.design.memory[name], self._width(name)
+            if memory.is_signed:
+                words = np.asarray(words) & ((1 << width) - 1)
+            if name in self._off_chip:
+                placed = self._off_chip[name]
+                self._memory_port().load_memory(placed.master, placed.base, packed(placed, words))
+            else:
+                self.port.load(self.map.windows[name].base, words)
+
+    def _width(self, name: str) -> int:
+        """Of the places of a memory, in bits."""
+        return self.design.stored(self.design.memory[name]).width(self.map.index_bits)
+
+    def _memory_port(self) -> "Harness":
+        """The port, which reaches memories off the chip."""
+        assert isinstance(self.port, Harness)
+        return self.port
 
     def _check_widths(self, memories: Mapping[str, ArrayLike]) -> None:
         for name, words in memories.items():
-            window = self.map.windows[name]
-            if window.memory.is_value or window.memory.is_signed or not np.size(words):
+            memory, width = self.design.memory[name], self._width(name)
+            if memory.is_value or memory.is_signed or not np.size(words):
                 continue
-            if (greatest := int(np.max(words))) >> window.width:
+            if (greatest := int(np.max(words))) >> width:
                 raise InputError(
-                    f"The memory {name} holds words of {window.width} bits, but one of those given is "
+                    f"The memory {name} holds words of {width} bits, but one of those given is "
                     f"{greatest:,}; what fits this build's extents and capacities has none so great."
                 )
 
@@ -264,6 +286,10 @@ class PortSession(Session):
         return found
 
     def read(self, memory: str, count: int) -> Words:
+        if memory in self._off_chip:
+            placed = self._off_chip[memory]
+            size = -(-count // placed.words) * placed.place_bytes
+            return unpacked(placed, self._memory_port().read_memory(placed.master, placed.base, size))[:count]
         return self.port.read(self.map.windows[memory].base, count)
 
     def _region_cycles(self) -> Words:

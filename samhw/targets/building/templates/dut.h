@@ -43,6 +43,19 @@ struct Pins {
     uint8_t *awlen, *wlast, *arlen;  // Of AXI4; none if the port is one of AXI4-Lite.
 };
 
+// The pins of a master of memory off the chip, and what it is for: `bytes` of memory, moved in bursts of `beats` of
+// `beat` bytes. Words of any width lie in the order of bytes of this machine, the lowest first.
+struct MasterPins {
+    uint32_t *awaddr, *araddr;
+    uint8_t *awid, *awlen, *awsize, *awburst, *awvalid, *awready;
+    uint8_t *wdata, *wstrb, *wlast, *wvalid, *wready;
+    uint8_t *bid, *bvalid;
+    uint8_t *arid, *arlen, *arsize, *arburst, *arvalid, *arready;
+    uint8_t *rid, *rdata, *rlast, *rvalid;
+    unsigned beat, beats;
+    uint64_t bytes;
+};
+
 // The part of the address map that the harness itself uses: byte addresses, a length in words, and the bytes of the
 // port's range.
 struct Registers {
@@ -55,6 +68,7 @@ public:
     virtual ~Dut() = default;
     virtual Pins pins() = 0;
     virtual Registers registers() const = 0;
+    virtual std::vector<MasterPins> masters() { return {}; }
     virtual void eval() = 0;
     virtual unsigned stall_width() const = 0;
     virtual void stall(const uint32_t* words) = 0;

@@ -11,11 +11,17 @@
 //   stall BYTES            for the next run: for each bit of `stall`, the period (a word), then a byte for each cycle
 //   trace                  for the next run: record the tokens that are popped (TraceRecord)
 //   wave FILE              until the next reset: records every signal
-//   reset                  takes the design back to power-on
+//   memory WORDS..         for the next runs: what the memories off the chip are (OracleChoice in oracle.h)
+//   log BYTES              likewise, a log, whose numbers follow
+//   load-memory MASTER ADDR BYTES  writes the bytes that follow into a master's memory
+//   read-memory MASTER ADDR COUNT  reads bytes of it; they follow the answer
+//   memory-log             the requests of the last run, as lines of a log; they follow the answer
+//   reset                  takes the design back to power-on; the memories keep what they hold
 //
 // A failure is one sentence on stderr; the exit code is 2 for a bad command and 1 for anything else.
 
 #include "dut.h"
+#include "memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -94,12 +100,16 @@ class Harness {
     bool waving = false;
     bool started = false;
     StallPatterns stalls;
+    std::vector<Memory> memories;
+    OracleChoice oracle;
     bool tracing = false;
     Trace trace;
 
     // The first half of a clock cycle: after it, everything that depends on inputs is settled and may be sampled.
     void settle() {
         if (!stalls.empty()) dut->stall(stalls.at(*pins.cycle));
+        if (*pins.running)
+            for (Memory& memory : memories) memory.drive(*pins.cycle);
         dut->eval();
         if (waving) dut->dump_wave(2 * ticks);
         if (*pins.running) {
@@ -141,10 +151,40 @@ public:
         dut = make_dut();
         pins = dut->pins();
         started = false;
+        connect_memories();
         *pins.aresetn = 0;
         tick();
         tick();
         *pins.aresetn = 1;
+    }
+
+    // After power-on, the memories have the pins of another design, and what they held.
+    void connect_memories() {
+        const std::vector<MasterPins> masters = dut->masters();
+        std::vector<Memory> before = std::move(memories);
+        memories.clear();
+        for (size_t k = 0; k < masters.size(); ++k) {
+            memories.emplace_back(masters[k]);
+            if (k < before.size()) std::memcpy(memories[k].at(0, masters[k].bytes), before[k].at(0, masters[k].bytes), masters[k].bytes);
+        }
+    }
+
+    void set_memory(const std::string& words) {
+        const std::vector<MasterPins> masters = dut->masters();
+        if (masters.empty()) throw BadCommand("this build has no memory off the chip");
+        std::istringstream stream(words);
+        oracle = OracleChoice(stream, masters.size(), masters[0].beats);
+    }
+
+    Memory& memory(size_t master) {
+        if (master >= memories.size()) throw BadCommand("this build has no master " + std::to_string(master));
+        return memories[master];
+    }
+
+    std::string memory_log() const {
+        std::ostringstream lines;
+        for (size_t k = 0; k < memories.size(); ++k) memories[k].write_log(lines, k);
+        return lines.str();
     }
 
     uint64_t clock() const { return ticks; }
@@ -224,6 +264,9 @@ public:
         started = false;
         trace.records.clear();
         if (stalls.empty()) dut->stall(Words((dut->stall_width() + 31) / 32).data());
+        const std::vector<MasterPins> masters = dut->masters();
+        for (size_t k = 0; k < memories.size(); ++k)
+            memories[k].begin_run(oracle.make(k, masters[k].beats, uint64_t{masters[k].beat} * masters[k].beats));
         write(dut->registers().control, {1});
     }
 
@@ -337,6 +380,23 @@ Answer execute(Harness& harness, const std::string& text, std::istream& input) {
         harness.set_trace();
     } else if (command == "wave") {
         harness.set_wave(file_name(line));
+    } else if (command == "memory") {
+        harness.set_memory({std::istreambuf_iterator<char>(line), {}});
+    } else if (command == "log") {
+        harness.set_memory("log " + data(line, input));
+    } else if (command == "load-memory") {
+        const auto master = argument<size_t>(line);
+        const auto address = argument<uint64_t>(line);
+        const std::string given = data(line, input);
+        std::memcpy(harness.memory(master).at(address, given.size()), given.data(), given.size());
+    } else if (command == "read-memory") {
+        const auto master = argument<size_t>(line);
+        const auto address = argument<uint64_t>(line);
+        const auto count = argument<size_t>(line);
+        const uint8_t* from = harness.memory(master).at(address, count);
+        bytes.assign(from, from + count);
+    } else if (command == "memory-log") {
+        bytes = harness.memory_log();
     } else if (command == "reset") {
         harness.power_on();
     } else {

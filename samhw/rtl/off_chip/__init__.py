@@ -1,0 +1,5 @@
+"""Memory off the chip in hardware: ports, arbiter and master (docs/memory.md)."""
+
+from samhw.rtl.off_chip.off_chip import OffChipPorts, OffChipSignature, PortNeeds
+
+__all__ = ["OffChipPorts", "OffChipSignature", "PortNeeds"]

@@ -1,0 +1,223 @@
+"""The arbiter and the master of docs/memory.md: from the requests of ports to bursts of AXI4."""
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2, exact_log2
+
+from samhw.rtl.channel import Fifo
+from samhw.rtl.logic import any_of
+from samhw.rtl.priority import lowest_bit
+
+__all__ = ["LEAST_OFFER", "MasterSignature", "RequestArbiter", "Sender", "TakenRequest"]
+
+_INCR = 1
+LEAST_OFFER = 2
+"""The fewest cycles from a request to its offer that hardware can do with."""
+
+
+class MasterSignature(wiring.Signature):
+    """A master of AXI4, seen from it.
+
+    Args:
+        address_bits: the width of its addresses.
+        id_bits: the width of its IDs.
+        beat: bytes of a beat.
+    """
+
+    def __init__(self, address_bits: int, id_bits: int, beat: int) -> None:
+        self.address_bits = address_bits
+        self.id_bits = id_bits
+        self.beat = beat
+        super().__init__(
+            {
+                **_address("aw", address_bits, id_bits),
+                "wdata": Out(8 * beat),
+                "wstrb": Out(beat),
+                "wlast": Out(1),
+                "wvalid": Out(1),
+                "wready": In(1),
+                "bid": In(id_bits),
+                "bresp": In(2),
+                "bvalid": In(1),
+                "bready": Out(1),
+                **_address("ar", address_bits, id_bits),
+                "rid": In(id_bits),
+                "rdata": In(8 * beat),
+                "rresp": In(2),
+                "rlast": In(1),
+                "rvalid": In(1),
+                "rready": Out(1),
+            }
+        )
+
+
+def _address(channel: str, address_bits: int, id_bits: int) -> dict[str, object]:
+    """The pins of a channel of addresses."""
+    widths = {"id": id_bits, "addr": address_bits, "len": 8, "size": 3, "burst": 2}
+    widths |= {"lock": 1, "cache": 4, "prot": 3, "qos": 4, "valid": 1}
+    return {f"{channel}{name}": Out(width) for name, width in widths.items()} | {f"{channel}ready": In(1)}
+
+
+class RequestArbiter(wiring.Component):
+    """Orders the requests of ports by (cycle, port).
+
+    Args:
+        ports: how many there are.
+        lines: N. As each vector that waits has a request that is not answered, no more than N of each port
+            wait.
+        early: registers before the vectors are stored.
+
+    Members:
+        made: a bit for each port: it makes a request in this cycle.
+        o: the port whose request is next.
+    """
+
+    made: Signal
+    o: wiring.PureInterface
+
+    def __init__(self, ports: int, lines: int, early: int):
+        self.ports = ports
+        self.depth = lines * ports
+        self.early = early
+        super().__init__({"made": In(ports), "o": Out(stream.Signature(range(max(ports, 2))))})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        made: Value = self.made
+        for stage in range(self.early):
+            late = Signal(self.ports, name=f"made{stage}")
+            m.d.sync += late.eq(made)
+            made = late
+        m.submodules.vectors = vectors = Fifo(self.ports, self.depth)
+        head = vectors.o
+        served = Signal(self.ports)  # of the vector at the head
+        left, others = Signal(self.ports), Signal(self.ports)
+        taken = self.o.valid & self.o.ready
+        m.d.comb += [
+            vectors.i.push.eq(made.any()),
+            vectors.i.strobe.eq(made.any()),
+            vectors.i.token.eq(made),
+            left.eq(head.payload & ~served),
+            others.eq(left & (left - 1)),
+            self.o.valid.eq(head.valid),
+            self.o.payload.eq(lowest_bit(left)),
+            head.ready.eq(taken & ~others.any()),
+        ]
+        with m.If(taken):
+            m.d.sync += served.eq(Mux(others.any(), head.payload & ~others, 0))
+        return m
+
+
+class TakenRequest(wiring.Signature):
+    """A request on its way to the pins, seen from where it comes from.
+
+    Members:
+        valid, ready: as of a stream.
+        port: whose it is.
+        write: it is one of a write port.
+        line: in units of lines, from address 0 on.
+    """
+
+    def __init__(self, ports: int, line_bits: int):
+        members = {"port": range(max(ports, 2)), "write": 1, "line": line_bits}
+        super().__init__({"valid": Out(1), "ready": In(1)} | {k: Out(v) for k, v in members.items()})
+
+
+class Sender(wiring.Component):
+    """Makes bursts of requests, one after the other.
+
+    Members:
+        i: the requests.
+        axi: the channels of addresses and of data to write; `data` and `strobes` go there.
+        port: whose request it is that is under way.
+        beat: the beat of its line whose `data` and `strobes` are looked at in the next cycle.
+        data, strobes: of the beat that was asked for in the last cycle.
+        sent: its line has been passed on.
+    """
+
+    i: wiring.PureInterface
+    axi: wiring.PureInterface
+    port: Signal
+    beat: Signal
+    data: Signal
+    strobes: Signal
+    sent: Signal
+
+    def __init__(self, axi: MasterSignature, ports: int, line: int, line_bits: int):
+        self.line = line
+        self.beats = line // axi.beat
+        super().__init__(
+            {
+                "i": In(TakenRequest(ports, line_bits)),
+                "axi": Out(axi),
+                "port": Out(range(max(ports, 2))),
+                "beat": Out(exact_log2(self.beats)),
+                "data": In(8 * axi.beat),
+                "strobes": In(axi.beat),
+                "sent": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        axi = self.axi
+        begins, addressed, moved = Signal(), Signal(), Signal()
+        writing = Signal()
+        beat = Signal(exact_log2(self.beats))
+        last = beat == self.beats - 1
+        address_ends = addressed | (axi.awvalid & axi.awready)
+        data_end = moved | (axi.wvalid & axi.wready & last)
+        ended = Signal()
+        m.d.comb += [
+            self.sent.eq(writing & address_ends & data_end),
+            ended.eq(Mux(writing, self.sent, ~axi.arvalid | axi.arready)),
+            self.i.ready.eq(ended),
+            self.beat.eq(beat + (axi.wvalid & axi.wready)),
+            axi.wdata.eq(self.data),
+            axi.wstrb.eq(self.strobes),
+            axi.wlast.eq(last),
+            axi.rready.eq(1),
+            axi.bready.eq(1),
+        ]
+        for channel in ("aw", "ar"):
+            fixed = {"len": self.beats - 1, "size": exact_log2(self.line // self.beats), "burst": _INCR}
+            m.d.comb += [getattr(axi, channel + name).eq(value) for name, value in fixed.items()]
+            m.d.comb += getattr(axi, channel + "id").eq(self.port)
+            address = Signal(axi.signature.address_bits, name=f"{channel}line")
+            m.d.comb += getattr(axi, channel + "addr").eq(address)
+            with m.If(self.i.valid & ended):
+                m.d.sync += address.eq(Cat(Const(0, exact_log2(self.line)), self.i.line))
+        m.d.sync += begins.eq(0)
+        with m.If(begins):
+            m.d.sync += axi.wvalid.eq(1)
+        with m.If(axi.awvalid & axi.awready):
+            m.d.sync += [axi.awvalid.eq(0), addressed.eq(1)]
+        with m.If(axi.wvalid & axi.wready):
+            m.d.sync += [beat.eq(self.beat), axi.wvalid.eq(~last), moved.eq(last)]
+        with m.If(ended):
+            takes = self.i.valid
+            m.d.sync += [
+                writing.eq(takes & self.i.write),
+                begins.eq(takes & self.i.write),
+                axi.awvalid.eq(takes & self.i.write),
+                axi.arvalid.eq(takes & ~self.i.write),
+                self.port.eq(self.i.port),
+                beat.eq(0),
+                addressed.eq(0),
+                moved.eq(0),
+                axi.wvalid.eq(0),
+            ]
+        return m
+
+
+def chosen(values: Sequence[tuple[Value, Value]]) -> Value:
+    """The value whose condition holds, of which there is at most one; else 0."""
+    return any_of(Mux(condition, value, 0) for condition, value in values)
+
+
+def id_bits(ports: int) -> int:
+    """Bits of the IDs of that many ports."""
+    return max(1, int(ceil_log2(ports)))

@@ -1,0 +1,265 @@
+"""All ports of a design to memory off the chip, and their masters (docs/memory.md)."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from amaranth.hdl import Cat, Elaboratable, Module, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2, exact_log2
+
+from samhw.errors import InputError
+from samhw.graph.off_chip import OffChipLayout, OffChipPort
+from samhw.graph.off_chip import Ports as PortNumbers
+from samhw.rtl.access import AskSignature, PutSignature
+from samhw.rtl.logic import all_of, any_of
+from samhw.rtl.off_chip.geometry import Geometry
+from samhw.rtl.off_chip.master import (
+    LEAST_OFFER,
+    MasterSignature,
+    RequestArbiter,
+    Sender,
+    chosen,
+    id_bits,
+)
+from samhw.rtl.off_chip.read_port import ReadPort
+from samhw.rtl.off_chip.write_port import WritePort
+
+__all__ = ["OffChipPorts", "OffChipSignature", "PortNeeds"]
+
+_ADDRESS_BITS = 32
+"""Of a master, unless its arrays take more."""
+_BEGUN = "pos"
+"""The array of which a writer's port writes the first place itself."""
+
+
+class PortNeeds(NamedTuple):
+    """A port that a node of a fabric needs."""
+
+    region: int
+    """In the order in which regions run."""
+    port: OffChipPort
+    signature: AskSignature | PutSignature
+    """Of the node."""
+
+
+class OffChipSignature(wiring.Signature):
+    """What lies between a fabric and its ports, seen from the fabric.
+
+    Members:
+        port<k>: to each port.
+        start: a bit for each region: it starts.
+        fired: an actor of a port fires, or a request is not answered.
+        settled: all ports rest, and all their requests are answered.
+    """
+
+    def __init__(self, ports: Sequence[PortNeeds], regions: int):
+        self.ports = tuple(ports)
+        super().__init__(
+            {
+                **{f"port{k}": Out(need.signature) for k, need in enumerate(ports)},
+                "start": Out(regions),
+                "fired": In(1),
+                "settled": In(1),
+            }
+        )
+
+
+@dataclass
+class _Port:
+    need: PortNeeds
+    unit: ReadPort | WritePort
+
+    @property
+    def base(self) -> int:
+        """The first line of its array."""
+        array = self.need.port.array
+        return array.base // array.line_bytes
+
+    @property
+    def line(self) -> Value:
+        """The line of its oldest request that no master has taken."""
+        return self.unit.requests.line.payload + self.base
+
+    @property
+    def waits(self) -> Value:
+        """There is such a request."""
+        valid: Value = self.unit.requests.line.valid
+        return valid
+
+
+class OffChipPorts(wiring.Component):
+    """The ports of all regions, and for each master its arbiter. Ports of different regions that have one
+    number share its place at the arbiter, since these regions never run at one time.
+
+    Members:
+        fabric: to the fabric.
+        axi: the masters.
+
+    Raises:
+        InputError: for numbers of ports that hardware cannot have.
+    """
+
+    fabric: wiring.PureInterface
+    axi: Sequence[wiring.PureInterface]
+
+    def __init__(self, layout: OffChipLayout, needs: Sequence[PortNeeds], regions: int):
+        numbers = layout.ports
+        if numbers.offer < LEAST_OFFER:
+            raise InputError(
+                f"Ports.offer is {numbers.offer}, but the RTL offers a request {LEAST_OFFER} cycles after it "
+                f"is made, or later; give offer={LEAST_OFFER}."
+            )
+        self.layout = layout
+        self._ports = [_Port(need, _unit(numbers, need)) for need in needs]
+        self._slots: list[dict[int, list[_Port]]] = [defaultdict(list) for _ in range(numbers.masters)]
+        for port in self._ports:
+            self._slots[port.need.port.array.master][port.need.port.number].append(port)
+        masters = {
+            f"axi{n}": Out(_signature(layout, n, max(len(slots), 1))) for n, slots in enumerate(self._slots)
+        }
+        super().__init__({"fabric": In(OffChipSignature(needs, regions)), **masters})
+        self.axi = [getattr(self, f"axi{n}") for n in range(numbers.masters)]
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        for k, port in enumerate(self._ports):
+            m.submodules[f"port{k}"] = port.unit
+            wiring.connect(m, wiring.flipped(getattr(self.fabric, f"port{k}")), port.unit.node)
+            if isinstance(port.unit, WritePort):
+                m.d.comb += port.unit.start.eq(self.fabric.start[port.need.region])
+        units = [port.unit for port in self._ports]
+        busy = (u.pending if isinstance(u, WritePort) else ~u.settled for u in units)
+        m.d.comb += [
+            self.fabric.fired.eq(any_of(unit.fired for unit in units) | any_of(busy)),
+            self.fabric.settled.eq(all_of(unit.settled for unit in units)),
+        ]
+        for number, slots in enumerate(self._slots):
+            if slots:
+                self._master(m, number, [slots[n] for n in range(len(slots))])
+        return m
+
+    def _master(self, m: Module, number: int, slots: Sequence[Sequence[_Port]]) -> None:
+        """A master with its ports, by their numbers."""
+        numbers, axi = self.layout.ports, self.axi[number]
+        stages = numbers.offer - LEAST_OFFER
+        arbiter = RequestArbiter(len(slots), numbers.lines, early=max(stages - 1, 0))
+        line_bits = axi.signature.address_bits - exact_log2(numbers.line)
+        sender = Sender(axi.signature, len(slots), numbers.line, line_bits)
+        m.submodules[f"arbiter{number}"] = arbiter
+        m.submodules[f"sender{number}"] = sender
+        m.d.comb += arbiter.made.eq(Cat(any_of(port.unit.requests.made for port in slot) for slot in slots))
+        _take(m, arbiter.o, sender.i, slots, registered=stages > 0)
+        for name, member in axi.signature.members.items():
+            ours, theirs = getattr(axi, name), getattr(sender.axi, name)
+            m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
+        _send(m, sender, slots)
+        _answer(m, axi, slots, numbers.answer - 1)
+
+
+def _unit(numbers: PortNumbers, need: PortNeeds) -> ReadPort | WritePort:
+    array, node = need.port.array, need.signature
+    geometry = Geometry(
+        line=numbers.line,
+        beat=numbers.beat,
+        lines=numbers.lines,
+        ahead=numbers.ahead,
+        queue=numbers.queue,
+        places=array.places,
+        place=array.place_bytes,
+        words=array.words,
+        word=array.word_bytes,
+        width=node.width,
+    )
+    if isinstance(node, PutSignature):
+        return WritePort(geometry, node.addr_width, need.port.param == _BEGUN)
+    return ReadPort(geometry, node.addr_width, node.note_width)
+
+
+def _signature(layout: OffChipLayout, master: int, ports: int) -> MasterSignature:
+    bits = max(_ADDRESS_BITS, ceil_log2(max(layout.sizes[master], 1)))
+    return MasterSignature(bits, id_bits(ports), layout.ports.beat)
+
+
+def _take(
+    m: Module,
+    order: wiring.PureInterface,
+    sender: wiring.PureInterface,
+    slots: Sequence[Sequence[_Port]],
+    *,
+    registered: bool,
+) -> None:
+    """Takes the requests from the ports, in order.
+
+    Args:
+        registered: the number of a port waits in a register until its line is looked up.
+    """
+    port: Value = order.payload
+    valid: Value = order.valid
+    if registered:
+        waiting, number = Signal(), Signal.like(order.payload)
+        advance = ~waiting | sender.ready
+        m.d.comb += order.ready.eq(advance)
+        with m.If(advance):
+            m.d.sync += [waiting.eq(order.valid), number.eq(order.payload)]
+        port, valid = number, waiting
+    else:
+        m.d.comb += order.ready.eq(sender.ready)
+    writes, lines = [], []
+    for n, slot in enumerate(slots):
+        here = Signal(name=f"takes{n}")
+        m.d.comb += here.eq(port == n)
+        for each in slot:
+            m.d.comb += each.unit.requests.line.ready.eq(here & valid & sender.ready)
+            lines.append((here & each.waits, each.line))
+            if isinstance(each.unit, WritePort):
+                writes.append(here & each.waits)
+    m.d.comb += [
+        sender.valid.eq(valid),
+        sender.port.eq(port),
+        sender.write.eq(any_of(writes)),
+        sender.line.eq(chosen(lines)),
+    ]
+
+
+def _send(m: Module, sender: Sender, slots: Sequence[Sequence[_Port]]) -> None:
+    """Joins the sender to the write ports."""
+    data, strobes = [], []
+    for n, slot in enumerate(slots):
+        here = Signal(name=f"sends{n}")
+        m.d.comb += here.eq(sender.port == n)
+        for each in slot:
+            if isinstance(each.unit, WritePort):
+                m.d.comb += [each.unit.beat.eq(sender.beat), each.unit.sent.eq(here & sender.sent)]
+                data.append((here & each.unit.sends, each.unit.data))
+                strobes.append((here & each.unit.sends, each.unit.strobes))
+    m.d.comb += [sender.data.eq(chosen(data)), sender.strobes.eq(chosen(strobes))]
+
+
+def _answer(m: Module, axi: wiring.PureInterface, slots: Sequence[Sequence[_Port]], registers: int) -> None:
+    """Takes answers to the ports, some cycles later."""
+    beat = _late(m, {"valid": axi.rvalid, "id": axi.rid, "data": axi.rdata}, registers)
+    done = _late(m, {"valid": axi.bvalid, "id": axi.bid}, registers)
+    for n, slot in enumerate(slots):
+        for each in slot:
+            if isinstance(each.unit, WritePort):
+                m.d.comb += each.unit.answered.eq(done["valid"] & (done["id"] == n))
+            else:
+                m.d.comb += [
+                    each.unit.beat_valid.eq(beat["valid"] & (beat["id"] == n)),
+                    each.unit.beat_data.eq(beat["data"]),
+                ]
+
+
+def _late(m: Module, values: Mapping[str, Value], registers: int) -> Mapping[str, Value]:
+    """As they were some cycles ago. Only what is valid needs a reset."""
+    for stage in range(registers):
+        late = {
+            name: Signal.like(value, name=f"{name}{stage}", reset_less=name != "valid")
+            for name, value in values.items()
+        }
+        m.d.sync += [late[name].eq(value) for name, value in values.items()]
+        values = late
+    return values

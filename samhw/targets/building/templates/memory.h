@@ -1,0 +1,134 @@
+// A memory at a master of AXI4, which accepts and answers as an oracle says. What a master may not do ends the simulation.
+#pragma once
+
+#include "dut.h"
+#include "oracle.h"
+
+#include <cstring>
+#include <deque>
+#include <sstream>
+
+class Memory {
+    struct Beat {
+        uint64_t cycle;
+        uint32_t id;
+        std::vector<uint8_t> data;
+        bool last;
+    };
+
+    MasterPins pins;
+    std::vector<uint8_t> bytes;
+    std::unique_ptr<Oracle> oracle;
+    std::deque<Beat> beats, acknowledgements;
+    std::vector<Recorded> log;
+
+    // The request at the pins.
+    bool waiting = false;
+    Request request{};
+    Reply reply{};
+    uint32_t id = 0;
+    uint64_t taken = 0;  // Beats of a write that have been accepted.
+
+    [[noreturn]] static void wrong(const std::string& what) { throw std::runtime_error("a master of memory " + what); }
+
+    uint64_t line() const { return uint64_t{pins.beat} * pins.beats; }
+
+    void begin(bool write, uint64_t cycle) {
+        const uint32_t address = write ? *pins.awaddr : *pins.araddr;
+        const unsigned length = 1 + (write ? *pins.awlen : *pins.arlen);
+        const unsigned size = 1u << (write ? *pins.awsize : *pins.arsize);
+        if (address % line() || address + line() > bytes.size()) wrong("asks for address " + std::to_string(address));
+        if (length != pins.beats || size != pins.beat || (write ? *pins.awburst : *pins.arburst) != 1)
+            wrong("makes a burst that is no line");
+        waiting = true;
+        taken = 0;
+        id = write ? *pins.awid : *pins.arid;
+        request = {write, address, cycle};
+        reply = oracle->reply(request);
+        log.push_back({request, reply});
+    }
+
+    // In the cycle in which it is accepted.
+    void accept_read() {
+        for (unsigned beat = 0; beat < pins.beats; ++beat) {
+            const uint8_t* from = bytes.data() + request.address + beat * pins.beat;
+            beats.push_back({reply.answers[beat], id, std::vector<uint8_t>(from, from + pins.beat), beat + 1 == pins.beats});
+        }
+        waiting = false;
+    }
+
+    void write_beat() {
+        if (!*pins.wvalid) wrong("has no data to write in time");
+        if (*pins.wlast != (taken + 1 == pins.beats)) wrong("ends the data of a write elsewhere than its line");
+        for (unsigned byte = 0; byte < pins.beat; ++byte)
+            if (pins.wstrb[byte / 8] >> byte % 8 & 1) bytes[request.address + taken * pins.beat + byte] = pins.wdata[byte];
+        ++taken;
+    }
+
+    // The last beat of a write is accepted when the request is, and the address in one of several cycles.
+    void accept_write(uint64_t cycle) {
+        const bool is_last = taken + 1 == pins.beats;
+        *pins.awready = cycle == (request.address / line() % 2 ? reply.accepted : request.offered);
+        *pins.wready = is_last ? cycle == reply.accepted : cycle > request.offered + taken;
+        if (*pins.wready) write_beat();
+        if (cycle != reply.accepted) return;
+        acknowledgements.push_back({reply.answers[0], id, {}, true});
+        waiting = false;
+    }
+
+    static bool is_due(const std::deque<Beat>& answers, uint64_t cycle) {
+        if (answers.empty()) return false;
+        if (answers.front().cycle < cycle) wrong("was not answered in time");
+        return answers.front().cycle == cycle;
+    }
+
+public:
+    explicit Memory(const MasterPins& pins) : pins(pins), bytes(pins.bytes) {}
+
+    void begin_run(std::unique_ptr<Oracle> memory) {
+        oracle = std::move(memory);
+        beats.clear();
+        acknowledgements.clear();
+        log.clear();
+        waiting = false;
+    }
+
+    // Sets the inputs of a master for a cycle of a run, in which its outputs, all from registers, are there.
+    void drive(uint64_t cycle) {
+        *pins.arready = *pins.awready = *pins.wready = 0;
+        if (!waiting && (*pins.arvalid || *pins.awvalid)) begin(*pins.awvalid, cycle);
+        if (waiting && request.write) accept_write(cycle);
+        if (waiting && !request.write && cycle == reply.accepted) {
+            *pins.arready = 1;
+            accept_read();
+        }
+        *pins.rvalid = is_due(beats, cycle);
+        if (*pins.rvalid) {
+            const Beat& beat = beats.front();
+            *pins.rid = beat.id;
+            *pins.rlast = beat.last;
+            std::memcpy(pins.rdata, beat.data.data(), pins.beat);
+            beats.pop_front();
+        }
+        *pins.bvalid = is_due(acknowledgements, cycle);
+        if (*pins.bvalid) {
+            *pins.bid = acknowledgements.front().id;
+            acknowledgements.pop_front();
+        }
+    }
+
+    uint8_t* at(uint64_t address, uint64_t count) {
+        if (address + count > bytes.size()) throw std::runtime_error("a memory has no address " + std::to_string(address + count));
+        return bytes.data() + address;
+    }
+
+    // The requests of the last run, as the lines of a log.
+    void write_log(std::ostream& to, size_t master) const {
+        for (const auto& [request, reply] : log) {
+            to << master << (request.write ? " write " : " read ") << request.address << ' ' << request.offered << ' '
+               << reply.accepted;
+            for (uint64_t cycle : reply.answers) to << ' ' << cycle;
+            to << '\n';
+        }
+    }
+};

@@ -1,0 +1,113 @@
+"""Tensors off the chip: simulator and RTL take the same cycles and leave the same words, whatever the memory.
+
+A build serves every memory, which is the harness's to choose.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import samhw
+from samhw.errors import RunError
+from samhw.graph import (
+    DDR4,
+    HBM2,
+    ConstantMemory,
+    OffChip,
+    OffChipLayout,
+    OffChipMemory,
+    Ports,
+    RandomMemory,
+    RecordedMemory,
+    with_ports,
+)
+from samhw.sim import simulate_regions, total_cycles
+from samhw.targets.backends import off_chip_tensors
+from samhw.targets.running.driver import VerilatedDesign
+from samhw.targets.running.inputs import inputs_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.verilator]
+
+WORD = 0xFFFF_FFFF
+MEMORIES: tuple[OffChipMemory, ...] = (
+    *(ConstantMemory(cycles) for cycles in (2, 20, 200)),
+    *(RandomMemory(seed) for seed in (1, 2)),
+    DDR4,
+)
+NARROW = Ports(line=4, beat=4, lines=2, ahead=0, queue=1, offer=2, answer=1)
+"""A beat a line, and as little room as there may be."""
+WIDE = Ports(line=256, beat=32, lines=8, ahead=3, queue=8, offer=5, answer=4)
+TWO = Ports(line=16, beat=8, lines=4, ahead=2, queue=2, offer=3, answer=3, masters=2)
+
+SPMM = "T[i, j] = A[i, k] * X[k, j]"
+SPMSPM = "T[i, j] = A[i, k] * B[k, j]"
+CASES = {
+    "csr": (SPMM, {"A": "csr"}, {}, Ports()),
+    "least": (SPMM, {"A": "csr"}, {}, NARROW),
+    "sparse result": (SPMSPM, {"A": "csr", "B": "csr", "T": "csr"}, {}, TWO),
+    "lanes": (SPMM, {"A": "csr"}, {"schedule": {"lanes": {"i": 2}}}, Ports(line=32, beat=8)),
+    "ell": (SPMM, {"A": "ell(8)"}, {}, WIDE),
+    "coordinates": (SPMM, {"A": "coo"}, {}, Ports(ahead=2)),
+    "fp8": (SPMM, {"A": "csr"}, {"value": "f8e4m3"}, Ports(line=16, beat=4)),
+    "f32 with more registers": (SPMM, {"A": "csr"}, {"value": "f32", "arch": "ecp5-100"}, WIDE),
+    "regions": ("S[i, j] = A[i, k] * X[k, j]\nT[i, j] = S[i, k] * W[k, j]", {"A": "csr"}, {}, Ports()),
+    "unread coordinates": ("t[i] = A[i, k]", {"A": "csr"}, {}, Ports()),
+}
+FEW = ("csr", "least", "sparse result")
+
+
+@cache
+def _data() -> Mapping[str, object]:
+    rng = np.random.default_rng(7)
+    sparse = {
+        name: scipy.sparse.random_array((12, 12), density=0.2, rng=rng, format="csr") for name in ("A", "B")
+    }
+    for matrix in sparse.values():
+        matrix.data = rng.integers(-9, 9, len(matrix.data))
+    return sparse | {"X": rng.integers(-9, 9, (12, 4)), "W": rng.integers(-9, 9, (4, 3))}
+
+
+@pytest.mark.nightly(but=3)
+@pytest.mark.parametrize("name", [*FEW, *(name for name in CASES if name not in FEW)])
+def test_cycles_and_words(name: str, tmp_path: Path) -> None:
+    program, formats, options, ports = CASES[name]
+    design = samhw.compile(program, formats=formats, **({"value": "i32"} | options))
+    ran = design.run(**{key: value for key, value in _data().items() if f"{key}[" in program})
+    compiled = design.compiled
+    inputs = inputs_of(compiled, ran.workload.tensors)
+    tensors = off_chip_tensors(compiled)
+    layout = OffChipLayout(compiled.design, compiled.arch, ports, tensors)
+    with VerilatedDesign.build(compiled.design, compiled.arch, layout=layout).session() as session:
+        for memory in (*MEMORIES, RecordedMemory(str(tmp_path / "log"))):
+            # A DIMM has one channel, which several masters cannot share.
+            placed = with_ports(HBM2 if memory is DDR4 and ports.masters > 1 else memory, ports)
+            # What the last one does is what was recorded of the one before it.
+            found = session.run(
+                *inputs, memory=placed, buffers=True, limit=100_000, memory_log=tmp_path / "log"
+            )
+            model = simulate_regions(compiled.design, compiled.arch, *inputs, memory=OffChip(placed, tensors))
+            cycles = [result.cycles for result in model]
+            assert (found.cycles, list(found.region_cycles)) == (total_cycles(cycles), cycles), placed.name
+            words = {key: array for result in model for key, array in result.memories.items()}
+            for key, array in found.memories.items():
+                assert (np.asarray(words[key]) & WORD == array & WORD).all(), (placed.name, key)
+
+
+@pytest.mark.nightly
+def test_a_run_after_an_error() -> None:
+    program, formats, options, ports = CASES["csr"]
+    design = samhw.compile(program, formats=formats, value="i32", **options)
+    ran = design.run(**{key: value for key, value in _data().items() if f"{key}[" in program})
+    compiled = design.compiled
+    memories, extents = inputs_of(compiled, ran.workload.tensors)
+    damaged = memories | {"A.crd1": memories["A.crd1"] | 0x7F}
+    layout = OffChipLayout(compiled.design, compiled.arch, ports)
+    with VerilatedDesign.build(compiled.design, compiled.arch, layout=layout).session() as session:
+        before = session.run(memories, extents, memory=RandomMemory(3)).cycles
+        with pytest.raises(RunError, match="range at node 'scan_compressed_A_k'"):
+            session.run(damaged, extents, memory=RandomMemory(3))
+        assert session.run(memories, extents, memory=RandomMemory(3)).cycles == before

@@ -36,7 +36,8 @@ def read(port: ReadPort, tokens, beats, cycles):
     """(requests, told, data): what a port asks for and gives, with the cycles in which it does.
 
     Args:
-        tokens: (kind, place): offered from cycle 0 on, as fast as they are taken.
+        tokens: (kind, place): offered from cycle 0 on, as fast as they are taken; after a DONE, which ends a
+            region, when that has been told.
         beats: the data that come in each cycle.
     """
     made, lines, told, data = [], [], [], []
@@ -45,13 +46,15 @@ def read(port: ReadPort, tokens, beats, cycles):
         left: Iterator[tuple[TokenKind, int]] = iter(tokens)
         token = next(left, None)
         asked = None
+        ends = False
         ctx.set(port.node.told.ready, 1)
         for cycle in range(cycles):
-            push = token is not None and ctx.get(port.node.ask.ready)
+            push = token is not None and not ends and ctx.get(port.node.ask.ready)
             ctx.set(port.node.ask.push, push)
             ctx.set(port.node.ask.strobe, push)
             if push:
                 kind, place = token
+                ends = kind is TokenKind.DONE
                 reads = kind is TokenKind.VAL
                 ctx.set(port.node.ask.token, {"kind": kind, "reads": reads, "payload": place, "note": cycle})
                 token = next(left, None)
@@ -67,6 +70,7 @@ def read(port: ReadPort, tokens, beats, cycles):
                 lines.append(ctx.get(port.requests.line.payload))
             if ctx.get(port.node.told.valid):
                 told.append(cycle)
+                ends = ends and ctx.get(port.node.told.payload.kind) != TokenKind.DONE
                 asked = cycle if ctx.get(port.node.told.payload.reads) else None
             await ctx.tick()
         assert ctx.get(port.settled)
@@ -80,23 +84,35 @@ VAL, DONE = TokenKind.VAL, TokenKind.DONE
 
 def test_a_stream_is_read_ahead():
     # The first word misses in 1 and asks for line 0, which follows line -1; the next one hits, and asks for
-    # line 1. The fifth one finds `wait` full until the cycle after the first has been delivered.
-    tokens = [(VAL, 0), (VAL, 1), (VAL, 2), (VAL, 3), (VAL, 4), (DONE, 0)]
+    # line 1. The fifth one finds `wait` full until the cycle after the first has been delivered. Line 2 is
+    # read in vain. DONE frees all storage, and all begins anew.
+    again = [(VAL, 0), (VAL, 1), (VAL, 4), (DONE, 0)]
+    tokens = [(VAL, 0), (VAL, 1), (VAL, 2), (VAL, 3), (VAL, 4), (DONE, 0), *again]
     beats = {5: 0x0001_0000, 6: 0x0003_0002, 7: 0x0005_0004, 8: 0x0007_0006, 9: 0x0009_0008, 10: 0}
-    requests, told, data = read(ReadPort(geometry(), 6, 8), tokens, beats, 16)
-    assert requests == [(1, 0), (2, 1), (7, 2)]
+    beats |= {18: 0x0001_0000, 19: 0, 20: 0x0005_0004, 21: 0, 22: 0, 23: 0}
+    requests, told, data = read(ReadPort(geometry(), 6, 8), tokens, beats, 26)
+    assert requests == [(1, 0), (2, 1), (7, 2), (13, 0), (14, 1), (15, 2)]
     # A beat of cycle c, which takes `answer` - 1 cycles to get here, serves from the next one on.
-    assert told == [6, 7, 8, 9, 10, 11]
-    assert data == [(6, 0), (7, 1), (8, 2), (9, 3), (10, 4)]
+    assert told == [6, 7, 8, 9, 10, 11, 19, 20, 21, 22]
+    assert data == [(6, 0), (7, 1), (8, 2), (9, 3), (10, 4), (19, 0), (20, 1), (21, 4)]
+
+
+def test_no_line_after_the_last_is_read_ahead():
+    tokens = [(VAL, 32), (VAL, 36), (VAL, 37), (DONE, 0)]
+    beats = {6: 0x0021_0020, 7: 0, 8: 0x0025_0024, 9: 0}
+    requests, told, data = read(ReadPort(geometry(), 6, 8), tokens, beats, 16)
+    assert requests == [(1, 8), (2, 9)]
+    assert told == [7, 9, 10, 11]
+    assert data == [(7, 0x20), (9, 0x24), (10, 0x25)]
 
 
 def test_a_jump_is_not_followed_and_done_forgets():
     tokens = [(VAL, 8), (VAL, 9), (VAL, 8), (DONE, 0), (VAL, 8), (DONE, 0)]
-    beats = {6: 0x000B_000A, 7: 0, 8: 0x000D_000C, 9: 0}
-    requests, told, data = read(ReadPort(geometry(queue=8), 6, 8), tokens, beats, 16)
-    assert requests == [(1, 2), (5, 2)]
-    assert told == [7, 8, 9, 10, 11, 12]
-    assert data == [(7, 10), (8, 11), (9, 10), (11, 12)]
+    beats = {6: 0x000B_000A, 7: 0, 16: 0x000D_000C, 17: 0}
+    requests, told, data = read(ReadPort(geometry(queue=8), 6, 8), tokens, beats, 22)
+    assert requests == [(1, 2), (12, 2)]
+    assert told == [7, 8, 9, 10, 17, 18]
+    assert data == [(7, 10), (8, 11), (9, 10), (17, 12)]
 
 
 def test_storage_is_waited_for():

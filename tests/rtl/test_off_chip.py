@@ -97,6 +97,16 @@ def test_a_stream_is_read_ahead():
     assert data == [(6, 0), (7, 1), (8, 2), (9, 3), (10, 4), (19, 0), (20, 1), (21, 4)]
 
 
+def test_a_line_after_those_read_ahead_is_a_jump():
+    # Line 1 is read ahead. Line 2 then follows it, but not line 0, from which it is two lines away.
+    tokens = [(VAL, 0), (VAL, 1), (VAL, 8), (VAL, 9), (DONE, 0)]
+    beats = {5: 0x0001_0000, 6: 0, 7: 0, 8: 0, 9: 0x0009_0008, 10: 0}
+    requests, told, data = read(ReadPort(geometry(), 6, 8), tokens, beats, 16)
+    assert requests == [(1, 0), (2, 1), (3, 2)]
+    assert told == [6, 7, 10, 11, 12]
+    assert data == [(6, 0), (7, 1), (10, 8), (11, 9)]
+
+
 def test_no_line_after_the_last_is_read_ahead():
     tokens = [(VAL, 32), (VAL, 36), (VAL, 37), (DONE, 0)]
     beats = {6: 0x0021_0020, 7: 0, 8: 0x0025_0024, 9: 0}

@@ -34,7 +34,7 @@ def _of_nodes(result: Result) -> Spent:
 
 
 def counted(run: HostRun, host: HostOptions, times: int = 1) -> list[Spent]:
-    """By the counters, after each of so many runs of one build."""
+    """By the counters, after each run of one build."""
     rtl = VerilatedDesign.build(run.compiled.design, run.compiled.arch, host=host)
     found: list[Spent] = []
     with rtl.session() as session:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import click
 
 import samhw
+from samhw.collector import no_collection
 from samhw.errors import InputError, RunError, SamhwError
 from samhw.suggestion import did_you_mean
 
@@ -59,7 +60,8 @@ class _Group(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"samhw.app.cli.{name}"), name)
+        with no_collection():
+            command: click.Command = getattr(import_module(f"samhw.app.cli.{name}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -64,6 +64,9 @@ def copy_in_region(lowerable: Lowerable, number: int) -> tuple[Lowerable, slice]
     copier.regions += regions[:number]
     copier.add(regions[number])
     stop = len(copier.regions)
+    is_unchanged = copier.regions[number:] == [regions[number]]
+    if is_unchanged and not copier.formats and not copier.copies:
+        return lowerable, slice(number, stop)
     copier.regions += regions[number + 1 :]
     return copier.lowerable(), slice(number, stop)
 

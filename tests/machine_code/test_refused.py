@@ -1,10 +1,9 @@
 """What is not in the subset is refused by name, and so is what would mean something else than in Python.
 
-docs/simulator.md lists how.
+docs/simulator.md lists what is in it.
 """
 
 import importlib.util
-import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,8 +11,6 @@ import numpy as np
 import pytest
 
 from samhw.sim.machine_code import Record, Untranslatable, address_of
-
-DOCS = Path(__file__).parents[2] / "docs"
 
 TABLE = np.array([3, 1, 4])
 
@@ -124,17 +121,3 @@ def test_expressions(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_statements(text: str, tmp_path: Path) -> None:
     assert refusal(f"{text}\nreturn b", tmp_path) == STATEMENTS[text]
-
-
-def test_the_page_has_all_messages_and_no_others() -> None:
-    page = (DOCS / "simulator.md").read_text(encoding="utf-8")
-    table = page.split("| message | cause |")[1].split("\n\n")[0]
-    cells = [line.split(" | ")[0] for line in table.splitlines()[2:]]
-    listed = [
-        double or single for cell in cells for double, single in re.findall("`` (.+?) ``|`(.+?)`", cell)
-    ]
-    patterns = [re.escape(text).replace(r"\.\.", ".+") for text in listed]
-    messages = [*EXPRESSIONS.values(), *STATEMENTS.values()]
-    assert len(patterns) > 20
-    assert not [m for m in messages if not any(re.fullmatch(p, m) for p in patterns)]
-    assert not [p for p in patterns if not any(re.fullmatch(p, m) for m in messages)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from samhw.app.cli.output import OUTPUT, print_json, print_table
+from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.report.hls_reports import Report, ReportedModule, read_reports
 
 __all__ = ["hls_report"]

@@ -6,6 +6,7 @@ A build serves every memory, which is the harness's to choose.
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,9 +63,9 @@ FEW = ("regions", "least", "sparse result")
 
 
 @cache
-def _data() -> Mapping[str, object]:
+def _data() -> Mapping[str, Any]:
     rng = np.random.default_rng(7)
-    sparse = {
+    sparse: dict[str, Any] = {
         name: scipy.sparse.random_array((12, 12), density=0.2, rng=rng, format="csr") for name in ("A", "B")
     }
     for matrix in sparse.values():

@@ -12,6 +12,7 @@ from samhw.graph.deadlock import DeadlockError
 from samhw.graph.numerics import value_type
 from samhw.hls.region_builder import SPREAD
 from samhw.lang import parse
+from samhw.targets.building.hls_tools import compile_cpp
 from samhw.targets.running import csim
 from tests.support.hls_bench import run_hls, run_model
 
@@ -45,7 +46,7 @@ def test_a_pipeline_that_keeps_tokens_is_seen(
     change: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The maximum of a row stays in its reducer until the next row comes, which has no room before."""
-    plain = csim.compile_cpp
+    plain = compile_cpp
 
     def changed(files: Mapping[str, str], units: Sequence[str], *flags: Sequence[str]) -> Path:
         other = {path: change(path, text) for path, text in files.items()}

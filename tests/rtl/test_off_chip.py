@@ -1,6 +1,7 @@
 """Ports, arbiter and master of memory off the chip, with cycles worked out by hand from docs/memory.md."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from amaranth.sim import Simulator, SimulatorContext
@@ -53,6 +54,7 @@ def read(port: ReadPort, tokens, beats, cycles):
             ctx.set(port.node.ask.push, push)
             ctx.set(port.node.ask.strobe, push)
             if push:
+                assert token is not None
                 kind, place = token
                 ends = kind is TokenKind.DONE
                 reads = kind is TokenKind.VAL
@@ -153,7 +155,9 @@ def write(port: WritePort, puts, answers, cycles):
         puts: (place, value), offered from cycle 1 on; its region starts in cycle 0.
         answers: the cycles in which an answer gets here.
     """
-    made, lines, over = [], [], []
+    made: list[int] = []
+    lines: list[tuple[Any, list[Any]]] = []
+    over: list[int] = []
 
     async def node(ctx: SimulatorContext) -> None:
         left = iter([*puts, None])
@@ -179,7 +183,7 @@ def write(port: WritePort, puts, answers, cycles):
             ctx.set(port.requests.line.ready, 1)
             while not ctx.get(port.requests.line.valid):
                 await ctx.tick()
-            beats = []
+            beats: list[Any] = []
             lines.append((ctx.get(port.requests.line.payload), beats))
             await ctx.tick()
             ctx.set(port.requests.line.ready, 0)

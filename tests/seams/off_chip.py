@@ -65,9 +65,8 @@ class Placed:
         compiled = self.run.compiled
         held = OffChip(self.memory, off_chip_tensors(compiled))
         options: dict[str, Any] = {"memory": held, "engine": engine}
-        return simulate_regions(
-            compiled.design, compiled.arch, self.run.inputs.memories, self.run.inputs.extents, **options
-        )
+        memories, extents = self.run.inputs.memories, self.run.inputs.extents
+        return list(simulate_regions(compiled.design, compiled.arch, memories, extents, **options))
 
     def agreed(self) -> list[Result]:
         """What both engines make of it, which has to be one thing.

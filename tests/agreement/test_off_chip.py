@@ -46,7 +46,7 @@ TWO = Ports(line=16, beat=8, lines=4, ahead=2, queue=2, offer=3, answer=3, maste
 
 SPMM = "T[i, j] = A[i, k] * X[k, j]"
 SPMSPM = "T[i, j] = A[i, k] * B[k, j]"
-CASES = {
+CASES: dict[str, tuple[str, dict[str, str], dict[str, Any], Ports]] = {
     "csr": (SPMM, {"A": "csr"}, {}, Ports()),
     "least": (SPMM, {"A": "csr"}, {"arch": {"watchdog": 100}}, NARROW),
     "sparse result": (SPMSPM, {"A": "csr", "B": "csr", "T": "csr"}, {}, TWO),
@@ -78,7 +78,7 @@ def _data() -> Mapping[str, Any]:
 )
 def test_cycles_and_words(name: str, tmp_path: Path) -> None:
     program, formats, options, ports = CASES[name]
-    design = samhw.compile(program, formats=formats, **({"value": "i32"} | options))
+    design = samhw.compile(program, formats=formats, **{"value": "i32", **options})
     ran = design.run(**{key: value for key, value in _data().items() if f"{key}[" in program})
     compiled = design.compiled
     inputs = inputs_of(compiled, ran.workload.tensors)

@@ -8,8 +8,9 @@ from amaranth.sim import Simulator, SimulatorContext
 
 from samhw.errors import InputError
 from samhw.graph import Design, HostOptions, OffChipLayout, Ports
+from samhw.rtl.axi4 import Axi4Signature
 from samhw.rtl.off_chip.geometry import Geometry
-from samhw.rtl.off_chip.master import MasterSignature, RequestArbiter, Sender
+from samhw.rtl.off_chip.master import RequestArbiter, Sender
 from samhw.rtl.off_chip.read_port import ReadPort
 from samhw.rtl.off_chip.write_port import WritePort
 from samhw.rtl.token import TokenKind
@@ -249,7 +250,7 @@ def test_requests_are_ordered_by_cycle_and_port():
 
 def test_a_write_is_accepted_with_its_last_beat():
     # Taken in 0, offered in 1, with beats from 2 on; the second one is accepted in 5, and AW in 4.
-    sender = Sender(MasterSignature(32, 2, 4), 3, 8, 29)
+    sender = Sender(Axi4Signature(32, 2, 4), 3, 8, 29)
     seen = []
 
     async def bench(ctx: SimulatorContext) -> None:

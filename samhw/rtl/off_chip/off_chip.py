@@ -31,8 +31,6 @@ __all__ = ["OffChipPorts", "OffChipSignature", "PortNeeds"]
 
 _ADDRESS_BITS = 32
 """Of a master, unless its arrays take more."""
-_BEGUN = "pos"
-"""The array of which a writer's port writes the first place itself."""
 
 
 class PortNeeds(NamedTuple):
@@ -174,7 +172,7 @@ def _unit(numbers: PortNumbers, need: PortNeeds) -> ReadPort | WritePort:
         width=node.width,
     )
     if isinstance(node, PutSignature):
-        return WritePort(geometry, node.addr_width, need.port.param == _BEGUN)
+        return WritePort(geometry, node.addr_width, need.port.begins)
     return ReadPort(geometry, node.addr_width, node.note_width)
 
 

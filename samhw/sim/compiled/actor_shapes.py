@@ -13,8 +13,10 @@ from samhw.sim.worker import Earliest, Stalls, Worker
 
 __all__ = [
     "NO_KEY",
+    "CarefulShape",
     "FinderShape",
     "TimerShape",
+    "careful_shape",
     "finder_shape",
     "gate_words",
     "key_of",
@@ -130,14 +132,24 @@ class TimerShape(NamedTuple):
     """The actor keeps a spacing."""
     gate: GateKind
     """What else holds it back."""
-    late: int
-    """The set of its inputs whose tokens may come with data from off-chip memory."""
-    accesses: bool
-    """It asks for lines of that memory itself."""
     single: bool
     """Firings are never timed at once."""
     together: bool
     """Many that differ may be timed together."""
+
+
+class CarefulShape(NamedTuple):
+    """That of the code that times firings without assumptions (careful.py)."""
+
+    inputs: int
+    ports: tuple[int, ...]
+    """As in `FinderShape`, and the others as in `TimerShape`."""
+    spaced: bool
+    gate: GateKind
+    late: int
+    """The set of its inputs whose tokens may come with data from off-chip memory."""
+    accesses: bool
+    """It asks for lines of that memory itself."""
 
 
 class Wiring(NamedTuple):
@@ -192,10 +204,21 @@ def timer_shape(worker: Worker) -> TimerShape:
         ports=wiring.ports,
         spaced=key_of(worker) is not None,
         gate=wiring.gate,
+        single=single,
+        together=not single,
+    )
+
+
+def careful_shape(worker: Worker) -> CarefulShape:
+    """The shape of the code that finds them without assumptions."""
+    wiring = wiring_of(worker)
+    return CarefulShape(
+        inputs=len(worker.inputs),
+        ports=wiring.ports,
+        spaced=key_of(worker) is not None,
+        gate=wiring.gate,
         late=wiring.late,
         accesses=wiring.accesses,
-        single=single,
-        together=not single and not wiring.late and not wiring.accesses,
     )
 
 

@@ -66,8 +66,9 @@ class Actors:
         firings = np.array([worker.firings for worker in workers], np.int64)
         self._before = firings
         table.put(
-            find=[find for find, _ in codes],
-            time=[time for _, time in codes],
+            find=[code.find for code in codes],
+            time=[code.time for code in codes],
+            careful=[code.careful for code in codes],
             word=[worker.pending_word() for worker in workers],
             # The watched word differs from the one seen, so that an actor can go on, unless it never may.
             watch=table.addresses + ActorRecord.offset("fault"),

@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
 from types import FunctionType
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from samhw.graph.numerics import Float
 from samhw.graph.numerics.float_format import F32
 from samhw.sim import machine_code
-from samhw.sim.compiled.actor_shapes import finder_shape, timer_shape, wiring_of
+from samhw.sim.compiled.actor_shapes import careful_shape, finder_shape, timer_shape, wiring_of
+from samhw.sim.compiled.careful import careful_timer
 from samhw.sim.compiled.find import finder
 from samhw.sim.compiled.many_firings import time_many
 from samhw.sim.compiled.off_chip import make_line_room, serve_lines
@@ -92,15 +94,27 @@ Function = Callable[[int, int], int]
 LINES: tuple[Function, ...] = serve_lines, make_line_room
 """What runs with off-chip memory need."""
 
+
+class Codes(NamedTuple):
+    """The addresses of an actor's code."""
+
+    find: int
+    """Finds its firings."""
+    time: int
+    """Finds their cycles."""
+    careful: int
+    """Does so without assumptions."""
+
+
 _functions: dict[object, Function] = {}
 """Functions by what they are made from. They hold their step functions, so that keys stay good."""
 
-_codes: WeakKeyDictionary[Actor, dict[object, tuple[int, int]]] = WeakKeyDictionary()
+_codes: WeakKeyDictionary[Actor, dict[object, Codes]] = WeakKeyDictionary()
 """What `codes_of` gave, by what it depends on besides the actor."""
 
 
-def codes_of(workers: Sequence[Worker]) -> list[tuple[int, int]]:
-    """For each worker the addresses of the code that finds its firings, and of that which finds their cycles.
+def codes_of(workers: Sequence[Worker]) -> list[Codes]:
+    """The code of each worker.
 
     Raises:
         Untranslatable: if there can be none.
@@ -110,7 +124,7 @@ def codes_of(workers: Sequence[Worker]) -> list[tuple[int, int]]:
     for worker, wiring in zip(workers, wirings, strict=True):
         if wiring not in _codes.setdefault(worker.actor, {}):
             new[worker.actor, wiring] = worker
-    made = {key: (finder_of(worker), timer_of(worker)) for key, worker in new.items()}
+    made = {key: functions_of(worker) for key, worker in new.items()}
     if made:
         lines = LINES if any(worker.access for worker in new.values()) else ()
         needed = run_phases, time_many, *lines, *chain.from_iterable(made.values())
@@ -122,9 +136,13 @@ def codes_of(workers: Sequence[Worker]) -> list[tuple[int, int]]:
         for function in functions:
             if function not in addresses:
                 addresses[function] = address_of(function, where)
-        find, time = functions
-        _codes[actor][wiring] = addresses[find], addresses[time]
+        _codes[actor][wiring] = Codes(*(addresses[function] for function in functions))
     return [_codes[worker.actor][wiring] for worker, wiring in zip(workers, wirings, strict=True)]
+
+
+def functions_of(worker: Worker) -> tuple[Function, Function, Function]:
+    """Those of `Codes`, in their order."""
+    return finder_of(worker), timer_of(worker), careful_timer_of(worker)
 
 
 def finder_of(worker: Worker) -> Function:
@@ -138,6 +156,12 @@ def timer_of(worker: Worker) -> Function:
     """What finds their cycles."""
     shape = timer_shape(worker)
     return function_of(("time", shape), partial(timer, shape))
+
+
+def careful_timer_of(worker: Worker) -> Function:
+    """What finds them without assumptions."""
+    shape = careful_shape(worker)
+    return function_of(("careful", shape), partial(careful_timer, shape))
 
 
 def phases_address() -> int:

@@ -158,6 +158,7 @@ class Image:
             for worker, access in self._lines.addresses().items():
                 self._actors.table["access"][position[worker]] = access
         self._scratch = np.empty(SCRATCH, np.int64)
+        self._awake = np.empty(len(workers), np.int64)
         # What is seen of tokens, and what off-chip memory does, concerns all.
         alone = ahead and not self.tapped and self._lines is None and len(partitions) > 1
         ends = np.cumsum([0, *(len(partition) for partition in partitions)]).tolist()
@@ -167,6 +168,7 @@ class Image:
             history=self._actors.history,
             time_many=many_address(),
             scratch=self._scratch.ctypes.data,
+            awake=self._awake.ctypes.data,
             limit=self._limit,
             # What off-chip memory does is not assumed.
             careful=0 if ahead and self._lines is None else NEVER,

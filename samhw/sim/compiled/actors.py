@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.sim.compiled.actor_shapes import gate_words, key_of, ports_of
+from samhw.sim.compiled.actor_shapes import asked_by, gate_words, key_of, ports_of
 from samhw.sim.compiled.engine_code import codes_of
 from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.points import points_words, words_before
@@ -69,6 +69,7 @@ class Actors:
             find=[code.find for code in codes],
             time=[code.time for code in codes],
             careful=[code.careful for code in codes],
+            leader=table.addresses,
             word=[worker.pending_word() for worker in workers],
             # The watched word differs from the one seen, so that an actor can go on, unless it never may.
             watch=table.addresses + ActorRecord.offset("fault"),
@@ -82,6 +83,9 @@ class Actors:
             spaced=[worker.spaced for worker in workers],
             stalled=[worker.stalled for worker in workers],
         )
+        for n, queues in enumerate(outputs):
+            for asked in filter(None, map(asked_by, queues)):
+                table["leader"][position[asked]] = table.addresses[n]
         lists: dict[str, Sequence[Sequence[int]]] = {
             "inputs": [[channels[w.inputs[i]] for i in range(len(w.inputs))] for w in workers],
             "outputs": [[channels[queue] for queue in queues] for queues in outputs],

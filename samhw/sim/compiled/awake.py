@@ -8,13 +8,13 @@ __all__ = ["next_awake", "wake"]
 
 
 def wake(graph: GraphRecord, address: int) -> None:
-    """Has the actor at an address go on, after those that are to go on already."""
-    actor = ActorRecord.at(address)
-    if not actor.awake:
-        actor.awake = 1
+    """Has the actor at an address go on with its team, after those that are to go on already."""
+    leader = ActorRecord.at(address).leader
+    if not ActorRecord.at(leader).awake:
+        ActorRecord.at(leader).awake = 1
         place = graph.awake_first + graph.awake_count
         place -= graph.actor_count if place >= graph.actor_count else 0
-        words_at(graph.awake, UNKNOWN)[place] = address
+        words_at(graph.awake, UNKNOWN)[place] = leader
         graph.awake_count += 1
 
 

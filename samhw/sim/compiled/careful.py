@@ -8,13 +8,14 @@ an actor is called only if it can go on: where one stops, it marks the channel w
 """
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from samhw.sim.compiled.actor_shapes import CarefulShape, passes_gate
 from samhw.sim.compiled.awake import next_awake, wake
 from samhw.sim.compiled.off_chip.requests import bring_data
 from samhw.sim.compiled.one_firing import Wait, wait_for_key
 from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord, GraphRecord, channels_at
-from samhw.sim.machine_code import UNKNOWN, call, words_at
+from samhw.sim.machine_code import UNKNOWN, call, local_words, words_at
 from samhw.sim.step import PUSHES, TAKES
 
 __all__ = ["careful_timer", "time_carefully"]
@@ -51,77 +52,130 @@ def begin(graph: GraphRecord) -> None:
         wake(graph, rows[n])
 
 
-Channels = tuple[ChannelRecord, ...]
+class Member(NamedTuple):
+    """An actor of a team while its firings are timed."""
+
+    shape: CarefulShape
+    actor: ActorRecord
+    ins: tuple[ChannelRecord, ...]
+    outs: tuple[ChannelRecord, ...]
 
 
 def careful_timer(shape: CarefulShape) -> Callable[[int, int], int]:
-    """The function (address of the actor, address of the graph) -> number of firings that it timed."""
-    inputs, outputs = channels_at(shape.inputs), channels_at(len(shape.ports))
+    """The function (address of the actor, address of the graph) -> number of firings that it timed.
+
+    It times an actor with those of its ports that it tells what it reads or writes. Between them there are
+    two slots, in which they would hold each other up.
+    """
+    first, others = member_at(shape), members_at(shape.asks)
 
     def time(address: int, graph_address: int) -> int:
-        me, graph = ActorRecord.at(address), GraphRecord.at(graph_address)
-        ins, outs = inputs(me.inputs), outputs(me.outputs)
-        first = me.timed
-        time_known(shape, me, graph.limit, ins, outs)
-        if me.timed > first:
-            wake_others(shape, graph_address, ins, outs)
-            if shape.accesses:
-                bring_data(me.access, graph_address)
-        if me.timed == me.found and (me.left == 0 or words_at(me.watch, 1)[0] > me.seen):
-            graph.ends = 1
-        return me.timed - first
+        graph = GraphRecord.at(graph_address)
+        leader = first(address)
+        team = (leader, *others(leader.outs))
+        before = local_words(len(team))
+        for m in range(len(team)):
+            before[m] = team[m].actor.timed
+        wait = Wait.local(1)[0]
+        fired = 1
+        while fired:
+            fired = 0
+            for m in range(len(team)):
+                fired |= time_next(team[m], graph.limit, wait)
+        timed = 0
+        for m in range(len(team)):
+            end_call(team[m], graph_address, before[m])
+            timed += team[m].actor.timed - before[m]
+        return timed
 
     return time
 
 
-def wake_others(shape: CarefulShape, graph_address: int, ins: Channels, outs: Channels) -> None:
-    """Wakes who waited for a token or a slot that there is now."""
-    graph = GraphRecord.at(graph_address)
-    for i in range(shape.inputs):
-        if ins[i].full and ins[i].new_pushed < ins[i].new_popped + ins[i].depth:
-            ins[i].full = 0
-            wake(graph, ins[i].producer)
-    for q in range(len(shape.ports)):
-        # Tokens that come with data may still have to wait for these.
-        late = shape.accesses and shape.ports[q] == 0
-        if not late and outs[q].wanted and outs[q].new_popped < outs[q].new_pushed:
-            outs[q].wanted = 0
-            wake(graph, outs[q].consumer)
+def member_at(shape: CarefulShape) -> Callable[[int], Member]:
+    """The function that gives the actor of a shape that lies at an address."""
+    inputs, outputs = channels_at(shape.inputs), channels_at(len(shape.ports))
+
+    def member(address: int) -> Member:
+        actor = ActorRecord.at(address)
+        return Member(shape, actor, inputs(actor.inputs), outputs(actor.outputs))
+
+    return member
 
 
-def time_known(shape: CarefulShape, me: ActorRecord, limit: int, ins: Channels, outs: Channels) -> None:
-    """Times firings up to the first one whose cycle is not known, or beyond the limit."""
-    wait = Wait.local(1)[0]
-    while me.timed < me.found:
+def members_at(asks: tuple[tuple[int, CarefulShape], ...]) -> Callable[[tuple[ChannelRecord, ...]], Any]:
+    """The function that gives the actors of these shapes, from the channels of which some lead to them."""
+    if not asks:
+
+        def nobody(outs: tuple[ChannelRecord, ...]) -> tuple[Member, ...]:
+            return ()
+
+        return nobody
+    before, (q, shape) = members_at(asks[:-1]), asks[-1]
+    last = member_at(shape)
+
+    def members(outs: tuple[ChannelRecord, ...]) -> tuple[Member, ...]:
+        return (*before(outs), last(outs[q].consumer))
+
+    return members
+
+
+def time_next(member: Member, limit: int, wait: Wait) -> int:
+    """Times the next firing; gives 0 if there is none whose cycle is known and within the limit."""
+    shape, me, _, _ = member
+    if me.timed == me.found:
+        return 0
+    run = words_at(me.trail + 16 * me.run, 2)
+    while me.timed == run[1]:
+        me.run += 1
         run = words_at(me.trail + 16 * me.run, 2)
-        if me.timed == run[1]:
-            me.run += 1
-            continue
-        word = run[0]
-        wait.soonest = me.last + 1
-        wait_for_tokens(shape, word, ins, wait)
-        wait_for_slots(shape, word, outs, wait)
-        wait.apart = wait.room
-        if shape.spaced:
-            wait_for_key(me, me.timed, wait)
-        t = wait.apart
-        if shape.gate and t < NEVER:
-            t = passes_gate(shape.gate, me.gate, me.gate_words, t, me.timed)
-        if t > limit:
-            me.beyond = min(t, NEVER)
-            mark_channel(shape, ins, outs, wait)
-            break
-        if shape.spaced:
-            words_at(me.cycles, UNKNOWN)[me.timed] = t
-        if t > wait.soonest:
-            count_waits(shape, me, ins, outs, wait, t)
-        fire(shape, word, ins, outs, t)
-        me.timed += 1
-        me.last = t
+    word = run[0]
+    wait.soonest = me.last + 1
+    wait_for_tokens(member, word, wait)
+    wait_for_slots(member, word, wait)
+    wait.apart = wait.room
+    if shape.spaced:
+        wait_for_key(me, me.timed, wait)
+    t = wait.apart
+    if shape.gate and t < NEVER:
+        t = passes_gate(shape.gate, me.gate, me.gate_words, t, me.timed)
+    if t > limit:
+        me.beyond = min(t, NEVER)
+        mark_channel(member, wait)
+        return 0
+    if shape.spaced:
+        words_at(me.cycles, UNKNOWN)[me.timed] = t
+    if t > wait.soonest:
+        count_waits(member, wait, t)
+    fire(member, word, t)
+    me.timed += 1
+    me.last = t
+    return 1
 
 
-def wait_for_tokens(shape: CarefulShape, word: int, ins: Channels, wait: Wait) -> None:
+def end_call(member: Member, graph_address: int, before: int) -> None:
+    """Wakes who waited for a token or a slot that there is now, if more firings are timed than before."""
+    shape, me, ins, outs = member
+    graph = GraphRecord.at(graph_address)
+    if me.timed > before:
+        for i in range(shape.inputs):
+            if ins[i].full and ins[i].new_pushed < ins[i].new_popped + ins[i].depth:
+                ins[i].full = 0
+                wake(graph, ins[i].producer)
+        for q in range(len(shape.ports)):
+            # Tokens that come with data may still have to wait for these.
+            late = shape.accesses and shape.ports[q] == 0
+            if not late and outs[q].wanted and outs[q].new_popped < outs[q].new_pushed:
+                outs[q].wanted = 0
+                wake(graph, outs[q].consumer)
+        if shape.accesses:
+            bring_data(me.access, graph_address)
+    if me.timed == me.found and (me.left == 0 or words_at(me.watch, 1)[0] > me.seen):
+        graph.ends = 1
+
+
+def wait_for_tokens(member: Member, word: int, wait: Wait) -> None:
     """When all tokens are there that a firing needs."""
+    shape, _, ins, _ = member
     wait.there, wait.late = wait.soonest, 0
     for i in range(shape.inputs):
         popped = ins[i].new_popped
@@ -133,8 +187,9 @@ def wait_for_tokens(shape: CarefulShape, word: int, ins: Channels, wait: Wait) -
         wait.there = max(wait.there, ready)
 
 
-def wait_for_slots(shape: CarefulShape, word: int, outs: Channels, wait: Wait) -> None:
+def wait_for_slots(member: Member, word: int, wait: Wait) -> None:
     """When there are slots for all tokens that a firing pushes."""
+    shape, _, _, outs = member
     wait.room, wait.narrow = wait.there, 0
     for q in range(len(shape.ports)):
         slot = max(outs[q].new_pushed - outs[q].depth, outs[q].guard)
@@ -145,8 +200,9 @@ def wait_for_slots(shape: CarefulShape, word: int, outs: Channels, wait: Wait) -
         wait.room = max(wait.room, free)
 
 
-def mark_channel(shape: CarefulShape, ins: Channels, outs: Channels, wait: Wait) -> None:
+def mark_channel(member: Member, wait: Wait) -> None:
     """Marks the channel that a firing lacks a token of, or else a slot."""
+    shape, _, ins, outs = member
     for i in range(shape.inputs):
         if wait.there >= NEVER and wait.late == i:
             ins[i].wanted = 1
@@ -155,10 +211,9 @@ def mark_channel(shape: CarefulShape, ins: Channels, outs: Channels, wait: Wait)
             outs[q].full = 1
 
 
-def count_waits(
-    shape: CarefulShape, me: ActorRecord, ins: Channels, outs: Channels, wait: Wait, t: int
-) -> None:
+def count_waits(member: Member, wait: Wait, t: int) -> None:
     """Counts what a firing in cycle t has waited for."""
+    shape, me, ins, outs = member
     for i in range(shape.inputs):
         if wait.late == i:
             waited = wait.there - wait.soonest
@@ -176,8 +231,9 @@ def count_waits(
     me.stalled += t - wait.apart
 
 
-def fire(shape: CarefulShape, word: int, ins: Channels, outs: Channels, t: int) -> None:
+def fire(member: Member, word: int, t: int) -> None:
     """Does a firing in cycle t: takes tokens and pushes tokens."""
+    shape, _, ins, outs = member
     for i in range(shape.inputs):
         taken = word >> TAKES + i & 1
         freed = words_at(ins[i].freed + 8 * ins[i].new_popped, 1)

@@ -124,8 +124,10 @@ class ActorRecord(Record):
     """The latency of the spacing."""
     access: int
     """Address of its access to off-chip memory, or 0."""
+    leader: int
+    """Address of the actor that it is timed with where nothing is assumed (careful.py),"""
     awake: int
-    """It is among those that may go on (awake.py)."""
+    """and which is among those that may go on (awake.py), if this is 1."""
 
 
 class ChannelRecord(Record):

@@ -83,10 +83,8 @@ def serve_lines(graph_address: int, unused: int) -> int:
         if served == 0:
             horizon = cycle + graph.line_cycles
         serve(graph, AccessRecord.at(accesses[first]), cycle)
+        bring_data(accesses[first], graph_address)
         served += 1
-    if served:
-        for n in range(graph.access_count):
-            bring_data(accesses[n], graph_address)
     return served
 
 

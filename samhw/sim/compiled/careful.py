@@ -15,7 +15,7 @@ from samhw.sim.compiled.awake import next_awake, wake
 from samhw.sim.compiled.off_chip.requests import bring_data
 from samhw.sim.compiled.one_firing import Wait, wait_for_key
 from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord, GraphRecord, channels_at
-from samhw.sim.machine_code import UNKNOWN, call, local_words, words_at
+from samhw.sim.machine_code import UNKNOWN, Record, call, local_words, words_at
 from samhw.sim.step import PUSHES, TAKES
 
 __all__ = ["careful_timer", "time_carefully"]
@@ -76,16 +76,14 @@ def careful_timer(shape: CarefulShape) -> Callable[[int, int], int]:
         before = local_words(len(team))
         for m in range(len(team)):
             before[m] = team[m].actor.timed
-        wait = Wait.local(1)[0]
-        fired = 1
+        timed, fired = 0, 1
         while fired:
             fired = 0
             for m in range(len(team)):
-                fired |= time_next(team[m], graph.limit, wait)
-        timed = 0
+                fired += time_alike(team[m], graph.limit)
+            timed += fired
         for m in range(len(team)):
             end_call(team[m], graph_address, before[m])
-            timed += team[m].actor.timed - before[m]
         return timed
 
     return time
@@ -119,39 +117,6 @@ def members_at(asks: tuple[tuple[int, CarefulShape], ...]) -> Callable[[tuple[Ch
     return members
 
 
-def time_next(member: Member, limit: int, wait: Wait) -> int:
-    """Times the next firing; gives 0 if there is none whose cycle is known and within the limit."""
-    shape, me, _, _ = member
-    if me.timed == me.found:
-        return 0
-    run = words_at(me.trail + 16 * me.run, 2)
-    while me.timed == run[1]:
-        me.run += 1
-        run = words_at(me.trail + 16 * me.run, 2)
-    word = run[0]
-    wait.soonest = me.last + 1
-    wait_for_tokens(member, word, wait)
-    wait_for_slots(member, word, wait)
-    wait.apart = wait.room
-    if shape.spaced:
-        wait_for_key(me, me.timed, wait)
-    t = wait.apart
-    if shape.gate and t < NEVER:
-        t = passes_gate(shape.gate, me.gate, me.gate_words, t, me.timed)
-    if t > limit:
-        me.beyond = min(t, NEVER)
-        mark_channel(member, wait)
-        return 0
-    if shape.spaced:
-        words_at(me.cycles, UNKNOWN)[me.timed] = t
-    if t > wait.soonest:
-        count_waits(member, wait, t)
-    fire(member, word, t)
-    me.timed += 1
-    me.last = t
-    return 1
-
-
 def end_call(member: Member, graph_address: int, before: int) -> None:
     """Wakes who waited for a token or a slot that there is now, if more firings are timed than before."""
     shape, me, ins, outs = member
@@ -173,75 +138,181 @@ def end_call(member: Member, graph_address: int, before: int) -> None:
         graph.ends = 1
 
 
-def wait_for_tokens(member: Member, word: int, wait: Wait) -> None:
-    """When all tokens are there that a firing needs."""
-    shape, _, ins, _ = member
-    wait.there, wait.late = wait.soonest, 0
-    for i in range(shape.inputs):
-        popped = ins[i].new_popped
-        ready = words_at(ins[i].ready, UNKNOWN)[popped]
-        known = ins[i].resolved if shape.late >> i & 1 else ins[i].new_pushed
-        ready = ready if popped < known else NEVER
-        ready = ready if word >> i & 1 else 0
-        wait.late = i if ready > wait.there else wait.late
-        wait.there = max(wait.there, ready)
+class Taken(Record):
+    """An input while firings that are alike are timed."""
+
+    needed: int
+    """They look at its head,"""
+    step: int
+    """and take it, if this is 1."""
+    ready: int
+    """Address of the cycle in which the first of these tokens is there,"""
+    freed: int
+    """and of that in which its slot is free."""
 
 
-def wait_for_slots(member: Member, word: int, wait: Wait) -> None:
-    """When there are slots for all tokens that a firing pushes."""
-    shape, _, _, outs = member
-    wait.room, wait.narrow = wait.there, 0
-    for q in range(len(shape.ports)):
-        slot = max(outs[q].new_pushed - outs[q].depth, outs[q].guard)
-        free = words_at(outs[q].freed, UNKNOWN)[slot]
-        free = free if slot < outs[q].new_popped else NEVER
-        free = free if word >> PUSHES + shape.ports[q] & 1 else 0
-        wait.narrow = q if free > wait.room else wait.narrow
-        wait.room = max(wait.room, free)
+class Given(Record):
+    """A channel that the actor pushes to, while firings that are alike are timed."""
+
+    pushed: int
+    """They push to it."""
+    freed: int
+    """Address of the cycle in which the slot for the first token is free,"""
+    guard: int
+    """and how many slots to go on by before one that has not long been free."""
+    come: int
+    """Address of the cycle in which that token comes."""
 
 
-def mark_channel(member: Member, wait: Wait) -> None:
-    """Marks the channel that a firing lacks a token of, or else a slot."""
+class Alike(NamedTuple):
+    """Firings that are alike, while they are timed."""
+
+    member: Member
+    taken: tuple[Taken, ...]
+    given: tuple[Given, ...]
+    wait: Wait
+
+
+def time_alike(member: Member, limit: int) -> int:
+    """Times the next firings, as far as they are alike and their cycles known; gives how many."""
+    me = member.actor
+    if me.timed == me.found:
+        return 0
+    run = words_at(me.trail + 16 * me.run, 2)
+    while me.timed == run[1]:
+        me.run += 1
+        run = words_at(me.trail + 16 * me.run, 2)
+    count = known_firings(member, run[0], run[1] - me.timed)
+    if count <= 0:
+        return 0
+    taken, given = Taken.local(member.shape.inputs), Given.local(len(member.shape.ports))
+    alike = Alike(member, taken, given, Wait.local(1)[0])
+    look_at_rows(alike, run[0])
+    t, number = me.last, 0
+    while number < count:
+        last = t
+        t = next_cycle(alike, last, number)
+        if t > limit:
+            me.beyond = t
+            t = last
+            break
+        if t > alike.wait.soonest:
+            count_waits(alike, t, number)
+        fire(alike, t, number)
+        number += 1
+    end_run(alike, t, number)
+    return number
+
+
+def known_firings(member: Member, word: int, most: int) -> int:
+    """For how many firings that are alike, `most` at most, all tokens and slots are known. If there is none,
+    marks a channel that lacks some."""
     shape, _, ins, outs = member
+    count = most
     for i in range(shape.inputs):
-        if wait.there >= NEVER and wait.late == i:
-            ins[i].wanted = 1
+        if word >> i & 1:
+            known = ins[i].resolved if shape.late >> i & 1 else ins[i].new_pushed
+            known -= ins[i].new_popped
+            if known == 0:
+                ins[i].wanted = 1
+                return 0
+            if word >> TAKES + i & 1:
+                count = min(count, known)
     for q in range(len(shape.ports)):
-        if wait.there < NEVER and wait.room >= NEVER and wait.narrow == q:
-            outs[q].full = 1
+        if word >> PUSHES + shape.ports[q] & 1:
+            free = outs[q].new_popped + outs[q].depth - outs[q].new_pushed
+            if free == 0:
+                outs[q].full = 1
+                return 0
+            count = min(count, free)
+    return count
 
 
-def count_waits(member: Member, wait: Wait, t: int) -> None:
-    """Counts what a firing in cycle t has waited for."""
-    shape, me, ins, outs = member
+def look_at_rows(alike: Alike, word: int) -> None:
+    """Notes what a firing does, and where the rows of its channels are."""
+    shape, _, ins, outs = alike.member
+    taken, given = alike.taken, alike.given
     for i in range(shape.inputs):
-        if wait.late == i:
-            waited = wait.there - wait.soonest
-            if shape.late >> i & 1:
-                # What off-chip memory takes beyond the latency of the channel counts apart.
-                come = words_at(ins[i].come, UNKNOWN)[ins[i].new_popped]
-                late = max(0, wait.there - max(wait.soonest, come))
-                ins[i].late += late
-                waited -= late
-            ins[i].starved += waited
+        taken[i].needed, taken[i].step = word >> i & 1, word >> TAKES + i & 1
+        taken[i].ready = ins[i].ready + 8 * ins[i].new_popped
+        taken[i].freed = ins[i].freed + 8 * ins[i].new_popped
     for q in range(len(shape.ports)):
-        if wait.narrow == q:
-            outs[q].blocked += wait.room - wait.there
+        slot = outs[q].new_pushed - outs[q].depth
+        given[q].pushed = word >> PUSHES + shape.ports[q] & 1
+        given[q].freed, given[q].guard = outs[q].freed + 8 * slot, outs[q].guard - slot
+        given[q].come = outs[q].come + 8 * outs[q].new_pushed
+
+
+def next_cycle(alike: Alike, last: int, number: int) -> int:
+    """The cycle of the firing of that number, after one in the cycle `last`."""
+    shape, me, _, _ = alike.member
+    taken, given, wait = alike.taken, alike.given, alike.wait
+    wait.soonest = wait.there = last + 1
+    for i in range(shape.inputs):
+        if taken[i].needed:
+            ready = words_at(taken[i].ready, UNKNOWN)[number * taken[i].step]
+            wait.there = max(wait.there, ready)
+    wait.room = wait.there
+    for q in range(len(shape.ports)):
+        if given[q].pushed:
+            free = words_at(given[q].freed, UNKNOWN)[max(number, given[q].guard)]
+            wait.room = max(wait.room, free)
+    wait.apart = wait.room
+    if shape.spaced:
+        wait_for_key(me, me.timed + number, wait)
+    if shape.gate:
+        return passes_gate(shape.gate, me.gate, me.gate_words, wait.apart, me.timed + number)
+    return wait.apart
+
+
+def count_waits(alike: Alike, t: int, number: int) -> None:
+    """Counts what a firing in cycle t has waited for: the first of the tokens that came last, then the first
+    of the slots."""
+    shape, me, ins, outs = alike.member
+    taken, given, wait = alike.taken, alike.given, alike.wait
+    left = wait.there - wait.soonest
+    for i in range(shape.inputs):
+        if left and taken[i].needed:
+            place = number * taken[i].step
+            if words_at(taken[i].ready, UNKNOWN)[place] == wait.there:
+                if shape.late >> i & 1:
+                    # What off-chip memory takes beyond the latency of the channel counts apart.
+                    come = words_at(ins[i].come, UNKNOWN)[ins[i].new_popped + place]
+                    late = max(0, wait.there - max(wait.soonest, come))
+                    ins[i].late += late
+                    left -= late
+                ins[i].starved += left
+                left = 0
+    left = wait.room - wait.there
+    for q in range(len(shape.ports)):
+        if left and given[q].pushed:
+            if words_at(given[q].freed, UNKNOWN)[max(number, given[q].guard)] == wait.room:
+                outs[q].blocked += left
+                left = 0
     me.spaced += wait.apart - wait.room
     me.stalled += t - wait.apart
 
 
-def fire(member: Member, word: int, t: int) -> None:
-    """Does a firing in cycle t: takes tokens and pushes tokens."""
-    shape, _, ins, outs = member
+def fire(alike: Alike, t: int, number: int) -> None:
+    """Does the firing of that number in cycle t: takes tokens and pushes tokens."""
+    shape, me, _, outs = alike.member
+    taken, given = alike.taken, alike.given
     for i in range(shape.inputs):
-        taken = word >> TAKES + i & 1
-        freed = words_at(ins[i].freed + 8 * ins[i].new_popped, 1)
-        freed[0] = t + 1 if taken else freed[0]
-        ins[i].new_popped += taken
-    if word >> PUSHES:
-        for q in range(len(shape.ports)):
-            pushed = word >> PUSHES + shape.ports[q] & 1
-            come = words_at(outs[q].come + 8 * outs[q].new_pushed, 1)
-            come[0] = t + outs[q].latency if pushed else come[0]
-            outs[q].new_pushed += pushed
+        if taken[i].step:
+            words_at(taken[i].freed, UNKNOWN)[number] = t + 1
+    for q in range(len(shape.ports)):
+        if given[q].pushed:
+            words_at(given[q].come, UNKNOWN)[number] = t + outs[q].latency
+    if shape.spaced:
+        words_at(me.cycles, UNKNOWN)[me.timed + number] = t
+
+
+def end_run(alike: Alike, last: int, number: int) -> None:
+    """Notes that this many firings are timed, and the cycle of the last one."""
+    shape, me, ins, outs = alike.member
+    me.timed += number
+    me.last = last
+    for i in range(shape.inputs):
+        ins[i].new_popped += number * alike.taken[i].step
+    for q in range(len(shape.ports)):
+        outs[q].new_pushed += number * alike.given[q].pushed

@@ -262,9 +262,7 @@ class GraphRecord(Record):
     worth: int
     """This many times over actors are timed before assumptions are given up."""
     awake: int
-    """Address of the addresses of the actors that may go on (awake.py); where the first one lies, and how
-    many they are."""
-    awake_first: int
+    """Address of the addresses of the actors that may go on (awake.py), and how many they are."""
     awake_count: int
     ends: int
     """An actor could do more in another phase, or in a channel with more room. Until then it is not certain

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from samhw.sim.compiled.awake import wake
 from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.compiled.records import NEVER, ChannelRecord, GraphRecord
-from samhw.sim.compiled.rows import moved
+from samhw.sim.compiled.rows import moved, place_of_least
 from samhw.sim.machine_code import UNKNOWN, apart, words_at
 from samhw.sim.oracle import BEATS, ORIGIN, USE, answer_request, entry_size, first_answer, note_entry
 from samhw.sim.port_actors import LINE_ASKED, REQUESTS
@@ -74,10 +74,8 @@ def serve_lines(graph_address: int, unused: int) -> int:
     served = 0
     horizon = NEVER
     while True:
-        first, cycle = 0, NEVER
-        for n in range(graph.access_count):
-            first = n if asked[n] < cycle else first
-            cycle = min(cycle, asked[n])
+        first = place_of_least(graph.next_asked, graph.access_count)
+        cycle = asked[first]
         if cycle >= horizon:
             break
         if served == 0:

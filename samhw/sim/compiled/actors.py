@@ -43,12 +43,14 @@ class Actors:
         position: Mapping[Worker, int],
         channels: Mapping[Queue, int],
         phase: int,
+        careful: bool,
     ):
         """
         Args:
             position: the number of each worker.
             channels: the address of each queue's record.
             phase: most firings of an actor in a phase.
+            careful: nothing is ever assumed of cycles.
         """
         self.workers = workers
         self.table = table = Table(ActorRecord, len(workers))
@@ -62,13 +64,11 @@ class Actors:
         self._private: list[tuple[Words, Words]] = []
         """Memories of actors, with what was in them."""
         outputs = [[queue for queues in worker.outputs for queue in queues] for worker in workers]
-        codes = codes_of(workers)
+        codes = codes_of(workers, careful)
         firings = np.array([worker.firings for worker in workers], np.int64)
         self._before = firings
         table.put(
-            find=[code.find for code in codes],
-            time=[code.time for code in codes],
-            careful=[code.careful for code in codes],
+            find=[find for find, _ in codes],
             leader=table.addresses,
             word=[worker.pending_word() for worker in workers],
             # The watched word differs from the one seen, so that an actor can go on, unless it never may.
@@ -86,6 +86,7 @@ class Actors:
         for n, queues in enumerate(outputs):
             for asked in filter(None, map(asked_by, queues)):
                 table["leader"][position[asked]] = table.addresses[n]
+        table["careful" if careful else "time"][:] = [time for _, time in codes]
         lists: dict[str, Sequence[Sequence[int]]] = {
             "inputs": [[channels[w.inputs[i]] for i in range(len(w.inputs))] for w in workers],
             "outputs": [[channels[queue] for queue in queues] for queues in outputs],
@@ -164,6 +165,10 @@ class Actors:
         table = self.table
         table["keys"][n], table["apart"][n] = self._keep(keys), spacing.latency
         table["cycles"][n], table["ago"][n] = self._keep(cycles) - 8 * base, self._keep(ago) - 8 * base
+
+    def be_careful(self) -> None:
+        """Gives the records the code that assumes nothing."""
+        self.table["careful"][:] = [time for _, time in codes_of(self.workers, careful=True)]
 
     def count_firings(self) -> int:
         """All firings so far; each worker's own count is brought up to date."""

@@ -1,5 +1,5 @@
-"""The actors that may go on while cycles are found without assumptions (careful.py): a stack, in which each is
-once at most."""
+"""The actors that may go on while cycles are found without assumptions (careful.py): a stack, in which each
+is once at most."""
 
 from samhw.sim.compiled.records import ActorRecord, GraphRecord
 from samhw.sim.machine_code import UNKNOWN, words_at

@@ -243,6 +243,16 @@ def look_at_rows(alike: Alike, word: int) -> None:
         given[q].come = outs[q].come + 8 * outs[q].new_pushed
 
 
+def ready_at(taken: Taken, number: int) -> int:
+    """When the token is there that the firing of that number looks at."""
+    return words_at(taken.ready, UNKNOWN)[number * taken.step]
+
+
+def free_at(given: Given, number: int) -> int:
+    """When the slot is free that the firing of that number fills."""
+    return words_at(given.freed, UNKNOWN)[max(number, given.guard)]
+
+
 def next_cycle(alike: Alike, last: int, number: int) -> int:
     """The cycle of the firing of that number, after one in the cycle `last`."""
     shape, me, _, _ = alike.member
@@ -250,13 +260,11 @@ def next_cycle(alike: Alike, last: int, number: int) -> int:
     wait.soonest = wait.there = last + 1
     for i in range(shape.inputs):
         if taken[i].needed:
-            ready = words_at(taken[i].ready, UNKNOWN)[number * taken[i].step]
-            wait.there = max(wait.there, ready)
+            wait.there = max(wait.there, ready_at(taken[i], number))
     wait.room = wait.there
     for q in range(len(shape.ports)):
         if given[q].pushed:
-            free = words_at(given[q].freed, UNKNOWN)[max(number, given[q].guard)]
-            wait.room = max(wait.room, free)
+            wait.room = max(wait.room, free_at(given[q], number))
     wait.apart = wait.room
     if shape.spaced:
         wait_for_key(me, me.timed + number, wait)
@@ -272,23 +280,20 @@ def count_waits(alike: Alike, t: int, number: int) -> None:
     taken, given, wait = alike.taken, alike.given, alike.wait
     left = wait.there - wait.soonest
     for i in range(shape.inputs):
-        if left and taken[i].needed:
-            place = number * taken[i].step
-            if words_at(taken[i].ready, UNKNOWN)[place] == wait.there:
-                if shape.late >> i & 1:
-                    # What off-chip memory takes beyond the latency of the channel counts apart.
-                    come = words_at(ins[i].come, UNKNOWN)[ins[i].new_popped + place]
-                    late = max(0, wait.there - max(wait.soonest, come))
-                    ins[i].late += late
-                    left -= late
-                ins[i].starved += left
-                left = 0
+        if left and taken[i].needed and ready_at(taken[i], number) == wait.there:
+            if shape.late >> i & 1:
+                # What off-chip memory takes beyond the latency of the channel counts apart.
+                come = words_at(ins[i].come, UNKNOWN)[ins[i].new_popped + number * taken[i].step]
+                late = max(0, wait.there - max(wait.soonest, come))
+                ins[i].late += late
+                left -= late
+            ins[i].starved += left
+            left = 0
     left = wait.room - wait.there
     for q in range(len(shape.ports)):
-        if left and given[q].pushed:
-            if words_at(given[q].freed, UNKNOWN)[max(number, given[q].guard)] == wait.room:
-                outs[q].blocked += left
-                left = 0
+        if left and given[q].pushed and free_at(given[q], number) == wait.room:
+            outs[q].blocked += left
+            left = 0
     me.spaced += wait.apart - wait.room
     me.stalled += t - wait.apart
 

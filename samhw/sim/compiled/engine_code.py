@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
 from types import FunctionType
-from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from samhw.graph.numerics import Float
@@ -95,36 +94,26 @@ LINES: tuple[Function, ...] = serve_lines, make_line_room
 """What runs with off-chip memory need."""
 
 
-class Codes(NamedTuple):
-    """The addresses of an actor's code."""
-
-    find: int
-    """Finds its firings."""
-    time: int
-    """Finds their cycles."""
-    careful: int
-    """Does so without assumptions."""
-
-
 _functions: dict[object, Function] = {}
 """Functions by what they are made from. They hold their step functions, so that keys stay good."""
 
-_codes: WeakKeyDictionary[Actor, dict[object, Codes]] = WeakKeyDictionary()
+_codes: WeakKeyDictionary[Actor, dict[object, tuple[int, int]]] = WeakKeyDictionary()
 """What `codes_of` gave, by what it depends on besides the actor."""
 
 
-def codes_of(workers: Sequence[Worker]) -> list[Codes]:
-    """The code of each worker.
+def codes_of(workers: Sequence[Worker], careful: bool) -> list[tuple[int, int]]:
+    """For each worker the addresses of the code that finds its firings, and of that which finds their cycles,
+    with assumptions or carefully without.
 
     Raises:
         Untranslatable: if there can be none.
     """
-    wirings = [wiring_of(worker) for worker in workers]
+    wirings = [(wiring_of(worker), careful) for worker in workers]
     new = {}
     for worker, wiring in zip(workers, wirings, strict=True):
         if wiring not in _codes.setdefault(worker.actor, {}):
             new[worker.actor, wiring] = worker
-    made = {key: functions_of(worker) for key, worker in new.items()}
+    made = {key: (finder_of(worker), timer_of(worker, careful)) for key, worker in new.items()}
     if made:
         lines = LINES if any(worker.access for worker in new.values()) else ()
         needed = run_phases, time_many, *lines, *chain.from_iterable(made.values())
@@ -136,13 +125,9 @@ def codes_of(workers: Sequence[Worker]) -> list[Codes]:
         for function in functions:
             if function not in addresses:
                 addresses[function] = address_of(function, where)
-        _codes[actor][wiring] = Codes(*(addresses[function] for function in functions))
+        find, time = functions
+        _codes[actor][wiring] = addresses[find], addresses[time]
     return [_codes[worker.actor][wiring] for worker, wiring in zip(workers, wirings, strict=True)]
-
-
-def functions_of(worker: Worker) -> tuple[Function, Function, Function]:
-    """Those of `Codes`, in their order."""
-    return finder_of(worker), timer_of(worker), careful_timer_of(worker)
 
 
 def finder_of(worker: Worker) -> Function:
@@ -152,16 +137,13 @@ def finder_of(worker: Worker) -> Function:
     return function_of(("find", function_key(step), shape), partial(finder, step, shape))
 
 
-def timer_of(worker: Worker) -> Function:
+def timer_of(worker: Worker, careful: bool) -> Function:
     """What finds their cycles."""
+    if careful:
+        team = careful_shape(worker)
+        return function_of(("careful", team), partial(careful_timer, team))
     shape = timer_shape(worker)
     return function_of(("time", shape), partial(timer, shape))
-
-
-def careful_timer_of(worker: Worker) -> Function:
-    """What finds them without assumptions."""
-    shape = careful_shape(worker)
-    return function_of(("careful", shape), partial(careful_timer, shape))
 
 
 def phases_address() -> int:

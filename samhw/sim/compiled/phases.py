@@ -11,13 +11,14 @@ from samhw.sim.compiled.settle import time_firings
 from samhw.sim.compiled.tokens import end_tokens
 from samhw.sim.machine_code import UNKNOWN, call, words_at
 
-__all__ = ["LACKS_ROOM", "MORE", "QUIET", "SLACK", "run_phases"]
+__all__ = ["LACKS_CODE", "LACKS_ROOM", "MORE", "QUIET", "SLACK", "run_phases"]
 
 SLACK = 2
 """Words after the last token that are looked at, though nothing comes of it."""
 
-QUIET, MORE, LACKS_ROOM = range(3)
-"""How phases end: nothing can go on; they may go on; rows of a channel are too short for another phase."""
+QUIET, MORE, LACKS_ROOM, LACKS_CODE = range(4)
+"""How phases end: nothing can go on; they may go on; rows of a channel are too short for another phase; there
+is no code to time without assumptions."""
 
 
 def run_phases(address: int, most: int) -> int:
@@ -31,6 +32,8 @@ def run_phases(address: int, most: int) -> int:
         found = find_firings(graph)
         show_outside(graph)
         fired = time_firings(address)
+        if fired < 0:
+            return LACKS_CODE
         end_phase(graph)
         timed += fired
         if found == 0 and fired == 0:

@@ -259,6 +259,8 @@ class GraphRecord(Record):
     """The last cycle in which a firing may come."""
     careful: int
     """How many phases are still to be timed without assumptions."""
+    can_be_careful: int
+    """There is code for that."""
     worth: int
     """This many times over actors are timed before assumptions are given up."""
     awake: int

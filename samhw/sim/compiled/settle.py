@@ -117,7 +117,8 @@ CAREFUL = 4
 
 
 def time_firings(graph_address: int) -> int:
-    """Times what has been found, as far as possible; gives the number of firings."""
+    """Times what has been found, as far as possible; gives the number of firings, or -1 if there is no code
+    for that yet."""
     graph = GraphRecord.at(graph_address)
     if graph.careful == 0:
         once = begin_timing(graph)
@@ -126,6 +127,8 @@ def time_firings(graph_address: int) -> int:
         if cost <= once * graph.worth:
             return end_timing(graph)
         graph.careful = CAREFUL
+    if not graph.can_be_careful:
+        return -1
     graph.careful -= 1
     return time_carefully(graph_address)
 

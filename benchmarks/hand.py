@@ -100,9 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--seed", type=int, default=1, help="of the placer (1)")
     options.add_argument("--pack", action="store_true", help="leave out the clock, which takes minutes")
     given = options.parse_args(arguments)
-    found = rows(
-        given.file, given.design or ["spmm"], Arch.load(given.arch), given.seed, pack=given.pack
-    )
+    found = rows(given.file, given.design or ["spmm"], Arch.load(given.arch), given.seed, pack=given.pack)
     report("ECP5-85, speed grade 6", list(found), given.json)
 
 

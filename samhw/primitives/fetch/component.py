@@ -49,8 +49,8 @@ def fetch_pair(
         from_zero: of `Pair`.
     """
     width = arch.index_bits
-    m.submodules.first = first = Output(width, latency=latency, registers=registers)
-    m.submodules.second = second = Output(width, latency=latency, registers=registers)
+    m.submodules.first = first = Output(width, latency=latency, registers=registers, zeros=False)
+    m.submodules.second = second = Output(width, latency=latency, registers=registers, zeros=False)
     ref = scanner.i.ref
     table = FiringTable(m, [ref])
     token = make_token(ref.payload.kind, ref.payload.payload[:8])

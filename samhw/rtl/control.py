@@ -61,7 +61,8 @@ class RunControl(wiring.Component):
         extents: of the steps of each repeat, 1 or more.
         steps: the step that each repeat is at; 0 while it is not under way.
         done: the last run has come to a good end.
-        cycle: the present cycle of the run, 0 in that of its start; after its end, that of its last one.
+        cycle: the present cycle of the run, from the one after the request on, and 0 while it waits for its
+            start; after its end, the last one.
         error: the causes that nodes reported in the first cycle with an error, sticky until reset.
         error_node: the first of those nodes, or all ones.
     """
@@ -126,7 +127,7 @@ class RunControl(wiring.Component):
             requested.eq(self.request & ~self.running & ~Cat(self.error).any()),
             begin.eq((requested | waiting) & ~self.busy),
             self.start.eq(next_start | begin),
-            self.cycle.eq(Mux(requested | waiting, 0, count)),
+            self.cycle.eq(count),
         ]
         over = Cat(ended[region] for region in self.writers)
         m.d.sync += [
@@ -140,19 +141,28 @@ class RunControl(wiring.Component):
             m.d.sync += count.eq(count + 1)
         with m.If(following.any()):
             m.d.sync += self.region.eq(following)
-        for spent, bit in zip(self.spent, self.region, strict=True):
-            with m.If(active & bit):
-                m.d.sync += spent.eq(spent + 1)
+        self._spend(m, active, requested, count)
         with m.If(settling[-1]):
             m.d.sync += [self.running.eq(0), self.region.eq(0), self.done.eq(1)]
         with m.If(requested):
             m.d.sync += [self.running.eq(1), self.region.eq(1), self.done.eq(0), waiting.eq(1)]
-            m.d.sync += [spent.eq(0) for spent in self.spent]
+            m.d.sync += count.eq(0)
             m.d.sync += [step.eq(0) for step in self.steps] if self.repeats else []
         with m.If(begin):
             m.d.sync += [active.eq(1), waiting.eq(0), count.eq(1), committed.eq(0)]
         self._errors(m, active, Cat(next_start, settling))
         return m
+
+    def _spend(self, m: Module, active: Signal, requested: Signal, count: Signal) -> None:
+        """The cycles of each region; those of a single one are those of the run."""
+        if self.regions == 1:
+            m.d.comb += self.spent[0].eq(count)
+            return
+        for spent, bit in zip(self.spent, self.region, strict=True):
+            with m.If(active & bit):
+                m.d.sync += spent.eq(spent + 1)
+            with m.If(requested):
+                m.d.sync += spent.eq(0)
 
     def _follow(self, m: Module, ended: Signal, following: Signal, finish: Signal) -> None:
         """What comes after the region that has ended: another one, or the end of the run."""

@@ -37,7 +37,7 @@ class Top(wiring.Component):
         s_axi_..: the slave of AXI4-Lite, or of AXI4.
         irq: with `host.interrupt`, as of docs/host_port.md.
         running, done, error: of the present or last run.
-        cycle: the number of the present cycle of the run.
+        cycle: the number of the present cycle of the run, from the one after its request on.
     """
 
     def __init__(

@@ -64,6 +64,8 @@ class FiringTable(Elaboratable):
         m: where the actor's logic goes; the table becomes a submodule.
         heads: every input that the conditions look at. All available and no row open is the `protocol` error.
         stall: no firing in this cycle.
+        actor: what docs/primitives.md calls it, if there are several in `m`. Its rows count in the order in
+            which they are opened: `<actor>_row0` is the row's condition, `<actor>_fires0` its firing.
 
     Attributes:
         fired: a firing happens in this cycle.
@@ -71,7 +73,9 @@ class FiringTable(Elaboratable):
         there, room: in a `watched` table, the heads of the next firing are there; and its slots, too.
     """
 
-    def __init__(self, m: Module, heads: Iterable[PureInterface], *, stall: ValueLike = 0):
+    def __init__(
+        self, m: Module, heads: Iterable[PureInterface], *, stall: ValueLike = 0, actor: str = "actor"
+    ):
         self.fired = Signal()
         self.protocol = Signal()
         self.there = Signal()
@@ -80,7 +84,8 @@ class FiringTable(Elaboratable):
         self._heads = tuple(heads)
         self._stall = Value.cast(stall)
         self._rows: list[_Row] = []
-        m.submodules += self
+        self._actor = actor
+        m.submodules[f"{actor}_firings"] = self
 
     def row(
         self,
@@ -105,7 +110,9 @@ class FiringTable(Elaboratable):
         """
         taken = dict.fromkeys(takes, Const(1)) | dict(takes_if)
         pushed = dict.fromkeys(pushes, Const(1)) | dict(pushes_if)
-        row = _Row(Signal(), agree, Signal(), tuple(needs), taken, pushed, pushes)
+        number = len(self._rows)
+        here, fires = (Signal(name=f"{self._actor}_{what}{number}") for what in ("row", "fires"))
+        row = _Row(here, agree, fires, tuple(needs), taken, pushed, pushes)
         self._rows.append(row)
         self._m.d.comb += row.here.eq(1)
         opened: AbstractContextManager[None] = self._m.If(row.go)

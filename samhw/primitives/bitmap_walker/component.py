@@ -195,7 +195,7 @@ class BitmapWalker(wiring.Component):
             read.addr.eq(head.payload),
         ]
 
-        table = FiringTable(m, [self.i])
+        table = FiringTable(m, [self.i], actor="fetch")
 
         def row(word_kind: ValueLike) -> AbstractContextManager[None]:
             return table.row(
@@ -236,7 +236,7 @@ class BitmapWalker(wiring.Component):
         ]
 
         both = [addr, word]
-        table = FiringTable(m, both)
+        table = FiringTable(m, both, actor="iterate")
         with m.If((word.payload.kind == TokenKind.VAL) & left.any()):
             # A word of the top walker comes with a stop, which is pushed after its bits. One of another
             # walker comes with an address, and leaves with its last bit.

@@ -52,7 +52,7 @@ def fetch_pair(
     m.submodules.first = first = Output(width, latency=latency, registers=registers, zeros=False)
     m.submodules.second = second = Output(width, latency=latency, registers=registers, zeros=False)
     ref = scanner.i.ref
-    table = FiringTable(m, [ref])
+    table = FiringTable(m, [ref], actor="fetch")
     token = make_token(ref.payload.kind, ref.payload.payload[:8])
     table.row(takes=[ref], pushes={first.i: token, second.i: token})
 

@@ -49,7 +49,7 @@ class ScanDense(Primitive):
         walk.feed(m, base.o)
         walk.drive(m, self.o, crd, ref)
 
-        scale = FiringTable(m, [self.i.ref])
+        scale = FiringTable(m, [self.i.ref], actor="scale")
         fiber = self.i.ref.payload
         scale.row(takes=[self.i.ref], pushes={scaled.i: make_token(fiber.kind, fiber.payload[:8])})
         m.d.comb += [unit.a.eq(fiber.payload), unit.b.eq(self.extent), scaled.result.eq(unit.result)]

@@ -123,7 +123,7 @@ class ScanDia(Primitive):
         head = ats.payload
         is_kept = (head.kind != TokenKind.VAL) | (head.payload < self.extent)
         token = make_token(head.kind, head.payload[:8])
-        table = FiringTable(m, [ats, places])
+        table = FiringTable(m, [ats, places], actor="keep")
         first = Signal(init=1)
         with table.row(
             takes=[ats, places],

@@ -22,6 +22,7 @@ from samhw.app.workload import bind_program, compile_workload
 from samhw.choices.schedule import Schedule, with_words
 from samhw.graph import Arch
 from samhw.graph.numerics import value_type
+from samhw.rtl.memories import TENSOR
 from samhw.rtl.top import Top
 from samhw.targets.building.boards.bitstream import SYNTHESIS, finish_netlist
 from samhw.targets.building.boards.board_tools import run_tool
@@ -51,10 +52,11 @@ def synthesise_design(name: str, arch: Arch, folder: Path) -> None:
 
 
 def synthesise_file(path: Path, folder: Path) -> None:
-    """The netlist of a design in Verilog, in a folder."""
+    """The netlist of a design in Verilog, in a folder. All of its memories are tensors'."""
     (folder / "hand.v").write_bytes(path.read_bytes())
     read = f"read_verilog hand.v\nhierarchy -top {HAND}\nrename -top {TOP}\n"
-    _synthesise(folder, read + SYNTHESIS.removeprefix(f"read_rtlil {TOP}.il\n"))
+    commands = SYNTHESIS.removeprefix(f"read_rtlil {TOP}.il\n").replace(f" a:{TENSOR}=1 %i", "")
+    _synthesise(folder, read + commands)
 
 
 def _synthesise(folder: Path, commands: str) -> None:

@@ -118,13 +118,14 @@ class RunControl(wiring.Component):
         requested = Signal()
         waiting = Signal()
         count = Signal(64)
+        failed = Signal()  # an error is sticky; one register, since a request reaches far in its cycle
         for region, bit in enumerate(ended):
             own = [n for n, of in enumerate(self.writers) if of == region]
             all_committed = all_of(committed[n] | self.committed[n] for n in own)
             m.d.comb += bit.eq(active & self.region[region] & all_committed)
         self._follow(m, ended, following, finish)
         m.d.comb += [
-            requested.eq(self.request & ~self.running & ~Cat(self.error).any()),
+            requested.eq(self.request & ~self.running & ~failed),
             begin.eq((requested | waiting) & ~self.busy),
             self.start.eq(next_start | begin),
             self.cycle.eq(count),
@@ -146,11 +147,12 @@ class RunControl(wiring.Component):
             m.d.sync += [self.running.eq(0), self.region.eq(0), self.done.eq(1)]
         with m.If(requested):
             m.d.sync += [self.running.eq(1), self.region.eq(1), self.done.eq(0), waiting.eq(1)]
-            m.d.sync += count.eq(0)
             m.d.sync += [step.eq(0) for step in self.steps] if self.repeats else []
         with m.If(begin):
-            m.d.sync += [active.eq(1), waiting.eq(0), count.eq(1), committed.eq(0)]
-        self._errors(m, active, Cat(next_start, settling))
+            m.d.sync += [active.eq(1), waiting.eq(0), committed.eq(0)]
+        with m.If(requested | waiting):
+            m.d.sync += count.eq(~self.busy)
+        self._errors(m, active, failed, Cat(next_start, settling))
         return m
 
     def _spend(self, m: Module, active: Signal, requested: Signal, count: Signal) -> None:
@@ -212,7 +214,7 @@ class RunControl(wiring.Component):
             left, behind = (*left, number), further
         yield _Turn(region, None, left, _first(behind) if behind else None)
 
-    def _errors(self, m: Module, active: Signal, ahead: Value) -> None:
+    def _errors(self, m: Module, active: Signal, failed: Signal, ahead: Value) -> None:
         """An error ends the run and calls off what is `ahead`: the next region, or `done`."""
         # Registered once on the way: a flag of each node, then the causes and the first of them.
         late = [Signal(Error, name=f"error{n}") for n in range(self.nodes)]
@@ -242,8 +244,9 @@ class RunControl(wiring.Component):
             Cat(causes).eq(any_of(bits) | Mux(deadlock, Error.DEADLOCK, Error(0))),
         ]
         # The first error only, since the graph goes on with what the error left.
-        with m.If(Cat(causes).any() & ~Cat(self.error).any()):
+        with m.If(Cat(causes).any() & ~failed):
             m.d.sync += [
+                failed.eq(1),
                 self.error.eq(causes),
                 active.eq(0),
                 ahead.eq(0),

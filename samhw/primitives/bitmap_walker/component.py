@@ -183,9 +183,7 @@ class BitmapWalker(wiring.Component):
         head, read, bank = self.i.payload, bitmap.drain, Signal.like(self.bank, name="drained")
         latency = self._arch.memory
         m.submodules.addr_output = addr_output = Output(len(head.payload), latency=latency, zeros=False)
-        m.submodules.word_output = word_output = Output(
-            len(word.token.payload), latency=latency, registers=1, zeros=False
-        )
+        m.submodules.word_output = word_output = Output(len(word.token.payload), latency=latency, registers=1)
         wiring.connect(m, addr_output.o, addr)
         wiring.connect(m, word_output.o, word)
         m.d.comb += [

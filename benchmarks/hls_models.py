@@ -25,7 +25,7 @@ from samhw.graph.numerics import Integer, value_type
 from samhw.hls import Options
 from samhw.lang import model_names
 from samhw.sim import simulated_regions, total_cycles
-from samhw.targets.running.hls import HlsDesign, golden
+from samhw.targets.running.csim import HlsDesign, golden
 from samhw.targets.running.inputs import load_inputs
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")

@@ -591,7 +591,7 @@ def definitions(package: Path) -> Iterator[tuple[str, ast.ClassDef | ast.Functio
                 yield path.relative_to(package).as_posix(), node
 
 
-LONGEST = 80
+LONGEST = 70
 """Lines of a function."""
 
 LONGEST_OF_ENGINES = 60

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from docs import rules
+
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 WIDTH = 110
@@ -42,6 +44,11 @@ def test_the_documents_stay_short() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_prose_is_wrapped(page: Path) -> None:
     assert not [number for number, line in prose(page) if len(line) > WIDTH]
+
+
+def test_the_page_of_primitives_is_made_of_their_rules() -> None:
+    assert rules.PAGE.read_text("utf-8") == rules.made(), "run python -m docs.rules"
+    assert sorted(rules.FOLDERS) == sorted(path.parent.name for path in rules.FOLDER.glob("*/rule.md"))
 
 
 RECURRENCE = """
@@ -101,7 +108,7 @@ def test_the_tests_installation_is_that_of_ci_and_brings_pytorch() -> None:
     command = "pip install -e '.[rtl,hls,fpga,torch,test,dev]'"
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
         assert command in path.read_text(encoding="utf-8")
-    assert "-e '.[rtl,hls,fpga,torch,test,dev]'" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "-e '.[rtl,hls,fpga,torch,test,dev]'" in (ROOT / ".ci" / "environment").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

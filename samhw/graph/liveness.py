@@ -14,9 +14,9 @@ from math import inf, prod
 import networkx as nx
 
 from samhw.graph.ir import Channel, Endpoint, Graph
+from samhw.graph.lag import AT_END, LATE, NEVER, Awaited, Lag, Rise, lag
 from samhw.graph.levels import Levels, levels
 from samhw.graph.patterns import LevelPattern, contained, pattern_of
-from samhw.graph.waiting import AT_END, LATE, NEVER, Awaited, Lag, Rise, lag
 
 __all__ = ["Circle", "unproved_circles"]
 

@@ -23,8 +23,8 @@ from samhw.graph.numerics import Words
 from samhw.graph.widths import index_bits
 from samhw.lang import parse
 from samhw.sim import simulate
+from samhw.targets.running.csim import HlsDesign
 from samhw.targets.running.driver import VerilatedDesign
-from samhw.targets.running.hls import HlsDesign
 from samhw.targets.running.inputs import load_inputs
 from samhw.tensors import Tensor
 from tests.support.thorough import sample

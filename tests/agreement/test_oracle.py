@@ -9,7 +9,7 @@ import pytest
 from samhw.compiler import Compiled
 from samhw.graph import Arch, Design
 from samhw.targets.backends import run
-from samhw.targets.running.hls import HlsDesign
+from samhw.targets.running.csim import HlsDesign
 from samhw.targets.running.images import unload
 from tests.support.hls_bench import run_design, run_model
 from tests.support.oracle.case import Case, compile_case, draw_case

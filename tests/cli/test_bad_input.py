@@ -84,7 +84,7 @@ def test_without_pytorch_the_extra_is_named(
 
 def hide(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     """As if a package were not installed."""
-    own = {"samhw.torch", "samhw.app.torch", "samhw.importers.torch", "samhw.app.workload.module"}
+    own = {"samhw.torch", "samhw.app.torch", "samhw.importers.torch", "samhw.app.workload.torch_module"}
     for name in list(sys.modules):
         if name.partition(".")[0] == package or any(name == o or name.startswith(f"{o}.") for o in own):
             monkeypatch.delitem(sys.modules, name)

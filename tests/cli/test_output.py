@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from samhw.app.cli.output import print_table
+from samhw.app.cli.printed import print_table
 
 ROWS = [
     ["schedule", "cycles", "waited for a token"],

@@ -29,8 +29,8 @@ from samhw.sim import (
     write_perfetto_trace,
 )
 from samhw.targets.backends import run
+from samhw.targets.running.csim import HlsDesign, compare
 from samhw.targets.running.driver import VerilatedDesign
-from samhw.targets.running.hls import HlsDesign, compare
 from samhw.targets.running.images import unload
 from samhw.targets.running.inputs import inputs_of
 from samhw.tensors import Tensor

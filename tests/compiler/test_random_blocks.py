@@ -21,8 +21,8 @@ from samhw.graph.numerics import value_type
 from samhw.lang import parse
 from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends import run
+from samhw.targets.running.csim import HlsDesign, compare
 from samhw.targets.running.driver import VerilatedDesign
-from samhw.targets.running.hls import HlsDesign, compare
 from samhw.targets.running.inputs import inputs_of
 from samhw.tensors import Tensor
 from tests.support.program_cases import random_tensors

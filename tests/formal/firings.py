@@ -1,21 +1,22 @@
-"""An actor of the RTL beside the table of its firings in docs/primitives.md: it fires exactly when a row says
+"""An actor of the RTL beside the rows of its rule: it fires exactly when a row says
 so, and does what the row says."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from amaranth.hdl import Assert, Assume, Const, Elaboratable, Fragment, Module, Signal, Value, ValueLike
+from amaranth.hdl import Assert, Assume, Const, Elaboratable, Fragment, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from docs.rules import Rows
 from samhw.rtl.actor import Error
 from samhw.rtl.logic import all_of, any_of
-from samhw.rtl.token import TokenKind, is_payload, stop_hi, stop_lo
+from samhw.rtl.token import TokenKind, stop_hi, stop_lo
 from tests.formal.inside import given, registers
-from tests.formal.page import Rows
 
-__all__ = ["Actor", "Bench", "Does", "FiringContract", "Looks", "Reading", "kinds"]
+__all__ = ["Actor", "Bench", "Does", "FiringContract", "Looks", "Reading"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Does:
     takes: Mapping[str, ValueLike] = field(default_factory=dict)
     pushes: Mapping[str, tuple[ValueLike, ValueLike]] = field(default_factory=dict)
     changes: Sequence[Any] = ()
-    waits: ValueLike = 0
+    waits: ValueLike | None = None
 
 
 @dataclass(frozen=True)
@@ -48,22 +49,19 @@ class Looks:
     at: Mapping[str, ValueLike]
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What the words of a table mean.
+class Reading(Protocol):
+    """What the rows of a rule mean."""
 
-    Attributes:
-        columns: for each, the inputs whose heads a row needs if its cell has words about them, and the
-            conditions, by cell. Where it depends which heads a cell is about, its condition is a `Looks`.
-        firings: by the part of a firing.
-        same: the registers of the RTL are those of the ideal actor; what an induction has to know.
-        promises: what else holds in every cycle, given which parts of firings happen.
-    """
+    @property
+    def same(self) -> ValueLike:
+        """The registers of the RTL are those of the ideal actor; what an induction has to know."""
 
-    columns: Sequence[tuple[Sequence[str], Mapping[str, ValueLike | Looks]]]
-    firings: Mapping[str, Does]
-    same: ValueLike = 1
-    promises: Callable[[Mapping[str, Value]], Sequence[ValueLike]] = lambda happens: ()
+    @property
+    def promises(self) -> Callable[[Mapping[str, Value]], Sequence[ValueLike]]:
+        """What else holds in every cycle, given which parts of firings happen, by their text."""
+
+    def meant(self, cells: Sequence[str]) -> tuple[list[Looks], dict[str, Does]]:
+        """The conditions of a row, and the parts of its firing, by their text."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +70,18 @@ class Bench:
 
     Attributes:
         m: where the ideal state is.
+        columns: of the rule.
         heads: the tokens at the inputs, by name.
+        outputs: their names.
         component: the actor.
         state: its registers.
         given: what its parts give within a cycle.
     """
 
     m: Module
+    columns: Sequence[str]
     heads: Mapping[str, data.View]
+    outputs: Sequence[str]
     component: Any
     state: Mapping[str, Signal]
     given: Mapping[str, Signal]
@@ -91,7 +93,7 @@ class Actor:
 
     Attributes:
         name: unique.
-        rows: of the page, cell by cell; the last cell is the firing.
+        rule: its rows, cell by cell; the last cell is the firing.
         make: makes the component.
         read: what the words of the rows mean.
         latency: of its outputs.
@@ -99,35 +101,28 @@ class Actor:
     """
 
     name: str
-    rows: Rows
+    rule: Rows
     make: Callable[[], wiring.Component]
     read: Callable[[Bench], Reading]
     latency: int = 1
     sooner: Mapping[str, int] = field(default_factory=dict)
 
-    def contract(self, rows: Rows | None = None) -> "FiringContract":
-        return FiringContract(self, self.rows if rows is None else rows)
+    def contract(self, without: int | None = None) -> "FiringContract":
+        """Of all rows but one."""
+        return FiringContract(self, [row for n, row in enumerate(self.rule.rows) if n != without])
 
 
-def kinds(head: data.View) -> dict[str, ValueLike]:
-    """What the page says of a head."""
-    kind = head.kind
-    stop = kind == TokenKind.STOP
-    lo, hi = stop_lo(head), stop_hi(head)
-    value, done, empty = (kind == each for each in (TokenKind.VAL, TokenKind.DONE, TokenKind.EMPTY))
-    return {
-        **dict.fromkeys(("VAL", *(f"VAL({x})" for x in "xycrpa")), value),
-        **dict.fromkeys(("payload", *(f"payload {x}" for x in "xyp")), is_payload(head)),
-        **dict.fromkeys(("STOP", "STOP(lo, hi)"), stop),
-        **dict.fromkeys(("S0", "STOP(0, 0)"), stop & (lo == 0) & (hi == 0)),
-        "STOP(0, hi), hi ≥ 1": stop & (lo == 0) & (hi >= 1),
-        "STOP(lo, hi), lo ≥ 1": stop & (lo >= 1),
-        "DONE": done,
-        "EMPTY": empty,
-        "STOP, DONE": stop | done,
-        "EMPTY or STOP": empty | stop,
-        "not examined": Const(1),
-    }
+def _pushed(does: Iterable[Does]) -> dict[str, tuple[ValueLike, ValueLike]]:
+    """Of the parts of a firing that may push on one output, at most one does."""
+    found: dict[str, tuple[ValueLike, ValueLike]] = {}
+    for each in does:
+        for name, (when, token) in each.pushes.items():
+            if name in found:
+                before, other = found[name]
+                found[name] = Value.cast(before) | when, Mux(when, token, other)
+            else:
+                found[name] = when, token
+    return found
 
 
 def _is_token(head: data.View) -> Value:
@@ -139,7 +134,7 @@ def _is_token(head: data.View) -> Value:
 
 
 class FiringContract(wiring.Component):
-    """The actor beside an ideal one, whose firings are rows of the page. Heads and room are free in every
+    """The actor beside an ideal one, whose firings are rows of the rule. Heads and room are free in every
     cycle.
 
     Members:
@@ -148,7 +143,7 @@ class FiringContract(wiring.Component):
         Those of the component that are neither: as they are.
     """
 
-    def __init__(self, actor: Actor, rows: Rows):
+    def __init__(self, actor: Actor, rows: Sequence[Sequence[str]]):
         self.actor = actor
         self.table = rows
         self.component: Any = actor.make()
@@ -189,7 +184,9 @@ class FiringContract(wiring.Component):
             heads[name] = outer.payload
         for name in self.outputs:
             m.d.comb += getattr(component.o, name).ready.eq(getattr(self, f"room_{name}"))
-        reading = self.actor.read(Bench(m, heads, component, registers(fragment), given(fragment)))
+        columns, outputs = self.actor.rule.columns, list(self.outputs)
+        bench = Bench(m, columns, heads, outputs, component, registers(fragment), given(fragment))
+        reading = self.actor.read(bench)
         self._promise(m, reading)
         return m
 
@@ -197,24 +194,26 @@ class FiringContract(wiring.Component):
         component = self.component
         takes: dict[str, list[Value]] = {name: [] for name in self.inputs}
         pushes: dict[str, list[Value]] = {name: [] for name in self.outputs}
-        happens: dict[str, list[Value]] = {part: [] for part in reading.firings}
+        happens: dict[str, list[Value]] = {}
+        examined: set[str] = set()
         covered: list[Value] = []
         goes: list[Value] = []
         for cells in self.table:
-            parts = cells[-1].split("; ")
-            does = [reading.firings[part] for part in parts]
+            looks, parts = reading.meant(cells)
+            does = list(parts.values())
+            examined |= {name for look in looks for name in look.at}
             taken = {name: Value.cast(when) for each in does for name, when in each.takes.items()}
-            pushed = {name: push for each in does for name, push in each.pushes.items()}
+            pushed = _pushed(does)
             # Signals, since a condition holds those of all rows above it.
             here, go = Signal(name="here"), Signal(name="go")
-            met, looks = self._here(reading, cells, covered)
+            met = all_of(Value.cast(look.holds) for look in looks) & ~any_of(covered)
             room = {name: Value.cast(when) for name, (when, _) in pushed.items()}
-            waits = any_of(Value.cast(each.waits) for each in does)
+            waits = any_of(Value.cast(each.waits) for each in does if each.waits is not None)
             m.d.comb += [here.eq(met), go.eq(self._go(here & ~waits, looks, taken, room))]
             covered.append(here)
             goes.append(go)
             for part in parts:
-                happens[part].append(go)
+                happens.setdefault(part, []).append(go)
             for name, when in taken.items():
                 takes[name].append(go & when)
             with m.If(go):
@@ -222,6 +221,7 @@ class FiringContract(wiring.Component):
                     pushes[name].append(go & Value.cast(when))
                     m.d.comb += getattr(self, f"o_{name}").as_value().eq(token)
                 m.d.sync += [change for each in does for change in each.changes]
+        parts_that_happen = defaultdict(lambda: Const(0), {part: any_of(go) for part, go in happens.items()})
         # Heads that do not agree may leave with the error, and nothing is promised after it.
         disagreed, astray = self._protocol(), Signal()
         m.d.sync += astray.eq(astray | disagreed)
@@ -233,13 +233,13 @@ class FiringContract(wiring.Component):
             *(Assert((getattr(component.i, n).ready == any_of(w)) | disagreed) for n, w in takes.items()),
             *(Assert((getattr(component.o, n).push == any_of(w)) | disagreed) for n, w in pushes.items()),
             Assert(reading.same),
-            *(Assert(p) for p in reading.promises({part: any_of(go) for part, go in happens.items()})),
+            *(Assert(p) for p in reading.promises(parts_that_happen)),
         ]
         for name, when in pushes.items():
             self._arrives(m, name, any_of(when), disagreed)
         if self.inputs:
-            examined = [getattr(self, f"i_{name}").valid for name in sorted(self._examined(reading))]
-            m.d.comb += Assert(self._protocol() == (all_of(examined) & ~any_of(covered)))
+            there = [getattr(self, f"i_{name}").valid for name in sorted(examined)]
+            m.d.comb += Assert(self._protocol() == (all_of(there) & ~any_of(covered)))
 
     def _go(
         self, here: Value, looks: Iterable[Looks], taken: Mapping[str, Value], pushed: Mapping[str, Value]
@@ -263,23 +263,6 @@ class FiringContract(wiring.Component):
         if hasattr(self.component, "protocol"):
             return Value.cast(self.component.protocol)
         return (self.component.error & Error.PROTOCOL).as_value().any()
-
-    def _here(
-        self, reading: Reading, cells: Sequence[str], above: Sequence[Value]
-    ) -> tuple[Value, list[Looks]]:
-        """A row's condition, where none above it holds, and what it looks at."""
-        looks = []
-        for cell, (ports, words) in zip(cells, reading.columns, strict=False):
-            word = words[cell]
-            if not isinstance(word, Looks):
-                word = Looks(word, dict.fromkeys(ports if cell != "not examined" else (), Const(1, 1)))
-            looks.append(word)
-        return all_of(Value.cast(look.holds) for look in looks) & ~any_of(above), looks
-
-    def _examined(self, reading: Reading) -> set[str]:
-        """The inputs that some row looks at."""
-        looks = [word for _, words in reading.columns for word in words.values() if isinstance(word, Looks)]
-        return {name for ports, _ in reading.columns for name in ports} | {n for w in looks for n in w.at}
 
     def _arrives(self, m: Module, name: str, pushed: Value, disagreed: Value) -> None:
         """What is pushed comes to the channel when it should."""

@@ -24,7 +24,7 @@ STREAMS = {_kind(name) for name in CASES}
 """The kinds whose streams are proved."""
 
 FIRINGS = {_kind(name) for name in ACTORS}
-"""The kinds of whose actors some, at least, are proved to fire as the page says."""
+"""The kinds of whose actors some, at least, are proved to fire as their rules say."""
 
 
 def _mutants() -> Iterator[tuple[str, str]]:
@@ -32,7 +32,7 @@ def _mutants() -> Iterator[tuple[str, str]]:
     yield from (("banks", mutant.name) for mutant in test_banks.MUTANTS)
     for table in (test_streams.MUTANTS, test_firings.MUTANTS):
         yield from ((contract, mutant.name) for contract, found in table.items() for mutant in found)
-    yield from ((name, f"row {row + 1} is not on the page") for name, row in test_firings.FEW)
+    yield from ((name, f"row {row + 1} is left out") for name, row in test_firings.FEW)
 
 
 def mutants_table() -> str:

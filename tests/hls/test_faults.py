@@ -11,7 +11,7 @@ from samhw.errors import RunError
 from samhw.graph import Arch, Design, Graph
 from samhw.graph.deadlock import DeadlockError
 from samhw.sim import simulate
-from samhw.targets.running.hls import HlsDesign, compare
+from samhw.targets.running.csim import HlsDesign, compare
 from samhw.targets.running.inputs import load_inputs
 from tests.hls.test_kernels import compiled
 from tests.support.graphs import WIDE, Builder

@@ -12,7 +12,7 @@ from samhw.graph.numerics import value_type
 from samhw.hls import Options
 from samhw.lang import parse
 from samhw.targets.building.hls_tools import FLAGS, compile_cpp
-from samhw.targets.running.hls import project_files
+from samhw.targets.running.csim import project_files
 from samhw.targets.running.inputs import inputs_of
 from tests.hls.vitis_in_software import BURSTS
 

@@ -16,7 +16,7 @@ from samhw.graph import Arch
 from samhw.graph.numerics import value_type
 from samhw.hls import Options
 from samhw.lang import kernel_names, load_kernel
-from samhw.targets.running.hls import HlsDesign
+from samhw.targets.running.csim import HlsDesign
 from tests.support.hls_bench import run_design, run_hls, run_model
 from tests.support.thorough import sample
 

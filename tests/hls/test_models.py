@@ -21,7 +21,7 @@ from samhw.lang import model_names, parse
 from samhw.sim import simulated_regions
 from samhw.targets.backends import run
 from samhw.targets.building.hls_tools import FLAGS, ap_headers, compile_cpp
-from samhw.targets.running.hls import HlsDesign, project_files
+from samhw.targets.running.csim import HlsDesign, project_files
 from samhw.targets.running.inputs import inputs_of, load_inputs
 from tests.support.hls_bench import run_design
 from tests.support.thorough import sample

@@ -14,7 +14,7 @@ from samhw.hls.cpp import top_name
 from samhw.lang import Program, parse
 from samhw.sim import Result
 from samhw.targets.backends import run
-from samhw.targets.running.hls import HlsDesign
+from samhw.targets.running.csim import HlsDesign
 from tests.support.hls_bench import Inputs, run_design, run_model
 from tests.support.hostile import WORDS, renamed
 from tests.support.program_cases import compile_or_none, random_tensors

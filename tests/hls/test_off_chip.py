@@ -9,7 +9,7 @@ from samhw.errors import RunError
 from samhw.graph import Arch, Design, Endpoint, Kind
 from samhw.hls import Options, emit
 from samhw.hls.cards import CARDS
-from samhw.targets.running.hls import Bursts, HlsDesign
+from samhw.targets.running.csim import Bursts, HlsDesign
 from tests.hls.test_kernels import compiled
 from tests.support.hls_bench import run_design, run_model
 

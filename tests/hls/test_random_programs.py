@@ -18,7 +18,7 @@ from samhw.graph.numerics import value_type
 from samhw.hls import Options
 from samhw.lang import Program
 from samhw.sim import Result
-from samhw.targets.running.hls import HlsDesign
+from samhw.targets.running.csim import HlsDesign
 from tests.support.hls_bench import Inputs, run_design, run_model
 from tests.support.program_cases import compile_or_none, random_depths, random_tensors
 from tests.support.strategies.drawn import drawn

@@ -16,7 +16,7 @@ from samhw.graph.numerics import Words
 from samhw.hls import Options, emit
 from samhw.lang import parse
 from samhw.sim import simulate_regions
-from samhw.targets.running.hls import HlsDesign, project_files
+from samhw.targets.running.csim import HlsDesign, project_files
 from samhw.targets.running.inputs import inputs_of, load_inputs
 from tests.hls.test_emit import CLANG_FORMAT, assert_laid_out
 

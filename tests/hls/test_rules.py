@@ -19,7 +19,7 @@ from samhw.hls import Options
 from samhw.hls.cards import Banks
 from samhw.hls.masters import AxiPort, masters
 from samhw.lang import kernel_names, model_names, parse
-from samhw.targets.running.hls import project_files
+from samhw.targets.running.csim import project_files
 from tests.hls import rules, test_kernels, test_models
 from tests.support.hls_bench import run_hls, run_model
 

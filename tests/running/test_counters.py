@@ -1,14 +1,11 @@
 """Counters in the RTL: what each actor spends a run on is what the simulator says."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pytest
 
 import samhw
 from samhw.graph import HostOptions
-from samhw.sim import Result, simulate_regions
-from samhw.targets.running.driver import VerilatedDesign
+from tests.support.spent import counted, simulated
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
@@ -30,17 +27,6 @@ PROGRAMS = {
         "f32",
     ),
 }
-Spent = list[tuple[int, int, int, int]]
-
-
-def simulated(result: Result) -> Mapping[str, Spent]:
-    return {
-        node: sorted(
-            (a.firings, sum(a.starved.values()), sum(a.blocked.values()), a.spaced)
-            for a in stats.actors.values()
-        )
-        for node, stats in result.nodes.items()
-    }
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -55,20 +41,7 @@ def test_what_actors_spend_is_what_the_simulator_says(program: str) -> None:
         if decl in design.program.inputs
     }
     run = design.host_run(data)
-    made, arch = run.compiled.design, run.compiled.arch
-    results = simulate_regions(made, arch, dict(run.inputs.memories), run.inputs.extents)
-    wanted = {
-        made.label(region, node): spent
-        for region, result in zip(made.turns, results, strict=True)
-        for node, spent in simulated(result).items()
-    }
-    rtl = VerilatedDesign.build(made, arch, host=HostOptions.parse("axi4,counters"))
-    with rtl.session() as session:
-        for _ in range(2):
-            session.run(*run.inputs)
-            found = {
-                node: sorted(tuple(a.values()) for a in actors) for node, actors in session.spent().items()
-            }
-            assert found == wanted
+    wanted = simulated(run)
+    assert counted(run, HostOptions.parse("axi4,counters"), times=2) == [wanted, wanted]
     if program == "sums that wait for each other":
         assert sum(spaced for spent in wanted.values() for _, _, _, spaced in spent)

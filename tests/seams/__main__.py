@@ -10,11 +10,12 @@ import sys
 import traceback
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import chain
 from multiprocessing import Pool, TimeoutError
 from time import monotonic
 
 from tests.seams.case import Case
-from tests.seams.draw import PAIRS, draw
+from tests.seams.draw import PAIRS, draw, pair_of
 from tests.seams.matrix import Matrix
 from tests.seams.run import FAULTS, Outcome, run_case
 from tests.seams.shrink import cause, shrunk
@@ -24,6 +25,9 @@ SECONDS = 60
 
 TRIES = 4
 """How many cases of its pair a seed has, as long as they are refused."""
+
+TURNS, ROUNDS = 10, 5
+"""How often a rare pair is drawn before all are counted again, and how often they are counted."""
 
 AGAIN = 1_000_000 * len(PAIRS)
 """From a seed to the next one of its pair."""
@@ -127,7 +131,10 @@ def simulate(jobs: list[tuple[int, str | None]], workers: int, *, is_full: bool)
     matrix = Matrix()
     faults: defaultdict[tuple[str, str, str], list[tuple[int, Outcome]]] = defaultdict(list)
     told = begin = monotonic()
-    for count, (seed, outcome) in enumerate(ends(jobs, workers), 1):
+    found = ends(jobs, workers)
+    if is_full:
+        found = chain(found, rare_ends(matrix, jobs[-1][0] + 1, workers))
+    for count, (seed, outcome) in enumerate(found, 1):
         matrix.add(outcome)
         if outcome.kind in FAULTS:
             faults[cause(outcome)].append((seed, outcome))
@@ -145,6 +152,16 @@ def simulate(jobs: list[tuple[int, str | None]], workers: int, *, is_full: bool)
         print(f"  {a}, {b}: {sentence}")
     print(dict(matrix.kinds))
     return sum(map(len, faults.values()))
+
+
+def rare_ends(matrix: Matrix, first: int, workers: int) -> Iterator[tuple[int, Outcome]]:
+    """Further cases of the pairs that have come too rarely, from a seed on, until there is none."""
+    for round in range(ROUNDS):
+        rare = set(matrix.rare())
+        begin = first + round * TURNS * len(PAIRS)
+        seeds = range(begin, begin + TURNS * len(PAIRS))
+        if jobs := [(seed, None) for seed in seeds if pair_of(seed) in rare]:
+            yield from ends(jobs, workers)
 
 
 def print_faults(faults: dict[tuple[str, str, str], list[tuple[int, Outcome]]]) -> None:

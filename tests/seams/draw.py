@@ -13,7 +13,7 @@ from tests.seams.features import FACES, FEATURES, MASKS, PLACES, VALUES
 from tests.seams.moves import MOVES, apart, saturated
 from tests.seams.schedules import FIELDS
 
-__all__ = ["PAIRS", "draw"]
+__all__ = ["PAIRS", "draw", "pair_of"]
 
 PAIRS = tuple(
     (a, b)
@@ -51,11 +51,16 @@ SELDOM = (
 """Features that a case often loses again, so that they are wished for more often."""
 
 
+def pair_of(seed: int) -> tuple[str, str]:
+    """The pair whose turn it is."""
+    return PAIRS[seed * 7919 % len(PAIRS)]
+
+
 def draw(seed: int, pair: Sequence[str] | None = None) -> Case:
     """A case that has, as far as it can, both features of a pair, by default the pair of the seed's turn, and
     some others."""
     source = random.Random(seed)
-    pair = PAIRS[seed * 7919 % len(PAIRS)] if pair is None else pair
+    pair = pair_of(seed) if pair is None else pair
     others = source.sample(COMMON, source.choice([0, 1, 2, 2, 3, 4]))
     others += source.sample(SELDOM, 1)
     wanted = list(dict.fromkeys([*pair, *(other for other in others if other not in VALUES)]))
@@ -132,7 +137,7 @@ def _finished(draft: Draft, wanted: tuple[str, ...]) -> Case:
         _empty_an_index(draft)
     if "bcsr" in wanted:
         formats.in_blocks(draft) if draft.chance(0.5) else apart(draft, "bcsr(2)", "bdense(2)", "bdense(2)")
-    if "saturation" in wanted and draft.chance(0.7):
+    if "saturation" in wanted:
         saturated(draft)
     text = draft.text(with_extents=draft.chance(0.6))
     if draft.chance(0.15):

@@ -8,7 +8,7 @@ from samhw.graph import Design
 from samhw.graph.numerics import Words
 from samhw.hls import Options
 from samhw.sim import Result, simulate
-from samhw.targets.running.hls import HlsDesign, HlsResult, compare, golden
+from samhw.targets.running.csim import HlsDesign, HlsResult, compare, golden
 from samhw.targets.running.inputs import load_inputs
 from samhw.tensors import Tensor
 

@@ -10,8 +10,8 @@ from samhw.app.checking import differences
 from samhw.app.cli.backends import CLOCK, check_on_chip
 from samhw.app.cli.numbers import split_words
 from samhw.app.cli.options import complete_programs, data_option, load_schedule
-from samhw.app.cli.output import OUTPUT, print_json, print_table
 from samhw.app.cli.pages import plot_option
+from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import line
 from samhw.app.report.accuracy_report import Accuracy, AccuracyRow
 from samhw.app.workload import Workload, bind_program, compile_workload

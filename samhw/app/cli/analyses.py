@@ -6,7 +6,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from samhw.app.cli.output import print_json, print_table
+from samhw.app.cli.printed import print_json, print_table
 from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import Lowerable, apply_program_passes
 from samhw.compiler.search import OrderSpace, order_spaces

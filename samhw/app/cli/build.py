@@ -10,8 +10,8 @@ import click
 from samhw.app.checking import check
 from samhw.app.cli.backends import CLOCK, HOST, REGIONS, REGIONS_HELP, ROOM, check_on_chip, check_settings
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
-from samhw.app.cli.output import OUTPUT, print_json
 from samhw.app.cli.pages import report_option, write_results
+from samhw.app.cli.printed import OUTPUT, print_json
 from samhw.app.cli.progress import building, follow, phase, warn_before
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled

@@ -12,8 +12,8 @@ from samhw.app.checking import compare as compare_all
 from samhw.app.cli.backends import CLOCK, dram_of, memory_option
 from samhw.app.cli.numbers import load_arch
 from samhw.app.cli.options import ARCH, complete_programs, data_option, load_schedule, say_notes
-from samhw.app.cli.output import OUTPUT, print_json, print_table
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
+from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import follow, warn_before
 from samhw.app.cli.schedules import compared, comparing_options
 from samhw.app.report.comparison import Comparison

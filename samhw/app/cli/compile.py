@@ -11,7 +11,7 @@ from samhw.app.cli.after import text_after
 from samhw.app.cli.analyses import print_cascades, print_orders, print_patterns
 from samhw.app.cli.estimate import print_estimate
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
-from samhw.app.cli.output import OUTPUT, print_json, print_table
+from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import phase
 from samhw.app.cli.schedules import print_choice
 from samhw.app.cli.stored_inputs import block_lines, blocks_json, part_lines, parts_json

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from rich.console import Console
 
-from samhw.app.cli.output import print_json, print_table
+from samhw.app.cli.printed import print_json, print_table
 from samhw.app.report.grids import device_grid
 from samhw.compiler import Compiled, estimate_compiled
 from samhw.cost import AreaEstimate, Device, RegionArea, RegionEstimate, Use, estimate_area

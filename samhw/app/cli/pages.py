@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from samhw.app.cli.output import OutputFile, command_line
+from samhw.app.cli.printed import OutputFile, command_line
 from samhw.errors import InputError
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from samhw.app.cli.backends import (
     say_backends,
 )
 from samhw.app.cli.options import CompileOptions, compile_options, complete_programs, data_option
-from samhw.app.cli.output import OUTPUT, OutputFile, TraceFile, command_line, print_json, print_table
 from samhw.app.cli.pages import report_option, write_report
+from samhw.app.cli.printed import OUTPUT, OutputFile, TraceFile, command_line, print_json, print_table
 from samhw.app.cli.progress import building, follow, phase, warn_before
 from samhw.app.cli.schedules import note_brackets, print_choice
 from samhw.app.report.recorded import check_trace, is_short, write_trace

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from samhw.app.cli.numbers import parse_luts
 from samhw.app.cli.options import AREA, complete_programs, data_option, load_schedule, say_notes
-from samhw.app.cli.output import OUTPUT, command_line, print_json, print_table
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
+from samhw.app.cli.printed import OUTPUT, command_line, print_json, print_table
 from samhw.app.cli.progress import Line, line
 from samhw.app.cli.schedules import growing_options, room_for
 from samhw.app.report.grids import tuned_grid

@@ -14,7 +14,7 @@ from torch import nn
 from samhw.app.api import DesignResult, PageView
 from samhw.app.checking import Check, Difference
 from samhw.app.report.run_statistics import Statistics
-from samhw.app.workload.module import check_program, difference, leaves, outputs_of
+from samhw.app.workload.torch_module import check_program, difference, leaves, outputs_of
 from samhw.errors import InputError
 from samhw.importers.torch import ImportedModule
 

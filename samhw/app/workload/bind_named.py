@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from samhw.app.workload.bind import make_workload
-from samhw.app.workload.model import make_model_workload
+from samhw.app.workload.model_data import make_model_workload
 from samhw.app.workload.workload import DEFAULT, Workload
 from samhw.errors import InputError
 from samhw.graph.numerics import ValueType
@@ -50,7 +50,7 @@ def bind_program(
             return make_nested_workload(found, given)
         # Imported here, since nothing else needs PyTorch, which takes longer than all else.
         try:
-            from samhw.app.workload.module import make_module_workload
+            from samhw.app.workload.torch_module import make_module_workload
         except ModuleNotFoundError as error:
             if error.name != "torch":
                 raise

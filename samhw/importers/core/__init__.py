@@ -5,7 +5,7 @@ from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.boundary import InputSource, PlacedResult, as_results, input_sources, placed_result
 from samhw.importers.core.draft import GREATEST_MASKED, MOST_JOINED, Build, Made, grouped
 from samhw.importers.core.element_expressions import Operations
-from samhw.importers.core.emit import Emitted, emit
+from samhw.importers.core.finish import Emitted, emit
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.regrouping import Views
 from samhw.importers.core.scan_blocks import Scans

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from samhw.importers.core.draft import Build
-from samhw.importers.core.emit import Emitted
+from samhw.importers.core.finish import Emitted
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.value import Arguments, Fetch, Value
 from samhw.lang.expr import Access

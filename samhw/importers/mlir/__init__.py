@@ -1,7 +1,12 @@
 """Programs in MLIR: linalg on tensors, sparse ones too."""
 
 from samhw.importers.mlir.equal_extents import FunctionInputs, inputs_of
-from samhw.importers.mlir.imported import ImportedFunction, choose_function, gives_tensors, import_function
+from samhw.importers.mlir.file_function import (
+    ImportedFunction,
+    choose_function,
+    gives_tensors,
+    import_function,
+)
 from samhw.importers.mlir.interpret import TooLargeError, interpret
 from samhw.importers.mlir.operation import MlirFunction, MlirModule
 from samhw.importers.mlir.program_as_mlir import write_function

@@ -11,7 +11,7 @@ from dataclasses import replace
 from samhw.lang.nested.dataflow import Buffer, ElementRead, Index, ListView, Pieces, with_reads
 from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.indices import Affine, span
-from samhw.lang.nested.places import affine_place
+from samhw.lang.nested.iterations import affine_place
 
 __all__ = ["fuse_access_maps", "through"]
 

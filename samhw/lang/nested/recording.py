@@ -24,11 +24,11 @@ from samhw.lang.nested.dataflow import (
     Positions,
     Stretch,
 )
-from samhw.lang.nested.elements import TracedCondition, TracedElement, shape_of
 from samhw.lang.nested.evaluated_lists import ArrayList
 from samhw.lang.nested.indices import Affine, constant, span, variable
+from samhw.lang.nested.iterations import affine_place
 from samhw.lang.nested.lists import ListType, NestedTensor, State
-from samhw.lang.nested.places import affine_place
+from samhw.lang.nested.traced_elements import TracedCondition, TracedElement, shape_of
 from samhw.lang.nested.traced_operations import ElementOperation
 from samhw.lang.nested.untraced import user_error, user_place
 from samhw.names import Names

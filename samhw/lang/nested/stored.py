@@ -26,8 +26,8 @@ from samhw.lang.nested.dataflow import (
 )
 from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.indices import Affine, variable
+from samhw.lang.nested.iterations import CellPlace, IndexNames
 from samhw.lang.nested.lowered import ParameterPart, PickedPlaces
-from samhw.lang.nested.places import CellPlace, IndexNames
 from samhw.lang.traverse import free_indices
 from samhw.names import Names
 

@@ -108,7 +108,25 @@ class VectorReducer(Primitive):
             wiring.connect(m, getattr(emit.o, name), wiring.flipped(getattr(self.o, name)))
         self._chain(m, fill, walkers, emit)
         self._bank(m, emit.bank, fill.free)
+        self._share(m, fill, values, walkers, emit)
+        overflow = self._combine(m, values.combine)
+        fired = Cat(fill.fired, *(walker.fired for walker in walkers), emit.fired)
+        protocol = Cat(fill.protocol, *(walker.protocol for walker in walkers), emit.protocol)
+        m.d.comb += [
+            self.fired.eq(fired.any()),
+            self.error.eq(error_bits(overflow=overflow, protocol=protocol.any(), range=fill.beyond)),
+        ]
+        return m
 
+    def _share(
+        self,
+        m: Module,
+        fill: BankFiller,
+        values: BankedMemory,
+        walkers: Sequence[BitmapWalker],
+        emit: RowEmitter,
+    ) -> None:
+        """The memories are filled, drained and swept."""
         sweep, sweep_addr = self._sweep(m)
         for walker in walkers:
             m.d.comb += [
@@ -131,14 +149,6 @@ class VectorReducer(Primitive):
             values.drain_bank.eq(emit.drain_bank),
             emit.drain.data.eq(values.drain.data),
         ]
-        overflow = self._combine(m, values.combine)
-        fired = Cat(fill.fired, *(walker.fired for walker in walkers), emit.fired)
-        protocol = Cat(fill.protocol, *(walker.protocol for walker in walkers), emit.protocol)
-        m.d.comb += [
-            self.fired.eq(fired.any()),
-            self.error.eq(error_bits(overflow=overflow, protocol=protocol.any(), range=fill.beyond)),
-        ]
-        return m
 
     def _chain(self, m: Module, fill: BankFiller, walkers: Sequence[BitmapWalker], emit: RowEmitter) -> None:
         """The stops of a flush pass the walkers from the top down, and then free the bank."""

@@ -27,6 +27,8 @@ __all__ = ["ACCUMULATE_STATE", "EMIT_STATE", "KEY", "Update", "accumulate", "emi
 BANK = 0
 KEY = 1
 OPEN, LAST, FRESH = 1, 2, 3
+DISAGREES, BEYOND = -1, -2
+"""Instead of an address."""
 ACCUMULATE_STATE = (0, -1)
 EMIT_STATE = (0, 0, 0, 0)
 
@@ -57,11 +59,8 @@ def accumulate(bits: Sequence[int], bitmaps: int, banks: int, update: Update) ->
     rescales = multiply is not None
     rescale = op if multiply is None else multiply
     val, bank_input = n + rescales, n + rescales + 1
-    widths = tuple(bits)
-    shifts = _shifts(bits)
-    size = 1 << sum(widths)
-    stride = 2 + bitmaps
-    last = banks - 1
+    widths, shifts = tuple(bits), _shifts(bits)
+    size, stride, last = 1 << sum(bits), 2 + bitmaps, banks - 1
     heads = (1 << val + 1) - 1
     with_bank = heads | 1 << bank_input
     wait = firing(heads)
@@ -79,15 +78,9 @@ def accumulate(bits: Sequence[int], bitmaps: int, banks: int, update: Update) ->
                 return wait
         head = kind[val]
         if head in PAYLOAD:
-            addr = 0
-            if rescales and kind[n] not in PAYLOAD:
-                return protocol
-            for i in range(n):
-                if kind[i] not in PAYLOAD:
-                    return protocol
-                if data[i] >> widths[i] != 0:
-                    return beyond
-                addr += data[i] << shifts[i]
+            addr = _address(kind, data, widths, shifts)
+            if addr < 0 or (rescales and kind[n] not in PAYLOAD):
+                return beyond if addr == BEYOND else protocol
             bank = state[BANK] * stride
             values = memory[bank]
             present = memory[bank + 1]
@@ -126,6 +119,18 @@ def accumulate(bits: Sequence[int], bitmaps: int, banks: int, update: Update) ->
         return take_push
 
     return step
+
+
+def _address(kind: Words, data: Words, widths: tuple[int, ...], shifts: tuple[int, ...]) -> int:
+    """That of the coordinates at the first heads; negative if one is no payload, or too wide."""
+    addr = 0
+    for i in range(len(widths)):
+        if kind[i] not in PAYLOAD:
+            return DISAGREES
+        if data[i] >> widths[i] != 0:
+            return BEYOND
+        addr += data[i] << shifts[i]
+    return addr
 
 
 def _add_block(
@@ -172,9 +177,7 @@ def emit(bits: Sequence[int], banks: int, words: int = 1) -> Step:
     n = len(bits)
     masks = tuple((1 << width) - 1 for width in bits)
     shifts = _shifts(bits)
-    inner_width = bits[0]
-    val, bank = n, n + 1
-    last = banks - 1
+    inner_width, val, bank, last = bits[0], n, n + 1, banks - 1
     streams = (1 << n + 1) - 1
     wait = look = firing(1)
     take = firing(1, 1)
@@ -190,15 +193,11 @@ def emit(bits: Sequence[int], banks: int, words: int = 1) -> Step:
             addr = data[0]
             outer = addr >> inner_width
             if state[OPEN] and outer != state[LAST]:
-                differ = (outer ^ state[LAST]) << inner_width
-                m = n - 1
-                while differ >> shifts[m] == 0:
-                    m -= 1
+                m = _greatest(n, shifts, (outer ^ state[LAST]) << inner_width)
                 pushes = 1 << val
                 for s in range(m):
                     pushes |= 1 << s
-                    out_kind[s] = STOP
-                    out_data[s] = m - 1 - s << 4  # STOP(0, m-1-s)
+                    out_kind[s], out_data[s] = STOP, m - 1 - s << 4  # STOP(0, m-1-s)
                 out_kind[val], out_data[val] = STOP, m - 1 << 4
                 state[LAST] = outer
                 state[FRESH] = m
@@ -208,18 +207,14 @@ def emit(bits: Sequence[int], banks: int, words: int = 1) -> Step:
             out_kind[0], out_data[0] = VAL, addr & masks[0]
             for s in range(1, due + 1):
                 pushes |= 1 << s
-                out_kind[s] = VAL
-                out_data[s] = addr >> shifts[s] & masks[s]
+                out_kind[s], out_data[s] = VAL, addr >> shifts[s] & masks[s]
             first = 2 * state[BANK]
             out_kind[val] = VAL
-            if words > 1:
-                out_data[val] = memory[first][addr * words]
-                w = 1
-                while w < words:
-                    out_data[bank + w] = memory[first][addr * words + w]
-                    w += 1
-            else:
-                out_data[val] = memory[first][addr]
+            out_data[val] = memory[first][addr * words]
+            w = 1
+            while w < words:
+                out_data[bank + w] = memory[first][addr * words + w]
+                w += 1
             memory[first + 1][addr] = 0
             state[OPEN] = 1
             state[LAST] = outer
@@ -242,6 +237,14 @@ def emit(bits: Sequence[int], banks: int, words: int = 1) -> Step:
         return protocol
 
     return step
+
+
+def _greatest(n: int, shifts: tuple[int, ...], differ: int) -> int:
+    """The greatest level at which two addresses differ, of the bits that do."""
+    m = n - 1
+    while differ >> shifts[m] == 0:
+        m -= 1
+    return m
 
 
 def end_fibers(n: int, stop: int, is_open: int, out_kind: Words, out_data: Words) -> None:

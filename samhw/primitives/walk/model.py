@@ -43,21 +43,17 @@ def walk(
                 return wait
         head = kind[0]
         if head == STOP:
-            out_kind[0] = out_kind[1] = STOP
-            if data[0] & 15 == 0 and state[OPEN]:
-                out_data[0] = out_data[1] = data[0] + 16  # STOP(0, hi+1)
-                state[OPEN] = 0
-            else:
-                out_data[0] = out_data[1] = data[0] + 17  # STOP(lo+1, hi+1)
+            _end(
+                STOP, data[0] + 16 if data[0] & 15 == 0 and state[OPEN] else data[0] + 17, out_kind, out_data
+            )
+            state[OPEN] = 0
             return take_push
         if head == DONE:
             if state[OPEN]:
-                out_kind[0] = out_kind[1] = STOP
-                out_data[0] = out_data[1] = S0
+                _end(STOP, S0, out_kind, out_data)
                 state[OPEN] = 0
                 return push
-            out_kind[0] = out_kind[1] = DONE
-            out_data[0] = out_data[1] = 0
+            _end(DONE, 0, out_kind, out_data)
             return take_push
 
         c = state[C]
@@ -65,8 +61,7 @@ def walk(
         if n < 0:
             return protocol
         if state[OPEN] and c == 0:
-            out_kind[0] = out_kind[1] = STOP
-            out_data[0] = out_data[1] = S0
+            _end(STOP, S0, out_kind, out_data)
             if n > 0:
                 state[OPEN] = 0
                 return push
@@ -89,3 +84,9 @@ def walk(
         return take_push
 
     return step
+
+
+def _end(kind: int, data: int, out_kind: Words, out_data: Words) -> None:
+    """Pushes a STOP or DONE on both outputs."""
+    out_kind[0] = out_kind[1] = kind
+    out_data[0] = out_data[1] = data

@@ -39,7 +39,7 @@ class HlsBackend(Backend):
     def execute(self, compiled: Compiled, inputs: Inputs, **settings: Any) -> Execution:
         """As for `Backend`, of one design or of one for each region; `settings` as for `Options`."""
         # Imported here, since the simulator needs no C++ compiler.
-        from samhw.targets.running.hls import HlsDesign, compare, golden, whole_if_repeated
+        from samhw.targets.running.csim import HlsDesign, compare, golden, whole_if_repeated
 
         options = Options(**settings)
         whole, arch = compiled.design, compiled.arch
@@ -69,7 +69,7 @@ class HlsBackend(Backend):
     def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None, **settings: Any) -> None:
         """A Vitis HLS project for each region (docs/hls.md), with the data and golden results if there are
         inputs; `settings` as for `Options`."""
-        from samhw.targets.running.hls import project_files
+        from samhw.targets.running.csim import project_files
 
         for name, text in project_files(compiled, inputs, Options(**settings)).items():
             path = directory / name

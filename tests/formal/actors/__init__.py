@@ -1,4 +1,4 @@
-"""Actors beside the tables of their firings: what the words of each table mean."""
+"""Actors beside the rows of their rules: what the names in the rows mean."""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module

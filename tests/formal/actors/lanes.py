@@ -3,25 +3,26 @@
 from collections.abc import Callable
 from functools import partial
 
-from amaranth.hdl import Array, Mux, Signal, Value, ValueLike
+from amaranth.hdl import Array, Mux, Signal, Value
 
+from docs.rules import rows
 from samhw.primitives.gather.component import Gather
 from samhw.rtl.logic import all_of
-from samhw.rtl.token import CONTROL, TokenKind, stop_hi, stop_lo, stop_token
-from tests.formal.actors.words import DONE, always, changes, push, take
+from samhw.rtl.token import CONTROL, TokenKind, stop_hi, stop_lo
+from tests.formal.actors.words import always
 from tests.formal.cut import SHORT
-from tests.formal.firings import Actor, Bench, Does, Looks, Reading, kinds
-from tests.formal.page import table
+from tests.formal.firings import Actor, Bench, Looks
+from tests.formal.rules import Head, Meaning
 
 __all__ = ["ACTORS"]
 
 _LANES = 3
 
 
-def _gather(m: int) -> Callable[[Bench], Reading]:
+def _gather(m: int) -> Callable[[Bench], Meaning]:
     """Of rows of m levels."""
 
-    def read(at: Bench) -> Reading:
+    def read(at: Bench) -> Meaning:
         names = [f"ref{lane}" for lane in range(_LANES)]
         heads = [at.heads[name] for name in names]
         turn, p, over = Signal(range(_LANES)), Signal(range(_LANES)), Signal(_LANES)
@@ -32,46 +33,35 @@ def _gather(m: int) -> Callable[[Bench], Reading]:
         ]
         stop = [each.kind == TokenKind.STOP for each in heads]
         is_over = [over[n] | (stop[n] & (stop_lo(each) >= m)) for n, each in enumerate(heads)]
-        lo, hi = stop_lo(head), stop_hi(head)
 
         def above(each: Value) -> Value:
             """max(lo, m)"""
             return Mux(each > m, each, m)
 
-        agree = all_of(
-            stop[n] & (stop_hi(each) == hi) & (above(stop_lo(each)) == above(lo))
-            for n, each in enumerate(heads)
-        )
-        others = all_of(is_over[n] | (turn == n) for n in range(_LANES))
-        mine = {name: turn == n for n, name in enumerate(names)}
-        next_ = {name: (p == n) & ~over[n] for n, name in enumerate(names)}
-        ends = "hi ≥ m, all heads are STOPs with this hi and this max(lo, m), all other lanes are over"
-        conditions: dict[str, ValueLike | Looks] = {
-            "": 1,
-            "hi < m − 1": hi < m - 1,
-            "hi = m − 1": hi == m - 1,
-            "lo < m ≤ hi, lane p is not over": Looks((lo < m) & (hi >= m) & ~Array(is_over)[p], next_),
-            ends: Looks((hi >= m) & agree & others, always(names)),
-            "all heads are DONE": Looks(all_of(each.kind == TokenKind.DONE for each in heads), always(names)),
+        def all_stop(lo: Value, hi: Value) -> Looks:
+            agree = all_of(
+                stop[n] & (stop_hi(each) == hi) & (above(stop_lo(each)) == lo) for n, each in enumerate(heads)
+            )
+            return Looks(agree, always(names))
+
+        def other_is_over(lane: Value) -> Looks:
+            return Looks(Array(is_over)[lane], {n: (lane == i) & ~over[i] for i, n in enumerate(names)})
+
+        known = {
+            "m": m,
+            "turn": turn,
+            "p": p,
+            "over": over,
+            "is_over": other_is_over,
+            "all_stop": all_stop,
+            "others_over": lambda lane: all_of(is_over[n] | (lane == n) for n in range(_LANES)),
+            "all_done": lambda: Looks(all_of(each.kind == TokenKind.DONE for each in heads), always(names)),
         }
-        return Reading(
-            columns=[
-                ([], {cell: Looks(holds, mine) for cell, holds in kinds(head).items()}),
-                ([], conditions),
-            ],
-            firings={
-                "take": Does(takes=mine),
-                "take all": take(*names),
-                "push it": push(ref=head.as_value()),
-                "push STOP(lo, m−1), take nothing": push(ref=stop_token(lo, m - 1)),
-                "push STOP(lo, hi)": push(ref=head.as_value()),
-                # And is in its start state again.
-                "push DONE": Does(pushes={"ref": (1, DONE)}, changes=[turn.eq(0), over.eq(0)]),
-                "turn := p": changes(turn.eq(p)),
-                "turn := p if m = 0": changes(turn.eq(p if m == 0 else turn)),
-                "`turn` joins `over`": changes(over.bit_select(turn, 1).eq(1)),
-                "turn := 0, `over` := {}": changes(turn.eq(0), over.eq(0)),
-            },
+        return Meaning(
+            at,
+            known,
+            columns={"head": Head(head, {name: turn == n for n, name in enumerate(names)})},
+            every=_LANES,
             same=(at.state["turn"] == turn) & (turn < _LANES) & (at.state["over"] == over),
         )
 
@@ -80,10 +70,10 @@ def _gather(m: int) -> Callable[[Bench], Reading]:
 
 ACTORS = tuple(
     Actor(
-        f"gather, {rows}",
-        table("gather"),
+        f"gather, {what}",
+        rows("gather"),
         partial(Gather, arch=SHORT, lanes=_LANES, levels=levels, payload_width=8),
         _gather(levels),
     )
-    for rows, levels in (("payloads", 0), ("rows", 1), ("rows of two levels", 2))
+    for what, levels in (("payloads", 0), ("rows", 1), ("rows of two levels", 2))
 )

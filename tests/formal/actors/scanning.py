@@ -7,6 +7,7 @@ from typing import Any
 
 from amaranth.hdl import Assume, Const, Mux, Signal, Value, ValueLike
 
+from docs.rules import Rows, rows
 from samhw.primitives.scan_compressed.component import ScanCompressed
 from samhw.primitives.scan_dense.component import ScanDense
 from samhw.primitives.scan_dia.component import ScanDia
@@ -14,24 +15,12 @@ from samhw.primitives.scan_ell.component import ScanEll
 from samhw.primitives.scan_ragged.component import ScanRagged
 from samhw.primitives.scan_singleton.component import ScanSingleton
 from samhw.rtl.actor import Error
-from samhw.rtl.token import TokenKind, stop_hi, stop_lo, stop_token
-from tests.formal.actors.words import (
-    DONE,
-    always,
-    answered,
-    changes,
-    late,
-    push,
-    reports,
-    stable,
-    stays,
-    take,
-    value,
-)
+from samhw.rtl.token import TokenKind, stop_lo
+from tests.formal.actors.words import always, late, reports, stable, stays, stored
 from tests.formal.cut import SHORT
-from tests.formal.firings import Actor, Bench, Does, Reading, kinds
-from tests.formal.page import Rows, definitions, prose, table
+from tests.formal.firings import Actor, Bench
 from tests.formal.part import Part
+from tests.formal.rules import Head, Meaning
 
 __all__ = ["ACTORS"]
 
@@ -41,70 +30,39 @@ _PLACES = 16
 _WIDTH = 3
 """The room of a fiber of an ell level."""
 
-_PASSED = "any other token"
+_PUSHED = "push(crd=VAL(crd(c)), ref=VAL(ref(c)))"
+"""What a walk does for each coordinate."""
+
+_PUSHES = ("crd", "ref")
 
 
-def _read(at: Bench, memory: str, place: Value) -> Value:
-    """What a memory has at a place."""
-    port = getattr(at.component, f"mem_{memory}")
-    return answered(at.m, port.en & (port.addr == place[: len(port.addr)]), port.data, 1)
+def _extent(at: Bench) -> Callable[[str], Value]:
+    """N(x)."""
+    return lambda index: at.component.extent
 
 
-Pushed = tuple[str, Mapping[str, Value]]
-"""The text of the page for VAL(r), and what is pushed where."""
-
-
-def _fetch(
-    pushes: Callable[[Bench, Value], Pushed], limit: int, room: int | None = None
-) -> Callable[[Bench], Reading]:
+def _fetch(limit: int, room: int | None = None) -> Callable[[Bench], Meaning]:
     """From `limit` on, r is beyond a memory; a fiber may be longer than its room."""
 
-    def read(at: Bench) -> Reading:
+    def read(at: Bench) -> Meaning:
         head = at.heads["ref"]
-        text, words = pushes(at, head.payload)
-        ends = dict.fromkeys(words, head.as_value())
-        passed = "take, push it on both" if len(words) == 2 else "take, push it"
-        tokens = {name: value(word) for name, word in words.items()}
         is_fiber = at.component.i.ref.valid & (head.kind == TokenKind.VAL)
-        takes = always(["ref"])
+        counts: list[Value] = []
+
+        def cnt(place: ValueLike) -> Value:
+            counts.append(stored(at, "cnt")(place))
+            return counts[-1]
 
         def promises(happens: Mapping[str, Value]) -> list[ValueLike]:
             wrong = late(at.m, is_fiber & (head.payload >= limit))
             if room is not None:
-                count = (words["end"] - words["start"])[:8]
-                wrong |= late(at.m, is_fiber & (count > room), 3)
+                wrong |= late(at.m, is_fiber & (counts[0] > room), 3)
             return [reports(at, Error.RANGE) == wrong]
 
-        return Reading(
-            columns=[(["ref"], kinds(head) | {_PASSED: 1})],
-            firings={
-                text: Does(takes=takes, pushes=push(**tokens).pushes),
-                passed: Does(takes=takes, pushes=push(**ends).pushes),
-            },
-            promises=promises,
-        )
+        names = {"pos": stored(at, "pos"), "cnt": cnt, "w": room, "N": _extent(at)}
+        return Meaning(at, names, promises=promises)
 
     return read
-
-
-def _scale(at: Bench, r: Value) -> Pushed:
-    return "take, push VAL(r · N(x))", {"base": (r * at.component.extent)[:8]}
-
-
-def _fetch_ends(at: Bench, r: Value) -> Pushed:
-    start = _read(at, "pos", r)
-    end = _read(at, "pos_next", (r + 1)[:8])
-    return "take, push VAL(pos[r]) and VAL(pos[r+1])", {"start": start, "end": end}
-
-
-def _fetch_room(at: Bench, r: Value) -> Pushed:
-    start = (r * _WIDTH)[:8]
-    end = (start + _read(at, "cnt", r))[:8]
-    return "take, push VAL(r · w) and VAL(r · w + cnt[r])", {"start": start, "end": end}
-
-
-def _fetch_row(at: Bench, r: Value) -> Pushed:
-    return "take, push VAL(r) and VAL(cnt[0])", {"row": r, "count": _read(at, "cnt", Const(0, 8))}
 
 
 def _in_lockstep(at: Bench, first: str, second: str) -> None:
@@ -124,8 +82,8 @@ def _is_fiber(at: Bench, name: str) -> Value:
     return port.valid & (port.payload.kind == TokenKind.VAL)
 
 
-Words = Callable[[Bench, Value], Mapping[str, Value]]
-"""What the expressions of the page mean, by the coordinate's number c."""
+Known = Callable[[Bench], Mapping[str, Any]]
+"""What the names of a scanner's fibers mean."""
 
 Wrong = Callable[[Bench, Value, Value, Value], Value]
 """A `range` error in this cycle: of the number c of the coordinate at the heads, crd(c), and whether it is
@@ -136,116 +94,79 @@ Registers = Callable[[Bench, Value, Value], ValueLike]
 
 
 def _walk(
-    page: str,
+    fibers: Rows,
     inputs: Sequence[str],
     outputs: tuple[str, str],
-    words: Words,
+    known: Known,
     ahead: Registers,
     wrong: Wrong,
-) -> Callable[[Bench], Reading]:
-    def read(at: Bench) -> Reading:
+) -> Callable[[Bench], Meaning]:
+    def read(at: Bench) -> Meaning:
         head = at.heads[inputs[0]]
         c, open_ = Signal(8), Signal()
         for name in inputs:
             stays(at, name)
         if len(inputs) == 2:
             _in_lockstep(at, *inputs)
-        known = words(at, c)
-        count, crd, ref = (known[text] for text in definitions(page))
-        n = Mux(head.kind == TokenKind.EMPTY, 0, count)
-        lo, hi = stop_lo(head), stop_hi(head)
+        words = Meaning(at, {"c": c, **known(at)}).values(fibers)
+        crd, ref = words["crd(c)"][:8], words["ref(c)"][:8]
+        n = Mux(head.kind == TokenKind.EMPTY, 0, words["n"])
         # A list without fibers ends after a stop.
-        at.m.d.comb += Assume(~open_ | (head.kind != TokenKind.STOP) | (lo == 0))
-        conditions = {
-            "": 1,
-            "`open`": open_,
-            "`open`, c = 0, n > 0": open_ & (c == 0) & (n > 0),
-            "`open`, c = 0, n = 0": open_ & (c == 0) & (n == 0),
-            "n = 0": n == 0,
-            "c < n - 1": c < n - 1,
-            "c = n - 1": c == n - 1,
-            "lo = 0, `open`": (lo == 0) & open_,
-            "lo = 0": lo == 0,
-            "lo ≥ 1": lo >= 1,
-        }
-
-        def both(token: ValueLike) -> Does:
-            return push(**dict.fromkeys(outputs, token))
-
+        at.m.d.comb += Assume(~open_ | (head.kind != TokenKind.STOP) | (stop_lo(head) == 0))
         inside = _is_fiber(at, inputs[0]) & (c < n)
-        pushes = "push crd VAL(crd(c)), ref VAL(ref(c))"
-        return Reading(
-            columns=[(inputs, kinds(head)), ([], conditions)],
-            firings={
-                "take": take(*inputs),
-                "push nothing": Does(),
-                pushes: push(**dict(zip(outputs, (value(crd), value(ref)), strict=True))),
-                "push S0": both(stop_token(0, 0)),
-                "push S0 (open stays true: now for this fiber)": both(stop_token(0, 0)),
-                "push STOP(0, hi+1)": both(stop_token(0, hi + 1)),
-                "push STOP(1, hi+1)": both(stop_token(1, hi + 1)),
-                "push STOP(lo+1, hi+1)": both(stop_token(lo + 1, hi + 1)),
-                "push DONE": both(DONE),
-                "c := c + 1": changes(c.eq(c + 1)),
-                "c := 0": changes(c.eq(0)),
-                "open := true": changes(open_.eq(1)),
-                "open := false": changes(open_.eq(0)),
-            },
+
+        def promises(happens: Mapping[str, Value]) -> list[ValueLike]:
+            return [reports(at, Error.RANGE) == wrong(at, c, crd, happens[_PUSHED])]
+
+        return Meaning(
+            at,
+            {"c": c, "open": open_, "n": n, "crd": lambda c: crd, "ref": lambda c: ref},
+            columns={"head": Head(head, always(inputs))},
+            ports=dict(zip(_PUSHES, outputs, strict=True)),
             same=(at.state["whole.walk.open"] == open_)
             & (at.state["whole.walk.first"] == (c == 0))
             & ((c == 0) | (inside & ~open_))
             & ahead(at, c, n),
-            promises=lambda happens: [reports(at, Error.RANGE) == wrong(at, c, crd, happens[pushes])],
+            promises=promises,
         )
 
     return read
 
 
-def _between(at: Bench, start: str, end: str) -> Value:
-    """e − s, of fibers that do not end before they start."""
-    s, e = at.heads[start].payload, at.heads[end].payload
-    at.m.d.comb += Assume((at.heads[start].kind != TokenKind.VAL) | (s <= e))
-    return (e - s)[:8]
+def _ordered(at: Bench) -> None:
+    """Fibers do not end before they start."""
+    start, end = at.heads["start"], at.heads["end"]
+    at.m.d.comb += Assume((start.kind != TokenKind.VAL) | (start.payload <= end.payload))
 
 
-def _stored(at: Bench, c: Value) -> Mapping[str, Value]:
-    position = (at.heads["start"].payload + c)[:8]
-    return {
-        "e − s": _between(at, "start", "end"),
-        "crd[s + c]": _read(at, "crd", position),
-        "s + c": position,
-    }
+def _stored(at: Bench) -> Mapping[str, Any]:
+    _ordered(at)
+    return {"crd": stored(at, "crd")}
 
 
-def _counted(at: Bench, c: Value) -> Mapping[str, Value]:
-    position = (at.heads["start"].payload + c)[:8]
-    return {"e − s": _between(at, "start", "end"), "c": c, "s + c": position}
+def _counted(at: Bench) -> Mapping[str, Any]:
+    _ordered(at)
+    return {}
 
 
-def _dense(at: Bench, c: Value) -> Mapping[str, Value]:
+def _dense(at: Bench) -> Mapping[str, Any]:
     extent = stable(at.m, at.component.extent)
     # "`extent` must be stable from the cycle before the first token comes."
     some = Signal()
     at.m.d.sync += some.eq(1)
     at.m.d.comb += Assume(some | ~at.component.i.base.valid)
-    return {"N(x)": extent, "c": c, "b + c": (at.heads["base"].payload + c)[:8]}
+    return {"N": lambda index: extent}
 
 
-def _single(at: Bench, c: Value) -> Mapping[str, Value]:
-    r = at.heads["ref"].payload
-    return {"1": Const(1, 8), "crd[r]": _read(at, "crd", r), "r": r}
+def _single(at: Bench) -> Mapping[str, Any]:
+    return {"crd": stored(at, "crd")}
 
 
-def _diagonals(at: Bench, c: Value) -> Mapping[str, Value]:
-    r = at.heads["row"].payload
+def _diagonals(at: Bench) -> Mapping[str, Any]:
     rows = stable(at.m, at.component.rows)
     # Few, for the sake of the multiplication.
     at.m.d.comb += Assume(rows < 8)
-    return {
-        "k": at.heads["count"].payload,
-        "r + off[c]": (r + _read(at, "off", c))[:8],
-        "r + c · N(y)": (r + c * rows)[:8],
-    }
+    return {"off": stored(at, "off"), "N": lambda index: rows}
 
 
 def _position_ahead(at: Bench, c: Value, n: Value) -> Value:
@@ -307,8 +228,8 @@ def _nothing_ahead(at: Bench, c: Value, n: Value) -> Value:
     return Const(1)
 
 
-def _keep(at: Bench) -> Reading:
-    a, place = at.heads["at"], at.heads["place"]
+def _keep(at: Bench) -> Meaning:
+    a = at.heads["at"]
     _in_lockstep(at, "at", "place")
     last, some = Signal(8), Signal()
     kept = a.payload < at.component.extent
@@ -316,27 +237,7 @@ def _keep(at: Bench) -> Reading:
     # pushes no EMPTY.
     disordered = (a.kind == TokenKind.VAL) & kept & some & (a.payload <= last)
     at.m.d.comb += [Assume(~disordered), Assume(a.kind != TokenKind.EMPTY)]
-    return Reading(
-        columns=[
-            (["at", "place"], kinds(a)),
-            (
-                [],
-                {
-                    "": 1,
-                    "a < N(x), not (`some` and a ≤ `last`)": kept & ~(some & (a.payload <= last)),
-                    "a ≥ N(x)": ~kept,
-                },
-            ),
-        ],
-        firings={
-            "take both": take("at", "place"),
-            "push both": push(crd=a.as_value(), ref=place.as_value()),
-            "push nothing": Does(),
-            "`last` := a, `some` := true": changes(last.eq(a.payload), some.eq(1)),
-            "`some` := false": changes(some.eq(0)),
-        },
-        same=at.state["whole.first"] == ~some,
-    )
+    return Meaning(at, {"last": last, "some": some, "N": _extent(at)}, same=at.state["whole.first"] == ~some)
 
 
 _WHOLE: Mapping[str, Callable[[], Any]] = {
@@ -362,20 +263,19 @@ _CHANNELS: Mapping[str, Sequence[str]] = {
 
 def _part(
     name: str,
-    rows: Rows,
+    rule: Rows,
     inputs: Sequence[str],
     outputs: Sequence[str],
-    read: Callable[[Bench], Reading],
+    read: Callable[[Bench], Meaning],
     latency: int,
     sooner: Mapping[str, int] = MappingProxyType({}),
 ) -> Actor:
     """An actor by its name: `walk of scan_dense`."""
     whole = name.rpartition(" of ")[2]
     make = partial(Part, _WHOLE[whole], _CHANNELS[whole], inputs, outputs, covers=True)
-    return Actor(name, rows, make, read, latency, sooner)
+    return Actor(name, rule, make, read, latency, sooner)
 
 
-_PUSHES = ("crd", "ref")
 _STORED = (SHORT.memory, {"ref": SHORT.step})
 """Latencies of a walk over stored coordinates."""
 
@@ -385,42 +285,42 @@ _MORE = SHORT.memory + SHORT.step
 def _walk_of(
     kind: str,
     inputs: Sequence[str],
-    words: Words,
+    known: Known,
     ahead: Registers,
     wrong: Wrong,
     latencies: tuple[int, Mapping[str, int]] = (SHORT.step, MappingProxyType({})),
     *,
-    page: str = "",
+    of: str = "",
     outputs: tuple[str, str] = _PUSHES,
 ) -> Actor:
-    """Over stored coordinates it is that of scan_compressed, whose page is asked."""
-    read = _walk(page or kind, inputs, outputs, words, ahead, wrong)
-    return _part(f"walk of {kind}", table("Walking a fiber"), inputs, outputs, read, *latencies)
+    """Over stored coordinates it is that of scan_compressed, whose rule is asked."""
+    read = _walk(rows(of or kind, "walk"), inputs, outputs, known, ahead, wrong)
+    return _part(f"walk of {kind}", rows("walk"), inputs, outputs, read, *latencies)
 
 
 def _fetch_of(
-    kind: str, outputs: Sequence[str], read: Callable[[Bench], Reading], latency: int, page: str = ""
+    kind: str, outputs: Sequence[str], read: Callable[[Bench], Meaning], latency: int, of: str = ""
 ) -> Actor:
-    return _part(f"fetch of {kind}", prose(page or kind, "fetch"), ["ref"], outputs, read, latency)
+    return _part(f"fetch of {kind}", rows(of or kind, "fetch"), ["ref"], outputs, read, latency)
 
 
 ACTORS = (
     _part(
         "scale of scan_dense",
-        prose("scan_dense", "scale"),
+        rows("scan_dense", "scale"),
         ["ref"],
         ["base"],
-        _fetch(_scale, 1 << 8),
+        _fetch(1 << 8),
         SHORT.locate,
     ),
-    _fetch_of("scan_compressed", _FIBER, _fetch(_fetch_ends, _PLACES - 1), SHORT.memory),
-    _fetch_of("scan_ell", _FIBER, _fetch(_fetch_room, _PLACES, _WIDTH), _MORE),
-    _fetch_of("scan_ragged", _FIBER, _fetch(_fetch_ends, _PLACES - 1), SHORT.memory, "scan_compressed"),
-    _fetch_of("scan_dia", ("row", "count"), _fetch(_fetch_row, 1 << 8), SHORT.memory),
+    _fetch_of("scan_compressed", _FIBER, _fetch(_PLACES - 1), SHORT.memory),
+    _fetch_of("scan_ell", _FIBER, _fetch(_PLACES, _WIDTH), _MORE),
+    _fetch_of("scan_ragged", _FIBER, _fetch(_PLACES - 1), SHORT.memory, "scan_compressed"),
+    _fetch_of("scan_dia", ("row", "count"), _fetch(1 << 8), SHORT.memory),
     _walk_of("scan_dense", ["base"], _dense, _dense_ahead, _never),
     _walk_of("scan_compressed", _FIBER, _stored, _position_ahead, _wrong_stored, _STORED),
     _walk_of("scan_singleton", ["ref"], _single, _nothing_ahead, _wrong_single, _STORED),
-    _walk_of("scan_ell", _FIBER, _stored, _position_ahead, _wrong_stored, _STORED, page="scan_compressed"),
+    _walk_of("scan_ell", _FIBER, _stored, _position_ahead, _wrong_stored, _STORED, of="scan_compressed"),
     _walk_of("scan_ragged", _FIBER, _counted, _number_ahead, _wrong_number),
     _walk_of(
         "scan_dia",
@@ -431,5 +331,5 @@ ACTORS = (
         (_MORE, MappingProxyType({})),
         outputs=("at", "place"),
     ),
-    _part("keep of scan_dia", table("scan_dia"), ("at", "place"), _PUSHES, _keep, SHORT.step),
+    _part("keep of scan_dia", rows("scan_dia", "keep"), ("at", "place"), _PUSHES, _keep, SHORT.step),
 )

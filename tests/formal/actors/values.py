@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from amaranth.hdl import Cat, Value, ValueLike
 
+from docs.rules import rows
 from samhw.graph import Arch
 from samhw.graph.numerics import value_type
 from samhw.primitives.alu.component import Alu
@@ -13,10 +14,10 @@ from samhw.primitives.matmul.component import Matmul
 from samhw.rtl.actor import Error
 from samhw.rtl.logic import all_of
 from samhw.rtl.token import TokenKind, is_payload
-from tests.formal.actors.words import always, answered, late, made, reports, value
+from tests.formal.actors.words import always, late, made, reports, stored
 from tests.formal.cut import with_cut_units
-from tests.formal.firings import Actor, Bench, Does, Reading, kinds
-from tests.formal.page import prose
+from tests.formal.firings import Actor, Bench
+from tests.formal.rules import Head, Meaning
 
 __all__ = ["ACTORS"]
 
@@ -27,22 +28,12 @@ _ARCH = Arch(index_bits=8, alu={"integer": {"select": 2, "mul": 1, "add": 1, "ma
 _I8 = value_type("i8")
 
 
-def _array(at: Bench) -> Reading:
-    head, memory = at.heads["ref"], at.component.mem_vals
-    r = head.payload
-    asked = memory.en & (memory.addr == r[: len(memory.addr)])
-    beyond = at.component.i.ref.valid & (head.kind == TokenKind.VAL) & (r >= _PLACES)
-
-    def pushed(token: ValueLike) -> Does:
-        return Does(takes=always(["ref"]), pushes={"val": (1, token)})
-
-    return Reading(
-        columns=[(["ref"], kinds(head))],
-        firings={
-            "take, push VAL(vals[r])": pushed(value(answered(at.m, asked, memory.data, 1))),
-            "take, push VAL(0)": pushed(value(0)),
-            "take, push it": pushed(head.as_value()),
-        },
+def _array(at: Bench) -> Meaning:
+    head = at.heads["ref"]
+    beyond = at.component.i.ref.valid & (head.kind == TokenKind.VAL) & (head.payload >= _PLACES)
+    return Meaning(
+        at,
+        {"vals": stored(at, "vals")},
         promises=lambda happens: [reports(at, Error.RANGE) == late(at.m, beyond)],
     )
 
@@ -52,32 +43,26 @@ Result = tuple[ValueLike, Value, int]
 this is known."""
 
 
-def _computing(
-    payloads: str, computes: str, ends: str, passes: str, compute: Callable[[Bench], Result]
-) -> Callable[[Bench], Reading]:
-    """Of heads that are taken together. The texts are those of the page, for two rows."""
+def _computing(computes: str, compute: Callable[[Bench], Result]) -> Callable[[Bench], Meaning]:
+    """Of heads that are taken together. The text is that of the rule, a function of the heads."""
 
-    def read(at: Bench) -> Reading:
+    def read(at: Bench) -> Meaning:
         heads = list(at.heads.values())
         word, overflow, cycles = compute(at)
-        is_end = (heads[0].kind == TokenKind.STOP) | (heads[0].kind == TokenKind.DONE)
-        # A wider payload than that of a stop is zero after the levels.
-        same = all_of(head.as_value() == heads[0].as_value() for head in heads)
 
         def promises(happens: Mapping[str, Value]) -> list[ValueLike]:
             # Heads that do not agree may leave with the error; what is made of them means nothing.
-            told = reports(at, Error.OVERFLOW) == (late(at.m, happens[computes], cycles) & overflow)
+            pushed = happens[f"push(VAL({computes}))"]
+            told = reports(at, Error.OVERFLOW) == (late(at.m, pushed, cycles) & overflow)
             return [told | reports(at, Error.PROTOCOL)]
 
-        takes = always(at.heads)
-        return Reading(
-            columns=[(list(at.heads), {payloads: all_of(map(is_payload, heads)), ends: is_end & same})],
-            firings={
-                computes: Does(takes=takes, pushes={"val": (1, value(word))}),
-                passes: Does(takes=takes, pushes={"val": (1, heads[0].as_value())}),
-            },
-            promises=promises,
-        )
+        names = {
+            computes.partition("(")[0]: lambda *operands: word,
+            "all_payload": all_of(map(is_payload, heads)),
+            # A wider payload than that of a stop is zero after the levels.
+            "equal": all_of(head.as_value() == heads[0].as_value() for head in heads),
+        }
+        return Meaning(at, names, columns={"heads": Head(heads[0], always(at.heads))}, promises=promises)
 
     return read
 
@@ -120,49 +105,40 @@ def _fold(at: Bench) -> Result:
 ACTORS = (
     Actor(
         "array",
-        prose("array"),
+        rows("array"),
         lambda: Array(arch=_ARCH, stored_width=8, vals_capacity=_PLACES),
         _array,
         latency=2,
     ),
     Actor(
         "alu",
-        prose("alu"),
+        rows("alu"),
         with_cut_units("alu", lambda: Alu(arch=_ARCH, value_type=_I8, op="select"), "a b c"),
         _computing(
-            "All heads payloads",
-            "take all, push VAL(op(a, b, c)), where EMPTY counts as zero",
-            "All the same STOP, or all DONE",
-            "take all, push it",
+            "op(a, b, c)",
             _operation,
         ),
         latency=2,
     ),
     Actor(
         "matmul",
-        prose("matmul"),
+        rows("matmul"),
         with_cut_units(
             "matmul",
             lambda: Matmul(arch=_ARCH, value_type=_I8, shape=[1, 1], over=[3], a=[0, 2], b=[2, 1]),
         ),
         _computing(
-            "Both heads payloads",
-            "take both, push VAL(c)",
-            "The same STOP on both, or DONE on both",
-            "take both, push it",
+            "product(a, b)",
             _product,
         ),
         latency=3,
     ),
     Actor(
         "fold",
-        prose("fold"),
+        rows("fold"),
         with_cut_units("fold", lambda: Fold(arch=_ARCH, value_type=_I8, op="max", shape=[3], over=[0])),
         _computing(
-            "Payload",
-            "take, push VAL(r), where EMPTY counts as zeros",
-            "STOP, DONE",
-            "take, push it",
+            "fold(block)",
             _fold,
         ),
         latency=2,

@@ -1,39 +1,32 @@
-"""What the words of tables have in common: what is taken, pushed and changed, and what a step computes."""
+"""What the readings have in common: what a step computes, what a memory answers, and when."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from amaranth.hdl import Assume, Const, Module, Mux, Signal, Value, ValueLike
+from amaranth.hdl import Assume, Const, Module, Signal, Value, ValueLike
 from amaranth.hdl._ast import AnySeq
 from amaranth.lib import data
 
 from samhw.rtl.actor import Error
 from samhw.rtl.logic import all_of
-from samhw.rtl.token import TokenKind, make_token, stop_hi, stop_lo, stop_token
-from tests.formal.firings import Bench, Does
+from samhw.rtl.token import TokenKind, make_token
+from tests.formal.firings import Bench
 
 __all__ = [
-    "DONE",
-    "EMPTY",
     "always",
     "answered",
-    "below",
-    "changes",
     "computed",
     "inside_block",
+    "joined",
     "late",
     "looped_alone",
     "made",
-    "push",
     "reports",
     "stable",
     "stays",
-    "take",
+    "stored",
     "value",
 ]
-
-EMPTY = make_token(TokenKind.EMPTY)
-DONE = make_token(TokenKind.DONE)
 
 
 def value(word: ValueLike) -> Value:
@@ -41,24 +34,9 @@ def value(word: ValueLike) -> Value:
     return make_token(TokenKind.VAL, word)
 
 
-def take(*names: str) -> Does:
-    """Inputs that lose their head."""
-    return Does(takes=always(names))
-
-
 def always(names: Iterable[str]) -> dict[str, ValueLike]:
     """Ports that are served whatever else holds."""
     return dict.fromkeys(names, Const(1))
-
-
-def push(**tokens: ValueLike) -> Does:
-    """The token of each output."""
-    return Does(pushes={name: (Const(1), token) for name, token in tokens.items()})
-
-
-def changes(*assignments: Any) -> Does:
-    """Of the ideal state."""
-    return Does(changes=assignments)
 
 
 def computed(m: Module, step: Any, result: str, **operands: ValueLike) -> Value:
@@ -69,6 +47,16 @@ def computed(m: Module, step: Any, result: str, **operands: ValueLike) -> Value:
     for name, operand in operands.items():
         same &= getattr(step, name) == operand
     m.d.comb += [word.eq(AnySeq(len(word))), Assume(~same | (word == getattr(step, result)))]
+    return word
+
+
+def joined(at: Bench, operands: str = "a b", result: str = "result") -> Callable[..., Value]:
+    """What the step of the RTL makes of its operands, by their names there."""
+
+    def word(*given: Any) -> Value:
+        words = (each.payload if isinstance(each, data.View) else each for each in given)
+        return computed(at.m, at.component.step, result, **dict(zip(operands.split(), words, strict=True)))
+
     return word
 
 
@@ -114,6 +102,22 @@ def answered(m: Module, asked: ValueLike, answer: Value, cycles: int) -> Value:
     return word
 
 
+def stored(at: Bench, memory: str) -> Callable[[ValueLike], Value]:
+    """What a memory has at a place, whichever of its ports the RTL asks for it: `memory[place]` of a rule."""
+    ports = [getattr(at.component, f"mem_{name}", None) for name in (memory, f"{memory}_next")]
+
+    def word(place: ValueLike) -> Value:
+        words = [
+            answered(at.m, port.en & (port.addr == Value.cast(place)[: len(port.addr)]), port.data, 1)
+            for port in ports
+            if port is not None
+        ]
+        at.m.d.comb += [Assume(other == words[0]) for other in words[1:]]
+        return words[0]
+
+    return word
+
+
 def made(at: Bench, unit: str, cycles: int = 0, **operands: ValueLike) -> Value:
     """What a unit that is cut out makes of operands that come to it this many cycles later: any word, and
     that of the RTL if it gets the same operands."""
@@ -124,12 +128,6 @@ def made(at: Bench, unit: str, cycles: int = 0, **operands: ValueLike) -> Value:
     right = late(at.m, word, cycles) == at.given[f"{unit}.result"]
     at.m.d.comb += [word.eq(AnySeq(len(word))), Assume(~same | right)]
     return word
-
-
-def below(head: data.View) -> Value:
-    """STOP(max(lo, 1)−1, hi−1), of a head STOP(lo, hi)."""
-    lo, hi = stop_lo(head), stop_hi(head)
-    return stop_token(Mux(lo == 0, 0, lo - 1), hi - 1)
 
 
 def looped_alone(at: Bench, looped: Signal, z: Signal) -> Value:

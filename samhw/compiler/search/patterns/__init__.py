@@ -8,7 +8,6 @@
 [('m', 'D')]
 """
 
-from samhw.compiler.search.patterns.built_in import BUILT_IN, with_own_patterns
 from samhw.compiler.search.patterns.expression_shapes import Shape, access, call, either, reduced, where
 from samhw.compiler.search.patterns.expression_shapes import anything as any
 from samhw.compiler.search.patterns.matching import (
@@ -18,6 +17,7 @@ from samhw.compiler.search.patterns.matching import (
     StatementPattern,
     find_patterns,
 )
+from samhw.compiler.search.patterns.shipped import BUILT_IN, with_own_patterns
 
 __all__ = [
     "BUILT_IN",

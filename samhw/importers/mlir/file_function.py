@@ -22,9 +22,9 @@ from samhw.importers.core import (
 )
 from samhw.importers.mlir.frame import FunctionWalk, Held, Unset
 from samhw.importers.mlir.lowered_functions import with_erf
+from samhw.importers.mlir.op_values import make_result
 from samhw.importers.mlir.operation import MlirFunction, MlirModule, MlirOperation
 from samhw.importers.mlir.types import MlirType, TensorType, element_type
-from samhw.importers.mlir.walk import make_result
 from samhw.importers.mlir.whole_numbers import is_float, is_integer
 from samhw.lang.expr import Access, Literal
 from samhw.lang.program import Program

@@ -1,0 +1,199 @@
+"""What samhw makes of some programs is what it made before: a digest of each text stands in `digests.txt`.
+
+The files of a pass say what is right; these lines say that something is no longer as it was, in a second or
+two, whatever no other test asks. If it is to be so, `pytest tests/golden --update` writes them anew, and
+`python -m benchmarks.same_designs` shows what became of the cycles and the Verilog.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from samhw.app.cli import main
+from samhw.app.cli.after import graph_text
+from samhw.app.workload import Workload, bind_program, compile_workload
+from samhw.choices.schedule import Schedule
+from samhw.compiler import Compiled
+from samhw.cost.area import estimate_area
+from samhw.cost.components import FAMILIES
+from samhw.graph import HostOptions
+from samhw.graph.numerics import value_type
+from samhw.hls.emit import Options, emit
+from samhw.targets.backends import run
+
+FILE = Path(__file__).with_name("digests.txt")
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+DESIGNS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "spmm": ("karate", "i32", {}),
+    "spmv": ("auto", "fixed<16,8>", {"lanes": {"i": 2}}),
+    "spmspm_kij": ("auto", "f8e4m3", {}),
+    "sddmm": ("karate", "bf16", {"lanes": {"i": 2}}),
+    "pruned_linear": ("auto", "f32", {}),
+    "plus3": ("auto", "i8", {}),
+    "mttkrp": ("auto", "i16", {}),
+    "rgcn": ("auto", "f32", {}),
+    "sparse_convolution": ("auto", "f32", {}),
+    "gat": ("auto", "f32", {"fuse": "full"}),
+    "gcn_softmax": ("auto", "f32", {"fuse": "none"}),
+    "gpt3_block": ("auto", "f32", {}),
+    "bigbird_attention": ("auto", "f32", {}),
+    "message_passing.ein": ("auto", "f32", {}),
+    "multi_head_attention.ein": ("auto", "f32", {}),
+    "rotary.ein": ("auto", "f32", {}),
+    "stacked_lstm.ein": ("auto", "f32", {}),
+    "dilated_rnn.ein": ("auto", "fixed<20,10>", {}),
+    "convolution.ein": ("auto", "f32", {}),
+    "hypergraph.ein": ("auto", "f32", {}),
+    "decay.ein": ("auto", "f32", {}),
+    "compositing.ein": ("auto", "f32", {}),
+    "ragged_product.ein": ("auto", "f32", {}),
+}
+"""Programs with their data, value type and schedule."""
+
+COMMANDS = (
+    "compile bigbird_attention --data auto --mlir -",
+    "compile EXAMPLES/pytorch/models.py:selective_scan --after slice_steps",
+    "compile EXAMPLES/mlir/transformer_block.mlir --after depths",
+    "run sddmm --data karate --lanes i=2 --stats",
+    "run spmv --data karate --schedule auto --json -",
+    "compare spmv --data karate",
+)
+"""Of the command line: what they print."""
+
+OF: dict[str, tuple[str, ...]] = {
+    "graph": tuple(DESIGNS),
+    "hls": tuple(DESIGNS),
+    "area": tuple(DESIGNS),
+    "result": tuple(name for name in DESIGNS if name not in ("gpt3_block", "bigbird_attention")),
+    "rtl": ("spmv", "ragged_product.ein"),
+    "command": COMMANDS,
+}
+"""What is made of which designs, since elaboration and long runs take seconds; and of which words."""
+
+UNEQUAL = re.compile(
+    r"[\d.,]+ m?s\b|\"seconds\": [\d.e-]+|\"(?:python|numpy|samhw|date)\": \"[^\"]*\"|samhw \d[\w.+]*"
+)
+"""What is not the same in each run: times, and versions."""
+
+
+@cache
+def workload(name: str) -> Workload:
+    program = str(EXAMPLES / name) if "." in name else name
+    return bind_program(program, [DESIGNS[name][0]])
+
+
+@cache
+def compiled(name: str) -> Compiled:
+    _, value, schedule = DESIGNS[name]
+    return compile_workload(workload(name), Schedule(**schedule), value=value_type(value))
+
+
+def graph(name: str) -> str:
+    return graph_text(compiled(name))
+
+
+def rtl(name: str) -> str:
+    """Amaranth's own text: Yosys takes longer for its Verilog."""
+    from amaranth.back import rtlil
+
+    from samhw.rtl.top import Top
+    from samhw.rtl.verilog_platform import VerilogPlatform
+
+    design, platform = compiled(name), VerilogPlatform("top")
+    top = Top(
+        design.design,
+        design.arch,
+        own_clock=True,
+        host=HostOptions.parse("axi4,interrupt,recovery,counters"),
+    )
+    text: str = rtlil.convert(top, name="top", platform=platform, emit_src=False)
+    return text + platform.rtlil + platform.text
+
+
+def hls(name: str) -> str:
+    design = compiled(name)
+    return json.dumps(emit(design.design, design.arch, Options(one_top=True)))
+
+
+def area(name: str) -> str:
+    design = compiled(name)
+    return "\n".join(repr(estimate_area(design.design, design.arch, family)) for family in FAMILIES)
+
+
+def result(name: str) -> str:
+    """The values and the cycles of the simulator."""
+    found = run(compiled(name), workload(name).tensors)
+    values = {key: tensor.to_dense().tolist() for key, tensor in found.outputs.items()}
+    return repr(([region.cycles for region in found.regions], values))
+
+
+def command(words: str) -> str:
+    done = CliRunner().invoke(main, words.replace("EXAMPLES", str(EXAMPLES)).split())
+    assert done.exit_code == 0, done.output
+    return UNEQUAL.sub("", done.output.replace(str(EXAMPLES), "EXAMPLES"))
+
+
+VIEWS: dict[str, Callable[[str], str]] = {
+    "graph": graph,
+    "rtl": rtl,
+    "hls": hls,
+    "area": area,
+    "result": result,
+    "command": command,
+}
+
+
+def texts() -> list[tuple[str, str]]:
+    """A view, and what it is of."""
+    return [(view, name) for view, names in OF.items() for name in names]
+
+
+@cache
+def kept() -> dict[str, str]:
+    lines = FILE.read_text("utf-8").splitlines() if FILE.exists() else []
+    return dict(reversed(line.split(" ", 1)) for line in lines)
+
+
+def made_by(view: str) -> str:
+    """What else has a part in a text, since another release may give another one: Amaranth finds the names of
+    signals in Python's own code."""
+    if view == "rtl":
+        return f" (Python {sys.version_info[1]}, amaranth {version('amaranth')})"
+    return f" (torch {version('torch').split('+')[0]})" if view == "command" else ""
+
+
+@pytest.mark.parametrize(("view", "name"), texts(), ids=lambda word: word.replace(" ", "_"))
+def test_it_is_as_it_was(view: str, name: str, request: pytest.FixtureRequest) -> None:
+    text = VIEWS[view](name)
+    digest, line = sha256(text.encode()).hexdigest()[:16], f"{view} {name}{made_by(view)}"
+    if request.config.getoption("--update", False):
+        others = {of: old for of, old in kept().items() if _without_packages(of) != f"{view} {name}"}
+        _write(others | {line: digest})
+    elif line in kept():
+        assert digest == kept()[line], f"{view} {name} changed; if it is to, run pytest tests/golden --update"
+    else:
+        pytest.skip(f"no digest of {line}")
+
+
+def test_each_digest_is_of_something() -> None:
+    lines = {f"{view} {name}" for view, name in texts()}
+    assert set(map(_without_packages, kept())) == lines
+
+
+def _without_packages(line: str) -> str:
+    return re.sub(r" \(\w+ [\d.]+.*\)$", "", line)
+
+
+def _write(digests: dict[str, str]) -> None:
+    FILE.write_text("".join(f"{digests[line]} {line}\n" for line in sorted(digests)), "utf-8")
+    kept.cache_clear()

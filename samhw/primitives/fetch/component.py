@@ -62,9 +62,9 @@ def fetch_pair(
     # The walk decides by the comparison. It stands before the channels where a register lies between it
     # and what the numbers come from, as a memory.
     if registers < latency - 1:
-        m.submodules.seconds = channel = Fifo(
-            data.StructLayout({"token": token_layout(width), "comparison": 2}), depth
-        )
+        compared = data.StructLayout({"token": token_layout(width), "comparison": 2})
+        early = 0b11 << compared["comparison"].offset
+        m.submodules.seconds = channel = Fifo(compared, depth, early=early)
         seconds = _compared_in_front(m, first.o, second.o, channel, from_zero)
         comparison = channel.o.payload.comparison
     else:

@@ -19,7 +19,7 @@ from samhw.cost.components import (
 )
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Endpoint, Graph, Node
-from samhw.graph.widths import index_bits
+from samhw.graph.widths import LEAST_INDEX_BITS, carried_bits, index_bits
 
 __all__ = ["DEVICES", "SHOWN_DEVICES", "AreaEstimate", "Device", "RegionArea", "estimate_area", "find_device"]
 
@@ -173,8 +173,9 @@ class _Area:
         found = self._whole(graph, node)
         for port in node.inputs:
             channel = graph.fanin[Endpoint(node.name, port.name)]
-            width = graph.taken(node, port.name).width(self._bits)
-            deep, usual = (self._use(channel_component(width, depth)) for depth in (channel.depth, DEPTH))
+            carried = max(carried_bits(graph, channel.source), LEAST_INDEX_BITS)
+            deep = self._use(channel_component(carried, channel.depth))
+            usual = self._use(channel_component(graph.taken(node, port.name).width(self._bits), DEPTH))
             found = found + deep - usual
         return found.at_least_none()
 

@@ -151,8 +151,7 @@ def unit_component(operation: str, operand: ValueType, result: ValueType) -> Com
 
 
 def channel_component(width: int, depth: int) -> Component:
-    """A channel for payloads of this many bits, of this many tokens. One token has a register of its own, and
-    the others lie in a memory."""
+    """A channel for payloads of this many bits, of this many tokens; `words` are those after the front."""
     return Component("channel", "", {"width": width, "words": float(1 << _address(depth - 1))})
 
 

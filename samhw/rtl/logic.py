@@ -1,11 +1,11 @@
-"""Conjunction and disjunction of any number of conditions; and a comparison without a chain of carries."""
+"""Conjunction and disjunction of any number of conditions; and comparisons without a chain of carries."""
 
 from collections.abc import Callable, Iterable
 from operator import and_, or_
 
 from amaranth.hdl import Cat, Const, Value
 
-__all__ = ["all_of", "any_of", "follows"]
+__all__ = ["all_of", "any_of", "at_most", "follows"]
 
 
 def all_of(conditions: Iterable[Value]) -> Value:
@@ -30,3 +30,10 @@ def _tree(operation: Callable[[Value, Value], Value], values: list[Value]) -> Va
 def follows(b: Value, a: Value) -> Value:
     """b = a + 1, without a carry chain: with all right below, a bit carries if a has a 1 there and b a 0."""
     return (a ^ b) == Cat(1, (a & ~b)[:-1])
+
+
+def at_most(value: Value, most: int) -> Value:
+    """value ≤ most, a constant. Bits from the most's highest one on are looked at as a whole: synthesis would
+    compare all of them in a chain of carries."""
+    width = most.bit_length()
+    return ~value[width:].any() & (value[:width] <= most)

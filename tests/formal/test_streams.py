@@ -153,7 +153,7 @@ MUTANTS = {
     "arg": [Mutant("a level too deep", "arg", "stop_token(lo - (lo != 0), hi", "stop_token(lo, hi")],
     "top_k": [Mutant("a stop is doubled", "top_k", "takes=three, pushes", "needs=three, pushes")],
     "reduce_vector": [
-        Mutant("a coordinate twice", "bitmap_walker", "gone | (left ^ others)", "gone"),
+        Mutant("a coordinate twice", "bitmap_walker", "Mux(last, 0, ~others)", "Mux(last, 0, gone)"),
         Mutant(
             "a level too deep",
             "row_emitter",

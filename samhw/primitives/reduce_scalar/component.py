@@ -101,7 +101,7 @@ class ReduceScalar(Primitive):
         m.submodules.sums = sums = self.sums
         m.submodules.sum = sum = Fifo(token_layout(width), depth)
         m.submodules.stop = stop = Fifo(CONTROL, depth)
-        m.submodules.val = val = Output(width, latency=self.arch.step)
+        m.submodules.val = val = Output(width, latency=self.arch.step, zeros=False)
         wiring.connect(m, wiring.flipped(self.i.val), sums.i.val)
         wiring.connect(m, sums.o.sum, sum.i)
         wiring.connect(m, sums.o.stop, stop.i)

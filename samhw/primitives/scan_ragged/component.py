@@ -48,8 +48,8 @@ class ScanRagged(Primitive):
         width = self.arch.index_bits
         fetch = fetch_ends(m, self, self.arch, self.pos_capacity)
         walk, at_fiber, position, is_backwards = walk_between(m, fetch.ends)
-        m.submodules.crd = crd = Output(width, latency=self.arch.step)
-        m.submodules.ref = ref = Output(width, latency=self.arch.step)
+        m.submodules.crd = crd = Output(width, latency=self.arch.step, zeros=False)
+        m.submodules.ref = ref = Output(width, latency=self.arch.step, zeros=False)
         walk.drive(m, self.o, crd, ref)
         following, c = Signal(width), Signal(width)
         beyond, backwards = Signal(), Signal()

@@ -4,7 +4,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["no_collection"]
+__all__ = ["no_collection", "old_objects_left_alone"]
 
 
 @contextmanager
@@ -18,3 +18,17 @@ def no_collection() -> Iterator[None]:
     finally:
         if collects:
             gc.enable()
+
+
+@contextmanager
+def old_objects_left_alone() -> Iterator[None]:
+    """For work that leaves something for the collector, in a process that may have PyTorch's millions of
+    objects: a full collection of them takes as long as a small program's compilation."""
+    if gc.get_freeze_count():
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

@@ -249,7 +249,7 @@ MOST_WINGS = 14
 
 EVERYWHERE = {
     *("cache", "collector", "errors", "files", "html", "installed", "limits", "names", "words"),
-    *("processes", "recursion", "rooms", "script", "suggestion", "version"),
+    *("precedence", "processes", "recursion", "rooms", "script", "suggestion", "version"),
     "primitives",
 }
 """The files beside the folders, below all of them; and what finds the folder of a kind."""
@@ -369,23 +369,48 @@ def test_generated_verilog_is_kept_by_all_that_it_comes_from() -> None:
     assert rooms == {*SOURCES}
 
 
-def loaded_by(cache: Path, *arguments: str) -> set[str]:
-    """The modules that a command has loaded, in a process of its own, which finds nothing built before."""
-    code = "import sys; from samhw.app.cli import main; main.main(standalone_mode=False); print(*sys.modules)"
-    command = [sys.executable, "-c", code, *arguments]
+def loaded(cache: Path, code: str, *arguments: str) -> set[str]:
+    """The modules that a code has loaded, in a process of its own, which finds nothing built before."""
+    command = [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)", *arguments]
     environment = {**os.environ, "SAMHW_CACHE": str(cache)}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return {*done.stdout.splitlines()[-1].split()}
 
 
+def loaded_by(cache: Path, *arguments: str) -> set[str]:
+    """The modules that a command has loaded."""
+    return loaded(cache, "from samhw.app.cli import main; main.main(standalone_mode=False)", *arguments)
+
+
+SLOW_TO_LOAD = {"jinja2", "llvmlite", "networkx", "rich", "scipy.linalg", "scipy.sparse", "scipy.special"}
+"""Each takes from a tenth to a third of a second, and `samhw run spmm` as a whole half of one."""
+
+
 def test_a_simulation_loads_no_hardware(tmp_path: Path) -> None:
-    loaded = loaded_by(tmp_path, "run", "spmv")
-    assert loaded & roles("model")
-    assert not loaded & (roles("component") | {"amaranth"})
+    found = loaded_by(tmp_path, "run", "spmv")
+    assert found & roles("model")
+    assert not found & (roles("component") | {"amaranth"})
+
+
+def test_a_small_program_loads_nothing_that_is_slow_to_load(tmp_path: Path) -> None:
+    found = loaded_by(tmp_path, "run", "spmm", "--data", "karate")
+    assert "numpy" in found
+    assert not found & {*SLOW_TO_LOAD, "sympy", "torch"}
+
+
+def test_the_importer_of_modules_loads_nothing_that_is_slow_to_load_after_pytorch(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    own = loaded(
+        tmp_path,
+        "import torch; before = {*sys.modules}; import samhw.torch; "
+        "[sys.modules.pop(name) for name in before if name != 'sys']",
+    )
+    assert "samhw.app.torch" in own
+    assert not own & {*SLOW_TO_LOAD, "sympy"}
 
 
 def test_hardware_is_built_without_models(tmp_path: Path) -> None:
-    loaded = loaded_by(
+    found = loaded_by(
         tmp_path / "cache",
         "build",
         "spmv",
@@ -398,8 +423,8 @@ def test_hardware_is_built_without_models(tmp_path: Path) -> None:
         "-o",
         str(tmp_path / "out"),
     )
-    assert loaded & roles("component")
-    assert not loaded & roles("model")
+    assert found & roles("component")
+    assert not found & roles("model")
 
 
 READERS_OF_TYPES = {

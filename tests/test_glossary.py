@@ -12,8 +12,8 @@ GLOSSARY = (DOCS / "glossary.md").read_text(encoding="utf-8")
 ENTRIES = re.findall(r"^\*\*(.+?)\*\*: ((?:.+\n)+)", GLOSSARY, re.MULTILINE)
 TERMS = {name.casefold() for names, _ in ENTRIES for name in names.split(", ")}
 
-DEFINING = ["timing.md", "memory.md", "sweep.md"]
-"""Pages in which words in italics are terms. Elsewhere some are titles, stress, or actors of a primitive."""
+DEFINING = ["timing.md", "sweep.md"]
+"""Pages in which words in italics are terms. Elsewhere some are titles, stress, or actors."""
 
 
 def lacking(words: set[str]) -> set[str]:

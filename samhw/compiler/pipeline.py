@@ -4,12 +4,11 @@
 >>> lower(job, plan(job))
 """
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 
 from samhw.choices.schedule import Schedule
+from samhw.collector import old_objects_left_alone
 from samhw.compiler import Compiled, Decision, Lowerings, lower_program
 from samhw.compiler.search.auto import choose
 from samhw.compiler.search.decide import decide
@@ -29,7 +28,7 @@ def plan(job: Job) -> Decision:
             `ScheduleError` if another order, other regions or other formats would do.
     """
     if not job.schedule.is_open:
-        with _left_alone():
+        with old_objects_left_alone():
             return _planned(job, Lowerings())
     found = choose_schedule(job)
     decision = replace(found.compiled.decision, why=found.why)
@@ -64,7 +63,7 @@ def choose_schedule(job: Job) -> AutoChoice:
         InputError: if none of the candidates can be lowered, for the first reason.
     """
     lowerings = Lowerings()
-    with _left_alone():
+    with old_objects_left_alone():
         return choose(job, candidates(job, lowerings), lowerings)
 
 
@@ -98,17 +97,3 @@ def _lowered(job: Job, decision: Decision, last: str | None = None) -> Compiled:
     if isinstance(found, Refusal):
         raise found.error()
     return found
-
-
-@contextmanager
-def _left_alone() -> Iterator[None]:
-    """Keeps the garbage collector from what is there already: a process with PyTorch has millions of objects,
-    and a full collection of them takes as long as a small program's compilation."""
-    if gc.get_freeze_count():
-        yield
-        return
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import networkx as nx
-
 from samhw.compiler.computations import Computation, computations
 from samhw.compiler.einsum import View
 from samhw.compiler.fused_einsum import EinsumBuilder
@@ -18,7 +16,7 @@ from samhw.errors import InputError, ScheduleError, StreamError
 from samhw.graph import Endpoint, Graph, Repeat, levels, validate
 from samhw.lang import Region
 from samhw.lang.decision import Refusal, RegionDecision, Sharing
-from samhw.lang.fusion import FusedRegion, check_order, orders, partial_order
+from samhw.lang.fusion import FusedRegion, PartialOrder, check_order, orders, partial_order
 from samhw.names import Names
 from samhw.tensors import Format
 
@@ -34,7 +32,7 @@ class LoweredRegion:
 
     region: Region
     fused: FusedRegion
-    partial_order: "nx.DiGraph[str]"
+    partial_order: PartialOrder
     order: tuple[str, ...]
     table: FusionTable
     graph: Graph
@@ -118,7 +116,7 @@ def lower_region(
 
 
 def lower_fused(
-    scope: Scope, number: int, fused: FusedRegion, partial: "nx.DiGraph[str]", order: tuple[str, ...]
+    scope: Scope, number: int, fused: FusedRegion, partial: PartialOrder, order: tuple[str, ...]
 ) -> LoweredRegion | Refusal:
     """A region whose uses share as they do, in an order of its indices. None is lowered twice."""
     key = scope.causes(number, fused), order
@@ -138,7 +136,7 @@ def lower_fused(
 
 
 def _lowered(
-    scope: Scope, number: int, fused: FusedRegion, partial: "nx.DiGraph[str]", order: tuple[str, ...]
+    scope: Scope, number: int, fused: FusedRegion, partial: PartialOrder, order: tuple[str, ...]
 ) -> LoweredRegion | Refusal:
     try:
         builder = EinsumBuilder(fused, scope.dimensions, order, scope.iteration, scope.value, scope.steps)
@@ -188,7 +186,8 @@ def _reshaped(scope: Scope, number: int) -> LoweredRegion:
         view, result, fused.dimension, scope.extents, Names(scope.program.tensors), scope.value
     )
     # The indices of the result are in no loop.
-    partial = partial_order(fused).subgraph(read.stored).copy()
+    partial = partial_order(fused)
+    partial.keep(read.stored)
     found = _of_table(scope, number, fused, partial, table, fused.dimension, scope.extents)
     why = scope.lowerable.copied_shapes[written.tensor]
     return replace(found, note=f"copies {read.tensor} to {written.tensor}, element by element: {why}")
@@ -227,7 +226,7 @@ def _of_table(
     scope: Scope,
     number: int,
     fused: FusedRegion,
-    partial: "nx.DiGraph[str]",
+    partial: PartialOrder,
     table: FusionTable,
     dimension: Mapping[str, str],
     extents: Mapping[str, int],

@@ -112,8 +112,10 @@ class Scope:
         self.extents = lowerable.extents | counts
 
     def of(self, lowerable: Lowerable) -> "Scope":
-        """The same for another program."""
-        return Scope(lowerable, self.value, self.arch, self.lowerings)
+        """The same for another program; itself for its own, since most regions need no copies."""
+        return (
+            self if lowerable is self.lowerable else Scope(lowerable, self.value, self.arch, self.lowerings)
+        )
 
     @cached_property
     def once(self) -> str:

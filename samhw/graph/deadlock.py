@@ -2,8 +2,6 @@
 
 from collections.abc import Collection
 
-import networkx as nx
-
 from samhw.errors import RunError
 from samhw.graph.ir import Graph
 
@@ -29,6 +27,8 @@ def waiting_cycle(graph: Graph, empty: Collection[str], full: Collection[str]) -
     node that drains it. `empty` and `full` are names of channels: those that a simulator knows to be waited
     for, or all that hardware reports as empty or full.
     """
+    import networkx as nx  # Takes a quarter of a second to be imported, and most runs end.
+
     waits: nx.DiGraph[str] = nx.DiGraph()
     # Channels only lead forward, so a circle has a full channel in it: the search starts there.
     starts = []

@@ -9,10 +9,9 @@ from string import ascii_lowercase
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from weakref import ref
 
-import networkx as nx
-
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec import Payload, Port, Spec, StoredArray, Stream, StreamKind, spec_of
+from samhw.precedence import Precedence, reached
 
 __all__ = [
     "Channel",
@@ -245,20 +244,18 @@ class Graph:
         return {c.sink: c for c in self.channels}
 
     @cached_property
-    def flow(self) -> "nx.DiGraph[str]":
+    def flow(self) -> Precedence[str]:
         """The nodes by name, each with an edge to those that read what it gives. Not to be changed."""
-        flow: nx.DiGraph[str] = nx.DiGraph()
-        flow.add_nodes_from(node.name for node in self.nodes)
-        flow.add_edges_from((c.source.node, c.sink.node) for c in self.channels)
-        return flow
+        ends = ((c.source.node, c.sink.node) for c in self.channels)
+        return Precedence((node.name for node in self.nodes), ends)
 
     def before(self, names: Iterable[str]) -> set[str]:
         """Some nodes, and all from which there is a way to one of them."""
-        return set[str]().union(*nx.bfs_layers(self.flow.reverse(copy=False), list(names)))
+        return reached(names, self.flow.before)
 
     def behind(self, names: Iterable[str]) -> set[str]:
         """Some nodes, and all to which there is a way from one of them."""
-        return set[str]().union(*nx.bfs_layers(self.flow, list(names)))
+        return reached(names, self.flow.after)
 
     def writers(self) -> Iterator[Node]:
         """The nodes without outputs, whose DONE ends a region."""

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf, prod
 
-import networkx as nx
-
 from samhw.graph.ir import Channel, Endpoint, Graph
 from samhw.graph.lag import AT_END, LATE, NEVER, Awaited, Lag, Rise, lag
 from samhw.graph.levels import Levels, levels
@@ -86,6 +84,8 @@ def _blocks(
 ) -> Iterator[tuple[Channel, ...]]:
     """The channels among which a circle may lie: what waits for each other, as far as two ways lead from each
     node to each other one."""
+    import networkx as nx  # Takes a quarter of a second to be imported, and few programs need this proof.
+
     left = [graph.channels]
     while left:
         channels = left.pop()

@@ -11,7 +11,7 @@ from samhw.errors import InputError, shown
 from samhw.graph.design import Design
 from samhw.graph.ir import Endpoint, Graph, Memory, Node
 from samhw.graph.spec import Arch
-from samhw.graph.spec.params import Each
+from samhw.graph.spec.params import Each, StoredArray
 from samhw.graph.widths import index_bits
 
 __all__ = ["OffChipLayout", "OffChipPort", "PlacedArray", "Ports", "other_ports"]
@@ -129,6 +129,11 @@ class OffChipPort(NamedTuple):
     def name(self) -> str:
         """'<node>.<param>', or for a second word '<node>.<param>_next'; unique in a region."""
         return f"{self.node}.{self.param}{'_next' if self.word else ''}"
+
+    @property
+    def begins(self) -> bool:
+        """It writes 0 to place 0 before all else: positions of a level begin so, and its writer does not."""
+        return self.write and self.param == StoredArray.POS
 
 
 class OffChipLayout:

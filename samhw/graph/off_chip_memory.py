@@ -90,10 +90,6 @@ class OffChip:
     tensors: tuple[str, ...] | None = None
     log: Path | None = None
 
-    def holds(self, tensor: str) -> bool:
-        """Whether a tensor lies off chip."""
-        return self.tensors is None or tensor in self.tensors
-
 
 class LogEntry(NamedTuple):
     """A request: its master, whether it writes, its address, and the cycles in which it was offered,

@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import networkx as nx
-
 from samhw.graph.ir import Channel, Endpoint, Graph, Node, once_per_graph
 from samhw.graph.spec.base import Distribution
 from samhw.graph.spec.streams import StreamKind
+from samhw.precedence import Precedence, reached
 
 __all__ = ["LevelPattern", "concatenates", "contained", "may_be_empty", "offsets", "pattern_of", "patterns"]
 
@@ -81,12 +80,11 @@ def contained(graph: Graph) -> Mapping[LevelPattern, frozenset[LevelPattern]]:
     """For each pattern those with no coordinates but its own, below the same outer ones: itself, what a union
     has taken in, what is left of it where coordinates are dropped, and what a lane has of it."""
     found = patterns(graph)
-    inside: nx.DiGraph[LevelPattern] = nx.DiGraph()
-    inside.add_node(RUN)
+    inside = Precedence([RUN])
     for pattern in {pattern for around in found.values() for pattern in around}:
-        inside.add_node(pattern)
+        inside.add_nodes([pattern])
         while pattern.lanes:
-            inside.add_edge(pattern.collected, pattern)
+            inside.add_edges([(pattern.collected, pattern)])
             pattern = pattern.collected
     for node in graph.nodes:
         followed = (node.spec.follows(port.name, node.params) for port in node.outputs)
@@ -98,8 +96,8 @@ def contained(graph: Graph) -> Mapping[LevelPattern, frozenset[LevelPattern]]:
             for level, pattern in enumerate(found[Endpoint(node.name, port.name)]):
                 for other in (around[level] for around in taken if level < len(around)):
                     if pattern.maker == node.name and other != pattern and not concatenates(graph, node):
-                        inside.add_edge(*((other, pattern) if node.spec.thins else (pattern, other)))
-    return {p: frozenset({p} | nx.descendants(inside, p)) for p in inside}
+                        inside.add_edges([(other, pattern) if node.spec.thins else (pattern, other)])
+    return {p: frozenset(reached([p], inside.after)) for p in inside}
 
 
 @once_per_graph

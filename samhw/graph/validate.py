@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable
 
-import networkx as nx
-
 from samhw.errors import InputError
 from samhw.graph.ir import Channel, Graph, MemoryRole, Node, once_per_graph
 from samhw.graph.spec import Payload, Port, StoredArray, StreamKind
@@ -138,9 +136,8 @@ def _check_acyclic(graph: Graph) -> None:
     place = {node.name: n for n, node in enumerate(graph.nodes)}
     if all(place[c.source.node] < place[c.sink.node] for c in graph.channels):
         return  # Producers come first, as in every graph that was compiled.
-    try:
-        cycle = nx.find_cycle(graph.flow)
-    except nx.NetworkXNoCycle:
+    if graph.flow.is_acyclic:
         return
+    cycle = graph.flow.cycle()
     path = " -> ".join(edge[0] for edge in cycle)
     raise InputError(f"The channels form a loop: {path} -> {cycle[0][0]}; remove one of them.")

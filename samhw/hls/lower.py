@@ -3,8 +3,6 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-import networkx as nx
-
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph, Node, Repeat, validate_design
 from samhw.hls.cpp import top_name
@@ -64,5 +62,5 @@ def _region(graph: Graph, arch: Arch, off_chip: Collection[str]) -> HlsRegion:
 def _along_the_flow(graph: Graph) -> list[Node]:
     """The nodes, producers first; else as they stand in the graph."""
     position = {node.name: n for n, node in enumerate(graph.nodes)}
-    names = nx.lexicographical_topological_sort(graph.flow, position.__getitem__)
+    names = graph.flow.order(position.__getitem__)
     return [graph.node[name] for name in names]

@@ -10,7 +10,8 @@ from samhw.hls.cpp import comment, project_name, top_name
 from samhw.hls.emit import Options, axi_ports, kernel_context
 from samhw.hls.interface import port_uses, sequence_extents
 from samhw.hls.lower import lower
-from samhw.hls.masters import banks
+from samhw.hls.masters import AxiPort, banks
+from samhw.hls.program import HlsRegion
 from samhw.hls.templates import render
 from samhw.names import identifiers
 
@@ -62,12 +63,15 @@ def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
     place for all kernels."""
     files, extents = identifiers(design.memory), sequence_extents(design)
     places = {index: n for n, index in enumerate(extents)}
-    kernels, buffers, programs = [], {}, []
-    ports, bundles = [], {}
+    kernels: list[dict[str, Any]] = []
+    buffers: dict[str, dict[str, Any]] = {}
+    programs: list[HlsRegion] = []
+    ports: list[AxiPort] = []
+    bundles: dict[str, str] = {}
     for graph in design.runs:
         alone = Design.of(graph)
         program = lower(alone, arch, options.off_chip(alone, arch))
-        own = kernel_context(program, alone, arch, options)
+        own: dict[str, Any] = kernel_context(program, alone, arch, options)
         (region,) = program.regions
         programs.append(region)
         memories = [port.memory.name for port in own["ports"]]

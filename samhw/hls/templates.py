@@ -2,9 +2,10 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jinja2
+if TYPE_CHECKING:
+    import jinja2
 
 __all__ = ["header_template", "render"]
 
@@ -14,7 +15,9 @@ _OF_FOLDERS = "primitives/{}/template.hpp.j2"
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def _environment() -> "jinja2.Environment":
+    import jinja2  # Takes a tenth of a second to be imported, and a simulation needs none.
+
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader([FOLDER, FOLDER.parent]),
         undefined=jinja2.StrictUndefined,

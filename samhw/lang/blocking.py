@@ -19,6 +19,8 @@ def block_sizes(program: Program) -> dict[str, int]:
     Raises:
         InputError: for tensors that store a dimension in different blocks, or with blocks and without.
     """
+    if all(decl.format.block is None for decl in program.tensors.values()):
+        return {}
     sizes: dict[str, tuple[int, str]] = {}
     for decl in program.tensors.values():
         for mode, dimension in enumerate(program.dimensions.of_tensor(decl.name)):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self
 
-import networkx as nx
+from samhw.precedence import Precedence
 
 __all__ = [
     "OUTSIDE",
@@ -219,7 +219,7 @@ def _sum(left: LinearIndex | int, right: LinearIndex | int) -> ComputedIndex:
     return ComputedIndex.of((*one.terms, *other.terms), one.offset + other.offset)
 
 
-def add_chains(graph: "nx.DiGraph[str]", chains: Iterable[Sequence[str]]) -> tuple[int, ...]:
+def add_chains(graph: Precedence[str], chains: Iterable[Sequence[str]]) -> tuple[int, ...]:
     """Adds to a graph of indices each chain that leaves it without a cycle, beside those before it.
 
     Returns:
@@ -227,9 +227,9 @@ def add_chains(graph: "nx.DiGraph[str]", chains: Iterable[Sequence[str]]) -> tup
     """
     against = []
     for number, chain in enumerate(chains):
-        new = [edge for edge in pairwise(chain) if not graph.has_edge(*edge)]
-        graph.add_edges_from(new)
-        if not nx.is_directed_acyclic_graph(graph):
-            graph.remove_edges_from(new)
+        new = [edge for edge in dict.fromkeys(pairwise(chain)) if edge not in graph.edges]
+        graph.add_edges(new)
+        if not graph.is_acyclic:
+            graph.remove_edges(new)
             against.append(number)
     return tuple(against)

@@ -4,57 +4,18 @@ from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from samhw.rtl.axi4 import INCR, Axi4Signature
 from samhw.rtl.channel import Fifo
 from samhw.rtl.host_port import READ_LATENCY, Response
 
-__all__ = ["AxiSignature", "BurstPort"]
+__all__ = ["BurstPort"]
 
-_INCR = 1
 _WORD = 2
 """The size of a beat of four bytes."""
 _PAGE = 12
 """Bits of an address within the page that a burst does not leave."""
 _WAITING = 8
 """Answers under way: enough for one in each cycle, from the promise of its slot until it is taken."""
-
-
-class AxiSignature(wiring.Signature):
-    """An AXI4 slave of 32 data bits, seen from the slave.
-
-    Args:
-        address_bits: the width of its addresses.
-        id_bits: the width of its IDs.
-    """
-
-    def __init__(self, address_bits: int, id_bits: int) -> None:
-        super().__init__(
-            {
-                **_address("aw", address_bits, id_bits),
-                "wdata": In(32),
-                "wstrb": In(4),
-                "wlast": In(1),
-                "wvalid": In(1),
-                "wready": Out(1),
-                "bid": Out(id_bits),
-                "bresp": Out(Response),
-                "bvalid": Out(1),
-                "bready": In(1),
-                **_address("ar", address_bits, id_bits),
-                "rid": Out(id_bits),
-                "rdata": Out(32),
-                "rresp": Out(Response),
-                "rlast": Out(1),
-                "rvalid": Out(1),
-                "rready": In(1),
-            }
-        )
-
-
-def _address(channel: str, address_bits: int, id_bits: int) -> dict[str, object]:
-    """The pins of a channel of addresses."""
-    widths = {"id": id_bits, "addr": address_bits, "len": 8, "size": 3, "burst": 2}
-    widths |= {"lock": 1, "cache": 4, "prot": 3, "qos": 4, "valid": 1}
-    return {f"{channel}{name}": In(width) for name, width in widths.items()} | {f"{channel}ready": Out(1)}
 
 
 class BurstPort(wiring.Component):
@@ -79,7 +40,7 @@ class BurstPort(wiring.Component):
         self.id_bits = id_bits
         super().__init__(
             {
-                "axi": Out(AxiSignature(address_bits, id_bits)),
+                "axi": Out(Axi4Signature(address_bits, id_bits, response=Response)),
                 "next_addr": Out(address_bits),
                 "next_data": Out(32),
                 "write": Out(1),
@@ -233,7 +194,7 @@ def _connect_addresses(m: Module, beats: _Beats, axi: wiring.PureInterface, chan
         burst.id.eq(pin["id"]),
         burst.addr.eq(pin["addr"]),
         burst.len.eq(pin["len"]),
-        burst.refused.eq((pin["burst"] != _INCR) | (pin["size"] != _WORD) | pin["addr"][:2].any() | leaves),
+        burst.refused.eq((pin["burst"] != INCR) | (pin["size"] != _WORD) | pin["addr"][:2].any() | leaves),
     ]
 
 

@@ -233,14 +233,16 @@ class RunControl(wiring.Component):
         # A node knows late in a cycle that it fires, so each has a register of its own before all are joined.
         late_fired = Signal(self.nodes)
         started = Signal()
+        lately = late_fired.any() | started
+        if self.ports:
+            late_port = Signal()
+            m.d.sync += late_port.eq(self.ports_fired)
+            lately |= late_port
         m.d.sync += [
             late_fired.eq(self.fired),
             started.eq(self.start.any()),
-            fired.eq(late_fired.any() | started),
+            fired.eq(lately),
         ]
-        if self.ports:
-            late_port = Signal()
-            m.d.sync += [late_port.eq(self.ports_fired), fired.eq(late_fired.any() | started | late_port)]
         with m.If(fired | started | ~active):
             m.d.sync += quiet.eq(0)
         with m.Elif(quiet != self.watchdog):

@@ -8,7 +8,7 @@ from amaranth.hdl import Cat, Elaboratable, Module, Mux, ResetInserter
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Node, Repeat, Run, Steps
+from samhw.graph import Arch, Channel, Design, Endpoint, Repeat, Run, Steps
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.names import identifiers
 from samhw.rtl.access import MemoryAccess
@@ -75,13 +75,16 @@ class Fabric(wiring.Component):
         self.recovery = recovery
         self.counters = counters
         self.turn = {region: turn for turn, region in enumerate(design.turns)}
+        self._off_chip = {} if layout is None else layout.arrays
+        self._off_chip_ports = [] if layout is None else list(_ports_of(design, layout))
+        accesses = self._accesses()
         self.nodes: dict[Key, Primitive | Counted] = {
             (region, node.name): component(
                 node,
                 design.regions[region],
                 arch,
                 stall_port=stall_ports,
-                accesses=_accesses(node, design.regions[region], layout),
+                accesses=accesses[region, node.name],
             )
             for region, node in design.nodes
         }
@@ -243,10 +246,9 @@ class Fabric(wiring.Component):
     def _memory_ports(self) -> Iterator[tuple[str, bool, int, wiring.PureInterface]]:
         """The ports of all nodes to memories on the chip, each with the name of its memory, whether it
         writes, and its region."""
-        off_chip = {} if self.layout is None else self.layout.arrays
         for region, node in self.design.nodes:
             for param, name in node.memories.items():
-                if name in off_chip:
+                if name in self._off_chip:
                     continue
                 written = node.spec.memories[param].written
                 for port in self.nodes[region, node.name].memory_ports(param):
@@ -268,28 +270,33 @@ class Fabric(wiring.Component):
                 writer=writers.get(memory.name),
             )
             for memory in self.design.memories
-            if self.layout is None or memory.name not in self.layout.arrays
+            if memory.name not in self._off_chip
         }
 
     def _needs(self) -> list[PortNeeds]:
         return [
             PortNeeds(self.turn[region], port, self._off_chip_port(region, port).signature)
-            for region, port in self._off_chip_ports()
+            for region, port in self._off_chip_ports
         ]
 
-    def _off_chip_ports(self) -> Iterator[tuple[int, OffChipPort]]:
-        """All ports to memories off the chip, each with its region."""
-        if self.layout is not None:
-            for region, graph in enumerate(self.design.regions):
-                for port in self.layout.ports_of(graph):
-                    yield region, port
+    def _accesses(self) -> dict[Key, dict[str, MemoryAccess]]:
+        """How each node reaches those of its memories that lie off the chip."""
+        ports = {(region, port.node, port.param) for region, port in self._off_chip_ports}
+        return {
+            (region, node.name): {
+                param: MemoryAccess.PORT if (region, node.name, param) in ports else MemoryAccess.NONE
+                for param, name in node.memories.items()
+                if name in self._off_chip
+            }
+            for region, node in self.design.nodes
+        }
 
     def _off_chip_port(self, region: int, port: OffChipPort) -> wiring.PureInterface:
         return self.nodes[region, port.node].memory_ports(port.param)[port.word]
 
     def _connect_off_chip(self, m: Module) -> None:
         off_chip = wiring.flipped(self.off_chip)
-        for k, (region, port) in enumerate(self._off_chip_ports()):
+        for k, (region, port) in enumerate(self._off_chip_ports):
             wiring.connect(m, self._off_chip_port(region, port), getattr(off_chip, f"port{k}"))
         control = self._control
         m.d.comb += [
@@ -313,16 +320,11 @@ class Fabric(wiring.Component):
                 m.d.comb += own.eq(getattr(self.extents, names[index]))
 
 
-def _accesses(node: Node, graph: Graph, layout: OffChipLayout | None) -> dict[str, MemoryAccess]:
-    """How a node reaches those of its memories that lie off the chip."""
-    if layout is None:
-        return {}
-    ports = {port.param for port in layout.ports_of(graph) if port.node == node.name}
-    return {
-        param: MemoryAccess.PORT if param in ports else MemoryAccess.NONE
-        for param, name in node.memories.items()
-        if name in layout.arrays
-    }
+def _ports_of(design: Design, layout: OffChipLayout) -> Iterator[tuple[int, OffChipPort]]:
+    """All ports to memories off the chip, each with its region."""
+    for region, graph in enumerate(design.regions):
+        for port in layout.ports_of(graph):
+            yield region, port
 
 
 def _of_turns(steps: Steps, turn: Mapping[int, int]) -> Steps:

@@ -94,7 +94,9 @@ class Top(wiring.Component):
             counters=host.counters,
             layout=layout,
         )
-        self.off_chip = layout and OffChipPorts(layout, self.fabric.needs, len(design.regions))
+        self.off_chip: OffChipPorts | None = None
+        if layout is not None:
+            self.off_chip = OffChipPorts(layout, self.fabric.needs, len(design.regions))
         self.shell = Shell(self.map, arch, self.fabric.ports)
         self.stallable = self.fabric.stallable
         self.own_clock = own_clock

@@ -80,8 +80,15 @@ def verilog(
     """
     platform = VerilogPlatform(name)
     with no_collection():
-        options = {"stall_ports": stall_ports, "probes": probes, "own_clock": True}
-        top = Top(design, arch, **options, host=host, layout=layout)
+        top = Top(
+            design,
+            arch,
+            stall_ports=stall_ports,
+            probes=probes,
+            own_clock=True,
+            host=host,
+            layout=layout,
+        )
         text = convert(top, platform, name)
     return _with_notes(_tidy(text), top, name, platform)
 

@@ -11,7 +11,6 @@ from heapq import heappop, heappush
 import numpy as np
 
 from samhw.graph import Graph, OffChipPort
-from samhw.graph.spec import StoredArray
 from samhw.sim.network import Actor, Read
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.port_actors import (
@@ -154,6 +153,4 @@ class NodePorts:
 
 
 def _numbers(port: OffChipPort, system: MemorySystem) -> Words:
-    # A level's positions begin with a 0, which its writer does not count.
-    zero = port.write and port.param == StoredArray.POS
-    return as_words(np.array(port_numbers(port.array, system.ports, zero), np.int64))
+    return as_words(np.array(port_numbers(port.array, system.ports, port.begins), np.int64))

@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
@@ -318,9 +317,41 @@ _FEW = 0.1
 """Below this density weights are drawn one by one, since an array of all of them would be mostly zeros."""
 
 
+_FRIENDSHIPS = {
+    0: (1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 17, 19, 21, 31),
+    1: (2, 3, 7, 13, 17, 19, 21, 30),
+    2: (3, 7, 8, 9, 13, 27, 28, 32),
+    3: (7, 12, 13),
+    4: (6, 10),
+    5: (6, 10, 16),
+    6: (16,),
+    8: (30, 32, 33),
+    9: (33,),
+    13: (33,),
+    14: (32, 33),
+    15: (32, 33),
+    18: (32, 33),
+    19: (33,),
+    20: (32, 33),
+    22: (32, 33),
+    23: (25, 27, 29, 32, 33),
+    24: (25, 27, 31),
+    25: (31,),
+    26: (29, 33),
+    27: (33,),
+    28: (31, 33),
+    29: (32, 33),
+    30: (32, 33),
+    31: (32, 33),
+    32: (33,),
+}
+"""Of each member of the club those of a higher number."""
+
+
 def karate() -> Tensor:
-    """Zachary's karate club: the symmetric 34 x 34 adjacency, 0 or 1, of its 78 friendships, as CSR."""
-    ends = np.array(nx.karate_club_graph().edges, np.int64).T
+    """Zachary's karate club (An information flow model for conflict and fission in small groups, 1977): the
+    symmetric 34 x 34 adjacency, 0 or 1, of its 78 friendships, as CSR."""
+    ends = np.array([(one, other) for one, others in _FRIENDSHIPS.items() for other in others], np.int64).T
     return _adjacency(34, np.concatenate([ends[0], ends[1]]), np.concatenate([ends[1], ends[0]]), "csr")
 
 

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy
 
 from samhw.errors import InputError
 from samhw.tensors.formats.arrays import IntArray
@@ -112,7 +112,7 @@ def scipy_format(matrix: Any) -> str:
 
 def scipy_array(
     format: str, arrays: Mapping[str, npt.NDArray[Any]], shape: tuple[int, ...]
-) -> scipy.sparse.csr_array | scipy.sparse.dia_array:
+) -> "scipy.sparse.csr_array | scipy.sparse.dia_array":
     """The array of a matrix that a tensor stores in one of the formats `AS_STORED`."""
     vals, (rows, columns) = arrays["vals"], shape
     if format == "csr":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy
 
 from samhw.errors import InputError
 from samhw.tensors import pytorch
@@ -107,7 +107,7 @@ class Tensor:
 
     @classmethod
     def from_scipy(
-        cls, matrix: scipy.sparse.sparray | scipy.sparse.spmatrix, format: Format | str
+        cls, matrix: "scipy.sparse.sparray | scipy.sparse.spmatrix", format: Format | str
     ) -> "Tensor":
         """The tensor of a SciPy sparse matrix or array of any kind; explicit zeros stay.
 
@@ -241,7 +241,7 @@ class Tensor:
         array[tuple(coords)] = vals
         return array
 
-    def to_scipy(self) -> scipy.sparse.csr_array | scipy.sparse.dia_array:
+    def to_scipy(self) -> "scipy.sparse.csr_array | scipy.sparse.dia_array":
         """The matrix as a SciPy CSR array, or as one of diagonals if its format is `dia`: explicit zeros
         stay, those that fill innermost levels go.
 

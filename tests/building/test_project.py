@@ -12,7 +12,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
 from samhw.graph import HostOptions
-from samhw.rtl.burst_port import AxiSignature
+from samhw.rtl.axi4 import Axi4Signature
 from samhw.rtl.host_port import AxiLiteSignature
 from samhw.targets.building.cpp_compiler import find_cpp_compiler
 from samhw.targets.building.project import _pins
@@ -34,7 +34,7 @@ def build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.mark.parametrize(
-    ("host", "signature"), [("", AxiLiteSignature(12)), ("axi4:7,interrupt", AxiSignature(12, 7))]
+    ("host", "signature"), [("", AxiLiteSignature(12)), ("axi4:7,interrupt", Axi4Signature(12, 7))]
 )
 def test_the_pins_are_those_of_the_port(host: str, signature: wiring.Signature) -> None:
     wanted = {

@@ -57,14 +57,15 @@ def test_memory_is_given_for_a_clock() -> None:
     assert same["cycles"] == plain["cycles"]
     assert slow["cycles"] < plain["cycles"]
     assert slow["hardware_seconds"] > plain["hardware_seconds"]
-    for found in (plain, slow):
+    # A master takes 64 bytes a cycle, which is less than the memory could give.
+    for found, peak in ((plain, 16.0), (slow, 6.4)):
         memory = found["memory"]
         assert memory["gigabytes_per_second"] == pytest.approx(
             memory["bytes"] / found["hardware_seconds"] / 1e9
         )
-        assert memory["peak_gigabytes_per_second"] == pytest.approx(19.2, rel=1e-3)
+        assert memory["peak_gigabytes_per_second"] == pytest.approx(peak, rel=1e-3)
     output = good("run", "spmm", "--memory", "ddr4", "--clock", "100MHz").stdout
-    assert "of 19.2 GB/s" in output
+    assert "of 6.4 GB/s" in output
     assert "µs at 100 MHz" in output
     assert beside(DDR4, None) == (DDR4, 4.0)
     with pytest.raises(InputError):

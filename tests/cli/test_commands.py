@@ -372,15 +372,29 @@ def test_off_chip_memory_is_compared() -> None:
         assert (slow["bytes_moved"] > 0, quick["bytes_moved"]) == (True, None)
     output = samhw(*arguments, "--memory", "hbm2", "--off-chip", "X").output
     assert "X in hbm2" in " ".join(output.split())
+    # A memory without a clock moves bytes, but none a second.
+    output = samhw("compare", "spmv", "--data", "karate", "--memory", "constant:9").output
+    assert "moved off chip" in output
+    assert "GB/s" not in output
 
 
-def test_off_chip_memory_is_refused() -> None:
+def test_off_chip_memory_is_refused(tmp_path: Path) -> None:
     assert "There is no memory 'ddr9'" in refused("run", "spmv", "--memory", "ddr9")
     assert "add '--memory ddr4'" in refused("run", "spmv", "--off-chip", "B")
     assert "no tensor 'Q' to place off chip" in refused("run", "spmv", "--memory", "ddr4", "--off-chip", "Q")
     for backend in ("icarus", "hls"):
         message = refused("run", "spmv", "--memory", "ddr4", "--backend", backend)
         assert f"--backend {backend} runs a design with its tensors on chip" in message
+    message = refused("run", "spmv", "--memory", "ddr4", "--backend", "verilator", "--host", "counters")
+    assert "--host counters needs all tensors on chip" in message
+    (tmp_path / "placed.toml").write_text('off_chip = ["B"]')
+    for words, what in (
+        (("build", "spmv", "--target", "verilator", "-o", str(tmp_path / "b")), "a build"),
+        (("correlate", "spmv"), "a correlation"),
+        (("tune", "spmv", "-o", str(tmp_path / "best.toml")), "a search"),
+    ):
+        message = refused(*words, "--data", "karate", "--schedule", str(tmp_path / "placed.toml"))
+        assert f"{what} has them on chip" in message
 
 
 def test_compare_refuses_unknown_choices() -> None:

@@ -2,10 +2,10 @@
 
 from itertools import pairwise
 
-import networkx as nx
 import pytest
 
 from samhw.lang.index import add_chains
+from samhw.precedence import Precedence
 
 
 @pytest.mark.parametrize(
@@ -20,14 +20,14 @@ from samhw.lang.index import add_chains
     ],
 )
 def test_chains_that_make_no_cycle_are_added(chains: list[str], against: tuple[int, ...]) -> None:
-    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph = Precedence[str]()
     assert add_chains(graph, chains) == against
     followed = [chain for number, chain in enumerate(chains) if number not in against]
     assert set(graph.edges) == {edge for chain in followed for edge in pairwise(chain)}
-    assert nx.is_directed_acyclic_graph(graph)
+    assert graph.is_acyclic
 
 
 def test_edges_that_are_there_stay() -> None:
-    graph: nx.DiGraph[str] = nx.DiGraph([("i", "j")])
+    graph = Precedence("", [("i", "j")])
     assert add_chains(graph, ["ijki"]) == (0,)
     assert set(graph.edges) == {("i", "j")}

@@ -161,7 +161,7 @@ def texts() -> list[tuple[str, str]]:
 @cache
 def kept() -> dict[str, str]:
     lines = FILE.read_text("utf-8").splitlines() if FILE.exists() else []
-    return dict(reversed(line.split(" ", 1)) for line in lines)
+    return {of: digest for digest, of in (line.split(" ", 1) for line in lines)}
 
 
 def made_by(view: str) -> str:

@@ -17,6 +17,7 @@ from samhw.graph import Arch, Channel, Design, Endpoint
 from samhw.hls import Options, emit, emit_together, lower, simulated
 from samhw.hls.check import check
 from samhw.hls.cpp import comment, top_name
+from samhw.hls.region_builder import SPREAD
 from samhw.lang import parse
 from tests.hls import example
 from tests.hls.test_kernels import compiled
@@ -91,8 +92,12 @@ def test_pragmas_have_the_depths_of_the_channels() -> None:
     depths = dict(re.findall(r"#pragma HLS STREAM variable=(\w+) depth=(\d+)", text))
     streams = {s.channel: s for s in lower(program.design, program.arch).streams.values() if s.channel}
     assert len(depths) == text.count('("') == len(lower(program.design, program.arch).streams)
+    several = {
+        s.name for p in lower(program.design, program.arch).processes if len(p.writes) > 1 for s in p.writes
+    }
     for _, channel in program.design.channels:
-        assert depths[streams[channel.name].name] == str(channel.depth)
+        name = streams[channel.name].name
+        assert depths[name] == str(channel.depth + SPREAD * (name in several))
 
 
 def test_pragmas() -> None:

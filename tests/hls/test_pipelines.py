@@ -12,7 +12,8 @@ from samhw.graph.deadlock import DeadlockError
 from samhw.graph.numerics import value_type
 from samhw.hls.region_builder import SPREAD
 from samhw.lang import parse
-from samhw.targets.running import hls
+from samhw.targets.building.hls_tools import compile_cpp
+from samhw.targets.running import csim
 from tests.support.hls_bench import run_hls, run_model
 
 SOFTMAX = """
@@ -45,14 +46,14 @@ def test_a_pipeline_that_keeps_tokens_is_seen(
     change: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The maximum of a row stays in its reducer until the next row comes, which has no room before."""
-    plain = hls.compile_cpp
+    plain = compile_cpp
 
     def changed(files: Mapping[str, str], units: Sequence[str], *flags: Sequence[str]) -> Path:
         other = {path: change(path, text) for path, text in files.items()}
         assert other != files
         return plain(other, units, *flags)
 
-    monkeypatch.setattr(hls, "compile_cpp", changed)
+    monkeypatch.setattr(csim, "compile_cpp", changed)
     workload = make_workload(parse(SOFTMAX, "softmax.ein"), ["random:density=0.6"], value=value_type("f32"))
     program = compile_workload(workload, value=value_type("f32"), arch=Arch.vitis())
     with pytest.raises(DeadlockError, match="with what stopped pipelines keep"):

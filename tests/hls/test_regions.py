@@ -37,11 +37,11 @@ fuse { X[i, j] = T[i, k] * T[k, j]    order i, k, j }
 # The second region must keep a row of U until it has its sum.
 ROW_TIMES_ITS_SUM = """
 tensor A[i=4, k=16] : dense
-tensor B[k=16, j=16] : dense
-tensor T[i=4, j=16] : dense
-tensor U[i=4, j=16] : dense
+tensor B[k=16, j=40] : dense
+tensor T[i=4, j=40] : dense
+tensor U[i=4, j=40] : dense
 tensor s[i=4] : dense
-tensor X[i=4, j=16] : dense
+tensor X[i=4, j=40] : dense
 fuse { T[i, j] = A[i, k] * B[k, j]    order i, k, j }
 fuse {
   U[i, j] = relu(T[i, j])

@@ -27,7 +27,7 @@ CSYNTH = """<profile>
             <URAM>960</URAM></AvailableResources>
     </AreaEstimates>
     <ModuleInformation>
-        <ReportedModule>
+        <Module>
             <Name>array_r</Name>
             <PerformanceEstimates>
                 <SummaryOfTimingAnalysis><EstimatedClockPeriod>2.5</EstimatedClockPeriod></SummaryOfTimingAnalysis>
@@ -43,7 +43,7 @@ CSYNTH = """<profile>
                 </SummaryOfLoopLatency>
             </PerformanceEstimates>
             <AreaEstimates><Resources><DSP>0</DSP><FF>90</FF><LUT>214</LUT></Resources></AreaEstimates>
-        </ReportedModule>
+        </Module>
     </ModuleInformation>
 </profile>
 """

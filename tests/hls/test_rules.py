@@ -59,7 +59,7 @@ def refused(program: Compiled, options: Options) -> bool:
     try:
         project_files(program, options=options)
     except InputError as refusal:
-        return "one bank of memory takes 15" in str(refusal)
+        return bool(re.search(r"takes? 15\b", str(refusal)))
     return False
 
 
@@ -70,7 +70,9 @@ def test_projects(case: str | tuple[str, str]) -> None:
     program = compiled(case)
     for room, one_top, part in product((None, 0), (True, False), PARTS):
         options = Options(part=part, on_chip_bytes=room, one_top=one_top)
-        if (room, part) == (0, PARTS[-1]) and refused(program, options):
+        # A part of no card has one bank. A card's four take what few kernels pass on to each other.
+        is_narrow = (room, part) == (0, PARTS[2]) or (part == PARTS[1] and not one_top)
+        if is_narrow and refused(program, options):
             continue
         files = project_files(program, options=options)
         for project in projects(files):

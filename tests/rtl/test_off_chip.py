@@ -1,14 +1,16 @@
 """Ports, arbiter and master of memory off the chip, with cycles worked out by hand from docs/memory.md."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from amaranth.sim import Simulator, SimulatorContext
 
 from samhw.errors import InputError
 from samhw.graph import Design, HostOptions, OffChipLayout, Ports
+from samhw.rtl.axi4 import Axi4Signature
 from samhw.rtl.off_chip.geometry import Geometry
-from samhw.rtl.off_chip.master import MasterSignature, RequestArbiter, Sender
+from samhw.rtl.off_chip.master import RequestArbiter, Sender
 from samhw.rtl.off_chip.read_port import ReadPort
 from samhw.rtl.off_chip.write_port import WritePort
 from samhw.rtl.token import TokenKind
@@ -24,10 +26,11 @@ def geometry(**more):
     return Geometry(**(numbers | array | more))
 
 
-def run(component, bench) -> None:
+def run(component, *benches) -> None:
     simulator = Simulator(component)
     simulator.add_clock(1e-6)
-    simulator.add_testbench(bench)
+    for bench in benches:
+        simulator.add_testbench(bench)
     simulator.run()
 
 
@@ -35,7 +38,8 @@ def read(port: ReadPort, tokens, beats, cycles):
     """(requests, told, data): what a port asks for and gives, with the cycles in which it does.
 
     Args:
-        tokens: (kind, place): offered from cycle 0 on, as fast as they are taken.
+        tokens: (kind, place): offered from cycle 0 on, as fast as they are taken; after a DONE, which ends a
+            region, when that has been told.
         beats: the data that come in each cycle.
     """
     made, lines, told, data = [], [], [], []
@@ -44,13 +48,16 @@ def read(port: ReadPort, tokens, beats, cycles):
         left: Iterator[tuple[TokenKind, int]] = iter(tokens)
         token = next(left, None)
         asked = None
+        ends = False
         ctx.set(port.node.told.ready, 1)
         for cycle in range(cycles):
-            push = token is not None and ctx.get(port.node.ask.ready)
+            push = token is not None and not ends and ctx.get(port.node.ask.ready)
             ctx.set(port.node.ask.push, push)
             ctx.set(port.node.ask.strobe, push)
             if push:
+                assert token is not None
                 kind, place = token
+                ends = kind is TokenKind.DONE
                 reads = kind is TokenKind.VAL
                 ctx.set(port.node.ask.token, {"kind": kind, "reads": reads, "payload": place, "note": cycle})
                 token = next(left, None)
@@ -66,6 +73,7 @@ def read(port: ReadPort, tokens, beats, cycles):
                 lines.append(ctx.get(port.requests.line.payload))
             if ctx.get(port.node.told.valid):
                 told.append(cycle)
+                ends = ends and ctx.get(port.node.told.payload.kind) != TokenKind.DONE
                 asked = cycle if ctx.get(port.node.told.payload.reads) else None
             await ctx.tick()
         assert ctx.get(port.settled)
@@ -79,23 +87,45 @@ VAL, DONE = TokenKind.VAL, TokenKind.DONE
 
 def test_a_stream_is_read_ahead():
     # The first word misses in 1 and asks for line 0, which follows line -1; the next one hits, and asks for
-    # line 1. The fifth one finds `wait` full until the cycle after the first has been delivered.
-    tokens = [(VAL, 0), (VAL, 1), (VAL, 2), (VAL, 3), (VAL, 4), (DONE, 0)]
+    # line 1. The fifth one finds `wait` full until the cycle after the first has been delivered. Line 2 is
+    # read in vain. DONE frees all storage, and all begins anew.
+    again = [(VAL, 0), (VAL, 1), (VAL, 4), (DONE, 0)]
+    tokens = [(VAL, 0), (VAL, 1), (VAL, 2), (VAL, 3), (VAL, 4), (DONE, 0), *again]
     beats = {5: 0x0001_0000, 6: 0x0003_0002, 7: 0x0005_0004, 8: 0x0007_0006, 9: 0x0009_0008, 10: 0}
-    requests, told, data = read(ReadPort(geometry(), 6, 8), tokens, beats, 16)
-    assert requests == [(1, 0), (2, 1), (7, 2)]
+    beats |= {18: 0x0001_0000, 19: 0, 20: 0x0005_0004, 21: 0, 22: 0, 23: 0}
+    requests, told, data = read(ReadPort(geometry(), 6, 8), tokens, beats, 26)
+    assert requests == [(1, 0), (2, 1), (7, 2), (13, 0), (14, 1), (15, 2)]
     # A beat of cycle c, which takes `answer` - 1 cycles to get here, serves from the next one on.
-    assert told == [6, 7, 8, 9, 10, 11]
-    assert data == [(6, 0), (7, 1), (8, 2), (9, 3), (10, 4)]
+    assert told == [6, 7, 8, 9, 10, 11, 19, 20, 21, 22]
+    assert data == [(6, 0), (7, 1), (8, 2), (9, 3), (10, 4), (19, 0), (20, 1), (21, 4)]
+
+
+def test_a_line_after_those_read_ahead_is_a_jump():
+    # Line 1 is read ahead. Line 2 then follows it, but not line 0, from which it is two lines away.
+    tokens = [(VAL, 0), (VAL, 1), (VAL, 8), (VAL, 9), (DONE, 0)]
+    beats = {5: 0x0001_0000, 6: 0, 7: 0, 8: 0, 9: 0x0009_0008, 10: 0}
+    requests, told, data = read(ReadPort(geometry(), 6, 8), tokens, beats, 16)
+    assert requests == [(1, 0), (2, 1), (3, 2)]
+    assert told == [6, 7, 10, 11, 12]
+    assert data == [(6, 0), (7, 1), (10, 8), (11, 9)]
+
+
+def test_no_line_after_the_last_is_read_ahead():
+    tokens = [(VAL, 32), (VAL, 36), (VAL, 37), (DONE, 0)]
+    beats = {6: 0x0021_0020, 7: 0, 8: 0x0025_0024, 9: 0}
+    requests, told, data = read(ReadPort(geometry(), 6, 8), tokens, beats, 16)
+    assert requests == [(1, 8), (2, 9)]
+    assert told == [7, 9, 10, 11]
+    assert data == [(7, 0x20), (9, 0x24), (10, 0x25)]
 
 
 def test_a_jump_is_not_followed_and_done_forgets():
     tokens = [(VAL, 8), (VAL, 9), (VAL, 8), (DONE, 0), (VAL, 8), (DONE, 0)]
-    beats = {6: 0x000B_000A, 7: 0, 8: 0x000D_000C, 9: 0}
-    requests, told, data = read(ReadPort(geometry(queue=8), 6, 8), tokens, beats, 16)
-    assert requests == [(1, 2), (5, 2)]
-    assert told == [7, 8, 9, 10, 11, 12]
-    assert data == [(7, 10), (8, 11), (9, 10), (11, 12)]
+    beats = {6: 0x000B_000A, 7: 0, 16: 0x000D_000C, 17: 0}
+    requests, told, data = read(ReadPort(geometry(queue=8), 6, 8), tokens, beats, 22)
+    assert requests == [(1, 2), (12, 2)]
+    assert told == [7, 8, 9, 10, 17, 18]
+    assert data == [(7, 10), (8, 11), (9, 10), (17, 12)]
 
 
 def test_storage_is_waited_for():
@@ -118,59 +148,87 @@ def test_a_place_of_several_beats():
     assert data == [(12, 0x11 | 0x22 << 20 | 0x33 << 40 | 0x44 << 60)]
 
 
-def test_a_write_port_gathers_lines():
-    port = WritePort(geometry(), 6, begins=True)
-    puts = [(1, 0xAAAA), (2, 0xBBBB), (9, 0xCCCC), None]
-    requests, sent = [], []
+def write(port: WritePort, puts, answers, cycles):
+    """(requests, lines): when a port asks for lines to be written, and these lines: (number, [(data,
+    strobes)] by beat).
 
-    async def bench(ctx: SimulatorContext) -> None:
-        ctx.set(port.start, 1)
-        await ctx.tick()
-        ctx.set(port.start, 0)
-        left = iter(puts)
-        put = next(left)
-        over = False
-        for cycle in range(1, 20):
-            push = not over and ctx.get(port.node.ready)
-            ctx.set(port.node.en, push and put is not None)
+    Args:
+        puts: (place, value), offered from cycle 1 on; its region starts in cycle 0.
+        answers: the cycles in which an answer gets here.
+    """
+    made: list[int] = []
+    lines: list[tuple[Any, list[Any]]] = []
+    over: list[int] = []
+
+    async def node(ctx: SimulatorContext) -> None:
+        left = iter([*puts, None])
+        for cycle in range(cycles):
+            ctx.set(port.start, cycle == 0)
+            push = cycle > 0 and not over and ctx.get(port.node.ready)
+            put = next(left) if push else None
+            over.extend([cycle] * (push and put is None))
             ctx.set(port.node.done, push and put is None)
-            if push:
-                if put is None:
-                    over = True
-                else:
-                    ctx.set(port.node.addr, put[0])
-                    ctx.set(port.node.data, put[1])
-                    put = next(left)
+            ctx.set(port.node.en, put is not None)
+            if put is not None:
+                ctx.set(port.node.addr, put[0])
+                ctx.set(port.node.data, put[1])
+            ctx.set(port.answered, cycle in answers)
             if ctx.get(port.requests.made):
-                requests.append(cycle)
+                made.append(cycle)
+            # Until all are answered; an answer counts from the next cycle on.
+            assert ctx.get(port.settled) == (cycle > max(answers)) or cycle == 0
             await ctx.tick()
-        lines = []
-        for _ in range(2):
-            lines.append(ctx.get(port.requests.line.payload))
+
+    async def master(ctx: SimulatorContext) -> None:
+        for _ in answers:
             ctx.set(port.requests.line.ready, 1)
-            for beat in range(2):
+            while not ctx.get(port.requests.line.valid):
+                await ctx.tick()
+            beats: list[Any] = []
+            lines.append((ctx.get(port.requests.line.payload), beats))
+            await ctx.tick()
+            ctx.set(port.requests.line.ready, 0)
+            for beat in range(port.geometry.beats):
                 ctx.set(port.beat, beat)
                 await ctx.tick()
-                ctx.set(port.requests.line.ready, 0)
-                sent.append((ctx.get(port.data), ctx.get(port.strobes)))
+                beats.append((ctx.get(port.data), ctx.get(port.strobes)))
             assert ctx.get(port.pending)
-            assert not ctx.get(port.settled)
             ctx.set(port.sent, 1)
             await ctx.tick()
             ctx.set(port.sent, 0)
-        ctx.set(port.answered, 1)
-        await ctx.tick().repeat(2)
-        assert lines == [0, 2]
-        assert ctx.get(port.settled)
 
-    run(port, bench)
+    run(port, node, master)
+    return made, lines
+
+
+def test_a_write_port_gathers_lines():
+    puts = [(1, 0xAAAA), (2, 0xBBBB), (9, 0xCCCC)]
+    requests, lines = write(WritePort(geometry(), 6, begins=True), puts, [16, 17], 20)
     # It fires in 1 (place 0), 2, 3; in 4 it ends line 0, in 5 it opens line 2; in 6 it ends that, on DONE.
     assert requests == [4, 6]
     words = [
-        [(data >> 16 * n & 0xFFFF) if strobes >> 2 * n & 1 else None for n in (0, 1)]
-        for data, strobes in sent
+        (number, [(data >> 16 * n & 0xFFFF) if strobes >> 2 * n & 1 else None for n in (0, 1)])
+        for number, beats in lines
+        for data, strobes in beats
     ]
-    assert words == [[0, 0xAAAA], [0xBBBB, None], [None, 0xCCCC], [None, None]]
+    assert words == [(0, [0, 0xAAAA]), (0, [0xBBBB, None]), (2, [None, 0xCCCC]), (2, [None, None])]
+
+
+def test_a_place_of_several_beats_is_written():
+    # A block of three words of 20 bits takes four beats, of which the last is padding: two lines. Place 1
+    # comes in 2: its beats are written in 2, 3, 4 and 5, and each second one asks for its line. Place 3 waits
+    # for storage: number 2 until the cycle after the answer to 0 has come, number 3 likewise.
+    block = geometry(places=4, place=16, words=3, word=4, width=3 * 20, lines=2, ahead=0)
+    puts = [
+        (place, sum((word + place) << 20 * n for n, word in enumerate((0x10, 0x20, 0xABCD0))))
+        for place in (1, 3)
+    ]
+    requests, lines = write(WritePort(block, 2, begins=False), puts, [12, 16, 30, 31], 36)
+    assert requests == [3, 5, 14, 18]
+    assert [number for number, _ in lines] == [2, 3, 6, 7]
+    assert {strobes for _, beats in lines for _, strobes in beats} == {0xF}
+    words = [data for _, beats in lines for data, _ in beats]
+    assert words[:3] + words[4:7] == [0x11, 0x21, 0xABCD1, 0x13, 0x23, 0xABCD3]
 
 
 def test_requests_are_ordered_by_cycle_and_port():
@@ -192,7 +250,7 @@ def test_requests_are_ordered_by_cycle_and_port():
 
 def test_a_write_is_accepted_with_its_last_beat():
     # Taken in 0, offered in 1, with beats from 2 on; the second one is accepted in 5, and AW in 4.
-    sender = Sender(MasterSignature(32, 2, 4), 3, 8, 29)
+    sender = Sender(Axi4Signature(32, 2, 4), 3, 8, 29)
     seen = []
 
     async def bench(ctx: SimulatorContext) -> None:

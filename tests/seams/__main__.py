@@ -10,13 +10,16 @@ import sys
 import traceback
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from multiprocessing import Pool, TimeoutError
 from time import monotonic
 
+from samhw.errors import InputError
 from tests.seams.case import Case
 from tests.seams.draw import PAIRS, draw, pair_of
 from tests.seams.matrix import Matrix
+from tests.seams.off_chip import Placed
 from tests.seams.run import FAULTS, Outcome, run_case
 from tests.seams.shrink import cause, shrunk
 
@@ -79,6 +82,9 @@ def ends(jobs: list[tuple[int, str | None]], workers: int) -> Iterator[tuple[int
 def say(case: Case, outcome: Outcome) -> None:
     print(f"{outcome.kind}: {outcome.message} {outcome.place}")
     print(case.snippet())
+    if "off chip" in case.faces:
+        with suppress(InputError):
+            print(f"# tensors lie in {Placed.of(case)}")
     if case.faces:
         print(f"# with {', '.join(sorted(case.faces))}; a second run has the data {case.other}")
     print(flush=True)

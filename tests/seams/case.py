@@ -8,9 +8,13 @@ import numpy as np
 
 from samhw.lang import Program, parse
 
-__all__ = ["Case"]
+__all__ = ["Case", "WrongError"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class WrongError(Exception):
+    """What a run leaves differs from what another one leaves, or from the oracle's."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,7 @@ class Case:
         schedule: its fields.
         value: the value type.
         faces: features that say how it is run, such as ``"auto"`` and ``"command line"``.
+        placing: a number that says which tensors lie off chip where a run has them there, and in what.
         wanted: the features that it was drawn for.
     """
 
@@ -33,6 +38,7 @@ class Case:
     schedule: dict[str, Any]
     value: str
     faces: frozenset[str] = frozenset()
+    placing: int = 0
     wanted: tuple[str, ...] = field(default=(), compare=False)
 
     @property

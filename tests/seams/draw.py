@@ -148,7 +148,8 @@ def _finished(draft: Draft, wanted: tuple[str, ...]) -> Case:
             kind = np.int64 if tensor.places or draft.value[0] == "i" else np.float64
             data[tensor.name] = np.asarray(tensor.data).astype(kind)
             other[tensor.name] = np.asarray(tensor.other).astype(kind)
-    case = Case(text, data, other, draft.schedule, draft.value, frozenset(draft.faces), wanted)
+    placing = draft.random.randrange(1 << 16)
+    case = Case(text, data, other, draft.schedule, draft.value, frozenset(draft.faces), placing, wanted)
     return case.with_text(text)
 
 

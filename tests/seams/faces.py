@@ -11,8 +11,10 @@ from samhw.app.api import RunnableDesign
 from samhw.app.cli import main
 from samhw.choices.schedule import Schedule
 from samhw.lang import parse
+from samhw.sim import total_cycles
 from samhw.tensors import read_tensor
-from tests.seams.case import Case
+from tests.seams.case import Case, WrongError
+from tests.seams.off_chip import Placed
 
 __all__ = ["FACES"]
 
@@ -49,7 +51,17 @@ def after(case: Case, design: RunnableDesign, folder: Path) -> dict[str, Array]:
     return {}
 
 
-FACES = {"save and load": saved, "command line": typed, "after": after}
+def off_chip(case: Case, design: RunnableDesign, folder: Path) -> dict[str, Array]:
+    """Some or all tensors lie off chip, and both engines agree."""
+    placed = Placed.of(case)
+    result = placed.design.run(case.data, memory=placed.memory)
+    agreed = placed.agreed()
+    if result.cycles != total_cycles([each.cycles for each in agreed]):
+        raise WrongError(f"{result.cycles} cycles, but {agreed} alone: {placed}")
+    return {name: tensor.to_dense() for name, tensor in result.tensors.items()}
+
+
+FACES = {"save and load": saved, "command line": typed, "after": after, "off chip": off_chip}
 """By feature: a function that gives the results, by name."""
 
 

@@ -20,7 +20,7 @@ __all__ = ["FACES", "FEATURES", "VALUES", "features_of"]
 
 VALUES = ("i8", "i16", "i32", "fixed", "saturation", "fp8", "bf16", "f32")
 SIZES = ("size 0", "size 1", "empty")
-FACES = ("auto", "after", "save and load", "new data", "command line")
+FACES = ("auto", "after", "save and load", "new data", "command line", "off chip")
 MASKS = ("mask", "computed mask")
 PLACES = ("scatter", "affine result", "result outside")
 OTHERS = ("order", "permission to copy")

@@ -17,8 +17,9 @@ from samhw.errors import InputError, RunError
 from samhw.graph import HostOptions
 from tests.seams import faces
 from tests.seams.arithmetic import UnclearError, arithmetic
-from tests.seams.case import Case
+from tests.seams.case import Case, WrongError
 from tests.seams.features import features_of
+from tests.seams.off_chip import Placed
 from tests.seams.oracle import Result, evaluate
 from tests.support.spent import counted, simulated
 
@@ -30,6 +31,9 @@ FAULTS = ("generator", "wrong", "false alarm", "traceback", "failed", "auto refu
 
 HOSTS = ("", "axi4", "recovery,interrupt", "axi4:8,counters", "axi4,interrupt,recovery,counters")
 """The ports with which RTL is built, one for each case."""
+
+OFF_CHIP_HOSTS = ("", "axi4", "interrupt", "axi4:8,interrupt")
+"""Those that a design with tensors off chip may have."""
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -51,10 +55,6 @@ class Outcome:
     place: str = ""
     features: frozenset[str] = frozenset()
     compared: int = 0
-
-
-class WrongError(Exception):
-    """A result differs from the oracle's."""
 
 
 def run_case(case: Case, backend: str | None = None) -> Outcome:
@@ -146,8 +146,14 @@ def _is_refused(case: Case) -> bool:
 
 
 def _run_rtl(case: Case, design: RunnableDesign, result: DesignResult, stage: list[str]) -> None:
-    """Runs RTL with one of the ports that a host may ask for."""
-    host = HOSTS[zlib.crc32(case.text.encode()) % len(HOSTS)]
+    """Runs RTL with one of the ports that a host may ask for, and half of the cases with tensors off chip."""
+    drawn = zlib.crc32(case.text.encode())
+    if "off chip" in case.faces or case.placing % 2:
+        host, placed = OFF_CHIP_HOSTS[drawn % len(OFF_CHIP_HOSTS)], Placed.of(case)
+        stage[0] = f"verilator, --host '{host}', {placed}"
+        placed.built(host)
+        return
+    host = HOSTS[drawn % len(HOSTS)]
     stage[0] = f"verilator, --host '{host}'"
     hardware = design.run(case.data, backend="verilator", host=host)
     same(hardware, result)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -68,6 +69,21 @@ def assert_equal(ours: Compiled | Refusal, theirs: Compiled | Refusal) -> None:
         assert one.expected == other.expected
         assert one.partial_order.edges == other.partial_order.edges
         assert one.table.grid() == other.table.grid()
+
+
+def test_regions_without_copies_share_what_follows_from_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Scope] = []
+    initialize = Scope.__init__
+
+    def noted(scope: Scope, *arguments: Any) -> None:
+        made.append(scope)
+        initialize(scope, *arguments)
+
+    monkeypatch.setattr(Scope, "__init__", noted)
+    chain = ["a[i=5]", *("bcdefghk")]
+    program = "tensor a[i=5]\n" + "".join(f"{new}[i] = {old[0]}[i] + 1\n" for old, new in pairwise(chain))
+    assert len(compile_job(Job(parse(program))).regions) == 8
+    assert len(made) == 2  # To decide, and to follow what is decided.
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -3,6 +3,7 @@
 import pytest
 
 from samhw.choices.schedule import Schedule
+from samhw.compiler import Lowerings
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
 from samhw.compiler.search.decide import decide
@@ -13,7 +14,7 @@ from samhw.lang.decision import Refusal
 
 
 def refused(text: str, schedule: Schedule) -> Refusal:
-    found = decide(Job(parse(text), schedule, value=value_type("i32")), {})
+    found = decide(Job(parse(text), schedule, value=value_type("i32")), Lowerings())
     assert isinstance(found, Refusal)
     return found
 

@@ -201,6 +201,7 @@ class ClockedMaster:
         for n, line in enumerate(order):
             if line.offered is None:
                 before = order[n - 1].accepted if n else -1
+                assert before is not None
                 if before < cycle and line.asked + self.ports.offer <= cycle:
                     line.offered = cycle
                     self._decide(n, line)
@@ -218,6 +219,7 @@ class ClockedMaster:
     def _decide(self, n: int, line: Line) -> None:
         """What the memory does about a request that is offered for the first time."""
         beats = self.ports.line // self.ports.beat
+        assert line.offered is not None
         least = line.offered + beats if line.write else line.offered
         answers = 1 if line.write else beats
         line.gaps = [0] * answers
@@ -258,12 +260,13 @@ class ClockedMaster:
         end = line.address + self.ports.line if line.write else begin + self.ports.beat
         first = line.address // size
         done = [line.bursts[n - first].done for n in range(begin // size, (end - 1) // size + 1)]
-        return None if None in done else max(done)
+        known = [cycle for cycle in done if cycle is not None]
+        return max(known) if len(known) == len(done) else None
 
     def accept(self, cycle: int) -> None:
         """Gives what is accepted in a cycle to the DRAM."""
         for line in self.lines:
-            if self.dram is not None and line.accepted == cycle:
+            if self.dram is not None and isinstance(self.memory, Dram) and line.accepted == cycle:
                 size = self.memory.burst_bytes
                 bursts = range(line.address // size, (line.address + self.ports.line - 1) // size + 1)
                 line.bursts = [self.dram.request(cycle, self.number, n, line.write) for n in bursts]

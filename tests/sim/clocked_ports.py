@@ -167,6 +167,7 @@ class WritePort:
 
     def _request(self, cycle: int) -> bool:
         ports = self.master.ports
+        assert self.line is not None
         address = self.port.array.base + self.line * ports.line
         self.lines.append(Line(cycle, self.port.number, address, True))
         self.master.ask(self.lines[-1])

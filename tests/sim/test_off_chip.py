@@ -133,9 +133,9 @@ def agrees(
         else:
             firings = {"look": port.looks, "deliver": port.delivers}
             assert ours.vain == port.vain
-        for part, cycles in firings.items():
+        for part, fired in firings.items():
             actor = result.nodes[port.port.node].actors[f"{name}.{part}"]
-            assert (actor.firings, actor.last) == (len(cycles), cycles[-1])
+            assert (actor.firings, actor.last) == (len(fired), fired[-1])
     for node in result.nodes.values():
         for actor in node.actors.values():
             waits = sum(actor.starved.values()) + sum(actor.blocked.values()) + actor.spaced + actor.stalled

@@ -55,7 +55,7 @@ def test_scalar(tmp_path):
         ("", "has no entries and states no shape"),
         ("# shape: 2 x\n", "'# shape: 2 x' does not parse"),
         ("# shape: 2 2\n1 5\n", "states a shape of rank 2 but has 1 coordinates a line"),
-        ("1 1 99999999999999999999\n", "does not parse"),
+        ("1 1 99999999999999999999\n", "takes more than 64 bits"),
         ("1 1 5\n\x00\x01\n", "is not a number"),
     ],
 )

@@ -8,9 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
-from rich.console import Console
-from rich.progress import track
+import scipy
 
 from samhw.compiler import asked_type
 from samhw.errors import InputError, shown
@@ -131,11 +129,15 @@ def followed(inputs: Iterable[T], progress: bool) -> Iterator[T]:
     if not progress:
         yield from inputs
         return
+    # They take a tenth of a second to be imported, and few loops are shown.
+    from rich.console import Console
+    from rich.progress import track
+
     total = len(inputs) if isinstance(inputs, Sized) else None
     yield from track(inputs, "runs", total=total, console=Console(stderr=True))
 
 
-Data: TypeAlias = npt.ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | Tensor
+Data: TypeAlias = "npt.ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | Tensor"
 """A NumPy array, or what becomes one; a SciPy sparse matrix or array; a PyTorch tensor of any layout,
 which is an `ArrayLike` to type checkers; or a tensor of samhw."""
 

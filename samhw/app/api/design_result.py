@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
-import scipy.sparse
+import scipy
 
 from samhw.app.api.arguments import path_of, window_of
 from samhw.app.api.notebook_views import PageView
@@ -60,7 +60,7 @@ class DesignResult:
         """What the run has stored: results, and what passed between regions."""
         return self.run.outputs
 
-    def __getitem__(self, name: str) -> npt.NDArray[Any] | scipy.sparse.sparray:
+    def __getitem__(self, name: str) -> "npt.NDArray[Any] | scipy.sparse.sparray":
         """A stored tensor: a NumPy array if it is dense, else a SciPy array, by rows or, if the format is, by
         columns; a list of coordinates where the rank is not 2.
 

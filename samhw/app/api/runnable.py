@@ -118,7 +118,7 @@ class RunnableDesign:
         Args:
             data: the inputs by name; those whose names are Python's may be given as keywords instead.
             backend: by default `sim`; `verilator`, or another that `samhw run --backend` takes.
-            memory: what holds tensors off chip, in the simulator (docs/memory.md): an object, its fields, or
+            memory: what holds tensors off chip (docs/memory.md): an object, its fields, or
                 as --memory.
             wave: a file (.fst or .vcd) for the signals of the RTL.
             host: what the port of the RTL has beyond the least, as --host.

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import click
 
 import samhw
+from samhw.collector import no_collection
 from samhw.errors import InputError, RunError, SamhwError
 from samhw.suggestion import did_you_mean
 
@@ -63,7 +64,8 @@ class _Group(click.Group):
         if name not in COMMANDS:
             return None
         file = name.replace("-", "_")
-        command: click.Command = getattr(import_module(f"samhw.app.cli.{file}"), file)
+        with no_collection():
+            command: click.Command = getattr(import_module(f"samhw.app.cli.{file}"), file)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

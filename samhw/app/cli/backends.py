@@ -230,9 +230,9 @@ def _numbers(word: str | None) -> dict[str, int]:
 
 
 def check_on_chip(schedule: Schedule, what: str) -> None:
-    """Raises `InputError` for a schedule with tensors off chip, in hardware that has none there."""
+    """Raises `InputError` for a schedule with tensors off chip, where they have to lie on chip."""
     if schedule.off_chip:
         raise InputError(
-            f"The schedule has tensors off chip ('off_chip'), which the simulator predicts, but {what} has "
-            "them on chip; leave that line out."
+            f"The schedule has tensors off chip ('off_chip'), which 'samhw run --memory ..' runs, but {what} "
+            "has them on chip; leave that line out."
         )

@@ -84,7 +84,7 @@ def correlate(
     names = list(_SUITES[suite]() if suite else programs)
     if not names:
         raise InputError("correlate needs programs; name some, or give '--suite kernels'.")
-    check_on_chip(options.schedule, "the RTL")
+    check_on_chip(options.schedule, "a correlation")
     schedules = [options.schedule] * len(names)
     if suite == "wide":
         if options.schedule.lanes:

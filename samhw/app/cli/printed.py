@@ -4,17 +4,16 @@ import json
 import os
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from samhw.app.cli import TYPED
 from samhw.errors import InputError
 from samhw.files import reason, write_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = ["OUTPUT", "OutputFile", "TraceFile", "command_line", "print_json", "print_table"]
 
@@ -77,12 +76,18 @@ def print_json(target: str, data: object) -> None:
     write_text(Path(target), text)
 
 
-def print_table(console: Console, rows: list[list[str]], title: str) -> None:
-    """Prints rows, the first of which has the headings.
+def print_table(console: "Console | None", rows: list[list[str]], title: str) -> None:
+    """Prints rows, the first of which has the headings: to stdout, or where a console writes.
 
     Cells fold between words to fit a terminal. No word breaks, and with it no number: a table is rather wider
     than the terminal. Where there is no terminal, nothing folds.
     """
+    # They take a tenth of a second to be imported, and most runs print no table.
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = console or Console()
     frame = 3 * len(rows[0]) + 1
     widths = _widths(rows, console.width - frame if console.is_terminal else None)
     table = Table()
@@ -98,6 +103,8 @@ def print_table(console: Console, rows: list[list[str]], title: str) -> None:
 
 def _widths(rows: list[list[str]], room: int | None) -> list[int]:
     """Of each column: what its cells want, and in little room less, but for their longest words."""
+    from rich.cells import cell_len  # As above.
+
     columns = list(zip(*rows, strict=True))
     wanted = [max(map(cell_len, column)) for column in columns]
     if room is None:

@@ -1,17 +1,22 @@
 """What a command shows of long work: a line on stderr, where that is a terminal."""
 
 import logging
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.text import Text
 
 from samhw.app.workload import Workload, predict_effort
 from samhw.limits import memory_limit, say_size
 from samhw.sim import Progress as RunProgress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, Task
+    from rich.text import Text
 
 __all__ = ["Line", "building", "follow", "line", "phase", "warn_before"]
 
@@ -23,10 +28,20 @@ LONG_RUN = 90.0
 """Seconds from which on a run is announced."""
 
 
+def _terminal() -> "Console | None":
+    """What is written to stderr, where that is a terminal."""
+    if not sys.stderr.isatty() and not {"FORCE_COLOR", "TTY_COMPATIBLE"} & os.environ.keys():
+        return None
+    from rich.console import Console  # Takes a tenth of a second to be imported.
+
+    console = Console(stderr=True)
+    return console if console.is_terminal else None
+
+
 class Line:
     """A line with a bar, the time so far and about the time left."""
 
-    def __init__(self, name: str, progress: Progress):
+    def __init__(self, name: str, progress: "Progress"):
         self._name = name
         self._progress = progress
 
@@ -42,11 +57,6 @@ class Line:
             self._progress.remove_task(task)
 
 
-class _Left(TimeRemainingColumn):
-    def render(self, task: Task) -> Text:
-        return Text(f"about {super().render(task)} left" if task.time_remaining is not None else "")
-
-
 @contextmanager
 def line(name: str, count: str, window: float = LONG) -> Iterator[Line | None]:
     """A line that goes when the work is done; None where stderr is no terminal.
@@ -55,16 +65,24 @@ def line(name: str, count: str, window: float = LONG) -> Iterator[Line | None]:
         count: how the line says what is done, with rich's fields of a task.
         window: seconds that the speed is averaged over.
     """
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    console = _terminal()
+    if console is None:
         yield None
         return
+    # As with the terminal.
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    class Left(TimeRemainingColumn):
+        def render(self, task: "Task") -> "Text":
+            return Text(f"about {super().render(task)} left" if task.time_remaining is not None else "")
+
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         TextColumn(count),
         TimeElapsedColumn(),
-        _Left(),
+        Left(),
         TextColumn("{task.fields[note]}", markup=False),
     )
     with Progress(*columns, console=console, transient=True, speed_estimate_period=window) as progress:
@@ -94,15 +112,22 @@ def follow(name: str) -> Iterator[Callable[[RunProgress], None] | None]:
         yield progress
 
 
+def _timed(console: "Console") -> "Progress":
+    """A line that says what is done and for how long."""
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn  # As with the terminal.
+
+    columns = (TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True)
+
+
 @contextmanager
 def phase(name: str) -> Iterator[None]:
     """Says on a terminal what takes its time, until it is done."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    console = _terminal()
+    if console is None:
         yield
         return
-    columns = (TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    with _timed(console) as progress:
         progress.add_task(name, total=None)
         yield
 
@@ -150,13 +175,12 @@ class _Listener(logging.Handler):
 def building() -> Iterator[None]:
     """Says what is built, if it has to be: on a terminal in a line with the time, which goes when the work is
     done; elsewhere in lines that stay."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    console = _terminal()
+    if console is None:
         with _listening(logging.INFO, lambda text: click.echo(f"samhw: {text}", err=True)):
             yield
         return
-    columns = (TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    with _timed(console) as progress:
 
         def show(text: str) -> None:
             for task in progress.task_ids:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from samhw.app.checking import Check, check
 from samhw.app.cli.backends import (
@@ -47,10 +46,10 @@ __all__ = ["run"]
 def print_statistics(regions: Iterable[RegionReport]) -> None:
     """Where each region's cycles went."""
     for region in regions:
-        print_table(Console(), node_grid(region), title=f"{region.name}, simulator")
+        print_table(None, node_grid(region), title=f"{region.name}, simulator")
         if region.ports is not None:
             title = f"{region.name}, ports to off-chip memory"
-            print_table(Console(), _ports(region.ports), title=title)
+            print_table(None, _ports(region.ports), title=title)
         if region.lanes:
             click.echo(f"  lanes      {region.lanes}")
         click.echo(f"  bottleneck {region.bottleneck}")

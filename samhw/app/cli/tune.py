@@ -9,6 +9,7 @@ from time import monotonic
 import click
 from rich.console import Console
 
+from samhw.app.cli.backends import check_on_chip
 from samhw.app.cli.numbers import parse_luts
 from samhw.app.cli.options import AREA, complete_programs, data_option, load_schedule, say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
@@ -92,6 +93,7 @@ def tune(
     workload = bind_program(program, data, value=asked)
     say_notes(workload)
     given = replace(load_schedule(file), fuse=AUTO)
+    check_on_chip(given, "a search")
     room = room_for([name for name, word in grown.items() if word], most)
     job = job_of(workload, given, value=asked, arch=Arch(), room=room)
     with line("tune", "{task.completed:.0f} schedules") as shown:

@@ -96,7 +96,7 @@ class Comparison:
         """Texts by rows, headings first: a row for each of `rows`, with the speedup over `first`."""
         rate = any(row.measure and row.measure.bytes_moved is not None for row in self.rows)
         time = ["time"] if self.period is not None else []
-        moved = ["moved off chip", "GB/s"] if rate else []
+        moved = (["moved off chip"] if rate else []) + (["GB/s"] if rate and self.period is not None else [])
         counts = ["firings", "operations", "bytes read", "written"]
         grid = [["schedule", "regions", "cycles", *time, "speedup", *counts, *moved, "result"]]
         for row in self.rows:
@@ -115,9 +115,11 @@ class Comparison:
             cells.append(say_time(m.cycles, self.period))
         cells.append(f"{self.first.cycles / m.cycles:.2f}")
         cells += [f"{n:,}" for n in (m.firings, m.operations, int(m.bytes_read), int(m.bytes_written))]
+        moved = m.bytes_moved or 0
+        if rate:
+            cells.append(f"{moved:,}")
         if rate and self.period is not None:
-            moved = m.bytes_moved or 0
-            cells += [f"{moved:,}", f"{gigabytes_per_second(moved, m.cycles, self.period):.2f}"]
+            cells.append(f"{gigabytes_per_second(moved, m.cycles, self.period):.2f}")
         return [*cells, Verdict(m.result).in_words(m.unproved)]
 
     def __repr__(self) -> str:

@@ -88,7 +88,7 @@ def read_reports(folder: Path) -> Report:
         top=_module(root, root.findtext("UserAssignments/TopModelName") or folder.name),
         modules=tuple(
             _module(element, element.findtext("Name") or "")
-            for element in root.iterfind("ModuleInformation/ReportedModule")
+            for element in root.iterfind("ModuleInformation/Module")
         ),
         available=_resources(root.find("AreaEstimates/AvailableResources")),
         cosim=next(filter(None, map(_cosim, sorted(folder.rglob("*_cosim.rpt")))), None),

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from typing import TYPE_CHECKING, Any
 
 from samhw.app.report.run_report import Origin
 from samhw.errors import InputError
 from samhw.files import reason, replacing
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 __all__ = [
     "WIDE",
@@ -32,7 +32,11 @@ __all__ = [
 ]
 
 
-def _environment() -> Environment:
+def _environment() -> "Environment":
+    # They take a tenth of a second to be imported, and few runs make a page.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
     found = Environment(
         loader=PackageLoader("samhw.app.report"),
         autoescape=True,
@@ -47,7 +51,7 @@ def _environment() -> Environment:
     return found
 
 
-def _source(environment: Environment, name: str) -> str:
+def _source(environment: "Environment", name: str) -> str:
     """A file beside the templates as it is."""
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
-import scipy.sparse
+import scipy
 import torch
 from torch import nn
 
@@ -58,7 +58,7 @@ class ModuleResult:
         held = {name: tensor.to_dense() for name, tensor in self.result.tensors.items()}
         return self.imported.outputs(held, self.arguments)
 
-    def __getitem__(self, name: str) -> npt.NDArray[Any] | scipy.sparse.sparray:
+    def __getitem__(self, name: str) -> "npt.NDArray[Any] | scipy.sparse.sparray":
         """A stored tensor of the program, as `DesignResult` gives it."""
         return self.result[name]
 

@@ -10,7 +10,7 @@ __all__ = ["CHOICE"]
 
 
 class TensorsOffChip(Choice[tuple[str, ...] | None]):
-    """the tensors in the memory that `--memory` names, for the simulator only ([memory.md](memory.md))"""
+    """the tensors in the memory that `--memory` names ([memory.md](memory.md))"""
 
     name = "off_chip"
     by_default = "all"

@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-import networkx as nx
-
 from samhw.compiler.graph_passes import Assembly
 from samhw.errors import InputError, ScheduleError
 from samhw.graph import (
@@ -32,6 +30,7 @@ from samhw.graph import (
 from samhw.graph.spec import Payload
 from samhw.graph.spec.base import MOST_LANES
 from samhw.names import Names
+from samhw.precedence import Precedence
 
 __all__ = ["lane_factors", "lanes"]
 
@@ -360,11 +359,9 @@ class _Copier:
 
     def _assembled(self) -> Graph:
         """The graph, with producers before those that read them, and each node with its index."""
-        flow: nx.DiGraph[str] = nx.DiGraph()
-        flow.add_nodes_from(self.nodes)
-        flow.add_edges_from((source.node, sink.node) for source, sink in self.ends)
+        flow = Precedence(self.nodes, ((source.node, sink.node) for source, sink in self.ends))
         places = {name: place for place, name in enumerate(self.nodes)}
-        order = list(nx.lexicographical_topological_sort(flow, key=places.__getitem__))
+        order = flow.order(places.__getitem__)
         nodes = {name: self.nodes[name] for name in order}
         written = {m for n in self.graph.writers() if n.name in self.copied for m in n.memories.values()}
         memories = [

@@ -8,12 +8,10 @@ from dataclasses import replace
 from itertools import groupby, pairwise
 from math import prod
 
-import networkx as nx
-
 from samhw.compiler.passes.lowerable import Lowerable, PermutedCopy
 from samhw.errors import ScheduleError
 from samhw.lang import Access, Region, Scan, Statement
-from samhw.lang.fusion import FusedRegion, StoredUse, orders, partial_order, ways_to_share
+from samhw.lang.fusion import FusedRegion, PartialOrder, StoredUse, orders, partial_order, ways_to_share
 from samhw.lang.index import add_chains
 from samhw.names import Names
 from samhw.tensors import Format, LevelType
@@ -66,6 +64,9 @@ def copy_in_region(lowerable: Lowerable, number: int) -> tuple[Lowerable, slice]
     copier.regions += regions[:number]
     copier.add(regions[number])
     stop = len(copier.regions)
+    is_unchanged = copier.regions[number:] == [regions[number]]
+    if is_unchanged and not copier.formats and not copier.copies:
+        return lowerable, slice(number, stop)
     copier.regions += regions[number + 1 :]
     return copier.lowerable(), slice(number, stop)
 
@@ -118,7 +119,7 @@ class _Copier:
         """Whether a region is a transposition that goes against the storage of what it reads."""
         if len(region.statements) != 1 or not _is_transposition(region.statements[0]):
             return False
-        return not _is_acyclic(partial_order(self.fused(region)))
+        return not partial_order(self.fused(region)).is_acyclic
 
     def transpose(self, region: Region) -> None:
         """A region that is a copy of a tensor."""
@@ -243,23 +244,18 @@ def _is_transposition(statement: Statement) -> bool:
     )
 
 
-def _is_acyclic(graph: "nx.DiGraph[str]") -> bool:
-    return bool(nx.is_directed_acyclic_graph(graph))
-
-
 def _discordant(
     region: FusedRegion, order: Sequence[str] | None, size: Callable[[str], int]
 ) -> Iterator[tuple[StoredUse, tuple[int, ...]]]:
     """The uses that have to be permuted, and the mode order that suits each; nothing where copies cannot
     help."""
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(region.dimension)
+    graph = PartialOrder(region.dimension)
     # An order that the user asks for stands in the place of the statements' own.
     for chain in [instance.order for instance in region.instances] if order is None else [order]:
-        graph.add_edges_from(pairwise(chain or ()))
+        graph.add_edges(pairwise(chain or ()))
     for instance in region.instances:
-        graph.add_edges_from(instance.runs)
-    if graph.number_of_nodes() > len(region.dimension) or not nx.is_directed_acyclic_graph(graph):
+        graph.add_edges(instance.runs)
+    if len(graph) > len(region.dimension) or not graph.is_acyclic:
         return  # That an order names other indices, or one twice, is said where it is checked.
     uses = sorted(region.stored_uses(), key=lambda use: (use.is_read, -size(use.tensor)))
     against = add_chains(graph, [use.stored for use in uses])

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import factorial
 
-import networkx as nx
-
 from samhw.errors import ScheduleError
 from samhw.lang import Program, Region
 from samhw.lang.decision import Refusal, Sharing
 from samhw.lang.fusion import (
     FusedRegion,
+    PartialOrder,
     count_orders,
     orders,
     outermost_orders,
@@ -31,12 +30,12 @@ class OrderSpace:
     region: FusedRegion
 
     @cached_property
-    def constrained(self) -> "nx.DiGraph[str]":
+    def constrained(self) -> PartialOrder:
         """What the storage of tensors and the statements' own orders ask for."""
         return partial_order(self.region)
 
     @cached_property
-    def stored(self) -> "nx.DiGraph[str]":
+    def stored(self) -> PartialOrder:
         """What the storage of tensors alone asks for."""
         return partial_order(FusedRegion(*_unordered(self.program, self.of), self.region.sharing))
 

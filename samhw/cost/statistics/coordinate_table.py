@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
 
 __all__ = ["CoordinateTable", "TooManyError", "counts_by_row", "distinct", "join", "turns", "union"]

@@ -9,14 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-import networkx as nx
-
 from samhw.errors import InputError
 from samhw.importers.core.draft import DEEPEST, Build, Made
 from samhw.importers.core.value import Hints, Stored
 from samhw.lang.expr import Access, Concat, Reshape
 from samhw.lang.index import add_chains
 from samhw.lang.traverse import free_indices, with_accesses
+from samhw.precedence import Precedence
 
 __all__ = ["loop_order", "push_masks", "without_deep"]
 
@@ -221,8 +220,6 @@ def loop_order(
 def _order(
     indices: Sequence[str], edges: Iterable[tuple[str, str]], storage: Sequence[Indices], rank: dict[str, int]
 ) -> tuple[Indices, tuple[int, ...]]:
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(indices)
-    graph.add_edges_from(edges)
+    graph = Precedence(indices, edges)
     against = add_chains(graph, storage)
-    return tuple(nx.lexicographical_topological_sort(graph, key=lambda index: rank[index])), against
+    return graph.order(rank.__getitem__), against

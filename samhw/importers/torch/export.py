@@ -1,6 +1,7 @@
 """From a module to a graph of operators: `torch.export`, with dense stand-ins for what is stored sparsely."""
 
 import ast
+import dis
 import linecache
 import logging
 import re
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from io import StringIO
 from pathlib import Path
+from types import TracebackType
 from typing import TypeVar
 
 import torch
@@ -109,24 +111,61 @@ def _asserted(error: Exception) -> bool | None:
     """What a condition has to be that the user's innermost line in an error's traceback asks for: that of an
     `assert`, or of an `if` that does nothing but raise. What these say of data is taken to hold. None for any
     other line."""
-    found = traceback.extract_tb(error.__traceback__)
-    frames = [f for f in found if _is_users(f.filename) or _CHECKING in Path(f.filename).parents]
-    if not frames:
+    place, step = None, error.__traceback__
+    while step is not None:
+        file = step.tb_frame.f_code.co_filename
+        if _is_users(file) or _CHECKING in Path(file).parents:
+            place = step
+        step = step.tb_next
+    if place is None:
         return None
-    frame = frames[-1]
     try:
-        tree = ast.parse("".join(linecache.getlines(frame.filename)))
+        tree = ast.parse("".join(linecache.getlines(place.tb_frame.f_code.co_filename)))
     except SyntaxError:
         return None
     for node in ast.walk(tree):
-        is_guard = isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise) and not node.orelse
-        if not is_guard and not isinstance(node, ast.Assert):
-            continue
-        test = node.test  # type: ignore[attr-defined]
-        if test.lineno <= (frame.lineno or 0) <= (test.end_lineno or 0):
-            is_denied = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
-            return is_denied == is_guard
+        match node:
+            case ast.If(body=[*_, ast.Raise()], orelse=[]) as checks:
+                holds = False
+            case ast.Assert() as checks:
+                holds = True
+            case _:
+                continue
+        if checks.test.lineno <= place.tb_lineno <= (checks.test.end_lineno or 0):
+            wanted = [*_parts(checks.test, holds)]
+            return wanted[0] if len({*wanted}) == 1 else _of_part(wanted, checks, place)
     return None
+
+
+def _parts(test: ast.expr, wanted: bool) -> Iterator[bool]:
+    """What the parts of a condition, which `not`, `and` and `or` join, have to be so that the whole is what
+    is wanted: one for each time that Python asks. All of them together are enough, whichever word joins them.
+    """
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from _parts(operand, not wanted)
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _parts(value, wanted)
+        case ast.Compare(ops=several):
+            yield from [wanted] * len(several)
+        case _:
+            yield wanted
+
+
+def _of_part(wanted: Sequence[bool], node: ast.If | ast.Assert, place: TracebackType) -> bool | None:
+    """Of a condition's parts the one that is asked at a place in a traceback. A jump ends each of them; None
+    where there are others."""
+    first, end = (node.lineno, node.col_offset), (node.test.end_lineno or 0, node.test.end_col_offset or 0)
+    jumps = [
+        step.offset
+        for step in dis.get_instructions(place.tb_frame.f_code)
+        if step.opname.startswith("POP_JUMP") and step.positions is not None
+        if first <= (step.positions.lineno or 0, step.positions.col_offset or 0) < end
+    ]
+    if len(jumps) != len(wanted):
+        return None
+    return next((one for one, jump in zip(wanted, jumps, strict=True) if place.tb_lasti <= jump), None)
 
 
 def _is_same(one: Tensor, other: Tensor) -> bool:

@@ -5,8 +5,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-import networkx as nx
-
 from samhw.errors import InputError
 from samhw.lang import (
     Access,
@@ -38,6 +36,7 @@ from samhw.lang.brackets.bracket_text import (
 from samhw.lang.brackets.matched import Matched, matched
 from samhw.lang.brackets.products import definitions, is_sum, products_of
 from samhw.names import Names
+from samhw.precedence import Precedence
 from samhw.tensors import Format
 
 __all__ = ["apply_brackets"]
@@ -166,15 +165,15 @@ class StatementMaker:
     def order(self) -> list[str]:
         """All indices of the bracket, so that as many tensors as possible are stored in their order: the
         result's first, then those that come first in the bracket."""
-        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph = Precedence[str]()
         for chain in self.chains():
             for outer, inner in pairwise(chain):
-                if outer in graph and inner in graph and nx.has_path(graph, inner, outer):
+                if outer in graph and inner in graph and graph.leads(inner, outer):
                     continue
-                graph.add_edge(outer, inner)
+                graph.add_edges([(outer, inner)])
         place = {index: n for n, index in enumerate(self.indices())}
-        graph.add_nodes_from(place)
-        return list(nx.lexicographical_topological_sort(graph, key=place.__getitem__))
+        graph.add_nodes(place)
+        return list(graph.order(place.__getitem__))
 
     def indices(self) -> list[str]:
         found = [*self.statement.lhs.variables]

@@ -5,6 +5,7 @@ from samhw.lang.fusion.fuse import FusedRegion, Instance, StoredUse, ways_to_sha
 from samhw.lang.fusion.groups import group_flow, kind_groups
 from samhw.lang.fusion.kinds import Dominator, Flow, StatementKind, kind_of, post_dominators
 from samhw.lang.fusion.order import (
+    PartialOrder,
     check_order,
     count_orders,
     orders,
@@ -18,6 +19,7 @@ __all__ = [
     "Flow",
     "FusedRegion",
     "Instance",
+    "PartialOrder",
     "StatementKind",
     "StoredUse",
     "check_order",

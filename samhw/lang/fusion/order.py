@@ -4,16 +4,17 @@ FuseFlow section 5: an edge u -> v says that index u is iterated outside of v. E
 the chain of its storage order (mode order), and every statement with an order that chain (dataflow order).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from graphlib import CycleError
 from itertools import pairwise
-
-import networkx as nx
 
 from samhw.errors import InputError, ScheduleError, StreamError
 from samhw.lang.fusion.fuse import FusedRegion, Instance
+from samhw.precedence import Precedence
 
 __all__ = [
     "MOST_SETS",
+    "PartialOrder",
     "check_order",
     "count_orders",
     "orders",
@@ -26,11 +27,21 @@ MOST_SETS = 1 << 16
 """Of indices of one size that can stand outermost, which `count_orders` goes through."""
 
 
-def partial_order(region: FusedRegion) -> "nx.DiGraph[str]":
-    """The partial order graph (POG) of a region. Each edge has `reasons`: texts of what asks for it. It is
-    `fixed` if a statement's order does: no permuted copy takes it away."""
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(region.dimension)
+class PartialOrder(Precedence[str]):
+    """The partial order graph (POG) of a region.
+
+    Attributes:
+        fixed: the edges that a statement's order asks for: no permuted copy takes them away.
+    """
+
+    def __init__(self, nodes: Iterable[str] = (), edges: Iterable[tuple[str, str]] = ()):
+        super().__init__(nodes, edges)
+        self.fixed: set[tuple[str, str]] = set()
+
+
+def partial_order(region: FusedRegion) -> PartialOrder:
+    """The partial order graph of a region; each edge has the texts of what asks for it."""
+    graph = PartialOrder(region.dimension)
     chains = [(str(use), use.stored, False) for use in region.stored_uses()]
     chains += [
         (f"the order of '{instance.statement.lhs} = ..'", instance.order, True)
@@ -43,15 +54,13 @@ def partial_order(region: FusedRegion) -> "nx.DiGraph[str]":
         for outer, inner in instance.runs
     ]
     for text, chain, fixed in chains:
-        for outer, inner in pairwise(chain):
-            if not graph.has_edge(outer, inner):
-                graph.add_edge(outer, inner, reasons=[], fixed=False)
-            graph.edges[outer, inner]["reasons"].append(text)
-            graph.edges[outer, inner]["fixed"] |= fixed
+        graph.add_edges(pairwise(chain), text)
+        if fixed:
+            graph.fixed.update(pairwise(chain))
     return graph
 
 
-def orders(region: FusedRegion, graph: "nx.DiGraph[str]") -> Iterator[tuple[str, ...]]:
+def orders(region: FusedRegion, graph: PartialOrder) -> Iterator[tuple[str, ...]]:
     """All topological orders, one after another, each when it is asked for.
 
     The first is the one closest to the statements' own: a producer's indices stand as far inside as its
@@ -60,35 +69,35 @@ def orders(region: FusedRegion, graph: "nx.DiGraph[str]") -> Iterator[tuple[str,
     """
     rank = {index: n for n, index in enumerate(_natural(region))}
     try:
-        first = tuple(nx.lexicographical_topological_sort(graph, key=rank.__getitem__))
-    except nx.NetworkXUnfeasible:
+        first = graph.order(rank.__getitem__)
+    except CycleError:
         raise _cycle(graph) from None
     yield first
     yield from (order for order in _enumerate(graph, rank) if order != first)
 
 
-def outermost_orders(region: FusedRegion, graph: "nx.DiGraph[str]") -> Iterator[tuple[str, ...]]:
+def outermost_orders(region: FusedRegion, graph: PartialOrder) -> Iterator[tuple[str, ...]]:
     """For each index that can stand outermost, the first of the orders in which it does; one, without any
     index, for a region that has none. Raises `InputError`, before the first one, where the graph has a cycle.
     """
-    if not nx.is_directed_acyclic_graph(graph):
+    if not graph.is_acyclic:
         raise _cycle(graph)
     rank = {index: n for n, index in enumerate(_natural(region))}
-    for outermost in sorted((i for i in graph if graph.in_degree(i) == 0), key=rank.__getitem__):
+    for outermost in sorted((i for i in graph if not graph.before(i)), key=rank.__getitem__):
         places = {**rank, outermost: -1}
-        yield tuple(nx.lexicographical_topological_sort(graph, key=places.__getitem__))
+        yield graph.order(places.__getitem__)
     if not graph:
         yield ()
 
 
-def swapped_orders(graph: "nx.DiGraph[str]", order: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def swapped_orders(graph: PartialOrder, order: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """The topological orders that differ from one of them by two neighbours."""
     for n, (outer, inner) in enumerate(pairwise(order)):
-        if not graph.has_edge(outer, inner):
+        if (outer, inner) not in graph.edges:
             yield (*order[:n], inner, outer, *order[n + 2 :])
 
 
-def count_orders(graph: "nx.DiGraph[str]") -> int:
+def count_orders(graph: PartialOrder) -> int:
     """How many topological orders there are, without enumerating them: 0 for a graph with a cycle.
 
     Counts the ways to each set of indices that can stand outermost; there are far fewer such sets than
@@ -96,7 +105,7 @@ def count_orders(graph: "nx.DiGraph[str]") -> int:
     """
     nodes = list(graph)
     place = {node: n for n, node in enumerate(nodes)}
-    before = [sum(1 << place[u] for u in graph.predecessors(node)) for node in nodes]
+    before = [sum(1 << place[u] for u in graph.before(node)) for node in nodes]
     ways = {0: 1}
     for _ in nodes:
         longer: dict[int, int] = {}
@@ -114,7 +123,7 @@ def count_orders(graph: "nx.DiGraph[str]") -> int:
     return sum(ways.values())
 
 
-def check_order(region: FusedRegion, graph: "nx.DiGraph[str]", order: Sequence[str]) -> tuple[str, ...]:
+def check_order(region: FusedRegion, graph: PartialOrder, order: Sequence[str]) -> tuple[str, ...]:
     """An order that the user asks for; raises `InputError` if it does not name each index once, or goes
     against a tensor's storage."""
     if sorted(order) != sorted(graph):
@@ -171,9 +180,9 @@ def _merge(order: list[str], other: list[str]) -> None:
             order.insert(len(order) if inside is None else order.index(inside), index)
 
 
-def _enumerate(graph: "nx.DiGraph[str]", rank: dict[str, int]) -> Iterator[tuple[str, ...]]:
+def _enumerate(graph: PartialOrder, rank: dict[str, int]) -> Iterator[tuple[str, ...]]:
     """All topological orders in lexicographic order of rank."""
-    waiting = {node: graph.in_degree(node) for node in graph}
+    waiting = {node: len(graph.before(node)) for node in graph}
     chosen: list[str] = []
 
     def extend() -> Iterator[tuple[str, ...]]:
@@ -182,23 +191,23 @@ def _enumerate(graph: "nx.DiGraph[str]", rank: dict[str, int]) -> Iterator[tuple
             return
         for node in sorted((n for n, k in waiting.items() if k == 0), key=rank.__getitem__):
             waiting[node] = -1
-            for inner in graph.successors(node):
+            for inner in graph.after(node):
                 waiting[inner] -= 1
             chosen.append(node)
             yield from extend()
             chosen.pop()
-            for inner in graph.successors(node):
+            for inner in graph.after(node):
                 waiting[inner] += 1
             waiting[node] = 0
 
     return extend()
 
 
-def _cycle(graph: "nx.DiGraph[str]") -> StreamError:
-    fixed: nx.DiGraph[str] = nx.DiGraph(e for e in graph.edges if graph.edges[e]["fixed"])
-    curable = nx.is_directed_acyclic_graph(fixed)
-    cycle = nx.find_cycle(graph if curable else fixed)
-    asked = ", ".join(f"{graph.edges[u, v]['reasons'][0]} wants {u} outside {v}" for u, v, *_ in cycle)
+def _cycle(graph: PartialOrder) -> StreamError:
+    fixed = Precedence((), (edge for edge in graph.edges if edge in graph.fixed))
+    curable = fixed.is_acyclic
+    cycle = (graph if curable else fixed).cycle()
+    asked = ", ".join(f"{graph.edges[u, v][0]} wants {u} outside {v}" for u, v in cycle)
     return StreamError(
         f"No order of indices suits the storage of all tensors and the orders of all statements ({asked})",
         "store one of them in another mode order, such as '@ (1, 0)'",

@@ -5,9 +5,8 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from samhw.errors import InputError
 from samhw.lang.splits.partition import Coordinates
@@ -100,8 +99,8 @@ class ReverseCuthillMcKee(RowOrder):
     def rows(self, coords: Coordinates, shape: tuple[int, ...]) -> Rows:
         if shape[0] != shape[1]:
             raise InputError(f"'{self.text}' is an order of square matrices, and this one is {shape}")
-        matrix = coo_array((np.ones(coords.shape[1]), tuple(coords)), shape=shape).tocsr()
-        rows: Rows = reverse_cuthill_mckee(matrix).astype(np.int64)
+        matrix = scipy.sparse.coo_array((np.ones(coords.shape[1]), tuple(coords)), shape=shape).tocsr()
+        rows: Rows = scipy.sparse.csgraph.reverse_cuthill_mckee(matrix).astype(np.int64)
         return rows
 
 

@@ -7,58 +7,15 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2, exact_log2
 
+from samhw.rtl.axi4 import INCR, Axi4Signature
 from samhw.rtl.channel import Fifo
 from samhw.rtl.logic import any_of
 from samhw.rtl.priority import lowest_bit
 
-__all__ = ["LEAST_OFFER", "MasterSignature", "RequestArbiter", "Sender", "TakenRequest"]
+__all__ = ["LEAST_OFFER", "RequestArbiter", "Sender", "TakenRequest"]
 
-_INCR = 1
 LEAST_OFFER = 2
 """The fewest cycles from a request to its offer that hardware can do with."""
-
-
-class MasterSignature(wiring.Signature):
-    """A master of AXI4, seen from it.
-
-    Args:
-        address_bits: the width of its addresses.
-        id_bits: the width of its IDs.
-        beat: bytes of a beat.
-    """
-
-    def __init__(self, address_bits: int, id_bits: int, beat: int) -> None:
-        self.address_bits = address_bits
-        self.id_bits = id_bits
-        self.beat = beat
-        super().__init__(
-            {
-                **_address("aw", address_bits, id_bits),
-                "wdata": Out(8 * beat),
-                "wstrb": Out(beat),
-                "wlast": Out(1),
-                "wvalid": Out(1),
-                "wready": In(1),
-                "bid": In(id_bits),
-                "bresp": In(2),
-                "bvalid": In(1),
-                "bready": Out(1),
-                **_address("ar", address_bits, id_bits),
-                "rid": In(id_bits),
-                "rdata": In(8 * beat),
-                "rresp": In(2),
-                "rlast": In(1),
-                "rvalid": In(1),
-                "rready": Out(1),
-            }
-        )
-
-
-def _address(channel: str, address_bits: int, id_bits: int) -> dict[str, object]:
-    """The pins of a channel of addresses."""
-    widths = {"id": id_bits, "addr": address_bits, "len": 8, "size": 3, "burst": 2}
-    widths |= {"lock": 1, "cache": 4, "prot": 3, "qos": 4, "valid": 1}
-    return {f"{channel}{name}": Out(width) for name, width in widths.items()} | {f"{channel}ready": In(1)}
 
 
 class RequestArbiter(wiring.Component):
@@ -146,13 +103,13 @@ class Sender(wiring.Component):
     strobes: Signal
     sent: Signal
 
-    def __init__(self, axi: MasterSignature, ports: int, line: int, line_bits: int):
+    def __init__(self, axi: Axi4Signature, ports: int, line: int, line_bits: int):
         self.line = line
         self.beats = line // axi.beat
         super().__init__(
             {
                 "i": In(TakenRequest(ports, line_bits)),
-                "axi": Out(axi),
+                "axi": In(axi),
                 "port": Out(range(max(ports, 2))),
                 "beat": Out(exact_log2(self.beats)),
                 "data": In(8 * axi.beat),
@@ -183,7 +140,7 @@ class Sender(wiring.Component):
             axi.bready.eq(1),
         ]
         for channel in ("aw", "ar"):
-            fixed = {"len": self.beats - 1, "size": exact_log2(self.line // self.beats), "burst": _INCR}
+            fixed = {"len": self.beats - 1, "size": exact_log2(self.line // self.beats), "burst": INCR}
             m.d.comb += [getattr(axi, channel + name).eq(value) for name, value in fixed.items()]
             m.d.comb += getattr(axi, channel + "id").eq(self.port)
             address = Signal(axi.signature.address_bits, name=f"{channel}line")

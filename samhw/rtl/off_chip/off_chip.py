@@ -14,11 +14,11 @@ from samhw.errors import InputError
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.graph.off_chip import Ports as PortNumbers
 from samhw.rtl.access import AskSignature, PutSignature
+from samhw.rtl.axi4 import Axi4Signature
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.off_chip.geometry import Geometry
 from samhw.rtl.off_chip.master import (
     LEAST_OFFER,
-    MasterSignature,
     RequestArbiter,
     Sender,
     chosen,
@@ -31,8 +31,6 @@ __all__ = ["OffChipPorts", "OffChipSignature", "PortNeeds"]
 
 _ADDRESS_BITS = 32
 """Of a master, unless its arrays take more."""
-_BEGUN = "pos"
-"""The array of which a writer's port writes the first place itself."""
 
 
 class PortNeeds(NamedTuple):
@@ -118,7 +116,7 @@ class OffChipPorts(wiring.Component):
         for port in self._ports:
             self._slots[port.need.port.array.master][port.need.port.number].append(port)
         masters = {
-            f"axi{n}": Out(_signature(layout, n, max(len(slots), 1))) for n, slots in enumerate(self._slots)
+            f"axi{n}": In(_signature(layout, n, max(len(slots), 1))) for n, slots in enumerate(self._slots)
         }
         super().__init__({"fabric": In(OffChipSignature(needs, regions)), **masters})
         self.axi = [getattr(self, f"axi{n}") for n in range(numbers.masters)]
@@ -174,13 +172,13 @@ def _unit(numbers: PortNumbers, need: PortNeeds) -> ReadPort | WritePort:
         width=node.width,
     )
     if isinstance(node, PutSignature):
-        return WritePort(geometry, node.addr_width, need.port.param == _BEGUN)
+        return WritePort(geometry, node.addr_width, need.port.begins)
     return ReadPort(geometry, node.addr_width, node.note_width)
 
 
-def _signature(layout: OffChipLayout, master: int, ports: int) -> MasterSignature:
+def _signature(layout: OffChipLayout, master: int, ports: int) -> Axi4Signature:
     bits = max(_ADDRESS_BITS, ceil_log2(max(layout.sizes[master], 1)))
-    return MasterSignature(bits, id_bits(ports), layout.ports.beat)
+    return Axi4Signature(bits, id_bits(ports), layout.ports.beat)
 
 
 def _take(

@@ -147,7 +147,9 @@ class VerilatorBackend(RtlBackend):
 
         start = time.perf_counter()
         design, arch = compiled.design, compiled.arch
-        layout = memory and OffChipLayout(design, arch, memory.ports, off_chip_tensors(compiled))
+        layout = None
+        if memory is not None:
+            layout = OffChipLayout(design, arch, memory.ports, off_chip_tensors(compiled))
         rtl = VerilatedDesign.build(
             design, arch, wave=_wave_format(wave), host=HostOptions.parse(host), layout=layout
         )

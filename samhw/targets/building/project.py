@@ -5,12 +5,13 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import jinja2
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from samhw.graph import AddressMap, HostOptions, MemoryRole
 from samhw.names import comment_text, plain
+
+if TYPE_CHECKING:
+    import jinja2
 
 __all__ = ["BenchRun", "write_project"]
 
@@ -112,7 +113,9 @@ def _pins(host: HostOptions) -> list[_Pin]:
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def _environment() -> "jinja2.Environment":
+    import jinja2  # Takes a tenth of a second to be imported, and a simulation needs none.
+
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         undefined=jinja2.StrictUndefined,

@@ -4,8 +4,6 @@ design's addresses; and what Icarus Verilog and Yosys's CXXRTL build with it."""
 import shutil
 from pathlib import Path
 
-import jinja2
-
 from samhw.errors import InputError, RunError
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions, dumps
 from samhw.graph.address_map import AddressMap, Register
@@ -53,6 +51,8 @@ def glue(
 
 def rendered(template: str, **facts: object) -> str:
     """The text of a template of `TEMPLATES`; a fact that it lacks is an error."""
+    import jinja2  # Takes a tenth of a second to be imported, and a simulation needs none.
+
     environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
     return environment.from_string((TEMPLATES / template).read_text(encoding="utf-8")).render(facts)
 

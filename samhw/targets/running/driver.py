@@ -13,12 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.errors import InputError
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.graph.address_map import AddressMap
+from samhw.graph.numerics import Words
 from samhw.graph.off_chip import OffChipLayout
 from samhw.graph.off_chip_memory import OffChipMemory
 from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import generate_verilog
 from samhw.targets.building.simulators import glue
 from samhw.targets.building.verilator import Wave, build_program
+from samhw.targets.running.images import packed, unpacked
 from samhw.targets.running.port import Harness, Trace
 from samhw.targets.running.session import LIMIT, HardwareResult, PortSession, check_data
 
@@ -158,6 +160,7 @@ class VerilatedSession(PortSession):
 
     def __init__(self, rtl: VerilatedDesign):
         self._rtl = rtl
+        self._off_chip = {} if rtl.layout is None else rtl.layout.arrays
         super().__init__(rtl.design, rtl.arch, Harness(rtl.program.path), rtl.host, rtl.layout)
 
     def run(
@@ -209,6 +212,18 @@ class VerilatedSession(PortSession):
         if wave is not None:
             harness.reset()
         return result
+
+    def write(self, memory: str, words: ArrayLike) -> None:
+        if (placed := self._off_chip.get(memory)) is None:
+            super().write(memory, words)
+        else:
+            self.port.load_memory(placed.master, placed.base, packed(placed, words))
+
+    def read(self, memory: str, count: int) -> Words:
+        if (placed := self._off_chip.get(memory)) is None:
+            return super().read(memory, count)
+        size = -(-count // placed.words) * placed.place_bytes
+        return unpacked(placed, self.port.read_memory(placed.master, placed.base, size))[:count]
 
     def _check_options(self, trace: bool, stalls: bool, wave: bool) -> None:
         if wave and not self._rtl.wave:

@@ -5,7 +5,7 @@ import json
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -179,8 +179,9 @@ class Harness(Answering, WordPort):
             return
         words = memory.name.replace(":", " ")
         if isinstance(memory, Dram):
-            own = replace(memory, channels=memory.channels // memory.ports.masters)
-            words = " ".join(["dram", *(str(getattr(own, name)) for name in NUMBERS)])
+            own = {name: getattr(memory, name) for name in NUMBERS}
+            own["channels"] //= memory.ports.masters
+            words = " ".join(["dram", *map(str, own.values())])
         self.ask(f"memory {words}")
 
     def memory_log(self) -> str:

@@ -18,8 +18,8 @@ from samhw.graph.off_chip import OffChipLayout
 from samhw.graph.sequence import check_steps
 from samhw.sim import simulate_regions, total_cycles
 from samhw.sim.fault import DISORDERED
-from samhw.targets.running.images import packed, stored_words, unpacked
-from samhw.targets.running.port import Ending, Harness, Trace, WordPort
+from samhw.targets.running.images import stored_words
+from samhw.targets.running.port import Ending, Trace, WordPort
 
 __all__ = ["LIMIT", "Counters", "HardwareResult", "PortSession", "Session", "SimulatedSession", "check_data"]
 
@@ -199,7 +199,6 @@ class PortSession(Session):
     ):
         super().__init__(design)
         self.map = AddressMap(design, arch, host, layout)
-        self._off_chip = {} if layout is None else layout.arrays
         self.port = port
         self._ending: Ending | None = None
         try:
@@ -219,20 +218,15 @@ class PortSession(Session):
             memory, width = self.design.memory[name], self._width(name)
             if memory.is_signed:
                 words = np.asarray(words) & ((1 << width) - 1)
-            if name in self._off_chip:
-                placed = self._off_chip[name]
-                self._memory_port().load_memory(placed.master, placed.base, packed(placed, words))
-            else:
-                self.port.load(self.map.windows[name].base, words)
+            self.write(name, words)
+
+    def write(self, memory: str, words: ArrayLike) -> None:
+        """Writes the first words of a memory."""
+        self.port.load(self.map.windows[memory].base, words)
 
     def _width(self, name: str) -> int:
         """Of the places of a memory, in bits."""
         return self.design.stored(self.design.memory[name]).width(self.map.index_bits)
-
-    def _memory_port(self) -> "Harness":
-        """The port, which reaches memories off the chip."""
-        assert isinstance(self.port, Harness)
-        return self.port
 
     def _check_widths(self, memories: Mapping[str, ArrayLike]) -> None:
         for name, words in memories.items():
@@ -286,10 +280,6 @@ class PortSession(Session):
         return found
 
     def read(self, memory: str, count: int) -> Words:
-        if memory in self._off_chip:
-            placed = self._off_chip[memory]
-            size = -(-count // placed.words) * placed.place_bytes
-            return unpacked(placed, self._memory_port().read_memory(placed.master, placed.base, size))[:count]
         return self.port.read(self.map.windows[memory].base, count)
 
     def _region_cycles(self) -> Words:

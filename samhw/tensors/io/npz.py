@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy
 
 from samhw.errors import InputError
 from samhw.files import check_readable, reason, replacing

@@ -22,11 +22,42 @@ def raises_if(x: Tensor) -> Tensor:
     return x * 2
 
 
+def raises_unless_both(x: Tensor) -> Tensor:
+    if not torch.isfinite(x).all() or not (x < 100).all():
+        raise ValueError("not finite, or too large")
+    return x * 2
+
+
+def raises_if_either(x: Tensor) -> Tensor:
+    if (x > 100).any() or not (x.isfinite().all() and not (x < -100).any()):
+        raise ValueError("not finite, or too large")
+    return x * 2
+
+
+def raises_where_asked(x: Tensor) -> Tensor:
+    checks = True
+    if checks and not x.isfinite().all():
+        raise ValueError("not finite")
+    return x * 2
+
+
+def raises_outside(x: Tensor) -> Tensor:
+    if not -10 < x.sum() < 10 or (x[0] > 50 and x.max() > 100):
+        raise ValueError("too large")
+    return x * 2
+
+
 def log_probability(x: Tensor) -> Tensor:
     return torch.distributions.Normal(x, torch.ones(3)).log_prob(x * 0.5)
 
 
-@pytest.mark.parametrize("function", [raises_unless, raises_if, log_probability])
+GUARDS = [
+    *(raises_unless, raises_if, raises_unless_both, raises_if_either, raises_where_asked, raises_outside),
+    log_probability,
+]
+
+
+@pytest.mark.parametrize("function", GUARDS)
 def test_a_guard_that_raises_is_taken_to_hold(function, capfd) -> None:
     agree(Module(function), (torch.tensor([1.0, -2.0, 0.5]),))
     assert not capfd.readouterr().err

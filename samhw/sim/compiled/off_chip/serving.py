@@ -8,7 +8,7 @@ served at once.
 from samhw.sim.compiled.off_chip.asking import bring_data
 from samhw.sim.compiled.off_chip.records import AccessRecord
 from samhw.sim.compiled.points import known_firings
-from samhw.sim.compiled.records import NEVER, ActorRecord, GraphRecord
+from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.machine_code import UNKNOWN, words_at
 from samhw.sim.oracle import BEATS, ORIGIN, USE, answer_request, entry_size, first_answer, note_entry
 
@@ -18,7 +18,7 @@ __all__ = ["serve_lines"]
 def serve_lines(graph_address: int, unused: int) -> int:
     """Serves the first requests, if it is certain which they are; gives how many it served.
 
-    It is not while an actor could do more in another phase.
+    It is not while an actor could do more in another phase, or in a channel with room for all its slots.
     """
     graph = GraphRecord.at(graph_address)
     rows = words_at(graph.actors, graph.actor_count)
@@ -26,6 +26,11 @@ def serve_lines(graph_address: int, unused: int) -> int:
         actor = ActorRecord.at(rows[n])
         grown = words_at(actor.watch, 1)[0] - actor.seen
         if known_firings(actor) == actor.found and (actor.left == 0 or grown > 0):
+            return 0
+    channels = words_at(graph.channels, graph.channel_count)
+    for n in range(graph.channel_count):
+        channel = ChannelRecord.at(channels[n])
+        if channel.room < channel.depth and channel.pushed - channel.popped >= channel.room:
             return 0
     accesses = words_at(graph.accesses, graph.access_count)
     served = 0

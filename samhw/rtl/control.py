@@ -11,8 +11,7 @@ from samhw.graph import Repeat, Run, Steps
 from samhw.graph.address_map import NO_NODE
 from samhw.graph.sequence import walk
 from samhw.rtl.actor import Error
-from samhw.rtl.logic import all_of, any_of
-from samhw.rtl.priority import lowest_bit
+from samhw.rtl.logic import all_of, any_of, lowest_bit
 
 __all__ = ["RunControl"]
 

@@ -21,7 +21,7 @@ from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.off_chip import OffChipSignature, PortNeeds
 from samhw.rtl.site import bits_of
 from samhw.rtl.token import meant
-from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["Fabric"]
 

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.channel import PushSignature
 from samhw.rtl.token import CONTROL, LEVEL_BITS, TokenKind, token_layout
-from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["ControlSignature", "Output"]
 

@@ -14,7 +14,7 @@ from samhw.rtl.host_port import HostPort
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
 from samhw.rtl.logic import any_of, at_most
 from samhw.rtl.memories import TensorMemory
-from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["Shell"]
 

@@ -29,8 +29,8 @@ from amaranth.hdl import (
 )
 from amaranth.lib import memory, wiring
 
-from samhw.collector import no_collection
 from samhw.graph import Arch, Graph, Kind, MemoryRole, Node, Token
+from samhw.interpreter import no_collection
 from samhw.rtl.access import MemoryWriteSignature
 from samhw.rtl.actor import component
 from samhw.rtl.channel import Fifo

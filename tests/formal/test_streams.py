@@ -50,7 +50,7 @@ def test_whole_streams_pass(name: str) -> None:
     assert check(CASES[name].contract(), Mode.REACHED, CASES[name].quick).answer == "holds"
 
 
-_LATE = '__import__("samhw.rtl.units.pipeline", fromlist=["delayed"]).delayed(m, disordered, 4)'
+_LATE = '__import__("samhw.rtl.units.unit", fromlist=["delayed"]).delayed(m, disordered, 4)'
 
 MUTANTS = {
     "repeat": [

@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 import click
 
 import samhw
-from samhw.collector import no_collection
 from samhw.errors import InputError, RunError, SamhwError
-from samhw.suggestion import did_you_mean
+from samhw.interpreter import no_collection
+from samhw.words import did_you_mean
 
 __all__ = ["COMMANDS", "TYPED", "main"]
 

@@ -11,8 +11,8 @@ from samhw.primitives.banked_memory.component import BankedMemory, UpdateSignatu
 from samhw.rtl.access import MemoryReadSignature
 from samhw.rtl.channel import Fifo, PushSignature
 from samhw.rtl.firing import FiringTable
+from samhw.rtl.logic import lowest_bit, more_than_one
 from samhw.rtl.output import Output
-from samhw.rtl.priority import lowest_bit, more_than_one
 from samhw.rtl.token import TokenKind, make_token, stop_lo, token_layout
 
 __all__ = ["INDEX_BITS", "BankedWord", "BitmapWalker"]

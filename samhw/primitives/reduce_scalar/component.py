@@ -11,10 +11,10 @@ from samhw.graph.numerics import Float, ValueType
 from samhw.primitives.block_sum.component import BlockSum
 from samhw.primitives.sum_actor.component import SumActor
 from samhw.rtl.actor import Primitive, error_bits
-from samhw.rtl.block_step import block_step
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
+from samhw.rtl.reduction_step import block_step
 from samhw.rtl.site import Site
 from samhw.rtl.token import CONTROL, TokenKind, make_token, token_layout, token_width
 

@@ -14,7 +14,7 @@ from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.output import Output
 from samhw.rtl.site import Site
 from samhw.rtl.token import TokenKind, token_layout
-from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["ScanEll"]
 

@@ -12,7 +12,7 @@ from samhw.rtl.actor import Primitive
 from samhw.rtl.logic import follows
 from samhw.rtl.output import Output
 from samhw.rtl.token import TokenKind
-from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["Between", "StoredWalk", "check_coordinates", "walk_between", "walk_stored"]
 

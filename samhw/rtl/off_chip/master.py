@@ -9,8 +9,7 @@ from amaranth.utils import ceil_log2, exact_log2
 
 from samhw.rtl.axi4 import INCR, Axi4Signature
 from samhw.rtl.channel import Fifo
-from samhw.rtl.logic import any_of
-from samhw.rtl.priority import lowest_bit
+from samhw.rtl.logic import any_of, lowest_bit
 
 __all__ = ["LEAST_OFFER", "RequestArbiter", "Sender", "TakenRequest"]
 

@@ -69,6 +69,9 @@ WORDS = (16, 32, 33, *(1 << bits for bits in (6, 7, 8, 9, 10, 11, 12, 14)))
 DEPTHS = (2, 3, 5, 17, 32, 65, 257, 513, 1025, 4097)
 """Of channels: one more than words of a memory, and the greatest in a memory that is read without a clock."""
 
+REGIONS = (1, 8, 104)
+"""Of designs. What control and the host's port take of many is measured: a line through few would add up
+its errors."""
 
 AT_ROOTS = ("array", "repeat", "scan_compressed", "scan_dense")
 """The kinds that are measured after a root, too."""
@@ -109,12 +112,11 @@ def cases(values: Sequence[ValueType], widths: Sequence[int] = INDEX_BITS) -> It
         yield Case(channel_component(width, tokens), Fifo(token_layout(width), tokens))
     for width in (8, 16, 32):
         yield from _memory_cases(width)
-    for nodes in (8, 40, 200):
-        for writers, regions in ((1, 1), (8, 1), (8, 8)):
-            of = [n % regions for n in range(writers)]
-            unit = RunControl(nodes=nodes, writers=of, watchdog=Arch().watchdog)
-            yield Case(control_component(nodes, writers, regions), unit)
-    for sizes in product((1, 16), (16, 240), (1, 8)):
+    for nodes, regions, more in product((8, 200, 1600), REGIONS, (0, 8)):
+        writers = [n % regions for n in range(regions + more)]
+        unit = RunControl(nodes=nodes, writers=writers, watchdog=Arch().watchdog)
+        yield Case(control_component(nodes, len(writers), regions), unit)
+    for sizes in product((1, 16), (16, 240, 1920), REGIONS):
         yield Case(shell_component(*sizes), _shell((), *sizes))
 
 

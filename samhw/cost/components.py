@@ -167,8 +167,9 @@ def memory_component(memory: Memory, width: int, copies: int) -> Component:
 
 
 def control_component(nodes: int, writers: int, regions: int) -> Component:
-    """What starts and ends the runs of a design."""
-    return Component("control", "", {"nodes": nodes, "writers": writers, "regions": regions})
+    """What starts and ends the runs of a design. Each region has a writer at least; only further ones count,
+    so that no size grows with another one."""
+    return Component("control", "", {"nodes": nodes, "regions": regions, "more writers": writers - regions})
 
 
 def shell_component(extents: int, channels: int, regions: int) -> Component:

@@ -25,6 +25,11 @@ from tests.support.spent import counted, simulated
 
 __all__ = ["FAULTS", "Outcome", "run_case"]
 
+
+class OutOfTime(BaseException):
+    """A case takes too long. No `except Exception` on the way keeps it."""
+
+
 FAULTS = ("generator", "wrong", "false alarm", "traceback", "failed", "auto refuses", "timeout")
 """What must not happen; ``"generator"`` is a fault of this folder. The other ends are ``"right"``,
 ``"refused"`` and ``"overflow"``, where a sum of integers may leave its range in some order."""
@@ -86,7 +91,7 @@ def run_case(case: Case, backend: str | None = None) -> Outcome:
             return Outcome("overflow", _sentence(error), features=features)
         kind = "false alarm" if stage[0] == "check" else "failed"
         return Outcome(kind, f"{stage[0]}: {_sentence(error)}", _place(error), features)
-    except TimeoutError:
+    except OutOfTime:
         return Outcome("timeout", stage[0], features=features)
     except Exception as error:
         text = f"{stage[0]}: {type(error).__name__}: {_sentence(error)}"

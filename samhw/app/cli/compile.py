@@ -9,7 +9,7 @@ from rich.console import Console
 
 from samhw.app.cli.after import text_after
 from samhw.app.cli.analyses import print_cascades, print_orders, print_patterns
-from samhw.app.cli.estimate import print_estimate
+from samhw.app.cli.estimate import Verdicts, print_estimate
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import phase
@@ -19,7 +19,7 @@ from samhw.app.workload import Workload
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.compiler.passes import apply_program_passes
 from samhw.compiler.pipeline import compile_job, settled
-from samhw.cost import DEVICES, SHOWN_DEVICES, find_device
+from samhw.cost import DEVICES, SHOWN_DEVICES, find_device, parse_budget
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
 from samhw.graph import DRAWINGS, Design, draw, dumps, to_dot, unproved_circles
@@ -77,6 +77,12 @@ _TEXT = ("", ".dot", ".gv")
     help=f"Of --estimate: an FPGA, one of {', '.join(DEVICES)}; by default one of each family.",
 )
 @click.option(
+    "--fits",
+    multiple=True,
+    metavar="PART",
+    help="Say whether the design is expected to fit an FPGA, or limits as of --area; if not, exit with 1.",
+)
+@click.option(
     "--mlir",
     type=OUTPUT,
     metavar="FILE|-",
@@ -108,6 +114,7 @@ def compile(
     cascades: bool,
     estimate: bool,
     parts: Sequence[str],
+    fits: Sequence[str],
     mlir: str | None,
     after: str | None,
     dot: str | None,
@@ -123,8 +130,9 @@ def compile(
     devices = [find_device(name) for name in parts] or SHOWN_DEVICES
     if parts and not estimate:
         raise InputError("--part is for the area of --estimate; add that option.")
+    budgets = {part: parse_budget(part) for part in fits}
     given = options.load(program, data, assume=True)
-    writes = bool(table or html or channels or dot or output or json_target)
+    writes = bool(table or html or channels or dot or output or json_target or fits)
     if mlir:
         _refuse("--mlir", writes or listed is not None or after)
         from samhw.app.cli.after import write_mlir
@@ -151,20 +159,24 @@ def compile(
     job = options.job(given)
     with phase("compiling"):
         compiled = compile_job(job)
+    verdicts = Verdicts.of(compiled, budgets)
     if estimate:
         statistics = job.statistics(compiled.schedule)
-        print_estimate(compiled, statistics, devices, json_target)
+        print_estimate(compiled, statistics, devices, json_target, verdicts)
+        verdicts.exit()
         return
     if output:
         write_text(Path(output), dumps(compiled.design))
     if html:
         _write_tables(compiled, html)
     if json_target:
-        print_json(json_target, _report(compiled, given, channels))
+        print_json(json_target, _report(compiled, given, channels) | verdicts.to_json())
     if "-" not in (json_target, dot):
         _print(compiled, given, table, channels)
+        verdicts.print()
     if dot:  # The last, since it may lack Graphviz.
         _draw(compiled.design, dot)
+    verdicts.exit()
 
 
 def _write_tables(compiled: Compiled, html: str) -> None:

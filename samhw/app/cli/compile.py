@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from samhw.app.cli.after import text_after
+from samhw.app.cli.after import text_after, write_mlir
 from samhw.app.cli.analyses import print_cascades, print_orders, print_patterns
 from samhw.app.cli.estimate import Verdicts, print_estimate
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
@@ -18,7 +18,7 @@ from samhw.app.cli.stored_inputs import block_lines, blocks_json, part_lines, pa
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.compiler.passes import apply_program_passes
-from samhw.compiler.pipeline import compile_job, settled
+from samhw.compiler.pipeline import Job, compile_job, settled
 from samhw.cost import DEVICES, SHOWN_DEVICES, find_device, parse_budget
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
@@ -132,15 +132,14 @@ def compile(
         raise InputError("--part is for the area of --estimate; add that option.")
     budgets = {part: parse_budget(part) for part in fits}
     given = options.load(program, data, assume=True)
-    writes = bool(table or html or channels or dot or output or json_target or fits)
+    shows = bool(table or html or channels or dot or output or fits)
+    writes = shows or bool(json_target)
     if mlir:
         _refuse("--mlir", writes or listed is not None or after)
-        from samhw.app.cli.after import write_mlir
-
         write_mlir(given, options.value, mlir)
         return
     if patterns is not None:
-        _refuse("--patterns", table or html or channels or dot or output or listed is not None or after)
+        _refuse("--patterns", shows or listed is not None or after)
         print_patterns(given if isinstance(given, Program) else given.program, patterns, json_target)
         return
     if cascades:
@@ -150,11 +149,7 @@ def compile(
     if listed is not None or after is not None:
         copies = listed is not None and (options.schedule.permute or after)
         _refuse("--after" if listed is None else "--orders", writes or copies)
-        job = settled(options.job(given))
-        if listed is not None:
-            print_orders(apply_program_passes(job.lowerable()).program, listed)
-        if after is not None:
-            click.echo(text_after(job, after), nl=False)
+        _print_unlowered(settled(options.job(given)), listed, after)
         return
     job = options.job(given)
     with phase("compiling"):
@@ -177,6 +172,14 @@ def compile(
     if dot:  # The last, since it may lack Graphviz.
         _draw(compiled.design, dot)
     verdicts.exit()
+
+
+def _print_unlowered(job: Job, listed: int | None, after: str | None) -> None:
+    """What --orders and --after ask for."""
+    if listed is not None:
+        print_orders(apply_program_passes(job.lowerable()).program, listed)
+    if after is not None:
+        click.echo(text_after(job, after), nl=False)
 
 
 def _write_tables(compiled: Compiled, html: str) -> None:

@@ -167,7 +167,8 @@ class Shell(wiring.Component):
         """The registers of interrupts, if there are any; gives the signals by which each takes `word`."""
         if not self.map.host.interrupt:
             return []
-        takes_enable, takes_pending = Signal(name="interrupt_enable"), Signal(name="interrupts")
+        takes_enable = Signal(name="interrupt_enable")
+        takes_pending = Signal(name="interrupts")
         status = Signal(3)
         before = Signal(3)
         m.d.comb += [

@@ -90,7 +90,9 @@ class ScanDia(Primitive):
             wiring.connect(m, pushed, output.i)
             wiring.connect(m, output.o, channel.i)
         r = pair.firsts.payload.payload
-        following, position, late_row = Signal(width), Signal(width), Signal(width)
+        following = Signal(width)
+        position = Signal(width)
+        late_row = Signal(width)
         positions = [Signal(width, name=f"position{n}") for n in (1, 2)]
         coordinate = Signal(width)
         beyond = Signal()

@@ -51,8 +51,10 @@ class ScanRagged(Primitive):
         m.submodules.crd = crd = Output(width, latency=self.arch.step, zeros=False)
         m.submodules.ref = ref = Output(width, latency=self.arch.step, zeros=False)
         walk.drive(m, self.o, crd, ref)
-        following, c = Signal(width), Signal(width)
-        beyond, backwards = Signal(), Signal()
+        following = Signal(width)
+        c = Signal(width)
+        beyond = Signal()
+        backwards = Signal()
         with m.If(walk.step):
             m.d.sync += following.eq(c + 1)
         m.d.sync += [

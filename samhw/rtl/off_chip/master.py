@@ -50,7 +50,8 @@ class RequestArbiter(wiring.Component):
         m.submodules.vectors = vectors = Fifo(self.ports, self.depth)
         head = vectors.o
         served = Signal(self.ports)  # of the vector at the head
-        left, others = Signal(self.ports), Signal(self.ports)
+        left = Signal(self.ports)
+        others = Signal(self.ports)
         taken = self.o.valid & self.o.ready
         m.d.comb += [
             vectors.i.push.eq(made.any()),
@@ -120,7 +121,9 @@ class Sender(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         axi = self.axi
-        begins, addressed, moved = Signal(), Signal(), Signal()
+        begins = Signal()
+        addressed = Signal()
+        moved = Signal()
         writing = Signal()
         beat = Signal(exact_log2(self.beats))
         last = beat == self.beats - 1

@@ -1,5 +1,6 @@
 """What a design takes of an FPGA: the sum of its components, as they were measured."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,11 +13,13 @@ from samhw.cost.components import (
     control_component,
     memory_component,
     node_component,
+    off_chip_component,
     shell_component,
     unit_component,
     use_of_component,
 )
 from samhw.graph import Arch, Design, Endpoint, Graph, Node
+from samhw.graph.off_chip import OffChipLayout, OffChipPort, Ports
 from samhw.graph.widths import LEAST_INDEX_BITS, carried_bits, index_bits
 
 __all__ = ["AreaEstimate", "RegionArea", "estimate_area"]
@@ -49,6 +52,7 @@ class AreaEstimate:
         regions: in the order in which they run.
         memories: those of the tensors.
         control: what starts and ends runs, and the host's port.
+        off_chip: the ports to memory off the chip, with their masters.
         unmeasured: components of which nothing is known, and which do not count.
         guessed: components that are narrower or wider than those that were measured, or count as their
             operations do.
@@ -60,11 +64,12 @@ class AreaEstimate:
     control: Use
     unmeasured: tuple[str, ...]
     guessed: tuple[str, ...] = ()
+    off_chip: Use = Use()
 
     @property
     def use(self) -> Use:
         """Of the whole design."""
-        return sum((region.use for region in self.regions), self.memories + self.control)
+        return sum((region.use for region in self.regions), self.memories + self.control + self.off_chip)
 
     @property
     def caveat(self) -> str:
@@ -77,14 +82,21 @@ class AreaEstimate:
         return ", and ".join(said)
 
 
-def estimate_area(design: Design, arch: Arch, family: str = "ecp5") -> AreaEstimate:
-    """What a design is expected to take, at the latencies that `Arch` has by default."""
-    return _Area(design, arch, family).estimate()
+def estimate_area(
+    design: Design, arch: Arch, family: str = "ecp5", off_chip: OffChipLayout | None = None
+) -> AreaEstimate:
+    """What a design is expected to take, at the latencies that `Arch` has by default.
+
+    Args:
+        off_chip: what lies off the chip, and through which ports; None if nothing does.
+    """
+    return _Area(design, arch, family, off_chip).estimate()
 
 
 class _Area:
-    def __init__(self, design: Design, arch: Arch, family: str):
+    def __init__(self, design: Design, arch: Arch, family: str, off_chip: OffChipLayout | None):
         self._design = design
+        self._off_chip = off_chip
         self._bits = index_bits(design, arch)
         self._family = family
         self._unmeasured: dict[str, None] = {}
@@ -99,9 +111,11 @@ class _Area:
         memories = (
             memory_component(memory, design.stored(memory).width(self._bits), design.copies[memory.name])
             for memory in design.memories
+            if self._off_chip is None or memory.name not in self._off_chip.arrays
         )
         writers = sum(not node.outputs for _, node in design.nodes)
         control = control_component(len(design.nodes), writers, len(design.regions))
+        off_chip = self._masters()
         shell = shell_component(len(design.extents), len(design.channels), len(design.regions))
         return AreaEstimate(
             self._family,
@@ -110,7 +124,20 @@ class _Area:
             self._use(control) + self._use(shell),
             tuple(self._unmeasured),
             tuple(self._guessed),
+            off_chip,
         )
+
+    def _masters(self) -> Use:
+        """The ports off the chip."""
+        if self._off_chip is None:
+            return Use()
+        by_master: dict[int, list[OffChipPort]] = defaultdict(list)
+        for graph in self._design.regions:
+            for port in self._off_chip.ports_of(graph):
+                by_master[port.array.master].append(port)
+        if by_master and self._off_chip.ports != Ports():
+            self._guessed["ports off the chip"] = None
+        return sum((self._use(off_chip_component(ports)) for ports in by_master.values()), Use())
 
     def _node(self, graph: Graph, node: Node) -> Use:
         """With the channels at its inputs, as deep as they are."""

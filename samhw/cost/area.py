@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from samhw.cost.components import (
     DEPTH,
@@ -64,7 +64,7 @@ class AreaEstimate:
     control: Use
     unmeasured: tuple[str, ...]
     guessed: tuple[str, ...] = ()
-    off_chip: Use = Use()
+    off_chip: Use = field(default_factory=Use)
 
     @property
     def use(self) -> Use:

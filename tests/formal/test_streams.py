@@ -109,7 +109,9 @@ MUTANTS = {
     "scan_ell": [
         Mutant("two fibers are one", "walk", "[open.eq(self.last), self.first", "[open.eq(0), self.first")
     ],
-    "scan_ragged": [Mutant("a coordinate twice", "scan_ragged", "following.eq(c + 1)", "following.eq(c)")],
+    "scan_ragged": [
+        Mutant("a coordinate twice", "scan_ragged", "next_number.eq(c + 1)", "next_number.eq(c)")
+    ],
     "scan_dia": [
         Mutant("a reference without its coordinate", "scan_dia", "ref.i: is_kept}", "ref.i: 1}"),
     ],

@@ -90,7 +90,7 @@ class ScanDia(Primitive):
             wiring.connect(m, pushed, output.i)
             wiring.connect(m, output.o, channel.i)
         r = pair.firsts.payload.payload
-        following = Signal(width)
+        next_place = Signal(width)
         position = Signal(width)
         late_row = Signal(width)
         positions = [Signal(width, name=f"position{n}") for n in (1, 2)]
@@ -99,12 +99,12 @@ class ScanDia(Primitive):
         m.d.comb += [
             self.mem_off.addr.eq(number),
             self.mem_off.en.eq(1),
-            position.eq(Mux(walk.first, r, following)),
+            position.eq(Mux(walk.first, r, next_place)),
             at.result.eq(coordinate),
             place.result.eq(positions[1]),
         ]
         with m.If(walk.step):
-            m.d.sync += following.eq(position + self.rows)
+            m.d.sync += next_place.eq(position + self.rows)
         m.d.sync += [
             late_row.eq(r),
             coordinate.eq(late_row + self.mem_off.data),

@@ -51,18 +51,18 @@ class ScanRagged(Primitive):
         m.submodules.crd = crd = Output(width, latency=self.arch.step, zeros=False)
         m.submodules.ref = ref = Output(width, latency=self.arch.step, zeros=False)
         walk.drive(m, self.o, crd, ref)
-        following = Signal(width)
+        next_number = Signal(width)
         c = Signal(width)
         beyond = Signal()
         backwards = Signal()
         with m.If(walk.step):
-            m.d.sync += following.eq(c + 1)
+            m.d.sync += next_number.eq(c + 1)
         m.d.sync += [
             beyond.eq(at_fiber & ~walk.empty & ~is_backwards & (c >= self.extent)),
             backwards.eq(is_backwards),
         ]
         m.d.comb += [
-            c.eq(Mux(walk.first, 0, following)),
+            c.eq(Mux(walk.first, 0, next_number)),
             crd.result.eq(c),
             ref.result.eq(position),
             self.fired.eq(fetch.ends.table.fired | walk.fired),

@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse
 
 import samhw
+from samhw.compiler.placement import arrays_off_chip
 from samhw.errors import RunError
 from samhw.graph import (
     DDR4,
@@ -27,7 +28,6 @@ from samhw.graph import (
     with_ports,
 )
 from samhw.sim import simulate_regions, total_cycles
-from samhw.targets.backends import off_chip_tensors
 from samhw.targets.running.driver import VerilatedDesign
 from samhw.targets.running.inputs import inputs_of
 
@@ -82,8 +82,8 @@ def test_cycles_and_words(name: str, tmp_path: Path) -> None:
     ran = design.run(**{key: value for key, value in _data().items() if f"{key}[" in program})
     compiled = design.compiled
     inputs = inputs_of(compiled, ran.workload.tensors)
-    tensors = off_chip_tensors(compiled)
-    layout = OffChipLayout(compiled.design, compiled.arch, ports, tensors)
+    arrays = arrays_off_chip(compiled, ConstantMemory(1, ports))
+    layout = OffChipLayout(compiled.design, compiled.arch, ports, arrays)
     with VerilatedDesign.build(compiled.design, compiled.arch, layout=layout).session() as session:
         for memory in (*MEMORIES, RecordedMemory(str(tmp_path / "log"))):
             # A DIMM has one channel, which several masters cannot share.
@@ -92,7 +92,7 @@ def test_cycles_and_words(name: str, tmp_path: Path) -> None:
             found = session.run(
                 *inputs, memory=placed, buffers=True, limit=100_000, memory_log=tmp_path / "log"
             )
-            model = simulate_regions(compiled.design, compiled.arch, *inputs, memory=OffChip(placed, tensors))
+            model = simulate_regions(compiled.design, compiled.arch, *inputs, memory=OffChip(placed, arrays))
             cycles = [result.cycles for result in model]
             assert (found.cycles, list(found.region_cycles)) == (total_cycles(cycles), cycles), placed.name
             words = {key: array for result in model for key, array in result.memories.items()}

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from samhw.errors import RunError
-from samhw.graph import Arch, Design, Endpoint, Kind
+from samhw.graph import Arch, Design, Endpoint, Kind, Placement
 from samhw.hls import Options, emit
 from samhw.hls.cards import CARDS
 from samhw.targets.running.csim import Bursts, HlsDesign
@@ -14,7 +15,7 @@ from tests.hls.test_kernels import compiled
 from tests.support.hls_bench import run_design, run_model
 
 IN_LINE, LONGEST = 16, 16
-OFF_CHIP = Options(on_chip_bytes=0)
+OFF_CHIP = Options(placement=Placement(room=0))
 DATA = "random:size=40,density=0.15"
 
 
@@ -78,21 +79,28 @@ def test_the_smallest_lie_on_the_chip() -> None:
     program, _ = compiled("spmm", "i32")
     design, arch = program.design, program.arch
     sizes = {name: 4 * memory.words for name, memory in design.memory.items()}
-    assert Options(on_chip_bytes=0).off_chip(design, arch) == sizes.keys()
+
+    def off_chip(**said: Any) -> frozenset[str]:
+        return Options(placement=Placement(**said)).off_chip(design, arch)
+
+    assert off_chip(room=0) == sizes.keys()
     assert Options().off_chip(design, arch) == frozenset()
     small = sizes["A.pos1"] + sizes["A.crd1"]
-    assert Options(on_chip_bytes=small).off_chip(design, arch) == sizes.keys() - {"A.pos1", "A.crd1"}
+    assert off_chip(room=small) == sizes.keys() - {"A.pos1", "A.crd1"}
+    # What is placed on the chip takes of the room.
+    placed = {"on": frozenset(["A.crd1"]), "off": frozenset(["A.pos1"])}
+    assert off_chip(room=small, **placed) == sizes.keys() - {"A.crd1"}
     # What one node writes lies in one place.
     written = {"T.pos1", "T.crd1"}
     for room in range(0, sum(sizes.values()), 64):
-        off = Options(on_chip_bytes=room).off_chip(design, arch)
+        off = Options(placement=Placement(room=room)).off_chip(design, arch)
         assert written <= off or not written & off
         assert sum(size for name, size in sizes.items() if name not in off) <= room
 
 
 def test_ports_say_how_long_bursts_are() -> None:
     program, _ = compiled("spmm", "i32")
-    text = emit(program.design, program.arch, Options(on_chip_bytes=700))["src/spmm_kernel.cpp"]
+    text = emit(program.design, program.arch, Options(placement=Placement(room=700)))["src/spmm_kernel.cpp"]
     reads = "max_read_burst_length=16 num_read_outstanding=16\n"
     writes = "max_write_burst_length=16 num_write_outstanding=16\n"
     pragmas = [line for line in text.splitlines(keepends=True) if "m_axi port" in line]

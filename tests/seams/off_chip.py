@@ -10,10 +10,12 @@ import numpy as np
 import samhw
 from samhw.app.api import RunnableDesign
 from samhw.choices.schedule import Schedule
+from samhw.compiler.placement import arrays_off_chip
 from samhw.graph import (
     DDR4,
     HBM2,
     ConstantMemory,
+    Dram,
     HostOptions,
     OffChip,
     OffChipLayout,
@@ -23,13 +25,16 @@ from samhw.graph import (
     with_ports,
 )
 from samhw.sim import Result, simulate_regions
-from samhw.targets.backends import HostRun, off_chip_tensors
+from samhw.targets.backends import HostRun
 from samhw.targets.running.driver import VerilatedDesign
 from tests.seams.case import Case, WrongError
 
 __all__ = ["Placed"]
 
 WORD = 0xFFFF_FFFF
+SIZES = ("20", "64", "200")
+"""Of rooms on the chip: little is stored in a case."""
+
 LIMIT = 1_000_000
 """Cycles that no case takes."""
 
@@ -52,18 +57,28 @@ class Placed:
     def of(cls, case: Case) -> "Placed":
         """With the memory that the case's number says."""
         source = random.Random(case.placing)
-        some = [
-            name for name in case.program.tensors if random.Random(f"{case.placing} {name}").random() < 0.5
-        ]
-        tensors = tuple(some) if some and source.random() < 0.4 else None
-        schedule = replace(Schedule(**case.schedule), off_chip=tensors)
+        some = {
+            name: word
+            for name in case.program.tensors
+            if (word := _place(random.Random(f"{case.placing} {name}"))) is not None
+        }
+        places = some if source.random() < 0.4 else {}
+        memory = _memory(source)
+        room = random.Random(f"{case.placing} room").choice([*["auto"] * 4, "none", "all", *SIZES])
+        if room in SIZES and "chip" in places.values():
+            room = "none"  # What is placed on the chip may take more.
+        if memory.ports.masters == 1:
+            places = {name: word.partition(":")[0] for name, word in places.items()}
+        if isinstance(memory, Dram):
+            places = {name: word.replace("ddr", memory.name[:3]) for name, word in places.items()}
+        schedule = replace(Schedule(**case.schedule), place=places, on_chip=room)
         design = samhw.compile(case.text, schedule=schedule, value=case.value)
-        return cls(design, _memory(source), design.host_run(case.data))
+        return cls(design, memory, design.host_run(case.data))
 
     def simulated(self, engine: str = "auto") -> list[Result]:
         """What an engine of the simulator makes of it."""
         compiled = self.run.compiled
-        held = OffChip(self.memory, off_chip_tensors(compiled))
+        held = OffChip(self.memory, arrays_off_chip(compiled, self.memory))
         options: dict[str, Any] = {"memory": held, "engine": engine}
         memories, extents = self.run.inputs.memories, self.run.inputs.extents
         return list(simulate_regions(compiled.design, compiled.arch, memories, extents, **options))
@@ -90,7 +105,9 @@ class Placed:
             WrongError: if cycles or words are not those of the simulator.
         """
         compiled, wanted = self.run.compiled, self.simulated()
-        layout = OffChipLayout(compiled.design, compiled.arch, self.memory.ports, off_chip_tensors(compiled))
+        layout = OffChipLayout(
+            compiled.design, compiled.arch, self.memory.ports, arrays_off_chip(compiled, self.memory)
+        )
         rtl = VerilatedDesign.build(
             compiled.design, compiled.arch, host=HostOptions.parse(host), layout=layout
         )
@@ -103,8 +120,8 @@ class Placed:
                 _same_words(found.memories, words)
 
     def __str__(self) -> str:
-        tensors = self.design.schedule.off_chip
-        return f"{self.memory.name} with {self.memory.ports}, off chip: {tensors or 'all'}"
+        schedule = self.design.schedule
+        return f"{self.memory.name} with {self.memory.ports}, {schedule.place}, {schedule.on_chip} on chip"
 
 
 def _words(results: list[Result]) -> dict[str, Any]:
@@ -116,6 +133,11 @@ def _same_words(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
         one, other = np.asarray(words) & WORD, np.asarray(wanted[name]) & WORD
         if not np.array_equal(one, other):
             raise WrongError(f"{name} holds {one.tolist()}, in the simulator {other.tolist()}")
+
+
+def _place(source: random.Random) -> str | None:
+    """Where a tensor lies, if that is said; the channel is one that two masters have."""
+    return source.choice([None, None, "chip", "ddr", f"ddr:{source.randrange(2)}"])
 
 
 def _memory(source: random.Random) -> OffChipMemory:

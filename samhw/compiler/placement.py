@@ -1,7 +1,7 @@
 """Where the arrays of a compiled program lie: what its schedule says of tensors (`place`), and of the room on
 the chip (`on_chip`), as what a design has."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 
 from samhw.choices.choice import AUTO
 from samhw.choices.on_chip import ALL, NONE, bytes_of
@@ -9,7 +9,7 @@ from samhw.choices.place import CHIP, Location
 from samhw.compiler.compiled import Compiled, CompiledRegion
 from samhw.cost import estimate
 from samhw.errors import InputError
-from samhw.graph import Arch, Dram, OffChipMemory, Placement, chip_bytes, spread
+from samhw.graph import Arch, Dram, OffChipMemory, Placement, chip_bytes, held_on_chip, spread
 from samhw.words import counted
 
 __all__ = [
@@ -132,50 +132,52 @@ def _table(compiled: Compiled) -> dict[str, Location]:
 
 def _places(compiled: Compiled) -> dict[str, Location]:
     """By array, where the schedule says that it lies: as the array itself; as its tensor, or as one that lies
-    in the same memories; or as what this is made of, or put together to."""
+    in the same memories; or as what passes have made that tensor of, or put together of it."""
     table, design = _table(compiled), compiled.design
-    known = {*_names(compiled)}
-    for name in table:
-        if name not in design.memory and name not in known:
-            stored = [m for m in design.memory if m.startswith(f"{name.partition('.')[0]}.")]
-            raise InputError(
-                f"There is no '{name}' to place; {compiled.program.name} stores "
-                f"{', '.join(stored or dict.fromkeys(m.tensor for m in design.memories))}."
-            )
-    wholes = {part: name for name, parts in compiled.joined.items() for part in parts}
+    _check_names(compiled, table)
+    wholes = {part: [name] for name, parts in compiled.joined.items() for part in parts}
+    made = {name: recipe.sources for name, recipe in compiled.recipes.items()}
+    for statement in compiled.program.statements:
+        if (name := statement.lhs.tensor) not in compiled.placed.written:
+            made[name] = tuple(access.tensor for access in statement.reads)
     alike: dict[str, list[str]] = {}
     for binding in design.tensors:
-        alike.setdefault(binding.stored, []).append(binding.name)
+        if binding.stored != binding.name:
+            alike.setdefault(binding.stored, []).append(binding.name)
 
-    def said(name: str) -> Location | None:
-        if name in table:
-            return table[name]
-        if name in wholes:
-            return said(wholes[name])
-        recipe = compiled.recipes.get(name)
-        return _common(map(said, recipe.sources)) if recipe else None
+    def said(name: str, after: frozenset[str] = frozenset()) -> Location | None:
+        if name in table or name in after:
+            return table.get(name)
+        of = wholes.get(name) or made.get(name, ())
+        return _common(said(source, after | {name}) for source in of)
 
     found = {}
     for memory in design.memories:
-        others = (name for name in alike.get(memory.tensor, ()) if name != memory.tensor)
+        others = alike.get(memory.tensor, ())
         place = table.get(memory.name) or said(memory.tensor) or _common(map(said, others))
         if place is not None:
             found[memory.name] = place
     return found
 
 
-def _names(compiled: Compiled) -> Iterator[str]:
-    """Of all tensors of the program that was compiled, and of what passes have made of it."""
-    yield from compiled.decision.given.program.tensors
-    yield from compiled.program.tensors
-    yield from (binding.name for binding in compiled.design.tensors)
-    yield from compiled.joined
-    yield from compiled.aliases
-    for recipe in compiled.recipes.values():
-        yield from recipe.sources
+def _check_names(compiled: Compiled, table: Mapping[str, Location]) -> None:
+    """Raises `InputError` for a name that neither the program nor the design has, or an array that cannot lie
+    off the chip."""
+    design, held = compiled.design, held_on_chip(compiled.design)
+    known = {*compiled.placed.written, *compiled.program.tensors, *compiled.aliases, *design.memory}
+    known |= {binding.name for binding in design.tensors}
+    for name, place in table.items():
+        if place.is_off and name in held:
+            raise InputError(f"{name} is a few words, which lie on the chip; place the other arrays.")
+        if name not in known:
+            stored = [m for m in design.memory if m.startswith(f"{name.partition('.')[0]}.")]
+            raise InputError(
+                f"There is no '{name}' to place; {compiled.program.name} stores "
+                f"{', '.join(stored or dict.fromkeys(m.tensor for m in design.memories))}."
+            )
 
 
-def _common(places: Iterator[Location | None]) -> Location | None:
+def _common(places: Iterable[Location | None]) -> Location | None:
     """The place of what is made of things in these places: the chip, if one of them lies there."""
     known = list(dict.fromkeys(place for place in places if place is not None))
     if len(known) < 2:

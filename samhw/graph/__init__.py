@@ -32,6 +32,7 @@ from samhw.graph.off_chip import (
     Placement,
     Ports,
     chip_bytes,
+    held_on_chip,
     other_ports,
     spread,
 )
@@ -101,6 +102,7 @@ __all__ = [
     "chip_bytes",
     "draw",
     "dumps",
+    "held_on_chip",
     "latency",
     "levels",
     "load_memory",

@@ -21,6 +21,7 @@ __all__ = [
     "Placement",
     "Ports",
     "chip_bytes",
+    "held_on_chip",
     "other_ports",
     "spread",
 ]
@@ -172,9 +173,7 @@ class Placement:
         Raises:
             InputError: for arrays that cannot lie where they are placed.
         """
-        held, groups = _groups(design)
-        if wrong := sorted(self.off & held):
-            raise InputError(f"{wrong[0]} is a few words, which lie on the chip; place the other arrays.")
+        held, groups = held_on_chip(design), _groups(design)
         taken, off, others = sum(sizes[name] for name in held), set[str](), list[frozenset[str]]()
         for group in groups:
             if group & self.off and group & self.on:
@@ -201,17 +200,25 @@ class Placement:
         return frozenset(off)
 
 
-def _groups(design: Design) -> tuple[set[str], list[frozenset[str]]]:
-    """The memories that stay on chip; and of the others those that lie in one place: all that a node
-    writes."""
+def _groups(design: Design) -> list[frozenset[str]]:
+    """Those that lie in one place, all that a node writes, of the memories that may lie off the chip."""
     together = {name: frozenset([name]) for name in design.memory}
-    held: set[str] = set()
     for _, node in design.nodes:
-        held |= {*_held(node)}
         written = (name for param, name in node.memories.items() if node.spec.memories[param].written)
         joined = frozenset[str]().union(*(together[name] for name in written))
         together |= dict.fromkeys(joined, joined)
-    return held, [group for group in dict.fromkeys(together.values()) if not group & held]
+    held = held_on_chip(design)
+    return [group for group in dict.fromkeys(together.values()) if not group & held]
+
+
+def held_on_chip(design: Design) -> set[str]:
+    """The memories that lie on the chip wherever their tensor does."""
+    return {
+        name
+        for _, node in design.nodes
+        for param, name in node.memories.items()
+        if not node.spec.memories[param].may_lie_off_chip
+    }
 
 
 def chip_bytes(design: Design, arch: Arch) -> dict[str, int]:
@@ -275,7 +282,7 @@ class OffChipLayout:
                 f"it stores {', '.join(design.memory)}."
             )
         bits = index_bits(design, arch)
-        held = {name for _, node in design.nodes for name in _held(node)}
+        held = held_on_chip(design)
         free = [0] * ports.masters
         self.arrays: dict[str, PlacedArray] = {}
         for memory in design.memories:
@@ -314,13 +321,6 @@ class OffChipLayout:
             use = node.spec.memories[param]
             for word in range(max(use.reads, 1)):
                 yield param, word, array, use.written
-
-
-def _held(node: Node) -> Iterator[str]:
-    """The memories of a node that stay on chip."""
-    for param, name in node.memories.items():
-        if not node.spec.memories[param].may_lie_off_chip:
-            yield name
 
 
 def _is_used(graph: Graph, node: Node, param: str) -> bool:

@@ -187,7 +187,7 @@ class Placement:
                 others.append(group)
         if self.room is None:
             return frozenset(off)
-        if self.is_limit and taken > self.room:
+        if self.is_limit and self.on and taken > self.room:
             raise InputError(
                 f"What is placed on the chip takes {taken:,} bytes there, and --on-chip gives {self.room:,}; "
                 "give it more, or place less there."

@@ -46,6 +46,9 @@ TWO = Ports(line=16, beat=8, lines=4, ahead=2, queue=2, offer=3, answer=3, maste
 
 SPMM = "T[i, j] = A[i, k] * X[k, j]"
 SPMSPM = "T[i, j] = A[i, k] * B[k, j]"
+CHAIN = "S[i, j] = A[i, k] * X[k, j]\nT[i, j] = A[i, k] * S[k, j]"
+MIXED = {"place": {"A.crd1": "chip", "B": "ddr:1", "B.vals": "chip", "T.vals": "chip", "T.pos1": "ddr:0"}}
+SHARDS = {"lanes": {"i": 2}, "place": {"A": "chip", "T.vals.1": "chip"}}
 CASES: dict[str, tuple[str, dict[str, str], dict[str, Any], Ports]] = {
     "csr": (SPMM, {"A": "csr"}, {}, Ports()),
     "least": (SPMM, {"A": "csr"}, {"arch": {"watchdog": 100}}, NARROW),
@@ -55,10 +58,14 @@ CASES: dict[str, tuple[str, dict[str, str], dict[str, Any], Ports]] = {
     "coordinates": (SPMM, {"A": "coo"}, {}, Ports(ahead=2)),
     "fp8": (SPMM, {"A": "csr"}, {"value": "f8e4m3"}, Ports(line=16, beat=4)),
     "f32 with more registers": (SPMM, {"A": "csr"}, {"value": "f32", "arch": "ecp5-100"}, WIDE),
-    "regions": ("S[i, j] = A[i, k] * X[k, j]\nT[i, j] = A[i, k] * S[k, j]", {"A": "csr"}, {}, Ports()),
+    "regions": (CHAIN, {"A": "csr"}, {}, Ports()),
+    "some arrays": (SPMSPM, {"A": "csr", "B": "csr", "T": "csr"}, {"schedule": MIXED}, TWO),
+    "a tensor between regions": (CHAIN, {"A": "csr"}, {"schedule": {"place": {"S": "ddr:1"}}}, TWO),
+    "the smallest on the chip": (CHAIN, {"A": "csr"}, {"schedule": {"on_chip": "300"}}, Ports()),
+    "some shards": (SPMM, {"A": "csr"}, {"schedule": SHARDS}, NARROW),
     "unread coordinates": ("t[i] = A[i, k]", {"A": "csr"}, {}, Ports()),
 }
-FEW = ("regions", "least", "sparse result")
+FEW = ("regions", "least", "sparse result", "some arrays")
 """Those that every round runs."""
 
 

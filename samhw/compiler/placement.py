@@ -17,6 +17,7 @@ __all__ = [
     "channels_said",
     "check_all_on_chip",
     "check_kinds",
+    "place_lines",
     "placement_of",
     "used_places",
 ]
@@ -108,6 +109,22 @@ def check_all_on_chip(compiled: Compiled, where: str, way_out: str) -> None:
         )
 
 
+def place_lines(compiled: Compiled) -> list[str]:
+    """What the schedule says of places, in lines; none if it says nothing."""
+    table = _table(compiled)
+    if not table and compiled.schedule.on_chip == AUTO:
+        return []
+    design, sizes = compiled.design, chip_bytes(compiled.design, compiled.arch)
+    auto = None if any(place.is_off for place in table.values()) else 0
+    off = placement_of(compiled, auto).off_chip(design, sizes)
+    on = [name for name in design.memory if name not in off]
+    taken = sum(sizes[name] for name in on)
+    return [
+        f"on chip {taken:,} bytes of {sum(sizes.values()):,}: {', '.join(on) or 'nothing'}",
+        f"off chip beside --memory: {', '.join(name for name in design.memory if name in off) or 'nothing'}",
+    ]
+
+
 def used_places(compiled: Compiled, memory: OffChipMemory) -> dict[str, str]:
     """Where everything lies, as `place` says it: by tensor where its arrays lie in one place, else by
     array."""
@@ -157,6 +174,12 @@ def _places(compiled: Compiled) -> dict[str, Location]:
         place = table.get(memory.name) or said(memory.tensor) or _common(map(said, others))
         if place is not None:
             found[memory.name] = place
+        for other in others:
+            if table.get(other, place) != place:
+                raise InputError(
+                    f"'{other}' is to lie in {table[other]}, and {memory.name} in {place}, but that is "
+                    f"{other} in another shape, in the same memory; place them alike."
+                )
     return found
 
 

@@ -86,7 +86,8 @@ def _data() -> Mapping[str, Any]:
 def test_cycles_and_words(name: str, tmp_path: Path) -> None:
     program, formats, options, ports = CASES[name]
     design = samhw.compile(program, formats=formats, **{"value": "i32", **options})
-    ran = design.run(**{key: value for key, value in _data().items() if f"{key}[" in program})
+    data = {key: value for key, value in _data().items() if f"{key}[" in program}
+    ran = design.run(data, memory=ConstantMemory(1, ports))
     compiled = design.compiled
     inputs = inputs_of(compiled, ran.workload.tensors)
     arrays = arrays_off_chip(compiled, ConstantMemory(1, ports))

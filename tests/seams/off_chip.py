@@ -29,7 +29,7 @@ from samhw.targets.backends import HostRun
 from samhw.targets.running.driver import VerilatedDesign
 from tests.seams.case import Case, WrongError
 
-__all__ = ["Placed"]
+__all__ = ["Placed", "placed_schedule"]
 
 WORD = 0xFFFF_FFFF
 SIZES = ("20", "64", "200")
@@ -55,23 +55,12 @@ class Placed:
 
     @classmethod
     def of(cls, case: Case) -> "Placed":
-        """With the memory that the case's number says."""
+        """With the memory and the places that the case's number says."""
         source = random.Random(case.placing)
-        some = {
-            name: word
-            for name in case.program.tensors
-            if (word := _place(random.Random(f"{case.placing} {name}"))) is not None
-        }
-        places = some if source.random() < 0.4 else {}
+        is_placed = source.random() < 0.4
         memory = _memory(source)
-        room = random.Random(f"{case.placing} room").choice([*["auto"] * 4, "none", "all", *SIZES])
-        if room in SIZES and "chip" in places.values():
-            room = "none"  # What is placed on the chip may take more.
-        if memory.ports.masters == 1:
-            places = {name: word.partition(":")[0] for name, word in places.items()}
-        if isinstance(memory, Dram):
-            places = {name: word.replace("ddr", memory.name[:3]) for name, word in places.items()}
-        schedule = replace(Schedule(**case.schedule), place=places, on_chip=room)
+        kind = memory.name[:3] if isinstance(memory, Dram) else "ddr"
+        schedule = placed_schedule(case, kind, memory.ports.masters, is_placed=is_placed)
         design = samhw.compile(case.text, schedule=schedule, value=case.value)
         return cls(design, memory, design.host_run(case.data))
 
@@ -135,9 +124,23 @@ def _same_words(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
             raise WrongError(f"{name} holds {one.tolist()}, in the simulator {other.tolist()}")
 
 
-def _place(source: random.Random) -> str | None:
-    """Where a tensor lies, if that is said; the channel is one that two masters have."""
-    return source.choice([None, None, "chip", "ddr", f"ddr:{source.randrange(2)}"])
+def placed_schedule(case: Case, kind: str, channels: int, *, is_placed: bool) -> Schedule:
+    """The case's schedule, with the places of some tensors if `is_placed`, and a room on the chip.
+
+    Args:
+        kind: of the memory: `ddr` or `hbm`.
+        channels: that it has.
+    """
+    places = {}
+    for name in case.program.tensors if is_placed else ():
+        source = random.Random(f"{case.placing} {name}")
+        channel = f"{kind}:{source.randrange(channels)}" if channels > 1 else kind
+        if (word := source.choice(["", "", "chip", kind, channel])) != "":
+            places[name] = word
+    room = random.Random(f"{case.placing} room").choice([*["auto"] * 4, "none", "all", *SIZES])
+    if room in SIZES and "chip" in places.values():
+        room = "none"  # What is placed on the chip may take more.
+    return replace(Schedule(**case.schedule), place=places, on_chip=room)
 
 
 def _memory(source: random.Random) -> OffChipMemory:

@@ -36,7 +36,7 @@ from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import Integer, ValueType
 from samhw.html import html_scroll, html_section, html_text
 from samhw.lang import Capacity, Program, check_size
-from samhw.targets.backends import MODEL, Backend, HostRun, check_options, run
+from samhw.targets.backends import MODEL, Backend, HostRun, check_options, check_places, run
 from samhw.tensors import Format, Tensor, write_tensors
 
 __all__ = ["RunnableDesign"]
@@ -139,9 +139,10 @@ class RunnableDesign:
         chosen = MODEL.name if backend is None else backend
         if not isinstance(chosen, str | Backend):
             raise InputError(f"The backend cannot be {shown(backend)}; give its name, such as 'verilator'.")
-        check_options(chosen, **options)
+        runs = check_options(chosen, **options)
         workload = self.bind(self._merged(data, tensors))
         compiled = self.compile_for(workload)
+        check_places(compiled, runs, held)
         self._last = workload
         return DesignResult(run(compiled, workload.tensors, chosen, **options), compiled, workload, held)
 

@@ -33,12 +33,10 @@ Command = Callable[..., Any]
 _GROWING = tuple(one for one in CHOICES if one.may_grow)
 """Those by which a search may enlarge a design."""
 
-_OPTIONS = tuple(one for one in CHOICES if not one.needs_memory)
-
 
 def choice_options(command: Command) -> Command:
     """Gives a command an option for each choice, all of which `read_choices` reads."""
-    for one in reversed(_OPTIONS):
+    for one in reversed(CHOICES):
         auto = " auto: as large as helps, where the schedule is chosen." if one.may_grow else ""
         kind = click.Choice(one.names) if one.names else str
         metavar = None if one.names else one.metavar
@@ -57,7 +55,7 @@ def read_choices(schedule: Schedule, given: dict[str, Any], budget: Budget | Non
     Raises:
         InputError: for words that a choice does not take, and what is left to a search that there is none of.
     """
-    words = {one.name: given.pop(one.name) for one in _OPTIONS}
+    words = {one.name: given.pop(one.name) for one in CHOICES}
     grown = [one for one in _GROWING if words[one.name] == AUTO]
     taken = {name: None if word == "" else word for name, word in words.items()}
     schedule = with_words(schedule, taken | dict.fromkeys(one.name for one in grown))

@@ -138,6 +138,7 @@ class Job:
         return Lowerable(
             program,
             capacity,
+            written=frozenset((*self.program.tensors, *program.tensors)),
             schedule=schedule,
             row_orders=schedule.row_orders(program),
             busiest=None if self.data is None else partial(self.data.busiest, schedule=schedule),

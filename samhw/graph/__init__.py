@@ -25,7 +25,17 @@ from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.liveness import Circle, unproved_circles
 from samhw.graph.nodes import latency, make, wired
-from samhw.graph.off_chip import OffChipLayout, OffChipPort, PlacedArray, Ports, other_ports
+from samhw.graph.off_chip import (
+    OffChipLayout,
+    OffChipPort,
+    PlacedArray,
+    Placement,
+    Ports,
+    chip_bytes,
+    held_on_chip,
+    other_ports,
+    spread,
+)
 from samhw.graph.off_chip_memory import (
     ConstantMemory,
     OffChip,
@@ -75,6 +85,7 @@ __all__ = [
     "Parallel",
     "Payload",
     "PlacedArray",
+    "Placement",
     "Port",
     "Ports",
     "RandomMemory",
@@ -88,8 +99,10 @@ __all__ = [
     "TensorBinding",
     "Token",
     "check_stream",
+    "chip_bytes",
     "draw",
     "dumps",
+    "held_on_chip",
     "latency",
     "levels",
     "load_memory",
@@ -101,6 +114,7 @@ __all__ = [
     "other_ports",
     "runs_of",
     "sequence_of",
+    "spread",
     "stop",
     "to_dot",
     "to_svg",

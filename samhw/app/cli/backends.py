@@ -161,7 +161,7 @@ def say_targets(can: Callable[[Target], bool]) -> str:
 
 _PLACING = tuple(one for one in CHOICES if one.needs_memory)
 
-MEMORIES = "ddr4|hbm2|constant:T|random:SEED|log:FILE|FILE.json"
+MEMORIES = "ddr4|hbm2|sdram|constant:T|random:SEED|log:FILE|FILE.json"
 
 
 def memory_option(command: Callable[..., None]) -> Callable[..., None]:

@@ -1,14 +1,25 @@
 """`samhw build`."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from samhw.app.checking import check
-from samhw.app.cli.backends import CLOCK, HOST, REGIONS, REGIONS_HELP, ROOM, check_on_chip, check_settings
+from samhw.app.cli.backends import (
+    CLOCK,
+    HOST,
+    REGIONS,
+    REGIONS_HELP,
+    ROOM,
+    check_on_chip,
+    check_settings,
+    memory_options,
+    off_chip_memory,
+)
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
 from samhw.app.cli.pages import report_option, write_results
 from samhw.app.cli.printed import OUTPUT, print_json
@@ -17,7 +28,7 @@ from samhw.app.workload import Workload
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.errors import InputError, RunError
-from samhw.graph import Design, StreamKind
+from samhw.graph import Design, OffChipMemory, StreamKind
 from samhw.lang import Program
 from samhw.targets.backends import DERIVED, Target, find_target, run, targets
 from samhw.targets.backends import build as write_build
@@ -62,6 +73,7 @@ __all__ = ["build"]
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the summary as JSON.")
 @report_option
+@memory_options
 @HOST
 @click.option("--name", help="Of the top module, and of the macros of its header; by default samhw_top.")
 def build(
@@ -78,8 +90,11 @@ def build(
     regions: str | None,
     json_target: str | None,
     report: str | None,
+    memory: str | None,
+    ports: str | None,
     host: str | None,
     name: str | None,
+    **placing: str | None,
 ) -> None:
     """Write a build of PROGRAM to a directory.
 
@@ -87,6 +102,7 @@ def build(
     --capacity for the entries of what is sparse.
     """
     backend = find_target(target)
+    placed, options = _placed(options, memory, ports, placing)
     chosen: dict[str, object] = {
         "part": part,
         "clock": clock,
@@ -95,10 +111,10 @@ def build(
         "one_top": regions and regions == "top",
         "host": host,
         "name": name,
+        "memory": placed,
     }
     chosen = {setting: value for setting, value in chosen.items() if value is not None}
     check_settings(chosen, backend, "--target")
-    check_on_chip(options.schedule, "a build")
     given = options.load(program, data, assume=False)
     with phase("compiling"):
         compiled = compile_job(options.job(given, backend.arch))
@@ -127,6 +143,16 @@ def build(
         )
     if not checked:
         click.echo("samhw: nothing was checked; '--check' simulates a build on its data first.", err=True)
+
+
+def _placed(
+    options: CompileOptions, memory: str | None, ports: str | None, placing: Mapping[str, str | None]
+) -> tuple[OffChipMemory | None, CompileOptions]:
+    """The off-chip memory of a build, and the options with the tensors that lie there."""
+    if memory is None and ports is None:
+        check_on_chip(options.schedule, "a build")
+    placed, schedule = off_chip_memory(memory, ports, options.schedule, **placing)
+    return placed, replace(options, schedule=schedule)
 
 
 def _report(

@@ -13,7 +13,7 @@ import numpy as np
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.graph import AddressMap, HostOptions, MemoryRole, OffChipLayout, OffChipMemory
+from samhw.graph import AddressMap, HostOptions, MemoryRole, OffChipMemory, layout_of
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import off_chip_tensors, write_graph
 from samhw.targets.building.build_cache import BuiltProgram
@@ -123,6 +123,7 @@ class VerilatorBackend(RtlBackend):
     label = "RTL"
     records_waves = True
     takes_memory = True
+    has_sdram = True
     key_files: ClassVar[dict[str, str]] = {"simulate": "the RTL as a program, built by Verilator"} | BESIDE
 
     def execute(
@@ -149,7 +150,7 @@ class VerilatorBackend(RtlBackend):
         design, arch = compiled.design, compiled.arch
         layout = None
         if memory is not None:
-            layout = OffChipLayout(design, arch, memory.ports, off_chip_tensors(compiled))
+            layout = layout_of(design, arch, memory, off_chip_tensors(compiled))
         rtl = VerilatedDesign.build(
             design, arch, wave=_wave_format(wave), host=HostOptions.parse(host), layout=layout
         )

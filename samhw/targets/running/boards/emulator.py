@@ -62,8 +62,8 @@ def _with_chip(pins: Mapping[str, str], chip: SdramChip) -> str:
     return "\n".join(lines)
 
 
-_SDRAM_LATENCY = 1e-3
-"""Of a request to an SDRAM, which takes a fifth of that to be awake."""
+_SDRAM_LATENCY = 500e-6
+"""Of a request to an SDRAM, which takes 200 µs to be awake, and then some 20 cycles for each word."""
 
 
 class EmulatedLine(Answering, Transport):

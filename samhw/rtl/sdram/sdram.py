@@ -11,6 +11,7 @@ from amaranth.hdl import (
     Mux,
     ResetSignal,
     Signal,
+    Value,
 )
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -162,9 +163,9 @@ class Sdram(wiring.Component):
         ]
         return m
 
-    def _ports(self, m: Module, ready: Signal) -> dict[str, Signal]:
+    def _ports(self, m: Module, ready: Signal) -> dict[str, Value]:
         """The ports of the controller, which nobody reaches before the chip is ready."""
-        connections = {}
+        connections: dict[str, Value] = {}
         for number, source in enumerate((self.bursts.native, self.words.native)):
             asks, taken = Signal(name=f"asks{number}"), Signal(name=f"taken{number}")
             m.d.comb += [asks.eq(source.cmd_valid & ready), source.cmd_ready.eq(taken & ready)]

@@ -1,5 +1,7 @@
 """Lattice ECP5, for which Yosys and nextpnr make bitstreams."""
 
+from typing import Any
+
 from amaranth.hdl import Elaboratable, Instance, Value
 from amaranth.vendor import LatticeECP5Platform
 
@@ -60,7 +62,7 @@ class _Ecp5(Family):
     def pll(
         self, settings: Settings, source: Value, clock: Value, locked: Value, late: Value | None = None
     ) -> Elaboratable:
-        parameters = {f"p_{name}": value for name, value in settings.parameters.items()}
+        parameters: dict[str, Any] = {f"p_{name}": value for name, value in settings.parameters.items()}
         if late is not None:
             # In eighths of a period of the VCO, of which `output` are a period.
             output = int(settings.parameters["CLKOP_DIV"])

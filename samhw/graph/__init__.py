@@ -25,7 +25,17 @@ from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.liveness import Circle, unproved_circles
 from samhw.graph.nodes import latency, make, wired
-from samhw.graph.off_chip import OffChipLayout, OffChipPort, PlacedArray, Ports, other_ports
+from samhw.graph.off_chip import (
+    OffChipLayout,
+    OffChipPort,
+    PlacedArray,
+    Placement,
+    Ports,
+    chip_bytes,
+    held_on_chip,
+    other_ports,
+    spread,
+)
 from samhw.graph.off_chip_memory import (
     ConstantMemory,
     OffChip,
@@ -77,6 +87,7 @@ __all__ = [
     "Parallel",
     "Payload",
     "PlacedArray",
+    "Placement",
     "Port",
     "Ports",
     "RandomMemory",
@@ -91,8 +102,10 @@ __all__ = [
     "TensorBinding",
     "Token",
     "check_stream",
+    "chip_bytes",
     "draw",
     "dumps",
+    "held_on_chip",
     "latency",
     "layout_of",
     "levels",
@@ -105,6 +118,7 @@ __all__ = [
     "other_ports",
     "runs_of",
     "sequence_of",
+    "spread",
     "stop",
     "to_dot",
     "to_svg",

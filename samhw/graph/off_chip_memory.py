@@ -1,7 +1,7 @@
 """What memories off chip may be (docs/memory.md, "The memory as an oracle"), and the logs of runs."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -107,13 +107,13 @@ OffChipMemory: TypeAlias = Dram | ConstantMemory | RandomMemory | RecordedMemory
 
 @dataclass(frozen=True)
 class OffChip:
-    """What lies off chip: the tensors of that name, or all.
+    """What lies off chip: the arrays of these names, each with its master, or all.
 
     `log` is the file that takes the log of a run, if somebody wants it.
     """
 
     memory: OffChipMemory
-    tensors: tuple[str, ...] | None = None
+    arrays: Mapping[str, int] | None = None
     log: Path | None = None
 
 
@@ -164,11 +164,11 @@ def load_memory(spec: str) -> OffChipMemory:
 
 
 def layout_of(
-    design: Design, arch: Arch, memory: OffChipMemory, tensors: Collection[str] | None = None
+    design: Design, arch: Arch, memory: OffChipMemory, arrays: Mapping[str, int] | None = None
 ) -> OffChipLayout:
-    """Where the tensors of a design lie in a memory; arguments and errors as of `OffChipLayout`."""
+    """Where the arrays of a design lie in a memory; arguments and errors as of `OffChipLayout`."""
     chip = memory.chip if isinstance(memory, SdramMemory) else None
-    return OffChipLayout(design, arch, memory.ports, tensors, chip)
+    return OffChipLayout(design, arch, memory.ports, arrays, chip)
 
 
 def write_log(path: Path, entries: Sequence[LogEntry]) -> None:

@@ -26,7 +26,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any], SdramMemory]] = {
     "a slow clock": ("spmv", "karate", {}, SdramMemory(SdramChip(cycle_ps=40_000))),
     "least": ("spmm", "karate", {}, SdramMemory(ports=Ports(4, 4, 2, 0, 1, 1, 2, 1))),
     "beats of a line": ("spmm", "karate", {}, SdramMemory(ports=Ports(128, 16, 8, 2))),
-    "some on chip": ("spmm", "karate", {"off_chip": ("X",)}, SdramMemory()),
+    "some on chip": ("spmm", "karate", {"place": {"X": "ddr"}}, SdramMemory()),
     **{
         name: (name, "auto", {}, SdramMemory())
         for name in ("spmspm_ijk", "spmspm_kij", "sddmm", "mmadd", "plus3", "ttv", "mttkrp", "residual")

@@ -1,8 +1,7 @@
 """`samhw build`."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,9 @@ from samhw.app.cli.backends import (
     HOST,
     REGIONS,
     REGIONS_HELP,
-    ROOM,
-    check_on_chip,
     check_settings,
-    memory_options,
-    off_chip_memory,
+    memory_of,
+    memory_option,
 )
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
 from samhw.app.cli.pages import report_option, write_results
@@ -28,7 +25,7 @@ from samhw.app.workload import Workload
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.errors import InputError, RunError
-from samhw.graph import Design, OffChipMemory, StreamKind
+from samhw.graph import Design, StreamKind
 from samhw.lang import Program
 from samhw.targets.backends import DERIVED, Target, find_target, run, targets
 from samhw.targets.backends import build as write_build
@@ -64,16 +61,10 @@ __all__ = ["build"]
     help="Its clock, by default 4ns; of a board, by default the greatest that the design reaches.",
 )
 @click.option("--baud", type=int, help="Speed of a board's link; by default what it can.")
-@click.option(
-    "--memories",
-    type=ROOM,
-    metavar="on-chip|m_axi|SIZE",
-    help="What lies on the chip: all, nothing, or what fits into, say, 8MB; by default half of a card's RAM.",
-)
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the summary as JSON.")
 @report_option
-@memory_options
+@memory_option
 @HOST
 @click.option("--name", help="Of the top module, and of the macros of its header; by default samhw_top.")
 def build(
@@ -86,7 +77,6 @@ def build(
     part: str | None,
     clock: float | None,
     baud: int | None,
-    memories: int | None,
     regions: str | None,
     json_target: str | None,
     report: str | None,
@@ -94,7 +84,6 @@ def build(
     ports: str | None,
     host: str | None,
     name: str | None,
-    **placing: str | None,
 ) -> None:
     """Write a build of PROGRAM to a directory.
 
@@ -102,16 +91,14 @@ def build(
     --capacity for the entries of what is sparse.
     """
     backend = find_target(target)
-    placed, options = _placed(options, memory, ports, placing)
     chosen: dict[str, object] = {
         "part": part,
         "clock": clock,
         "baud": baud,
-        "on_chip_bytes": memories,
         "one_top": regions and regions == "top",
         "host": host,
         "name": name,
-        "memory": placed,
+        "memory": memory_of(memory, ports),
     }
     chosen = {setting: value for setting, value in chosen.items() if value is not None}
     check_settings(chosen, backend, "--target")
@@ -143,16 +130,6 @@ def build(
         )
     if not checked:
         click.echo("samhw: nothing was checked; '--check' simulates a build on its data first.", err=True)
-
-
-def _placed(
-    options: CompileOptions, memory: str | None, ports: str | None, placing: Mapping[str, str | None]
-) -> tuple[OffChipMemory | None, CompileOptions]:
-    """The off-chip memory of a build, and the options with the tensors that lie there."""
-    if memory is None and ports is None:
-        check_on_chip(options.schedule, "a build")
-    placed, schedule = off_chip_memory(memory, ports, options.schedule, **placing)
-    return placed, replace(options, schedule=schedule)
 
 
 def _report(

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from samhw.compiler import Compiled
+from samhw.compiler.placement import arrays_off_chip
 from samhw.errors import InputError
 from samhw.graph import AddressMap, OffChipMemory, SdramMemory
 from samhw.graph.off_chip_memory import SDRAM
 from samhw.targets.backends.backend import Backend, Execution
-from samhw.targets.backends.sim import off_chip_tensors, write_graph
+from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.elaborate import NAME, write_address_map
 from samhw.targets.building.project import write_driver
 from samhw.targets.running.inputs import Inputs
@@ -142,12 +143,12 @@ class BoardBackend(Backend):
 def _placed(
     compiled: Compiled, memory: OffChipMemory | None
 ) -> tuple[SdramMemory | None, tuple[str, ...] | None]:
-    """The SDRAM and the tensors that lie there. Raises `InputError` for a memory that no board has."""
+    """The SDRAM and the arrays that lie there. Raises `InputError` for a memory that no board has."""
     if memory is None:
         return None, None
     if not isinstance(memory, SdramMemory):
         raise InputError(f"A board has no memory '{memory.name}'; give '--memory {SDRAM}'.")
-    return memory, off_chip_tensors(compiled)
+    return memory, tuple(arrays_off_chip(compiled, memory))
 
 
 def _check_packages() -> None:

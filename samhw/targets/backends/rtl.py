@@ -12,10 +12,11 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from samhw.compiler import Compiled
+from samhw.compiler.placement import arrays_off_chip
 from samhw.errors import InputError
 from samhw.graph import AddressMap, HostOptions, MemoryRole, OffChipMemory, layout_of
 from samhw.targets.backends.backend import Backend, Execution
-from samhw.targets.backends.sim import off_chip_tensors, write_graph
+from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import NAME, write_address_map
 from samhw.targets.running.inputs import Inputs
@@ -150,7 +151,7 @@ class VerilatorBackend(RtlBackend):
         design, arch = compiled.design, compiled.arch
         layout = None
         if memory is not None:
-            layout = layout_of(design, arch, memory, off_chip_tensors(compiled))
+            layout = layout_of(design, arch, memory, arrays_off_chip(compiled, memory))
         rtl = VerilatedDesign.build(
             design, arch, wave=_wave_format(wave), host=HostOptions.parse(host), layout=layout
         )

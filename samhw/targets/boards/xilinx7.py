@@ -47,7 +47,8 @@ class _Xilinx7(Family):
         if late is not None:
             raise InputError("samhw knows no board with a 7-series FPGA and an SDRAM; leave out --memory.")
         m = Module()
-        feedback, made = Signal(), Signal()
+        feedback = Signal()
+        made = Signal()
         m.submodules.pll = Instance(
             "PLLE2_BASE",
             **{f"p_{name}": value for name, value in settings.parameters.items()},

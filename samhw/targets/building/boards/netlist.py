@@ -10,7 +10,16 @@ from pathlib import Path
 
 from samhw.cost import Use
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, OffChipLayout, SdramMemory, dumps, layout_of
+from samhw.graph import (
+    Arch,
+    Design,
+    OffChipLayout,
+    Placement,
+    SdramMemory,
+    chip_bytes,
+    dumps,
+    layout_of,
+)
 from samhw.graph.address_map import AddressMap
 from samhw.rtl import Top
 from samhw.rtl.link import bit_period
@@ -66,6 +75,30 @@ def check_size(board: Board, name: str, use: Use) -> None:
         )
 
 
+def _check_memories(board: Board, design: Design, arch: Arch) -> None:
+    """As `check_size`, of the memories alone; says which of them fit, and how the design runs all the
+    same."""
+    use = least_use(board, design, arch)
+    # Words of 32 bits lie in block memories without their parity, a ninth of the bits.
+    room = board.part.block_rams * board.family.block_bits // 9
+    sizes = chip_bytes(design, arch)
+    off = Placement(room=room).off_chip(design, sizes)
+    if use.block_rams <= board.part.block_rams or not off:
+        check_size(board, design.name, use)
+        return
+    largest = ", ".join(sorted(off, key=lambda name: -sizes[name]))
+    rest = f"with the rest in a memory (samhw run --memory ddr4 --on-chip {room >> 10}KB)"
+    ways = f"take a larger board, or run it in the simulator or under Verilator, {rest}"
+    if board.sdram is not None:
+        ways = f"or leave the rest to the board's SDRAM (--memory sdram --on-chip {room >> 10}KB)"
+    beside = ", ".join(name for name in sizes if name not in off) or "anything"
+    raise InputError(
+        f"{design.name} needs at least {use.block_rams:,} block RAMs, of which the {board.part.name} has "
+        f"{board.part.block_rams:,}: {largest} would not fit beside {beside}; give it smaller tensors "
+        f"(--data, --capacity), {ways}."
+    )
+
+
 TOP = "top"
 """What the top is called, and the files begin with."""
 
@@ -81,8 +114,8 @@ class BoardDesign:
         wanted_clock: frequency that is asked for, in Hz; None for the board's, or in a bitstream for the
             greatest that the design reaches.
         wanted_baud: of the link; None for the board's.
-        memory: the board's SDRAM, if tensors lie there.
-        off_chip: those, by the names under which they are stored; None for all.
+        memory: the board's SDRAM, if arrays lie there.
+        off_chip: the arrays that lie there; None for all.
 
     Raises:
         InputError: for a clock that the board's PLL cannot make, or that is too slow for the baud rate, or a
@@ -126,7 +159,10 @@ class BoardDesign:
         wanted = None if period is None else 1e9 / period
         found = cls(find_board(board), design, arch, wanted, baud, memory, off_chip)
         bit_period(found.clock, found.baud)
-        check_size(found.board, design.name, least_use(found.board, design, arch, found.layout))
+        if found.layout is None:
+            _check_memories(found.board, design, arch)
+        else:
+            check_size(found.board, design.name, least_use(found.board, design, arch, found.layout))
         return found
 
     @property
@@ -145,7 +181,8 @@ class BoardDesign:
         if self.memory is None or self.board.sdram is None:
             return None
         chip = replace(self.board.sdram, cycle_ps=round(1e12 / self.clock))
-        return layout_of(self.design, self.arch, replace(self.memory, chip=chip), self.off_chip)
+        arrays = None if self.off_chip is None else dict.fromkeys(self.off_chip, 0)
+        return layout_of(self.design, self.arch, replace(self.memory, chip=chip), arrays)
 
     @cached_property
     def key(self) -> str:

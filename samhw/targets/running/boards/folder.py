@@ -84,7 +84,7 @@ def write_folder(
         build["sdram"] = {
             "chip": on_board.layout.chip.to_json(),
             "ports": on_board.layout.ports.to_json(),
-            "tensors": on_board.off_chip,
+            "arrays": sorted(on_board.layout.arrays),
         }
     (directory / _BUILD).write_text(json.dumps(build, indent=2) + "\n", encoding="utf-8")
     if data is not None:
@@ -121,7 +121,7 @@ class BoardFolder:
         if (sdram := self._build.get("sdram")) is None:
             return None
         chip, ports = SdramChip(**sdram["chip"]), Ports(**sdram["ports"])
-        return OffChipLayout(self.design, self.arch, ports, sdram["tensors"], chip)
+        return OffChipLayout(self.design, self.arch, ports, dict.fromkeys(sdram["arrays"], 0), chip)
 
     @property
     def board(self) -> Board:

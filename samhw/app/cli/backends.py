@@ -138,7 +138,7 @@ def say_targets(can: Callable[[Target], bool]) -> str:
     return " or ".join(f"'--target {target.target}'" for target in targets() if can(target))
 
 
-MEMORIES = "ddr4|hbm2|constant:T|random:SEED|log:FILE|FILE.json"
+MEMORIES = "ddr4|hbm2|sdram|constant:T|random:SEED|log:FILE|FILE.json"
 
 
 def memory_option(command: Callable[..., None]) -> Callable[..., None]:

@@ -11,10 +11,11 @@ from samhw.compiler.compiled import (
     block_counts,
     check_divided,
     estimate_compiled,
+    off_chip_tensors,
     run_extents,
 )
 from samhw.compiler.fusion_table import FusionTable
-from samhw.compiler.program_to_design import add_queues, assembled, lower_program
+from samhw.compiler.program_to_design import add_queues, assembled, lower_program, with_memory
 from samhw.compiler.region import LoweredRegion, lower_fused, lower_region
 from samhw.compiler.scope import Lowerings, OutOfStepsError, Scope
 from samhw.compiler.value_choice import AUTO, asked_text, asked_type, choose_value
@@ -40,5 +41,7 @@ __all__ = [
     "lower_fused",
     "lower_program",
     "lower_region",
+    "off_chip_tensors",
     "run_extents",
+    "with_memory",
 ]

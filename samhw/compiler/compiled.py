@@ -13,7 +13,7 @@ from samhw.compiler.scope import Lowerings
 from samhw.cost import DesignEstimate, Results, estimate_graph
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, TensorBinding, runs_of, sequence_of
+from samhw.graph import Arch, Design, OffChipMemory, TensorBinding, runs_of, sequence_of
 from samhw.graph.numerics import ValueType
 from samhw.lang import Program, Statement, block_sizes, reaching_beyond
 from samhw.lang.decision import RegionDecision
@@ -27,6 +27,7 @@ __all__ = [
     "block_counts",
     "check_divided",
     "estimate_compiled",
+    "off_chip_tensors",
     "run_extents",
 ]
 
@@ -83,6 +84,8 @@ class Compiled:
     arch: Arch
     decision: Decision
     """All that was chosen."""
+    memory: OffChipMemory | None = None
+    """The memory off chip for which its channels are deep enough, if there is to be one."""
 
     def __repr__(self) -> str:
         return f"<Compiled {self.program.summary}; {self.value}, {self.design.summary}>"
@@ -142,6 +145,18 @@ class Compiled:
             sequence_of([region.repeat for region in self.regions]),
             {decl.name for decl in self.program.outputs},
         )
+
+
+def off_chip_tensors(compiled: Compiled) -> tuple[str, ...]:
+    """The tensors that lie in off-chip memory if there is one: of those that the schedule has there, and of
+    what these are made of or put together of, the ones that are stored at all."""
+    stored = {m.tensor for m in compiled.design.memories}
+    if compiled.schedule.off_chip is None:
+        return tuple(sorted(stored))
+    wanted = set(compiled.schedule.off_chip)
+    wanted |= {name for name, recipe in compiled.recipes.items() if wanted.issuperset(recipe.sources)}
+    wanted |= {part for name, parts in compiled.joined.items() if name in wanted for part in parts}
+    return tuple(sorted(stored & wanted))
 
 
 def block_counts(tensors: Iterable[TensorBinding], extents: Mapping[str, int]) -> dict[str, int]:

@@ -25,7 +25,7 @@ from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.liveness import Circle, unproved_circles
 from samhw.graph.nodes import latency, make, wired
-from samhw.graph.off_chip import OffChipLayout, OffChipPort, PlacedArray, Ports, other_ports
+from samhw.graph.off_chip import OffChipLayout, OffChipPort, PlacedArray, PortDelays, Ports, other_ports
 from samhw.graph.off_chip_memory import (
     ConstantMemory,
     OffChip,
@@ -33,6 +33,7 @@ from samhw.graph.off_chip_memory import (
     RandomMemory,
     RecordedMemory,
     load_memory,
+    port_latency,
     with_ports,
 )
 from samhw.graph.patterns import may_be_empty
@@ -76,6 +77,7 @@ __all__ = [
     "Payload",
     "PlacedArray",
     "Port",
+    "PortDelays",
     "Ports",
     "RandomMemory",
     "RecordedMemory",
@@ -99,6 +101,7 @@ __all__ = [
     "memory_name",
     "once_per_graph",
     "other_ports",
+    "port_latency",
     "runs_of",
     "sequence_of",
     "stop",

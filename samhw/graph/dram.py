@@ -146,6 +146,14 @@ class Dram:
         """The most bytes that all channels together can move in a cycle of the accelerator."""
         return self.channels * self.burst_bytes / self.ccd_s * self.cycle_ps / self.clock_ps
 
+    @property
+    def latency(self) -> int:
+        """The cycles from the acceptance of a read to the last beat of its line, where another row of the
+        bank is open and nothing else is under way."""
+        bursts = max(1, self.ports.line // self.burst_bytes)
+        clocks = self.rp + self.rcd + self.cl + (bursts - 1) * self.ccd_l + self.burst
+        return -(-(self.frontend + clocks + self.backend) * self.clock_ps // self.cycle_ps)
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` is its inverse."""
         return asdict(self)

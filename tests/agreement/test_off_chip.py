@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse
 
 import samhw
+from samhw.compiler import off_chip_tensors
 from samhw.errors import RunError
 from samhw.graph import (
     DDR4,
@@ -27,7 +28,6 @@ from samhw.graph import (
     with_ports,
 )
 from samhw.sim import simulate_regions, total_cycles
-from samhw.targets.backends import off_chip_tensors
 from samhw.targets.running.driver import VerilatedDesign
 from samhw.targets.running.inputs import inputs_of
 

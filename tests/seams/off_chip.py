@@ -10,6 +10,7 @@ import numpy as np
 import samhw
 from samhw.app.api import RunnableDesign
 from samhw.choices.schedule import Schedule
+from samhw.compiler import off_chip_tensors
 from samhw.graph import (
     DDR4,
     HBM2,
@@ -23,7 +24,7 @@ from samhw.graph import (
     with_ports,
 )
 from samhw.sim import Result, simulate_regions
-from samhw.targets.backends import HostRun, off_chip_tensors
+from samhw.targets.backends import HostRun
 from samhw.targets.running.driver import VerilatedDesign
 from tests.seams.case import Case, WrongError
 

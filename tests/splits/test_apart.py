@@ -8,6 +8,7 @@ import pytest
 from samhw.app.checking import check
 from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.schedule import Schedule
+from samhw.compiler import off_chip_tensors
 from samhw.compiler.graph_passes.lanes import lane_factors
 from samhw.graph.numerics import value_type
 from samhw.graph.spec.base import MOST_LANES
@@ -17,7 +18,6 @@ from samhw.lang.splits import over_parts as by_part
 from samhw.lang.splits.over_parts import dealt, lane_shares
 from samhw.sim.run_work import operations
 from samhw.targets.backends import run
-from samhw.targets.backends.sim import off_chip_tensors
 from samhw.tensors import Tensor
 
 INPUTS = (

@@ -8,12 +8,12 @@ from typing import Any
 from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, compile_workload
 from samhw.choices.schedule import Schedule
-from samhw.compiler import Compiled
+from samhw.compiler import Compiled, off_chip_tensors
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Design, MemoryRole, OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.sim import Result, bottleneck, operations, traffic
-from samhw.targets.backends import off_chip_tensors, run
+from samhw.targets.backends import run
 
 __all__ = ["Known", "Measure", "Outcome", "compare", "measure", "measure_compiled"]
 
@@ -79,7 +79,7 @@ def measure(
             schedule could.
         RunError: for a run that ends with an error, such as a deadlock or an overflow.
     """
-    compiled = compile_workload(workload, schedule, value=value, arch=arch)
+    compiled = compile_workload(workload, schedule, value=value, arch=arch, memory=memory)
     if depth is not None:
         compiled = _with_depth(compiled, depth)
     return measure_compiled(workload, compiled, memory=memory, **options)
@@ -180,6 +180,7 @@ def compare(
     *,
     value: ValueType | None = None,
     arch: Arch | None = None,
+    memory: OffChipMemory | None = None,
     known: list["Known"] | None = None,
     **options: Any,
 ) -> Iterator[Outcome]:
@@ -189,17 +190,18 @@ def compare(
     it is run once.
 
     Args:
+        memory: as for `measure`.
         known: the designs that have been measured, with the same options, to which this adds others.
         options: of `measure_compiled`.
     """
     known = [] if known is None else known
     for schedule in schedules:
         try:
-            compiled = compile_workload(workload, schedule, value=value, arch=arch)
+            compiled = compile_workload(workload, schedule, value=value, arch=arch, memory=memory)
             design = compiled.design, off_chip_tensors(compiled), (schedule.split, schedule.permute_rows)
             found = next((measure for other, measure in known if other == design), None)
             if found is None:
-                found = measure_compiled(workload, compiled, **options)
+                found = measure_compiled(workload, compiled, memory=memory, **options)
                 known.append((design, found))
         except ScheduleError as error:
             yield Outcome(schedule, None, str(error))

@@ -19,6 +19,7 @@ __all__ = [
     "BACKEND",
     "CLOCK",
     "HOST",
+    "MEMORIES",
     "REGIONS",
     "REGIONS_HELP",
     "ROOM",
@@ -162,6 +163,7 @@ def say_targets(can: Callable[[Target], bool]) -> str:
 _PLACING = tuple(one for one in CHOICES if one.needs_memory)
 
 MEMORIES = "ddr4|hbm2|constant:T|random:SEED|log:FILE|FILE.json"
+"""What --memory takes."""
 
 
 def memory_option(command: Callable[..., None]) -> Callable[..., None]:

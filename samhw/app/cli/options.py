@@ -19,7 +19,7 @@ from samhw.compiler import AUTO, asked_type
 from samhw.compiler.search import NO_LIMIT, Job, Room
 from samhw.cost.statistics import from_densities
 from samhw.errors import InputError
-from samhw.graph import Arch
+from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.lang import Capacity, Example, MlirFile, Program, cautions, greatest_extents, load_named
 
@@ -195,14 +195,14 @@ class CompileOptions:
             "capacity": self.room,
         }
 
-    def job(self, given: Workload | Program, arch: str = "samhw") -> Job:
+    def job(self, given: Workload | Program, arch: str = "samhw", memory: OffChipMemory | None = None) -> Job:
         """What is to be compiled, with room for a workload, or for what a program's text says; `arch` as for
-        `compiler`.
+        `compiler`, and `memory` as for `Job`.
 
         Raises:
             InputError: for a density of what is not a sparse input, or extents that nothing gives.
         """
-        beside = self.compiler(arch)
+        beside = {**self.compiler(arch), "memory": memory}
         if isinstance(given, Workload):
             return job_of(given, self.schedule, room=self.room_for, **beside)
         known = None

@@ -165,7 +165,7 @@ def run(
     workload = options.workload(program, data)
     warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
     with phase("compiling"):
-        compiled = compile_job(options.job(workload, backend.arch))
+        compiled = compile_job(options.job(workload, backend.arch, placed))
     if json_target != "-":
         print_choice(compiled)
         note_brackets(workload, schedule)

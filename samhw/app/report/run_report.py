@@ -17,9 +17,9 @@ from samhw.app.report.run_statistics import limit
 from samhw.app.report.time import time_report
 from samhw.app.workload import SYNTHETIC, Workload
 from samhw.choices.schedule import Schedule
-from samhw.compiler import Compiled
+from samhw.compiler import Compiled, off_chip_tensors
 from samhw.graph import Dram
-from samhw.targets.backends import Backend, RunResult, off_chip_tensors
+from samhw.targets.backends import Backend, RunResult
 from samhw.version import __version__
 
 __all__ = ["Origin", "RunReport", "origin", "run_report"]

@@ -14,7 +14,6 @@ from samhw.targets.backends.registry import (
     run,
     targets,
 )
-from samhw.targets.backends.sim import off_chip_tensors
 
 __all__ = [
     "BACKENDS",
@@ -32,7 +31,6 @@ __all__ = [
     "find_backend",
     "find_target",
     "is_board",
-    "off_chip_tensors",
     "run",
     "targets",
 ]

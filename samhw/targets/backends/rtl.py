@@ -11,11 +11,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from samhw.compiler import Compiled
+from samhw.compiler import Compiled, off_chip_tensors
 from samhw.errors import InputError
 from samhw.graph import AddressMap, HostOptions, MemoryRole, OffChipLayout, OffChipMemory
 from samhw.targets.backends.backend import Backend, Execution
-from samhw.targets.backends.sim import off_chip_tensors, write_graph
+from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import NAME, write_address_map
 from samhw.targets.running.inputs import Inputs

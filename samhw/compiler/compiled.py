@@ -13,7 +13,7 @@ from samhw.compiler.scope import Lowerings
 from samhw.cost import DesignEstimate, Results, estimate_graph
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, OffChipMemory, TensorBinding, runs_of, sequence_of
+from samhw.graph import Arch, Design, OffChipLayout, OffChipMemory, TensorBinding, runs_of, sequence_of
 from samhw.graph.numerics import ValueType
 from samhw.lang import Program, Statement, block_sizes, reaching_beyond
 from samhw.lang.decision import RegionDecision
@@ -146,6 +146,13 @@ class Compiled:
             {decl.name for decl in self.program.outputs},
         )
 
+    @cached_property
+    def off_chip(self) -> OffChipLayout | None:
+        """Where what lies off chip lies in the memory, if there is one."""
+        if self.memory is None:
+            return None
+        return OffChipLayout(self.design, self.arch, self.memory.ports, off_chip_tensors(self))
+
 
 def off_chip_tensors(compiled: Compiled) -> tuple[str, ...]:
     """The tensors that lie in off-chip memory if there is one: of those that the schedule has there, and of
@@ -201,7 +208,7 @@ def undivided(program: Program) -> dict[str, Statement]:
 def estimate_compiled(
     compiled: Compiled, statistics: TensorStatistics, *, rows_wait: bool = True
 ) -> DesignEstimate:
-    """The estimate for a compiled program, without running it.
+    """The estimate for a compiled program, without running it, beside the memory that it was compiled for.
 
     Args:
         statistics: of the inputs of its program.
@@ -215,9 +222,11 @@ def estimate_compiled(
     regions = []
     design = compiled.design
     times = Counter(design.regions[number].name for number, _ in runs_of(design.sequence, extents))
+    layout, memory = compiled.off_chip, compiled.memory
     for graph in design.runs:
+        off_chip = None if layout is None or memory is None else (layout.ports_of(graph), memory)
         region, results = estimate_graph(
-            graph, compiled.arch, extents, statistics, results, rows_wait=rows_wait
+            graph, compiled.arch, extents, statistics, results, off_chip=off_chip, rows_wait=rows_wait
         )
         regions.append(region.repeated(times[graph.name]))
     return DesignEstimate(tuple(regions))

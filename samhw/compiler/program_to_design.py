@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from samhw.compiler.compiled import Compiled, CompiledRegion, Decision, off_chip_tensors
+from samhw.compiler.compiled import Compiled, CompiledRegion, Decision
 from samhw.compiler.computations import with_waits
 from samhw.compiler.graph_passes import Assembly, apply_graph_passes, passes_to
 from samhw.compiler.graph_passes.depths import with_delays
@@ -13,7 +13,7 @@ from samhw.compiler.region import LoweredRegion, lower_region
 from samhw.compiler.scope import Scope
 from samhw.cost import estimate
 from samhw.errors import RunError, ScheduleError
-from samhw.graph import Arch, OffChipLayout, OffChipMemory, PortDelays, port_latency
+from samhw.graph import Arch, OffChipMemory, PortDelays, port_latency
 from samhw.lang import Program
 from samhw.lang.decision import Refusal
 
@@ -63,8 +63,8 @@ def with_memory(compiled: Compiled, memory: OffChipMemory) -> Compiled:
         compiled: for tensors that are all on chip.
     """
     assert compiled.memory is None
-    layout = OffChipLayout(compiled.design, compiled.arch, memory.ports, off_chip_tensors(compiled))
-    cycles = port_latency(memory)
+    layout, cycles = replace(compiled, memory=memory).off_chip, port_latency(memory)
+    assert layout is not None
     regions = []
     for region in compiled.regions:
         delays = PortDelays.of(region.graph, layout.ports_of(region.graph), cycles, memory.ports.beat)

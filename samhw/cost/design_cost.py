@@ -1,13 +1,14 @@
 """What a design costs on data of which statistics are known, without running it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from samhw.cost.counts import TokenCounts
 from samhw.cost.cycles import CycleEstimate
+from samhw.cost.off_chip import PortCosts
 from samhw.cost.statistics import TensorStatistics
 from samhw.cost.stream_supports import Results, flows, results_of
-from samhw.graph import Arch, Graph, MemoryRole
+from samhw.graph import Arch, Graph, MemoryRole, OffChipMemory, OffChipPort
 from samhw.html import html_section, html_table
 from samhw.words import counted
 
@@ -127,6 +128,7 @@ def estimate_graph(
     statistics: TensorStatistics,
     results: Results,
     *,
+    off_chip: tuple[Sequence[OffChipPort], OffChipMemory] | None = None,
     rows_wait: bool = True,
 ) -> tuple[RegionEstimate, Results]:
     """The estimate for the graph of a region, and what it leaves for the regions after it.
@@ -138,11 +140,13 @@ def estimate_graph(
         extents: of the run, by dimension.
         statistics: of the inputs of the program.
         results: what the regions before have left.
+        off_chip: the ports to a memory off chip, if there is one.
         rows_wait: whether parts wait for each other's rows; else there are queues everywhere (`Schedule`).
     """
     found = flows(graph, extents, results)
     counts = TokenCounts(graph, arch, found, statistics)
-    timing = CycleEstimate(TokenCounts(graph, arch, found, statistics, busiest=True))
+    busiest = TokenCounts(graph, arch, found, statistics, busiest=True)
+    timing = CycleEstimate(busiest, None if off_chip is None else PortCosts(busiest, *off_chip))
     nodes = {
         node.name: NodeEstimate(counts.operations(node), timing.busy[node.name], timing.start[node.name])
         for node in graph.nodes

@@ -146,12 +146,16 @@ class Dram:
         """The most bytes that all channels together can move in a cycle of the accelerator."""
         return self.channels * self.burst_bytes / self.ccd_s * self.cycle_ps / self.clock_ps
 
-    @property
-    def latency(self) -> int:
-        """The cycles from the acceptance of a read to the last beat of its line, where another row of the
-        bank is open and nothing else is under way."""
+    def latency(self, rows: int, *, write: bool = False) -> int:
+        """The cycles from the acceptance of a request to the last beat of its line, or to its answer, with
+        nothing else under way.
+
+        Args:
+            rows: the commands that its row takes: 0 if it is open, 1 if none is, 2 if another one is.
+        """
         bursts = max(1, self.ports.line // self.burst_bytes)
-        clocks = self.rp + self.rcd + self.cl + (bursts - 1) * self.ccd_l + self.burst
+        clocks = (self.cwl if write else self.cl) + (bursts - 1) * self.ccd_l + self.burst
+        clocks += (0, self.rcd, self.rcd + self.rp)[rows]
         return -(-(self.frontend + clocks + self.backend) * self.clock_ps // self.cycle_ps)
 
     def to_json(self) -> dict[str, Any]:

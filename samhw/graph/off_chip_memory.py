@@ -143,8 +143,9 @@ def load_memory(spec: str) -> OffChipMemory:
 
 
 def read_latency(memory: OffChipMemory) -> int:
-    """The cycles from the offer of a read to the last beat of its line, with nothing else under way; for a
-    log, those of the memory that it is of. Raises `InputError` for what is no log."""
+    """The cycles from the offer of a read to the last beat of its line, with nothing else under way, and the
+    longest that there are; for a log, those of the memory that it is of. Raises `InputError` for what is no
+    log."""
     match memory:
         case ConstantMemory():
             return memory.cycles + memory.ports.beats - 1
@@ -153,7 +154,7 @@ def read_latency(memory: OffChipMemory) -> int:
         case RecordedMemory():
             return _recorded_latency(memory.path)
         case Dram():
-            return memory.latency
+            return memory.latency(2)
 
 
 def port_latency(memory: OffChipMemory) -> int:

@@ -389,12 +389,14 @@ def test_off_chip_memory_is_refused(tmp_path: Path) -> None:
     assert "--host counters needs all tensors on chip" in message
     (tmp_path / "placed.toml").write_text('off_chip = ["B"]')
     for words, what in (
-        (("build", "spmv", "--target", "verilator", "-o", str(tmp_path / "b")), "a build"),
-        (("correlate", "spmv"), "a correlation"),
-        (("tune", "spmv", "-o", str(tmp_path / "best.toml")), "a search"),
+        (("build", "spmv", "--target", "verilator", "-o", str(tmp_path / "b")), "a build has them on chip"),
+        (("correlate", "spmv"), "there is no memory"),
+        (("tune", "spmv", "-o", str(tmp_path / "best.toml")), "there is no memory"),
     ):
         message = refused(*words, "--data", "karate", "--schedule", str(tmp_path / "placed.toml"))
-        assert f"{what} has them on chip" in message
+        assert what in message
+    message = refused("correlate", "spmv", "--memory", "ddr4", "--backend", "verilator,cxxrtl")
+    assert "With --memory only '--backend verilator' runs the RTL" in message
 
 
 def test_compare_refuses_unknown_choices() -> None:

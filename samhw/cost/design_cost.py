@@ -146,7 +146,8 @@ def estimate_graph(
     found = flows(graph, extents, results)
     counts = TokenCounts(graph, arch, found, statistics)
     busiest = TokenCounts(graph, arch, found, statistics, busiest=True)
-    timing = CycleEstimate(busiest, None if off_chip is None else PortCosts(busiest, *off_chip))
+    ports = None if off_chip is None else PortCosts(busiest, extents, *off_chip)
+    timing = CycleEstimate(busiest, ports)
     nodes = {
         node.name: NodeEstimate(counts.operations(node), timing.busy[node.name], timing.start[node.name])
         for node in graph.nodes
@@ -155,9 +156,10 @@ def estimate_graph(
     for name in counts.words:
         size[graph.memory[name].role] += counts.bytes(name)
     coupled = timing.coupled if rows_wait else {}
+    cycles = max((timing.apart, *coupled.values()))
     region = RegionEstimate(
         graph.name,
-        max((timing.apart, *coupled.values())),
+        cycles if ports is None else ports.together(cycles),
         size[MemoryRole.INPUT],
         size[MemoryRole.OUTPUT],
         nodes,

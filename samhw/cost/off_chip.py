@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from samhw.cost.counts import TokenCounts
+from samhw.cost.stream_supports import Carried
 from samhw.graph import (
     ConstantMemory,
     Dram,
@@ -12,9 +14,12 @@ from samhw.graph import (
     OffChipPort,
     RandomMemory,
     RecordedMemory,
+    TensorBinding,
+    levels,
 )
 from samhw.graph.off_chip_memory import read_latency
 from samhw.graph.spec import Each, StoredArray
+from samhw.tensors import Format
 
 __all__ = ["PortCosts"]
 
@@ -22,11 +27,34 @@ PASSING = 2
 """Cycles that a read port adds to a token that reads nothing, or what is there."""
 
 
+class _Loop(NamedTuple):
+    """A loop in which places ascend: over the coordinates of a fiber, in so many rounds.
+
+    `turns` are those of a round, of the `extent` places, or rows of places, that the fiber has. With `again`
+    the next round is about the same fiber.
+    """
+
+    index: str
+    rounds: float
+    turns: float
+    extent: float
+    again: bool
+
+
 class PortCosts:
     """Those of the ports of a graph, whose tokens are counted."""
 
-    def __init__(self, counts: TokenCounts, ports: Sequence[OffChipPort], memory: OffChipMemory):
+    def __init__(
+        self,
+        counts: TokenCounts,
+        extents: Mapping[str, int],
+        ports: Sequence[OffChipPort],
+        memory: OffChipMemory,
+    ):
         self._counts = counts
+        self._extents = extents
+        self._indices = levels(counts.graph)
+        self._tensors = {tensor.stored: tensor for tensor in counts.graph.tensors}
         self._ports = ports
         self._memory = memory
         self._latency, self._answered = _latencies(memory)
@@ -45,6 +73,162 @@ class PortCosts:
         if port.write and use.array is StoredArray.POS:
             return self._counts.level(flow, len(flow.levels) - 1) + 1
         return self._counts.payloads(flow) if port.write else self._counts.values(flow)
+
+    @cached_property
+    def lines(self) -> Mapping[str, float]:
+        """By the port's name, how many lines it asks for."""
+        return {port.name: self._lines(port) for port in self._ports}
+
+    def _lines(self, port: OffChipPort) -> float:
+        line, place = self._memory.ports.line, port.array.place_bytes
+        accesses = self.accesses[port.name]
+        if accesses <= 0:
+            return 0.0
+        if port.write:
+            return accesses * place / line + (1.0 if place < line else 0.0)
+        loops = self._loops(port)
+        if not loops:
+            return max(1.0, place / line)
+        size = float(place)
+        for n, loop in enumerate(loops):
+            span = loop.extent * size
+            if span >= line or n + 1 == len(loops):
+                return self._asked(port, loop, loops[n + 1 :], size)
+            size = span
+        raise AssertionError
+
+    def _asked(self, port: OffChipPort, loop: "_Loop", outer: Sequence["_Loop"], size: float) -> float:
+        """The lines that are asked for in all rounds of a loop over places, or over rows of them, of this
+        size, which are smaller than lines."""
+        line, place = self._memory.ports.line, port.array.place_bytes
+        span = loop.extent * size
+        share = min(1.0, loop.turns / loop.extent)
+        begun = 0.0 if span % line == 0 else min(1.0, max(0.0, (span - place) / line))
+        """Of rounds that begin anywhere in a line, how many lines more they look into."""
+        touched = _touched(loop.turns, max(1.0, span / line))
+        whole = touched + begun
+        follows = self._memory.ports.ahead * share * min(1.0, whole - 1)
+        if outer:
+            # One round goes on where the one before has ended, if that was about the fiber before.
+            beside = min(1.0, outer[0].turns / outer[0].extent)
+            jumps = loop.rounds * (1 - beside) + outer[0].rounds * beside
+            return loop.rounds * touched * max(1.0, share) + jumps * (begun + follows)
+        if loop.again:
+            whole_again = whole - (1 - begun if span < line else 0.0)
+        else:
+            whole_again = max(0.0, whole - 1 / max(1.0, port.array.lines))
+        return whole + (loop.rounds - 1) * (whole_again + follows)
+
+    def _loops(self, port: OffChipPort) -> "list[_Loop]":
+        """The innermost loops in which the places that a port reads ascend, the innermost first."""
+        node = self._counts.graph.node[port.node]
+        source = self._counts.graph.fanin[Endpoint(port.node, node.inputs[0].name)].source
+        flow, around = self._counts.taken(node, node.inputs[0].name), self._indices[source]
+        path = tuple(led.index for led in flow.path)
+        if self._is_given(port):
+            end = Endpoint(port.node, port.param)
+            flow, around, path = self._counts.found[end], self._indices[end], (*path, node.index)
+        depth = len(around)
+        while depth and around[depth - 1] not in path:
+            # In such a loop it is the same place again and again.
+            depth -= 1
+        loops: list[_Loop] = []
+        inner = around[depth:]
+        while depth and len(loops) < len(path) and around[depth - 1] == path[-1 - len(loops)]:
+            if loops and loops[-1].index in flow.lanes:
+                break
+            rounds = max(1.0, self._counts.with_some(flow, depth - 1))
+            turns = max(1.0, self._counts.with_some(flow, depth) / rounds)
+            extent = max(turns, self._extent(port, path, len(path) - 1 - len(loops), flow))
+            depth -= 1
+            again = depth > 0 and around[depth - 1] not in path
+            loops.append(_Loop(path[-1 - len(loops)], rounds, turns, extent, again))
+        assert inner is not None
+        return loops
+
+    def _extent(self, port: OffChipPort, path: Sequence[str], level: int, flow: Carried) -> float:
+        """About how many places a fiber of a level has."""
+        memory = self._counts.graph.memory[port.array.memory]
+        binding = self._tensors[memory.tensor]
+        form = Format.parse(binding.format, len(binding.indices))
+        mode = form.mode_order[level + len(binding.indices) - self._rank(binding)]
+        if form.levels[level].is_full:
+            counted = binding.block_counts or binding.indices
+            return float(self._extents[counted[mode] or binding.indices[mode]])
+        statistics = self._counts.statistics
+        inside = flow.some.indices.intersection(path[: level + 1])
+        outside = inside.intersection(path[:level])
+        return statistics.count(flow.some, inside) / max(1.0, statistics.count(flow.some, outside))
+
+    def _rank(self, binding: TensorBinding) -> int:
+        return len(binding.indices)
+
+    # Cycles of memories
+
+    def together(self, cycles: float) -> float:
+        """The cycles of a graph that takes so many if its memories keep up with it: each of these also takes
+        its time for all lines, and both together more than either."""
+        busiest = max(self.masters, default=0.0)
+        both = (cycles**SHARPNESS + busiest**SHARPNESS) ** (1 / SHARPNESS)
+        return both * (1 + self._refreshed(both))
+
+    @cached_property
+    def masters(self) -> Sequence[float]:
+        """Of each master the cycles that its bus, or its memory, has to do with all lines."""
+        return [self._master(number) for number in range(self._memory.ports.masters)]
+
+    def _master(self, number: int) -> float:
+        own = [port for port in self._ports if port.array.master == number]
+        reads = sum(self.lines[port.name] for port in own if not port.write)
+        writes = sum(self.lines[port.name] for port in own if port.write)
+        beats = self._memory.ports.beats
+        cycles = max(reads * beats, reads + writes * (beats + 1))
+        if isinstance(self._memory, Dram):
+            cycles = max(cycles, (reads + writes) * self._line(self._memory, own))
+        return cycles
+
+    def _line(self, dram: Dram, ports: Sequence[OffChipPort]) -> float:
+        """The cycles that a DRAM has to do with a line of some ports: its bursts, and other rows of a bank
+        where several ports read far from each other."""
+        clocks = max(1.0, dram.ports.line / dram.burst_bytes) * dram.ccd_s
+        clocks += self._conflicts(dram, ports) * BESIDE_A_ROW * (dram.ras + dram.rp)
+        awake = 1 - (dram.rfc + dram.rp) / dram.refi
+        return clocks / awake * dram.clock_ps / dram.cycle_ps * dram.ports.masters / dram.channels
+
+    def _conflicts(self, dram: Dram, ports: Sequence[OffChipPort]) -> float:
+        """How probable it is that a bank has another row open: some other port has been there since, and what
+        all of them read does not lie in as many rows as there are banks."""
+        share = dram.channels / dram.ports.masters
+        beside = dram.groups * dram.banks * dram.row_bytes * share
+        """Bytes that do not come into each other's way."""
+        streams: dict[str, float] = {}
+        size = 0.0
+        for array in {port.array.memory: port.array for port in ports}.values():
+            own = {port.name: self.lines[port.name] for port in ports if port.array is array}
+            touched = min(array.size, sum(own.values()) * dram.ports.line)
+            size += touched
+            streams |= own if touched > beside else {array.memory: sum(own.values())}
+        alike = sum(streams.values()) ** 2 / max(1e-9, sum(line**2 for line in streams.values()))
+        others = 1 - (1 - 1 / dram.banks) ** max(0.0, alike - 1)
+        return others * max(0.0, 1 - beside / max(1.0, size))
+
+    def _refreshed(self, cycles: float) -> float:
+        """By what share refreshes make a run longer: tokens that are under way bridge some of the time."""
+        dram = self._memory
+        if not isinstance(dram, Dram):
+            return 0.0
+        took = (dram.rfc + dram.rp) * dram.clock_ps / dram.cycle_ps
+        apart = cycles / max(1.0, sum(self.lines.values()))
+        return EXPOSED * (dram.rfc + dram.rp) / dram.refi * took / (took + apart)
+
+    def stored(self, node: str) -> float:
+        """The cycles that a node waits for places of the lines that its ports ask for."""
+        ports = self._memory.ports
+        waiting = ports.offer + self._latency + ports.answer
+        own = (self.lines[port.name] for port in self._ports if port.node == node and not port.write)
+        return max(own, default=0.0) * waiting / ports.lines
+
+    # Cycles of tokens
 
     def inside(self, node: str) -> float:
         """The cycles that reads add to all that a node gives."""
@@ -85,6 +269,11 @@ class PortCosts:
         return min(1.0, most) * (1 + ports.offer + ports.beats + self._answered + ports.answer)
 
 
+def _touched(accesses: float, lines: float) -> float:
+    """How many of some lines are looked into, if accesses are spread over them."""
+    return lines * (1 - (1 - 1 / lines) ** accesses) if lines > 1 else 1.0
+
+
 def _latencies(memory: OffChipMemory) -> tuple[float, float]:
     """About how many cycles there are from the offer of a read to its beat, and from the acceptance of a
     write to its answer. Of a DRAM about every second row is open."""
@@ -101,6 +290,15 @@ def _latencies(memory: OffChipMemory) -> tuple[float, float]:
             writes = [memory.latency(rows, write=True) for rows in kinds]
             return sum(reads) / len(reads), sum(writes) / len(writes)
 
+
+SHARPNESS = 3
+"""How little a memory that is not quite busy adds: the power of a mean."""
+
+BESIDE_A_ROW = 0.25
+"""The share of a row's time (tRAS + tRP) that is not hidden where another row of a bank is opened."""
+
+EXPOSED = 0.6
+"""The share of a refresh's time that is not hidden, where requests follow each other."""
 
 MEAN_GAP, MEAN_WAIT = 1.75, 16.5
 """Of a random memory (docs/memory.md), in cycles."""

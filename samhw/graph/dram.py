@@ -226,7 +226,7 @@ DDR4 = Dram(
     refi=9364,
     frontend=12,
     backend=12,
-    ports=Ports(beat=64),
+    ports=Ports(beat=64, lines=32),
 )
 
 # One stack of HBM2 at 2 Gb/s a pin, as 16 pseudo channels of 64 bits (JESD235). Timing is that of
@@ -261,7 +261,7 @@ HBM2 = Dram(
     refi=3900,
     frontend=43,
     backend=44,
-    ports=Ports(beat=32, masters=16),
+    ports=Ports(beat=32, lines=64, masters=16),
 )
 
 DRAM_PRESETS: Mapping[str, Dram] = {"hbm2": HBM2, "ddr4": DDR4}

@@ -212,7 +212,7 @@ class CycleEstimate:
         return [channel for end in ends for channel in self._graph.fanout.get(end, ())]
 
     def _busy(self, node: Node) -> float:
-        return max(self._firing(node), self._off_chip.stored(node.name) if self._off_chip else 0.0)
+        return max(self._firing(node), self._off_chip.busy(node.name) if self._off_chip else 0.0)
 
     def _firing(self, node: Node) -> float:
         ends = [channel.source for channel in self._taken(node)]

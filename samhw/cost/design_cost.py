@@ -42,6 +42,7 @@ class RegionEstimate:
         nodes: by name.
         coupled: the reducers at which what comes before and what comes after wait for each other's rows,
             and by how much longer the region takes for that.
+        lines: that each port to memory off chip asks for, by the port's name.
     """
 
     name: str
@@ -50,6 +51,7 @@ class RegionEstimate:
     bytes_written: float
     nodes: Mapping[str, NodeEstimate]
     coupled: Mapping[str, float] = field(default_factory=dict)
+    lines: Mapping[str, float] = field(default_factory=dict)
 
     def repeated(self, times: int) -> "RegionEstimate":
         """What is expected of this many runs of the region, with a cycle between them."""
@@ -61,9 +63,9 @@ class RegionEstimate:
         }
         cycles = times * self.cycles + times - 1
         coupled = {name: times * longer for name, longer in self.coupled.items()}
-        return RegionEstimate(
-            self.name, cycles, times * self.bytes_read, times * self.bytes_written, nodes, coupled
-        )
+        lines = {name: times * count for name, count in self.lines.items()}
+        moved = times * self.bytes_read, times * self.bytes_written
+        return RegionEstimate(self.name, cycles, *moved, nodes, coupled, lines)
 
     @property
     def operations(self) -> float:
@@ -163,6 +165,7 @@ def estimate_graph(
         size[MemoryRole.INPUT],
         size[MemoryRole.OUTPUT],
         nodes,
-        {name: cycles - timing.apart for name, cycles in coupled.items()},
+        {name: longer - timing.apart for name, longer in coupled.items()},
+        {} if ports is None else ports.lines,
     )
     return region, {**results, **results_of(graph, found)}

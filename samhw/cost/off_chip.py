@@ -54,7 +54,6 @@ class PortCosts:
         self._counts = counts
         self._extents = extents
         self._indices = levels(counts.graph)
-        self._tensors = {tensor.stored: tensor for tensor in counts.graph.tensors}
         self._ports = ports
         self._memory = memory
         self._latency, self._answered = _latencies(memory)
@@ -133,7 +132,6 @@ class PortCosts:
             # In such a loop it is the same place again and again.
             depth -= 1
         loops: list[_Loop] = []
-        inner = around[depth:]
         while depth and len(loops) < len(path) and around[depth - 1] == path[-1 - len(loops)]:
             if loops and loops[-1].index in flow.lanes:
                 break
@@ -143,25 +141,29 @@ class PortCosts:
             depth -= 1
             again = depth > 0 and around[depth - 1] not in path
             loops.append(_Loop(path[-1 - len(loops)], rounds, turns, extent, again))
-        assert inner is not None
         return loops
 
     def _extent(self, port: OffChipPort, path: Sequence[str], level: int, flow: Carried) -> float:
         """About how many places a fiber of a level has."""
-        memory = self._counts.graph.memory[port.array.memory]
-        binding = self._tensors[memory.tensor]
-        form = Format.parse(binding.format, len(binding.indices))
-        mode = form.mode_order[level + len(binding.indices) - self._rank(binding)]
-        if form.levels[level].is_full:
-            counted = binding.block_counts or binding.indices
-            return float(self._extents[counted[mode] or binding.indices[mode]])
+        binding = self._binding(port, len(path))
+        if binding is not None:
+            form = Format.parse(binding.format, len(binding.indices))
+            if form.levels[level].is_full:
+                mode = form.mode_order[level]
+                counted = binding.block_counts[mode] if binding.block_counts else ""
+                return float(self._extents[counted or binding.indices[mode]])
         statistics = self._counts.statistics
         inside = flow.some.indices.intersection(path[: level + 1])
         outside = inside.intersection(path[:level])
         return statistics.count(flow.some, inside) / max(1.0, statistics.count(flow.some, outside))
 
-    def _rank(self, binding: TensorBinding) -> int:
-        return len(binding.indices)
+    def _binding(self, port: OffChipPort, depth: int) -> TensorBinding | None:
+        """The tensor that an array is read as, with so many levels outside of its places: of several in the
+        same memories the one of that rank."""
+        graph = self._counts.graph
+        stored = graph.memory[port.array.memory].tensor
+        held = [b for b in graph.tensors if b.stored == stored and len(b.indices) >= depth]
+        return min(held, key=lambda binding: len(binding.indices), default=None)
 
     # Cycles of memories
 
@@ -221,12 +223,16 @@ class PortCosts:
         apart = cycles / max(1.0, sum(self.lines.values()))
         return EXPOSED * (dram.rfc + dram.rp) / dram.refi * took / (took + apart)
 
-    def stored(self, node: str) -> float:
-        """The cycles that a node waits for places of the lines that its ports ask for."""
+    def busy(self, node: str) -> float:
+        """The cycles that the ports of a node fire, a beat at a time, or wait for room for a line."""
         ports = self._memory.ports
         waiting = ports.offer + self._latency + ports.answer
-        own = (self.lines[port.name] for port in self._ports if port.node == node and not port.write)
-        return max(own, default=0.0) * waiting / ports.lines
+        most = 0.0
+        for port in self._ports:
+            if port.node == node:
+                beats = self.accesses[port.name] * port.array.beats(ports.beat)
+                most = max(most, beats, self.lines[port.name] * waiting / ports.lines)
+        return most
 
     # Cycles of tokens
 

@@ -1,6 +1,7 @@
 """`samhw compile`."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from rich.console import Console
 
 from samhw.app.cli.after import text_after
 from samhw.app.cli.analyses import print_cascades, print_orders, print_patterns
+from samhw.app.cli.backends import memory_options, off_chip_memory
 from samhw.app.cli.estimate import print_estimate
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
@@ -82,6 +84,7 @@ _TEXT = ("", ".dot", ".gv")
     metavar="FILE|-",
     help="Compile nothing; write the program as a function of linalg in MLIR.",
 )
+@memory_options
 @click.option("--after", metavar="PASS", help="Compile nothing; print the program as a pass leaves it.")
 @click.option(
     "--dot",
@@ -109,12 +112,15 @@ def compile(
     estimate: bool,
     parts: Sequence[str],
     mlir: str | None,
+    memory: str | None,
+    ports: str | None,
     after: str | None,
     dot: str | None,
     output: str | None,
     json_target: str | None,
+    **placing: str | None,
 ) -> None:
-    """Compile PROGRAM to a SAMML graph.
+    """Compile PROGRAM to a SAMML graph, with --memory for tensors off chip.
 
     A drawing needs Graphviz. Without it all else is printed and written, and the exit code is 2.
     """
@@ -123,6 +129,10 @@ def compile(
     devices = [find_device(name) for name in parts] or SHOWN_DEVICES
     if parts and not estimate:
         raise InputError("--part is for the area of --estimate; add that option.")
+    placed = None
+    if memory or ports or any(placing.values()):
+        placed, schedule = off_chip_memory(memory, ports, options.schedule, **placing)
+        options = replace(options, schedule=schedule)
     given = options.load(program, data, assume=True)
     writes = bool(table or html or channels or dot or output or json_target)
     if mlir:
@@ -137,18 +147,18 @@ def compile(
         return
     if cascades:
         _refuse("--cascades", writes or listed is not None or after)
-        print_cascades(settled(options.job(given)).lowerable())
+        print_cascades(settled(options.job(given, memory=placed)).lowerable())
         return
     if listed is not None or after is not None:
         copies = listed is not None and (options.schedule.permute or after)
         _refuse("--after" if listed is None else "--orders", writes or copies)
-        job = settled(options.job(given))
+        job = settled(options.job(given, memory=placed))
         if listed is not None:
             print_orders(apply_program_passes(job.lowerable()).program, listed)
         if after is not None:
             click.echo(text_after(job, after), nl=False)
         return
-    job = options.job(given)
+    job = options.job(given, memory=placed)
     with phase("compiling"):
         compiled = compile_job(job)
     if estimate:

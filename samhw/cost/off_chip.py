@@ -226,12 +226,14 @@ class PortCosts:
     def busy(self, node: str) -> float:
         """The cycles that the ports of a node fire, a beat at a time, or wait for room for a line."""
         ports = self._memory.ports
-        waiting = ports.offer + self._latency + ports.answer
+        waiting = PASSING + ports.offer + self._latency + ports.answer
         most = 0.0
         for port in self._ports:
             if port.node == node:
                 beats = self.accesses[port.name] * port.array.beats(ports.beat)
-                most = max(most, beats, self.lines[port.name] * waiting / ports.lines)
+                # A line's place is given back with the first token of the next one.
+                places = ports.lines if port.write else max(1, ports.lines - 1)
+                most = max(most, beats, self.lines[port.name] * waiting / places)
         return most
 
     # Cycles of tokens

@@ -44,8 +44,8 @@ class TokenCounts:
             return 1.0
         return self._shared(flow, flow.levels[number - 1])
 
-    def with_some(self, flow: Carried, number: int) -> float:
-        """Those of them below which some payload is not EMPTY."""
+    def present(self, flow: Carried, number: int) -> float:
+        """Of the same those below which some payload is not EMPTY."""
         if number <= 0:
             return 1.0
         return self._shared(flow, onto(flow.some, flow.levels[number - 1].indices))

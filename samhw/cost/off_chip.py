@@ -26,6 +26,18 @@ __all__ = ["PortCosts"]
 PASSING = 2
 """Cycles that a read port adds to a token that reads nothing, or what is there."""
 
+SHARPNESS = 3
+"""How little a memory that is not quite busy adds: the power of a mean."""
+
+BESIDE_A_ROW = 0.25
+"""The share of a row's time (tRAS + tRP) that is not hidden where another row of a bank is opened."""
+
+EXPOSED = 0.6
+"""The share of a refresh's time that is not hidden, where requests follow each other."""
+
+MEAN_GAP, MEAN_WAIT = 1.75, 16.5
+"""Of a random memory (docs/memory.md), in cycles."""
+
 
 class _Loop(NamedTuple):
     """A loop in which places ascend: over the coordinates of a fiber, in so many rounds.
@@ -96,7 +108,7 @@ class PortCosts:
             size = span
         raise AssertionError
 
-    def _asked(self, port: OffChipPort, loop: "_Loop", outer: Sequence["_Loop"], size: float) -> float:
+    def _asked(self, port: OffChipPort, loop: _Loop, outer: Sequence[_Loop], size: float) -> float:
         """The lines that are asked for in all rounds of a loop over places, or over rows of them, of this
         size, which are smaller than lines."""
         line, place = self._memory.ports.line, port.array.place_bytes
@@ -111,14 +123,14 @@ class PortCosts:
             # One round goes on where the one before has ended, if that was about the fiber before.
             beside = min(1.0, outer[0].turns / outer[0].extent)
             jumps = loop.rounds * (1 - beside) + outer[0].rounds * beside
-            return loop.rounds * touched * max(1.0, share) + jumps * (begun + follows)
+            return loop.rounds * touched + jumps * (begun + follows)
         if loop.again:
             whole_again = whole - (1 - begun if span < line else 0.0)
         else:
             whole_again = max(0.0, whole - 1 / max(1.0, port.array.lines))
         return whole + (loop.rounds - 1) * (whole_again + follows)
 
-    def _loops(self, port: OffChipPort) -> "list[_Loop]":
+    def _loops(self, port: OffChipPort) -> list[_Loop]:
         """The innermost loops in which the places that a port reads ascend, the innermost first."""
         node = self._counts.graph.node[port.node]
         source = self._counts.graph.fanin[Endpoint(port.node, node.inputs[0].name)].source
@@ -135,8 +147,8 @@ class PortCosts:
         while depth and len(loops) < len(path) and around[depth - 1] == path[-1 - len(loops)]:
             if loops and loops[-1].index in flow.lanes:
                 break
-            rounds = max(1.0, self._counts.with_some(flow, depth - 1))
-            turns = max(1.0, self._counts.with_some(flow, depth) / rounds)
+            rounds = max(1.0, self._counts.present(flow, depth - 1))
+            turns = max(1.0, self._counts.present(flow, depth) / rounds)
             extent = max(turns, self._extent(port, path, len(path) - 1 - len(loops), flow))
             depth -= 1
             again = depth > 0 and around[depth - 1] not in path
@@ -297,16 +309,3 @@ def _latencies(memory: OffChipMemory) -> tuple[float, float]:
             reads = [memory.latency(rows) for rows in kinds]
             writes = [memory.latency(rows, write=True) for rows in kinds]
             return sum(reads) / len(reads), sum(writes) / len(writes)
-
-
-SHARPNESS = 3
-"""How little a memory that is not quite busy adds: the power of a mean."""
-
-BESIDE_A_ROW = 0.25
-"""The share of a row's time (tRAS + tRP) that is not hidden where another row of a bank is opened."""
-
-EXPOSED = 0.6
-"""The share of a refresh's time that is not hidden, where requests follow each other."""
-
-MEAN_GAP, MEAN_WAIT = 1.75, 16.5
-"""Of a random memory (docs/memory.md), in cycles."""

@@ -46,7 +46,7 @@ class _Loop(NamedTuple):
     the next round is about the same fiber.
     """
 
-    index: str
+    over: str
     rounds: float
     turns: float
     extent: float
@@ -145,7 +145,7 @@ class PortCosts:
             depth -= 1
         loops: list[_Loop] = []
         while depth and len(loops) < len(path) and around[depth - 1] == path[-1 - len(loops)]:
-            if loops and loops[-1].index in flow.lanes:
+            if loops and loops[-1].over in flow.lanes:
                 break
             rounds = max(1.0, self._counts.present(flow, depth - 1))
             turns = max(1.0, self._counts.present(flow, depth) / rounds)
@@ -183,7 +183,7 @@ class PortCosts:
         """The cycles of a graph that takes so many if its memories keep up with it: each of these also takes
         its time for all lines, and both together more than either."""
         busiest = max(self.masters, default=0.0)
-        both = (cycles**SHARPNESS + busiest**SHARPNESS) ** (1 / SHARPNESS)
+        both = float((cycles**SHARPNESS + busiest**SHARPNESS) ** (1 / SHARPNESS))
         return both * (1 + self._refreshed(both))
 
     @cached_property
@@ -223,7 +223,7 @@ class PortCosts:
             size += touched
             streams |= own if touched > beside else {array.memory: sum(own.values())}
         alike = sum(streams.values()) ** 2 / max(1e-9, sum(line**2 for line in streams.values()))
-        others = 1 - (1 - 1 / dram.banks) ** max(0.0, alike - 1)
+        others = 1 - float((1 - 1 / dram.banks) ** max(0.0, alike - 1))
         return others * max(0.0, 1 - beside / max(1.0, size))
 
     def _refreshed(self, cycles: float) -> float:

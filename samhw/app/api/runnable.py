@@ -243,8 +243,8 @@ class RunnableDesign:
         grown = {"lanes": lanes, "blocks": blocks}
         room = Room(frozenset(name for name, is_tried in grown.items() if is_tried), luts)
         held = None if memory is None else memory_of(memory)
-        beside = {"arch": self.arch, "entries": self.entries, "memory": held}
-        job = job_of(workload, given, value=value, room=room, **beside)
+        job = job_of(workload, given, value=value, arch=self.arch, entries=self.entries, room=room)
+        job = replace(job, memory=held)
         found = explore(job, budget / 2, cost_of(objective, luts))
         trials: list[Trial] = []
         for one in shortlist(found, written_one(found), confirm):
@@ -315,8 +315,8 @@ class RunnableDesign:
         """Chooses a schedule for a workload, which a memory may hold, and keeps the design that was compiled
         for it."""
         given = Capacity().with_entries(self.schedule.apply(workload.program), self.entries) | self._capacity
-        beside = {"capacity": given, "arch": self.arch, "memory": memory}
-        job = job_of(workload, self.schedule, value=value, is_open=True, **beside)
+        job = job_of(workload, self.schedule, value=value, capacity=given, arch=self.arch, is_open=True)
+        job = replace(job, memory=memory)
         found = compile_job(job)
         self._chosen, self._why = found.schedule, found.why
         self._compiled = found if memory is None else self._on_chip(job, found)

@@ -3,7 +3,7 @@ several commands take."""
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -202,15 +202,15 @@ class CompileOptions:
         Raises:
             InputError: for a density of what is not a sparse input, or extents that nothing gives.
         """
-        beside = {**self.compiler(arch), "memory": memory}
+        beside = self.compiler(arch)
         if isinstance(given, Workload):
-            return job_of(given, self.schedule, room=self.room_for, **beside)
+            return replace(job_of(given, self.schedule, room=self.room_for, **beside), memory=memory)
         known = None
         if self.density is not None:
             extents = greatest_extents(given, self.room)
             shapes = {decl.name: given.dimensions.shape(decl.name, extents) for decl in given.inputs}
             known = from_densities(shapes, parse_densities(given, self.density))
-        return Job(given, self.schedule, known=known, room=self.room_for, **beside)
+        return Job(given, self.schedule, memory=memory, known=known, room=self.room_for, **beside)
 
 
 def compile_options(command: Callable[..., None]) -> Callable[..., None]:

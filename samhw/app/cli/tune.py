@@ -97,7 +97,7 @@ def tune(
     given = replace(load_schedule(file), fuse=AUTO)
     placed = memory_of(memory, None, [given], ())
     room = room_for([name for name, word in grown.items() if word], most)
-    job = job_of(workload, given, value=asked, arch=Arch(), memory=placed, room=room)
+    job = replace(job_of(workload, given, value=asked, arch=Arch(), room=room), memory=placed)
     with line("tune", "{task.completed:.0f} schedules") as shown:
         found = explore(
             job,

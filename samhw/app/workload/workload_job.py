@@ -1,6 +1,7 @@
 """A workload as a job: compiled with room for its data."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from samhw.app.workload.workload import Workload
 from samhw.choices.schedule import Schedule
@@ -38,8 +39,8 @@ def compile_workload(
         InputError: for a program that cannot be lowered, with the reason and the way out. It is a
             `ScheduleError` if another order, other regions or other formats would do.
     """
-    given = {"value": value, "capacity": capacity, "entries": entries, "arch": arch, "memory": memory}
-    return compile_job(job_of(workload, schedule, **given))
+    job = job_of(workload, schedule, value=value, capacity=capacity, entries=entries, arch=arch)
+    return compile_job(replace(job, memory=memory))
 
 
 def job_of(
@@ -50,7 +51,6 @@ def job_of(
     capacity: Capacity | None = None,
     entries: Mapping[str, int] | None = None,
     arch: Arch | None = None,
-    memory: OffChipMemory | None = None,
     room: Room = NO_LIMIT,
     is_open: bool = False,
 ) -> Job:
@@ -67,7 +67,6 @@ def job_of(
         capacity=capacity or Capacity(),
         entries=entries or {},
         arch=arch or Arch(),
-        memory=memory,
         scopes=workload.scopes,
         room=room,
         is_open=is_open,

@@ -11,7 +11,6 @@ from samhw.compiler.compiled import (
     block_counts,
     check_divided,
     estimate_compiled,
-    off_chip_tensors,
     run_extents,
 )
 from samhw.compiler.fusion_table import FusionTable
@@ -41,7 +40,6 @@ __all__ = [
     "lower_fused",
     "lower_program",
     "lower_region",
-    "off_chip_tensors",
     "run_extents",
     "with_memory",
 ]

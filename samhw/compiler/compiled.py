@@ -27,7 +27,6 @@ __all__ = [
     "block_counts",
     "check_divided",
     "estimate_compiled",
-    "off_chip_tensors",
     "run_extents",
 ]
 
@@ -85,7 +84,9 @@ class Compiled:
     decision: Decision
     """All that was chosen."""
     memory: OffChipMemory | None = None
-    """The memory off chip for which its channels are deep enough, if there is to be one."""
+    """The memory off chip for which its channels are deep enough, if there is to be one,"""
+    off_chip: OffChipLayout | None = field(default=None, compare=False, repr=False)
+    """and where what lies there lies."""
 
     def __repr__(self) -> str:
         return f"<Compiled {self.program.summary}; {self.value}, {self.design.summary}>"
@@ -145,25 +146,6 @@ class Compiled:
             sequence_of([region.repeat for region in self.regions]),
             {decl.name for decl in self.program.outputs},
         )
-
-    @cached_property
-    def off_chip(self) -> OffChipLayout | None:
-        """Where what lies off chip lies in the memory, if there is one."""
-        if self.memory is None:
-            return None
-        return OffChipLayout(self.design, self.arch, self.memory.ports, off_chip_tensors(self))
-
-
-def off_chip_tensors(compiled: Compiled) -> tuple[str, ...]:
-    """The tensors that lie in off-chip memory if there is one: of those that the schedule has there, and of
-    what these are made of or put together of, the ones that are stored at all."""
-    stored = {m.tensor for m in compiled.design.memories}
-    if compiled.schedule.off_chip is None:
-        return tuple(sorted(stored))
-    wanted = set(compiled.schedule.off_chip)
-    wanted |= {name for name, recipe in compiled.recipes.items() if wanted.issuperset(recipe.sources)}
-    wanted |= {part for name, parts in compiled.joined.items() if name in wanted for part in parts}
-    return tuple(sorted(stored & wanted))
 
 
 def block_counts(tensors: Iterable[TensorBinding], extents: Mapping[str, int]) -> dict[str, int]:

@@ -9,11 +9,12 @@ from samhw.compiler.graph_passes import Assembly, apply_graph_passes, passes_to
 from samhw.compiler.graph_passes.depths import with_delays
 from samhw.compiler.graph_passes.queues import with_room
 from samhw.compiler.passes import Lowerable, apply_region_passes
+from samhw.compiler.placement import arrays_off_chip
 from samhw.compiler.region import LoweredRegion, lower_region
 from samhw.compiler.scope import Scope
 from samhw.cost import estimate
 from samhw.errors import RunError, ScheduleError
-from samhw.graph import Arch, OffChipMemory, PortDelays, port_latency
+from samhw.graph import Arch, OffChipLayout, OffChipMemory, PortDelays, port_latency
 from samhw.lang import Program
 from samhw.lang.decision import Refusal
 
@@ -63,15 +64,16 @@ def with_memory(compiled: Compiled, memory: OffChipMemory) -> Compiled:
         compiled: for tensors that are all on chip.
     """
     assert compiled.memory is None
-    layout, cycles = replace(compiled, memory=memory).off_chip, port_latency(memory)
-    assert layout is not None
+    arrays = arrays_off_chip(compiled, memory)
+    layout = OffChipLayout(compiled.design, compiled.arch, memory.ports, arrays)
+    cycles = port_latency(memory)
     regions = []
     for region in compiled.regions:
         delays = PortDelays.of(region.graph, layout.ports_of(region.graph), cycles, memory.ports.beat)
         tokens = estimate(region.graph, compiled.arch, region.extent).tokens
         graph, reasons = with_delays(region.graph, compiled.arch, delays, tokens, region.reasons)
         regions.append(replace(region, graph=graph, reasons=reasons))
-    return replace(compiled, regions=tuple(regions), memory=memory)
+    return replace(compiled, regions=tuple(regions), memory=memory, off_chip=layout)
 
 
 def _check_stored(program: Program, placed: Lowerable, regions: Sequence[LoweredRegion]) -> None:

@@ -25,7 +25,18 @@ from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.liveness import Circle, unproved_circles
 from samhw.graph.nodes import latency, make, wired
-from samhw.graph.off_chip import OffChipLayout, OffChipPort, PlacedArray, PortDelays, Ports, other_ports
+from samhw.graph.off_chip import (
+    OffChipLayout,
+    OffChipPort,
+    PlacedArray,
+    Placement,
+    PortDelays,
+    Ports,
+    chip_bytes,
+    held_on_chip,
+    other_ports,
+    spread,
+)
 from samhw.graph.off_chip_memory import (
     ConstantMemory,
     OffChip,
@@ -76,6 +87,7 @@ __all__ = [
     "Parallel",
     "Payload",
     "PlacedArray",
+    "Placement",
     "Port",
     "PortDelays",
     "Ports",
@@ -90,8 +102,10 @@ __all__ = [
     "TensorBinding",
     "Token",
     "check_stream",
+    "chip_bytes",
     "draw",
     "dumps",
+    "held_on_chip",
     "latency",
     "levels",
     "load_memory",
@@ -104,6 +118,7 @@ __all__ = [
     "port_latency",
     "runs_of",
     "sequence_of",
+    "spread",
     "stop",
     "to_dot",
     "to_svg",

@@ -1,7 +1,7 @@
 """Memory off the chip, for all backends that have it (docs/memory.md): where arrays lie, which ports
 the nodes of a region have, and the numbers of a port."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
@@ -14,7 +14,18 @@ from samhw.graph.spec import Arch
 from samhw.graph.spec.params import Each, StoredArray
 from samhw.graph.widths import index_bits
 
-__all__ = ["OffChipLayout", "OffChipPort", "PlacedArray", "PortDelays", "Ports", "other_ports"]
+__all__ = [
+    "OffChipLayout",
+    "OffChipPort",
+    "PlacedArray",
+    "Placement",
+    "PortDelays",
+    "Ports",
+    "chip_bytes",
+    "held_on_chip",
+    "other_ports",
+    "spread",
+]
 
 MOST = 1 << 16
 """The greatest number of a port."""
@@ -169,35 +180,149 @@ class PortDelays:
         return self.after.get(channel.source, 0)
 
 
+@dataclass(frozen=True)
+class Placement:
+    """Which arrays of a design lie on the chip.
+
+    Attributes:
+        on, off: those that somebody has placed there, by the names of their memories.
+        room: the bytes that all on the chip may take: of the arrays that nobody has placed the smallest lie
+            there, as far as they fit. None if there is no end of it.
+        is_limit: those that somebody has placed on the chip have to fit there too.
+    """
+
+    on: frozenset[str] = frozenset()
+    off: frozenset[str] = frozenset()
+    room: int | None = None
+    is_limit: bool = False
+
+    def off_chip(self, design: Design, sizes: Mapping[str, int]) -> frozenset[str]:
+        """The names of the memories off the chip.
+
+        What one node writes lies in one place. What may not lie off the chip is on it.
+
+        Args:
+            sizes: the bytes that each memory takes on the chip, in all its copies.
+
+        Raises:
+            InputError: for arrays that cannot lie where they are placed.
+        """
+        held, groups = held_on_chip(design), _groups(design)
+        taken, off, others = sum(sizes[name] for name in held), set[str](), list[frozenset[str]]()
+        for group in groups:
+            if group & self.off and group & self.on:
+                names = " and ".join(sorted(group & (self.off | self.on)))
+                raise InputError(f"One node writes {names}, which lie in one place; place them alike.")
+            if group & self.on:
+                taken += sum(sizes[name] for name in group)
+            elif group & self.off:
+                off |= group
+            else:
+                others.append(group)
+        if self.room is None:
+            return frozenset(off)
+        if self.is_limit and self.on and taken > self.room:
+            raise InputError(
+                f"What is placed on the chip takes {taken:,} bytes there, and --on-chip gives {self.room:,}; "
+                "give it more, or place less there."
+            )
+        keyed = ((sum(sizes[name] for name in group), sorted(group)) for group in others)
+        for size, names in sorted(keyed):
+            taken += size
+            if taken > self.room:
+                off |= {*names}
+        return frozenset(off)
+
+
+def _groups(design: Design) -> list[frozenset[str]]:
+    """Those that lie in one place, all that a node writes, of the memories that may lie off the chip."""
+    together = {name: frozenset([name]) for name in design.memory}
+    for _, node in design.nodes:
+        written = (name for param, name in node.memories.items() if node.spec.memories[param].written)
+        joined = frozenset[str]().union(*(together[name] for name in written))
+        together |= dict.fromkeys(joined, joined)
+    held = held_on_chip(design)
+    return [group for group in dict.fromkeys(together.values()) if not group & held]
+
+
+def held_on_chip(design: Design) -> set[str]:
+    """The memories that lie on the chip wherever their tensor does."""
+    return {
+        name
+        for _, node in design.nodes
+        for param, name in node.memories.items()
+        if not node.spec.memories[param].may_lie_off_chip
+    }
+
+
+def chip_bytes(design: Design, arch: Arch) -> dict[str, int]:
+    """The bytes that each memory takes on the chip, in all its copies, in simulator and RTL."""
+    bits = index_bits(design, arch)
+    return {
+        memory.name: -(-memory.capacity * design.stored(memory).width(bits) // 8) * design.copies[memory.name]
+        for memory in design.memories
+    }
+
+
+def spread(
+    arrays: Mapping[str, int | None], loads: Sequence[Mapping[str, float]], channels: int
+) -> dict[str, int]:
+    """The channel of each array: that which it is given, or one of which it shares the least with others.
+
+    Those that are used most come first, each to the channel where the arrays of its own regions are used
+    least: what runs at other times is in nobody's way.
+
+    Args:
+        arrays: by name, each with the channel that it is given, or None.
+        loads: of each region, how often it is expected to use each array.
+    """
+    found = {name: channel for name, channel in arrays.items() if channel is not None}
+    used = [[0.0] * channels for _ in loads]
+
+    def use(name: str, channel: int) -> None:
+        for region, load in zip(used, loads, strict=True):
+            region[channel] += load.get(name, 0.0)
+
+    for name, channel in found.items():
+        use(name, channel)
+    left = {name: [load.get(name, 0.0) for load in loads] for name in arrays if name not in found}
+    for name in sorted(left, key=lambda name: -sum(left[name])):
+        met = [sum(o * r[c] for o, r in zip(left[name], used, strict=True)) for c in range(channels)]
+        count = [sum(held == c for held in found.values()) for c in range(channels)]
+        found[name] = min(range(channels), key=lambda c: (met[c], count[c]))
+        use(name, found[name])
+    return {name: found[name] for name in arrays}
+
+
 class OffChipLayout:
     """What of a design lies off chip, and where.
 
     Args:
-        tensors: those off chip, by the names under which they are stored; None for all.
+        arrays: the memories off chip by name, each with its master; None for all, to each master in turn.
+            Those of a few words stay on chip all the same.
 
     Attributes:
-        arrays: the memories off chip by name, in the order of the design.
+        arrays: those off chip by name, in the order of the design.
 
     Raises:
-        InputError: if the design lacks a tensor that is to lie off chip.
+        InputError: if the design lacks an array that is to lie off chip.
     """
 
-    def __init__(self, design: Design, arch: Arch, ports: Ports, tensors: Collection[str] | None = None):
+    def __init__(self, design: Design, arch: Arch, ports: Ports, arrays: Mapping[str, int] | None = None):
         self.ports = ports
-        known = {memory.tensor for memory in design.memories}
-        if unknown := sorted(set(tensors or ()) - known):
+        if unknown := sorted({*(arrays or ())} - {*design.memory}):
             raise InputError(
-                f"There is no tensor {unknown[0]!r} in {design.name} to place off chip; "
-                f"it stores {', '.join(sorted(known))}."
+                f"There is no array {unknown[0]!r} in {design.name} to place off chip; "
+                f"it stores {', '.join(design.memory)}."
             )
         bits = index_bits(design, arch)
-        held = {name for graph in design.regions for node in graph.nodes for name in _held(node)}
+        held = held_on_chip(design)
         free = [0] * ports.masters
         self.arrays: dict[str, PlacedArray] = {}
         for memory in design.memories:
-            if memory.name in held or (tensors is not None and memory.tensor not in tensors):
+            if memory.name in held or (arrays is not None and memory.name not in arrays):
                 continue
-            master = len(self.arrays) % ports.masters
+            master = len(self.arrays) % ports.masters if arrays is None else arrays[memory.name]
             placed = _placed(design, memory, bits, master, free[master], ports)
             self.arrays[memory.name] = placed
             free[master] += placed.size
@@ -230,13 +355,6 @@ class OffChipLayout:
             use = node.spec.memories[param]
             for word in range(max(use.reads, 1)):
                 yield param, word, array, use.written
-
-
-def _held(node: Node) -> Iterator[str]:
-    """The memories of a node that stay on chip."""
-    for param, name in node.memories.items():
-        if not node.spec.memories[param].may_lie_off_chip:
-            yield name
 
 
 def _is_used(graph: Graph, node: Node, param: str) -> bool:

@@ -1,7 +1,7 @@
 """What memories off chip may be (docs/memory.md, "The memory as an oracle"), and the logs of runs."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -89,13 +89,13 @@ OffChipMemory: TypeAlias = Dram | ConstantMemory | RandomMemory | RecordedMemory
 
 @dataclass(frozen=True)
 class OffChip:
-    """What lies off chip: the tensors of that name, or all.
+    """What lies off chip: the arrays of these names, each with its master, or all.
 
     `log` is the file that takes the log of a run, if somebody wants it.
     """
 
     memory: OffChipMemory
-    tensors: tuple[str, ...] | None = None
+    arrays: Mapping[str, int] | None = None
     log: Path | None = None
 
 

@@ -12,9 +12,9 @@ from samhw.graph.address_map import AddressMap, Register, Status, Window
 from samhw.rtl.burst_port import BurstPort
 from samhw.rtl.host_port import HostPort
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
-from samhw.rtl.logic import any_of
+from samhw.rtl.logic import any_of, at_most
 from samhw.rtl.memories import TensorMemory
-from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["Shell"]
 
@@ -124,7 +124,7 @@ class Shell(wiring.Component):
             m.d.comb += enable.eq(host.write & takes(enable.name, host.next_addr == address))
         for index, register in extents.items():
             here = host.next_addr == self.map.extents[index]
-            fits = host.next_data <= self.map.design.extents[index]
+            fits = at_most(host.next_data, self.map.design.extents[index])
             with m.If(host.write & takes(index, here & idle & fits)):
                 m.d.sync += register.eq(host.write_data)
         for name, tensor in memories.items():
@@ -167,7 +167,8 @@ class Shell(wiring.Component):
         """The registers of interrupts, if there are any; gives the signals by which each takes `word`."""
         if not self.map.host.interrupt:
             return []
-        takes_enable, takes_pending = Signal(name="interrupt_enable"), Signal(name="interrupts")
+        takes_enable = Signal(name="interrupt_enable")
+        takes_pending = Signal(name="interrupts")
         status = Signal(3)
         before = Signal(3)
         m.d.comb += [
@@ -195,7 +196,7 @@ class Shell(wiring.Component):
         width = max(1, (len(registers) - 1).bit_length())
         chosen = Signal(width)
         is_register = Signal()
-        m.d.sync += [chosen.eq(number[:width]), is_register.eq(number < len(registers))]
+        m.d.sync += [chosen.eq(number[:width]), is_register.eq(at_most(number, len(registers) - 1))]
         word = Signal(32)
         word_ok = Signal()
         m.d.sync += [word.eq(Mux(is_register, Array(registers)[chosen], 0)), word_ok.eq(is_register)]
@@ -256,4 +257,4 @@ def _within(window: Window, address: Value) -> tuple[Value, Value]:
     bits = (window.size - 1).bit_length()
     word = address[2:bits]
     here = address[bits:] == window.base >> bits
-    return (here & (word < window.words) if window.words << 2 < window.size else here), word
+    return (here & at_most(word, window.words - 1) if window.words << 2 < window.size else here), word

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from amaranth.hdl import Cat, ClockDomain, ClockSignal, Elaboratable, Module, ResetSignal, Signal
+from amaranth.hdl import Cat, ClockDomain, ClockSignal, Elaboratable, Module, Mux, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -132,12 +132,14 @@ class Top(wiring.Component):
             ours, theirs = getattr(self, AXI + name), getattr(shell.axi, name)
             m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
         starting = fabric.run.request | shell.held if self.map.host.recovery else fabric.run.request
+        failed = Cat(fabric.run.error).any()
+        accepted = fabric.run.request & ~fabric.run.running & ~failed
         m.d.comb += [
             # From the cycle on in which the port answers the request.
             self.running.eq(fabric.run.running | starting),
             self.done.eq(fabric.run.done & ~starting),
-            self.error.eq(Cat(fabric.run.error).any()),
-            self.cycle.eq(fabric.run.cycle),
+            self.error.eq(failed),
+            self.cycle.eq(Mux(accepted, 0, fabric.run.cycle)),
             *(getattr(self, name).eq(getattr(fabric, name)) for name in self.probes),
         ]
         if self.map.host.interrupt:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from amaranth.back import rtlil
 from amaranth.hdl import Elaboratable, Signal
 
-from samhw.collector import no_collection
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.graph.off_chip import OffChipLayout
+from samhw.interpreter import no_collection
 from samhw.names import comment_text, identifiers
 from samhw.rtl.top import Top
 from samhw.rtl.verilog_platform import VerilogPlatform

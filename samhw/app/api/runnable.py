@@ -29,14 +29,14 @@ from samhw.compiler import Compiled, asked_text, estimate_compiled, with_memory
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job, Room
 from samhw.compiler.search.explore import explore
-from samhw.cost import DesignEstimate
+from samhw.cost import DesignEstimate, parse_budget
 from samhw.errors import InputError, shown
 from samhw.files import write_text
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import Integer, ValueType
 from samhw.html import html_scroll, html_section, html_text
 from samhw.lang import Capacity, Program, check_size
-from samhw.targets.backends import MODEL, Backend, HostRun, check_options, run
+from samhw.targets.backends import MODEL, Backend, HostRun, check_options, check_places, run
 from samhw.tensors import Format, Tensor, write_tensors
 
 __all__ = ["RunnableDesign"]
@@ -139,9 +139,10 @@ class RunnableDesign:
         chosen = MODEL.name if backend is None else backend
         if not isinstance(chosen, str | Backend):
             raise InputError(f"The backend cannot be {shown(backend)}; give its name, such as 'verilator'.")
-        check_options(chosen, **options)
+        runs = check_options(chosen, **options)
         workload = self.bind(self._merged(data, tensors))
         compiled = self.compile_for(workload, held)
+        check_places(compiled, runs, held)
         self._last = workload
         return DesignResult(run(compiled, workload.tensors, chosen, **options), compiled, workload, held)
 
@@ -214,7 +215,7 @@ class RunnableDesign:
         objective: Objective = "cycles",
         lanes: bool = False,
         blocks: bool = False,
-        luts: int | None = None,
+        area: str | None = None,
         confirm: int = 8,
         memory: OffChipMemory | Mapping[str, object] | Path | str | None = None,
     ) -> Tuned:
@@ -227,12 +228,13 @@ class RunnableDesign:
             objective: what is to become small: `cycles`, or `area-delay`, which is cycles times LUTs.
             lanes: whether lanes are tried too.
             blocks: whether blocks are.
-            luts: how many LUTs of an ECP5 the design may take, by estimate; None for any number.
+            area: how much of an FPGA the design may take, by estimate: its name, or limits of an ECP5 such as
+                `luts=20000,brams=56`.
             confirm: how many of the best by estimate are simulated.
             memory: what is to hold tensors off chip, as for `run`.
 
         Raises:
-            InputError: as `run` does, and for an objective that there is not.
+            InputError: as `run` does, and for an objective or an area that there is not.
             RunError: for a simulation that ends with an error.
         """
         if objective not in OBJECTIVES:
@@ -241,18 +243,19 @@ class RunnableDesign:
         value = self._value(workload)
         given = replace(self.schedule, fuse=AUTO)
         grown = {"lanes": lanes, "blocks": blocks}
-        room = Room(frozenset(name for name, is_tried in grown.items() if is_tried), luts)
+        limit = None if area is None else parse_budget(area)
+        room = Room(frozenset(name for name, is_tried in grown.items() if is_tried), limit)
         held = None if memory is None else memory_of(memory)
         job = job_of(workload, given, value=value, arch=self.arch, entries=self.entries, room=room)
         job = replace(job, memory=held)
-        found = explore(job, budget / 2, cost_of(objective, luts))
+        found = explore(job, budget / 2, cost_of(objective))
         trials: list[Trial] = []
         for one in shortlist(found, written_one(found), confirm):
             if len(trials) > 1 and monotonic() > end:
                 break
             measured = measure(workload, one.schedule, value=value, arch=self.arch, memory=held)
             trials.append(Trial(one, measured.cycles, measured.checked))
-        tuned = Tuned(workload.name, tuple(trials), len(found), objective, luts)
+        tuned = Tuned(workload.name, tuple(trials), len(found), objective)
         self._chosen, self._why, self._is_tuned = tuned.best.found.schedule, (), True
         self._compiled, self._capacity = None, Capacity()
         return tuned

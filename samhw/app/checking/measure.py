@@ -8,12 +8,13 @@ from typing import Any
 from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, compile_workload
 from samhw.choices.schedule import Schedule
-from samhw.compiler import Compiled, off_chip_tensors
+from samhw.compiler import Compiled
+from samhw.compiler.placement import arrays_off_chip
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Design, MemoryRole, OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.sim import Result, bottleneck, operations, traffic
-from samhw.targets.backends import run
+from samhw.targets.backends import MODEL, check_places, run
 
 __all__ = ["Known", "Measure", "Outcome", "compare", "measure", "measure_compiled"]
 
@@ -89,6 +90,7 @@ def measure_compiled(
     workload: Workload, compiled: Compiled, *, memory: OffChipMemory | None = None, **options: Any
 ) -> Measure:
     """As `measure`, of what has been compiled already."""
+    check_places(compiled, MODEL, memory)
     result = run(compiled, workload.tensors, memory=memory, **options)
     found = check(workload, compiled, result.outputs)
     firings = work = moved = 0
@@ -149,8 +151,8 @@ def _waits(result: Result) -> dict[str, int]:
 
 Layouts = tuple[Mapping[str, str], Mapping[str, str]]
 
-Known = tuple[tuple[Design, tuple[str, ...], Layouts], Measure]
-"""A design with the tensors that it has off chip if there is a memory, and how data are split and ordered for
+Known = tuple[tuple[Design, Mapping[str, int], Layouts], Measure]
+"""A design with the arrays that it has off chip if there is a memory, and how data are split and ordered for
 it; and what it takes."""
 
 
@@ -198,7 +200,8 @@ def compare(
     for schedule in schedules:
         try:
             compiled = compile_workload(workload, schedule, value=value, arch=arch, memory=memory)
-            design = compiled.design, off_chip_tensors(compiled), (schedule.split, schedule.permute_rows)
+            arrays = {} if memory is None else arrays_off_chip(compiled, memory)
+            design = compiled.design, arrays, (schedule.split, schedule.permute_rows)
             found = next((measure for other, measure in known if other == design), None)
             if found is None:
                 found = measure_compiled(workload, compiled, memory=memory, **options)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from samhw.app.checking import check
-from samhw.app.cli.backends import CLOCK, HOST, REGIONS, REGIONS_HELP, ROOM, check_on_chip, check_settings
+from samhw.app.cli.backends import CLOCK, HOST, REGIONS, REGIONS_HELP, check_settings
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
 from samhw.app.cli.pages import report_option, write_results
 from samhw.app.cli.printed import OUTPUT, print_json
@@ -53,12 +53,6 @@ __all__ = ["build"]
     help="Its clock, by default 4ns; of a board, by default the greatest that the design reaches.",
 )
 @click.option("--baud", type=int, help="Speed of a board's link; by default what it can.")
-@click.option(
-    "--memories",
-    type=ROOM,
-    metavar="on-chip|m_axi|SIZE",
-    help="What lies on the chip: all, nothing, or what fits into, say, 8MB; by default half of a card's RAM.",
-)
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the summary as JSON.")
 @report_option
@@ -74,7 +68,6 @@ def build(
     part: str | None,
     clock: float | None,
     baud: int | None,
-    memories: int | None,
     regions: str | None,
     json_target: str | None,
     report: str | None,
@@ -91,14 +84,12 @@ def build(
         "part": part,
         "clock": clock,
         "baud": baud,
-        "on_chip_bytes": memories,
         "one_top": regions and regions == "top",
         "host": host,
         "name": name,
     }
     chosen = {setting: value for setting, value in chosen.items() if value is not None}
     check_settings(chosen, backend, "--target")
-    check_on_chip(options.schedule, "a build")
     given = options.load(program, data, assume=False)
     with phase("compiling"):
         compiled = compile_job(options.job(given, backend.arch))

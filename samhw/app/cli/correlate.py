@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from samhw.app.checking import correlate as run_all
-from samhw.app.cli.backends import memory_options, off_chip_memory, say_backends
+from samhw.app.cli.backends import check_on_chip, memory_of, memory_option, say_backends
 from samhw.app.cli.options import CompileOptions, compile_options, complete_programs, data_option
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
@@ -60,7 +60,7 @@ _SIMULATORS = {backend.name: backend for backend in BACKENDS if backend.simulate
     metavar="NAME[,NAME]",
     help=f"What simulates the RTL: {', '.join(_SIMULATORS)}; each beside the first has a column of its own.",
 )
-@memory_options
+@memory_option
 @report_option
 @plot_option("Draw the RTL's cycles against the simulator's")
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
@@ -77,7 +77,6 @@ def correlate(
     plot: str | None,
     json_target: str | None,
     jobs: int | None,
-    **placing: str | None,
 ) -> None:
     """Run programs by simulator and RTL and compare cycles and results.
 
@@ -91,8 +90,10 @@ def correlate(
     names = list(_SUITES[suite]() if suite else programs)
     if not names:
         raise InputError("correlate needs programs; name some, or give '--suite kernels'.")
-    placed, schedule = off_chip_memory(memory, ports, options.schedule, **placing)
-    if placed is not None and not all(backend.takes_memory for backend in backends):
+    placed, schedule = memory_of(memory, ports), options.schedule
+    if placed is None:
+        check_on_chip(schedule, "a correlation")
+    elif not all(backend.takes_memory for backend in backends):
         raise InputError(f"With --memory only {say_backends(_runs_off_chip)} runs the RTL; leave others out.")
     schedules = [schedule] * len(names)
     if suite == "wide":

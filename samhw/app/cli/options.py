@@ -10,13 +10,14 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from samhw.app.cli.numbers import load_arch, parse_densities, parse_luts, parse_numbers
+from samhw.app.cli.numbers import load_arch, parse_densities, parse_numbers
 from samhw.app.cli.progress import phase
 from samhw.app.cli.schedules import choice_options, read_choices
 from samhw.app.workload import DEFAULT, SavedDesign, Workload, bind_program, job_of
 from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, asked_type
 from samhw.compiler.search import NO_LIMIT, Job, Room
+from samhw.cost import parse_budget
 from samhw.cost.statistics import from_densities
 from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory
@@ -42,8 +43,8 @@ ARCH = click.option(
 
 AREA = click.option(
     "--area",
-    metavar="luts=N",
-    help="Where a schedule is chosen: at most N LUTs of an ECP5, by estimate.",
+    metavar="luts=N,brams=N,dsps=N|PART",
+    help="Where a schedule is chosen: at most so much of an ECP5, by estimate, or as an FPGA has.",
 )
 
 BUILD_DATA = click.option(
@@ -233,7 +234,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             raise InputError("--design has a schedule of its own; leave out --schedule, or the design.")
         saved = SavedDesign.read(Path(design)) if design else SavedDesign()
         given = saved.schedule if design else load_schedule(schedule_file)
-        schedule, room = read_choices(given, others, parse_luts(area))
+        schedule, room = read_choices(given, others, None if area is None else parse_budget(area))
         asked = asked_type(value) or saved.compiled or saved.value
         command(
             options=CompileOptions(schedule, asked, capacity, density, extents, arch, saved, room), **others

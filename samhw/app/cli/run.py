@@ -3,7 +3,6 @@
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,8 @@ from samhw.app.cli.backends import (
     REGIONS_HELP,
     board_options,
     check_settings,
-    memory_options,
-    off_chip_memory,
+    memory_of,
+    memory_option,
     say_backends,
 )
 from samhw.app.cli.options import CompileOptions, compile_options, complete_programs, data_option
@@ -35,7 +34,7 @@ from samhw.app.report.time import beside, say_clock, say_time
 from samhw.app.workload import Workload
 from samhw.compiler.pipeline import compile_job
 from samhw.errors import InputError
-from samhw.targets.backends import MODEL, Backend, RunResult, find_backend
+from samhw.targets.backends import MODEL, Backend, RunResult, check_places, find_backend
 from samhw.targets.backends import run as execute
 from samhw.tensors import write_tensor
 
@@ -105,7 +104,7 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
     default=True,
     help="Compare the results with NumPy's, which may take longer than the run.",
 )
-@memory_options
+@memory_option
 @click.option("--memory-log", type=OUTPUT, help="Write when the memory accepted and answered requests.")
 @click.option(
     "--clock",
@@ -136,7 +135,6 @@ def run(
     host: str | None,
     compare_with_numpy: bool,
     board: dict[str, object],
-    **placing: str | None,
 ) -> None:
     """Run PROGRAM on data and check the result.
 
@@ -146,18 +144,17 @@ def run(
     """
     backend = find_backend(backend_name)
     _check_options(backend, wave, regions, memory, board | ({"host": host} if host else {}))
-    placed, schedule = off_chip_memory(memory, ports, options.schedule, **placing)
-    placed, period = beside(placed, clock)
+    placed, period = beside(memory_of(memory, ports), clock)
     if memory_log and not placed:
         raise InputError("--memory-log takes what a memory does; add '--memory ddr4'.")
-    options = replace(options, schedule=schedule)
     workload = options.workload(program, data)
     warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
     with phase("compiling"):
         compiled = compile_job(options.job(workload, backend.arch, placed))
+    check_places(compiled, backend, placed)
     if json_target != "-":
         print_choice(compiled)
-        note_brackets(workload, schedule)
+        note_brackets(workload, options.schedule)
     recorded = recording(trace, window)
     if report and not recorded and is_short(workload):
         recorded = {"trace": True}
@@ -175,9 +172,8 @@ def run(
     if compare_with_numpy:
         with phase("checking"):
             checks = [check(workload, compiled, result.outputs) for result in runs]
-    told = run_report(
-        workload, compiled, backend, runs, checks, asked=schedule, period=period, command=command_line()
-    )
+    asked = {"asked": options.schedule, "period": period, "command": command_line()}
+    told = run_report(workload, compiled, backend, runs, checks, **asked)
     if save:
         _save(Path(save), workload, runs[-1])
     _tell(told, report, json_target, stats)

@@ -11,6 +11,7 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import Lowerable, apply_program_passes, with_derived
 from samhw.compiler.search.modules import in_modules
 from samhw.compiler.search.work import Sizes
+from samhw.cost import Budget
 from samhw.cost.statistics import TensorStatistics
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
@@ -27,15 +28,15 @@ class Room:
 
     Attributes:
         grows: the choices by which a search may enlarge it, such as `lanes`.
-        luts: how many LUTs of an ECP5 it is expected to take at the most; None for as many as it likes.
+        budget: how much of an FPGA it is expected to take at the most; None for as much as it likes.
     """
 
     grows: frozenset[str] = frozenset()
-    luts: int | None = None
+    budget: Budget | None = None
 
 
 NO_LIMIT = Room()
-"""Any number of LUTs, and nothing enlarged but as it is given."""
+"""Any size, and nothing enlarged but as it is given."""
 
 
 class Data(Protocol):
@@ -139,6 +140,7 @@ class Job:
         return Lowerable(
             program,
             capacity,
+            written=frozenset((*self.program.tensors, *program.tensors)),
             schedule=schedule,
             row_orders=schedule.row_orders(program),
             busiest=None if self.data is None else partial(self.data.busiest, schedule=schedule),

@@ -141,6 +141,8 @@ class Target(ABC):
     """A build has the data of a run beside it, if there are some."""
     arch: ClassVar[str] = "samhw"
     """The profile of latencies that it has by default."""
+    places_arrays: ClassVar[bool] = False
+    """Its builds have a memory off the chip, in which arrays lie as the schedule says."""
     settings: ClassVar[frozenset[str]] = frozenset()
     """What else `build` takes, and `execute` of a `Backend`, by the names of their arguments."""
 

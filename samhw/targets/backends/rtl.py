@@ -11,7 +11,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from samhw.compiler import Compiled, off_chip_tensors
+from samhw.compiler import Compiled
+from samhw.compiler.placement import arrays_off_chip
 from samhw.errors import InputError
 from samhw.graph import AddressMap, HostOptions, MemoryRole, OffChipLayout, OffChipMemory
 from samhw.targets.backends.backend import Backend, Execution
@@ -149,7 +150,7 @@ class VerilatorBackend(RtlBackend):
         design, arch = compiled.design, compiled.arch
         layout = None
         if memory is not None:
-            layout = OffChipLayout(design, arch, memory.ports, off_chip_tensors(compiled))
+            layout = OffChipLayout(design, arch, memory.ports, arrays_off_chip(compiled, memory))
         rtl = VerilatedDesign.build(
             design, arch, wave=_wave_format(wave), host=HostOptions.parse(host), layout=layout
         )

@@ -4,7 +4,8 @@ import time
 from pathlib import Path
 from typing import Any, ClassVar
 
-from samhw.compiler import Compiled, off_chip_tensors
+from samhw.compiler import Compiled
+from samhw.compiler.placement import arrays_off_chip
 from samhw.graph import OffChip, OffChipMemory, dumps, to_dot
 from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends.backend import Backend, Execution
@@ -44,7 +45,9 @@ class SimulatorBackend(Backend):
             options: as for `simulate`.
         """
         design, arch = compiled.design, compiled.arch
-        placed = None if memory is None else OffChip(memory, off_chip_tensors(compiled), memory_log)
+        placed = None
+        if memory is not None:
+            placed = OffChip(memory, arrays_off_chip(compiled, memory), memory_log)
         start = time.perf_counter()
         results = simulate_regions(design, arch, *inputs, memory=placed, **options)
         seconds = time.perf_counter() - start

@@ -43,7 +43,8 @@ class _Xilinx7(Family):
 
     def pll(self, settings: Settings, source: Value, clock: Value, locked: Value) -> Elaboratable:
         m = Module()
-        feedback, made = Signal(), Signal()
+        feedback = Signal()
+        made = Signal()
         m.submodules.pll = Instance(
             "PLLE2_BASE",
             **{f"p_{name}": value for name, value in settings.parameters.items()},

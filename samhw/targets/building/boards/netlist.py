@@ -9,7 +9,7 @@ from pathlib import Path
 
 from samhw.cost import Use
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, dumps
+from samhw.graph import Arch, Design, Placement, chip_bytes, dumps
 from samhw.graph.address_map import AddressMap
 from samhw.rtl import Top
 from samhw.rtl.link import bit_period
@@ -64,6 +64,27 @@ def check_size(board: Board, name: str, use: Use) -> None:
         )
 
 
+def _check_memories(board: Board, design: Design, arch: Arch) -> None:
+    """As `check_size`, of the memories alone; says which of them fit, and how the design runs all the
+    same."""
+    use = least_use(board, design, arch)
+    # Words of 32 bits lie in block memories without their parity, a ninth of the bits.
+    room = board.part.block_rams * board.family.block_bits // 9
+    sizes = chip_bytes(design, arch)
+    off = Placement(room=room).off_chip(design, sizes)
+    if use.block_rams <= board.part.block_rams or not off:
+        check_size(board, design.name, use)
+        return
+    largest = ", ".join(sorted(off, key=lambda name: -sizes[name]))
+    beside = ", ".join(name for name in sizes if name not in off) or "anything"
+    raise InputError(
+        f"{design.name} needs at least {use.block_rams:,} block RAMs, of which the {board.part.name} has "
+        f"{board.part.block_rams:,}: {largest} would not fit beside {beside}; a board has all tensors on "
+        "chip, so give it smaller ones (--data, --capacity), take a larger board, or run it in the simulator "
+        f"or under Verilator, with the rest in a memory (samhw run --memory ddr4 --on-chip {room >> 10}KB)."
+    )
+
+
 TOP = "top"
 """What the top is called, and the files begin with."""
 
@@ -106,7 +127,7 @@ class BoardDesign:
             raise InputError(f"A UART cannot have {baud:,} baud; give --baud 1 to {_MOST_BAUD:,}.")
         found = cls(find_board(board), design, arch, None if period is None else 1e9 / period, baud)
         bit_period(found.clock, found.baud)
-        check_size(found.board, design.name, least_use(found.board, design, arch))
+        _check_memories(found.board, design, arch)
         return found
 
     @property

@@ -116,7 +116,7 @@ def _is_transform(node: Node) -> bool:
 
 
 _TRANSFORMS = re.compile(
-    r"functorch|set_grad_enabled|has no attribute 'constant'|that doesn't have storage|does not require grad"
+    r"functorch|set_grad_enabled|has no attribute 'constant'|that doesn't have storage|found a fake tensor"
 )
 """What torch.export says of modules that call torch.func.grad, vmap and their kin."""
 

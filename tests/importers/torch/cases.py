@@ -313,6 +313,9 @@ def turned(x: Tensor, y: Tensor) -> Iterator[Tensor]:
     yield torch.view_as_real(torch.cat([a, b]).sum(0, keepdim=True) - a[:1])[..., 1]
     yield torch.einsum("ab,cb->ac", a, b).real
     yield torch.exp(1j * a.real).imag + torch.complex(a.imag, b.real).imag
+    yield torch.view_as_real(F.linear(a, b, b[:, 0]) + torch.addmm(b, a, a.mT @ b, alpha=2j).sum())
+    yield torch.view_as_real(F.conv1d(a[None], b[None], padding=1) * F.conv1d(a[None].real + 0j, b[None]))
+    yield torch.view_as_real(a.log() + a.sqrt() + a.tanh() + (a * a.conj() + 1).reciprocal() + b.square())
 
 
 def recurrent(function: Call, gates: int, states: int = 1) -> Callable[[Draw], Call]:

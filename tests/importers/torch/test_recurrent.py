@@ -88,7 +88,7 @@ def test_what_a_loop_starts_from_is_checked() -> None:
     x = torch.tensor([[1.0, 2.0, 0.0, 4.0]])
     run = samhw.torch.compile(ComputedStart(), (x,), value="f32").run()
     assert run.check().good
-    # From 21 on: 10.5 + 1, half of that and 2, ..
+    # 21 / 2 + 1, half of that + 2, and so on.
     assert run.output.tolist() == [[11.5, 7.75, 3.875, 5.9375]]
 
 

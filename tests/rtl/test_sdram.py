@@ -85,14 +85,16 @@ async def requests(ctx: Any, dut: LineBursts, controller: Controller, wanted: An
     axi, done = dut.axi, []
     left = deque(wanted)
     now: Any = None
-    beat, addressed, cycle = 0, False, 0
+    beat, addressed, sending, cycle = 0, False, False, 0
     while left or now or any(not d.answers or len(d.answers) < (1 if d.write else 4) for d in done):
         if now is None and left:
             now, beat, addressed = (*left.popleft(), cycle), 0, False
         write, line, data, strobes, offered = now or (False, 0, [], [], 0)
         ctx.set(axi.arvalid, now is not None and not write)
         ctx.set(axi.awvalid, now is not None and write and not addressed)
+        # Data may come late, as AXI has it, but then they stay.
         sends = now is not None and write and cycle > offered and beat < 4
+        sends = sends and (sending or controller.rng.random() < controller.readiness)
         ctx.set(axi.wvalid, sends)
         for channel in ("ar", "aw"):
             ctx.set(getattr(axi, f"{channel}addr"), line * LINE)
@@ -111,6 +113,7 @@ async def requests(ctx: Any, dut: LineBursts, controller: Controller, wanted: An
                     assert ctx.get(axi.rlast) == (len(one.answers) == 4)
         addressed = addressed or bool(ctx.get(axi.awvalid) and ctx.get(axi.awready))
         beat += int(ctx.get(axi.wvalid) and ctx.get(axi.wready))
+        sending = sends and not ctx.get(axi.wready)
         ends = ctx.get(axi.arready) if not write else addressed and beat == 4
         controller.look(ctx, dut.native, cycle)
         if now is not None and ends:

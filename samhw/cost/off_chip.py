@@ -41,7 +41,7 @@ MEAN_GAP, MEAN_WAIT = 1.75, 16.5
 
 
 class _Loop(NamedTuple):
-    """A loop in which places ascend: over the coordinates of a fiber, in so many rounds.
+    """A loop in which places ascend: over the coordinates of a fiber, in a number of rounds.
 
     `turns` are those of a round, of the `extent` places, or rows of places, that the fiber has. With `again`
     the next round is about the same fiber.
@@ -121,7 +121,7 @@ class PortCosts:
         whole = touched + begun
         follows = self._memory.ports.ahead * share * min(1.0, whole - 1)
         if outer:
-            # One round goes on where the one before has ended, if that was about the fiber before.
+            # A round goes on where the one before has ended, if that was about the fiber before that.
             beside = min(1.0, outer[0].turns / outer[0].extent)
             jumps = loop.rounds * (1 - beside) + outer[0].rounds * beside
             return loop.rounds * touched + jumps * (begun + follows)
@@ -171,7 +171,7 @@ class PortCosts:
         return statistics.count(flow.some, inside) / max(1.0, statistics.count(flow.some, outside))
 
     def _binding(self, port: OffChipPort, depth: int) -> TensorBinding | None:
-        """The tensor that an array is read as, with so many levels outside of its places: of several in the
+        """The tensor that an array is read as, with this many levels outside of its places: of several in the
         same memories the one of that rank."""
         graph = self._counts.graph
         stored = graph.memory[port.array.memory].tensor
@@ -181,8 +181,8 @@ class PortCosts:
     # Cycles of memories
 
     def together(self, cycles: float) -> float:
-        """The cycles of a graph that takes so many if its memories keep up with it: each of these also takes
-        its time for all lines, and both together more than either."""
+        """The cycles of a graph that takes this many if its memories keep up with it: each of these also
+        takes its time for all lines, and both together more than either."""
         busiest = max(self.masters, default=0.0)
         both = float((cycles**SHARPNESS + busiest**SHARPNESS) ** (1 / SHARPNESS))
         return both * (1 + self._refreshed(both))

@@ -212,8 +212,8 @@ class Placement:
         taken, off, others = sum(sizes[name] for name in held), set[str](), list[frozenset[str]]()
         for group in groups:
             if group & self.off and group & self.on:
-                names = " and ".join(sorted(group & (self.off | self.on)))
-                raise InputError(f"One node writes {names}, which lie in one place; place them alike.")
+                both = " and ".join(sorted(group & (self.off | self.on)))
+                raise InputError(f"One node writes {both}, which lie in one place; place them alike.")
             if group & self.on:
                 taken += sum(sizes[name] for name in group)
             elif group & self.off:

@@ -268,7 +268,7 @@ def test_what_waits_for_a_read_off_chip_has_room_for_its_latency() -> None:
     }
     why = beside.reasons["scan_dense_X_j.crd->reduce_vector_t0.crd0"]
     assert why.endswith("30 tokens while reads off chip take 30 cycles longer")
-    some = Schedule(off_chip=("X",))
+    some = Schedule(place={"X": "ddr"})
     (beside,) = compile_job(replace(job, schedule=some, memory=ConstantMemory(20))).regions
     changed = [c.name for c in beside.graph.channels if c.depth != before[c.name]]
     assert changed == ["array_A.val->mul.a", "scan_dense_X_j.crd->reduce_vector_t0.crd0"]

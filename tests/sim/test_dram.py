@@ -155,7 +155,7 @@ def test_memories_that_are_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
         with pytest.raises(InputError, match=re.escape(message)):
             load_memory(str(tmp_path / name))
-    with pytest.raises(InputError, match=r"no memory 'hbm9'; choose one of hbm2, ddr4, constant:T,"):
+    with pytest.raises(InputError, match=r"no memory 'hbm9'; choose one of hbm2, ddr4, sdram, constant:T,"):
         load_memory("hbm9")
     with pytest.raises(InputError, match=r"cannot be read"):
         load_memory(str(tmp_path / "none.json"))

@@ -170,8 +170,8 @@ def run(
     if compare_with_numpy:
         with phase("checking"):
             checks = [check(workload, compiled, result.outputs) for result in runs]
-    asked: dict[str, Any] = {"asked": options.schedule, "period": period, "command": command_line()}
-    told = run_report(workload, compiled, backend, runs, checks, **asked)
+    asked, typed = options.schedule, command_line()
+    told = run_report(workload, compiled, backend, runs, checks, asked=asked, period=period, command=typed)
     if save:
         _save(Path(save), workload, runs[-1])
     _tell(told, report, json_target, stats)

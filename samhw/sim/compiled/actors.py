@@ -65,11 +65,9 @@ class Actors:
         """Memories of actors, with what was in them."""
         outputs = [[queue for queues in worker.outputs for queue in queues] for worker in workers]
         codes = codes_of(workers, careful)
-        firings = np.array([worker.firings for worker in workers], np.int64)
-        self._before = firings
+        self._before = firings = np.array([worker.firings for worker in workers], np.int64)
         table.put(
             find=[find for find, _ in codes],
-            leader=table.addresses,
             word=[worker.pending_word() for worker in workers],
             # The watched word differs from the one seen, so that an actor can go on, unless it never may.
             watch=table.addresses + ActorRecord.offset("fault"),
@@ -83,10 +81,8 @@ class Actors:
             spaced=[worker.spaced for worker in workers],
             stalled=[worker.stalled for worker in workers],
         )
-        for n, queues in enumerate(outputs):
-            for asked in filter(None, map(asked_by, queues)):
-                table["leader"][position[asked]] = table.addresses[n]
         table["careful" if careful else "time"][:] = [time for _, time in codes]
+        self._put_leaders(position, outputs)
         lists: dict[str, Sequence[Sequence[int]]] = {
             "inputs": [[channels[w.inputs[i]] for i in range(len(w.inputs))] for w in workers],
             "outputs": [[channels[queue] for queue in queues] for queues in outputs],
@@ -101,6 +97,19 @@ class Actors:
         for n, worker in enumerate(workers):
             if key_of(worker) is not None:
                 self._put_spacing(n, worker)
+
+    def _put_leaders(self, position: Mapping[Worker, int], outputs: Sequence[Sequence[Queue]]) -> None:
+        """Notes with whom each worker is timed where nothing is assumed: the actors of ports with those that
+        ask them, and others alone.
+
+        Args:
+            outputs: the channels that each pushes to.
+        """
+        leader, addresses = self.table["leader"], self.table.addresses
+        leader[:] = addresses
+        for n, queues in enumerate(outputs):
+            for asked in filter(None, map(asked_by, queues)):
+                leader[position[asked]] = addresses[n]
 
     def _put_rows(self, phase: int, sizes: Sequence[tuple[int, int]]) -> None:
         """Gives the records room for trails and points.

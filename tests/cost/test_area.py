@@ -145,8 +145,8 @@ DESIGNS = {
     ("gcn", "karate", "i32", "1"): Use(11543, 6071, 11, 23),
     ("gcn", "karate", "f32", "1"): Use(15528, 9013, 11, 23),
 }
-"""What nextpnr counts (docs/results.md). Components were measured apart, with streams that may hold anything. Of
-those of a design some bits are known, and left out."""
+"""What nextpnr counts (docs/results.md). Components were measured apart, with streams that may hold
+anything. Of those of a design some bits are known, and left out."""
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ class Taken(Record):
     """and of that in which its slot is free."""
 
 
-class Given(Record):
+class GivenChannel(Record):
     """A channel that the actor pushes to, while firings that are alike are timed."""
 
     pushed: int
@@ -169,7 +169,7 @@ class Alike(NamedTuple):
 
     member: Member
     taken: tuple[Taken, ...]
-    given: tuple[Given, ...]
+    given: tuple[GivenChannel, ...]
     wait: Wait
 
 
@@ -185,7 +185,7 @@ def time_alike(member: Member, limit: int) -> int:
     count = known_firings(member, run[0], run[1] - me.timed)
     if count <= 0:
         return 0
-    taken, given = Taken.local(member.shape.inputs), Given.local(len(member.shape.ports))
+    taken, given = Taken.local(member.shape.inputs), GivenChannel.local(len(member.shape.ports))
     alike = Alike(member, taken, given, Wait.local(1)[0])
     look_at_rows(alike, run[0])
     t, number = me.last, 0
@@ -248,7 +248,7 @@ def ready_at(taken: Taken, number: int) -> int:
     return words_at(taken.ready, UNKNOWN)[number * taken.step]
 
 
-def free_at(given: Given, number: int) -> int:
+def free_at(given: GivenChannel, number: int) -> int:
     """When the slot is free that the firing of that number fills."""
     return words_at(given.freed, UNKNOWN)[max(number, given.guard)]
 

@@ -194,10 +194,10 @@ class Placement:
                 "give it more, or place less there."
             )
         keyed = ((sum(sizes[name] for name in group), sorted(group)) for group in others)
-        for size, names in sorted(keyed):
+        for size, these in sorted(keyed):
             taken += size
             if taken > self.room:
-                off |= {*names}
+                off |= {*these}
         return frozenset(off)
 
 

@@ -181,7 +181,7 @@ def run(
     if compare_with_numpy:
         with phase("checking"):
             checks = [check(workload, compiled, result.outputs) for result in runs]
-    asked = {"asked": options.schedule, "period": period, "command": command_line()}
+    asked: dict[str, Any] = {"asked": options.schedule, "period": period, "command": command_line()}
     told = run_report(workload, compiled, backend, runs, checks, **asked)
     if save:
         _save(Path(save), workload, runs[-1])

@@ -82,7 +82,8 @@ class Controller:
 
 async def requests(ctx: Any, dut: LineBursts, controller: Controller, wanted: Any) -> list[Done]:
     """Makes requests one after the other, as the master does, and waits for all answers."""
-    axi, done = dut.axi, []
+    axi = dut.axi
+    done: list[Done] = []
     left = deque(wanted)
     now: Any = None
     beat, addressed, sending, cycle = 0, False, False, 0
@@ -212,11 +213,11 @@ def test_the_upper_half_of_a_port() -> None:
     async def port(ctx: Any, write: bool, address: int, data: int = 0, strobes: int = 0xF) -> tuple[Any, int]:
         """The response of an access, and the word read. A far access takes seven cycles."""
         axi = dut.axi
-        names = ("awaddr", "awvalid", "wdata", "wstrb", "wvalid", "bready")
-        values = (address, 1, data, strobes, 1, 1)
-        if not write:
-            names, values = ("araddr", "arvalid", "rready"), (address, 1, 1)
-        for name, value in zip(names, values, strict=True):
+        pins = {"araddr": address, "arvalid": 1, "rready": 1}
+        if write:
+            pins = {"awaddr": address, "awvalid": 1, "wdata": data, "wstrb": strobes}
+            pins |= {"wvalid": 1, "bready": 1}
+        for name, value in pins.items():
             ctx.set(getattr(axi, name), value)
         asked = 0
         for _ in range(40):

@@ -277,7 +277,7 @@ def measure(case: Case, rtl: bool, memory: OffChip | None) -> dict[str, Any]:
     if memory:
         rate = on_chip_count / on_chip_seconds
         row["on chip, M firings/s"] = round(rate / 1e6)
-        row["to on chip"] = round(count / seconds / rate, 2)
+        row["of on chip, %"] = round(100 * count / seconds / rate)
     if rtl:
         row["RTL, M cycles/s"] = round(cycles / hardware / 1e6, 3) if clocked else None
         row["to the RTL"] = round(hardware / seconds, 1) if clocked else None

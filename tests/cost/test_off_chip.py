@@ -27,7 +27,8 @@ def both(workload: Workload, memory: OffChipMemory, **schedule: object) -> tuple
     compiled = compile_workload(workload, Schedule(**schedule), memory=memory)
     expected = estimate_compiled(compiled, workload.statistics())
     found = run(compiled, workload.tensors, memory=memory)
-    asked = sum(region.statistics.memory.requests for region in found.regions)
+    statistics = [region.statistics for region in found.regions if region.statistics]
+    asked = sum(one.memory.requests for one in statistics if one.memory)
     lines = sum(sum(region.lines.values()) for region in expected.regions)
     return expected.cycles / found.cycles, lines / asked
 

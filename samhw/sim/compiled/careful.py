@@ -151,11 +151,7 @@ class Taking(Record):
     """and of that in which its slot is free."""
 
 
-<<<<<<< HEAD
-class GivenChannel(Record):
-=======
 class Giving(Record):
->>>>>>> w_m64
     """A channel that the actor pushes to, while firings that are alike are timed."""
 
     pushed: int
@@ -172,13 +168,8 @@ class Alike(NamedTuple):
     """Firings that are alike, while they are timed."""
 
     member: Member
-<<<<<<< HEAD
-    taken: tuple[Taken, ...]
-    given: tuple[GivenChannel, ...]
-=======
     taken: tuple[Taking, ...]
     given: tuple[Giving, ...]
->>>>>>> w_m64
     wait: Wait
 
 
@@ -194,11 +185,7 @@ def time_alike(member: Member, limit: int) -> int:
     count = known_firings(member, run[0], run[1] - me.timed)
     if count <= 0:
         return 0
-<<<<<<< HEAD
-    taken, given = Taken.local(member.shape.inputs), GivenChannel.local(len(member.shape.ports))
-=======
     taken, given = Taking.local(member.shape.inputs), Giving.local(len(member.shape.ports))
->>>>>>> w_m64
     alike = Alike(member, taken, given, Wait.local(1)[0])
     look_at_rows(alike, run[0])
     t, number = me.last, 0
@@ -261,11 +248,7 @@ def ready_at(taken: Taking, number: int) -> int:
     return words_at(taken.ready, UNKNOWN)[number * taken.step]
 
 
-<<<<<<< HEAD
-def free_at(given: GivenChannel, number: int) -> int:
-=======
 def free_at(given: Giving, number: int) -> int:
->>>>>>> w_m64
     """When the slot is free that the firing of that number fills."""
     return words_at(given.freed, UNKNOWN)[max(number, given.guard)]
 

@@ -46,7 +46,8 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 @decomposition("addmm", "baddbmm", "addmv", of_complex=True)
 def addmm(c: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    return c * beta + a @ b * alpha
+    found: Tensor = c * beta + a @ b * alpha
+    return found
 
 
 @decomposition("reciprocal", of_complex=True)

@@ -75,7 +75,7 @@ def _check_memories(board: Board, design: Design, arch: Arch) -> None:
     if use.block_rams <= board.part.block_rams or not off:
         check_size(board, design.name, use)
         return
-    largest = ", ".join(sorted(off, key=lambda name: -sizes[name]))
+    largest = ", ".join(sorted(off, key=lambda name: (-sizes[name], name)))
     beside = ", ".join(name for name in sizes if name not in off) or "anything"
     raise InputError(
         f"{design.name} needs at least {use.block_rams:,} block RAMs, of which the {board.part.name} has "

@@ -86,15 +86,11 @@ def _check_memories(board: Board, design: Design, arch: Arch) -> None:
     if use.block_rams <= board.part.block_rams or not off:
         check_size(board, design.name, use)
         return
-<<<<<<< HEAD
-    largest = ", ".join(sorted(off, key=lambda name: -sizes[name]))
+    largest = ", ".join(sorted(off, key=lambda name: (-sizes[name], name)))
     rest = f"with the rest in a memory (samhw run --memory ddr4 --on-chip {room >> 10}KB)"
     ways = f"take a larger board, or run it in the simulator or under Verilator, {rest}"
     if board.sdram is not None:
         ways = f"or leave the rest to the board's SDRAM (--memory sdram --on-chip {room >> 10}KB)"
-=======
-    largest = ", ".join(sorted(off, key=lambda name: (-sizes[name], name)))
->>>>>>> w_r64
     beside = ", ".join(name for name in sizes if name not in off) or "anything"
     raise InputError(
         f"{design.name} needs at least {use.block_rams:,} block RAMs, of which the {board.part.name} has "

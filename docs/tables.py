@@ -287,7 +287,7 @@ VIEWS: Mapping[str, Callable[[], str]] = {
     "simulator": Summary(
         {"simulator": "on chip", "simulator_ddr4": "DDR4"},
         "tensors: ",
-        "M firings/s; M cycles/s; to the plain engine; to Verilator: to the RTL",
+        "M firings/s; M cycles/s; to the plain engine; to on chip; to Verilator: to the RTL",
         digits=1,
         machine=True,
     ),

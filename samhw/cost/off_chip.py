@@ -14,6 +14,7 @@ from samhw.graph import (
     OffChipPort,
     RandomMemory,
     RecordedMemory,
+    SdramMemory,
     TensorBinding,
     levels,
 )
@@ -195,7 +196,7 @@ class PortCosts:
         own = [port for port in self._ports if port.array.master == number]
         reads = sum(self.lines[port.name] for port in own if not port.write)
         writes = sum(self.lines[port.name] for port in own if port.write)
-        beats = self._memory.ports.beats
+        beats = _cycles_of_line(self._memory)
         cycles = max(reads * beats, reads + writes * (beats + 1))
         if isinstance(self._memory, Dram):
             cycles = max(cycles, (reads + writes) * self._line(self._memory, own))
@@ -294,6 +295,12 @@ def _touched(accesses: float, lines: float) -> float:
     return lines * (1 - (1 - 1 / lines) ** accesses) if lines > 1 else 1.0
 
 
+def _cycles_of_line(memory: OffChipMemory) -> int:
+    """In which the memory moves a line, with nothing in between."""
+    ports = memory.ports
+    return ports.line // memory.chip.word_bytes if isinstance(memory, SdramMemory) else ports.beats
+
+
 def _latencies(memory: OffChipMemory) -> tuple[float, float]:
     """About how many cycles there are from the offer of a read to its beat, and from the acceptance of a
     write to its answer. Of a DRAM about every second row is open."""
@@ -302,7 +309,7 @@ def _latencies(memory: OffChipMemory) -> tuple[float, float]:
             return memory.cycles, memory.cycles
         case RandomMemory():
             return MEAN_GAP + MEAN_WAIT, MEAN_WAIT
-        case RecordedMemory():
+        case RecordedMemory() | SdramMemory():
             return read_latency(memory), read_latency(memory)
         case Dram():
             kinds = (0, 1)

@@ -10,6 +10,7 @@ import numpy as np
 from samhw.errors import InputError, shown
 from samhw.graph.design import Design
 from samhw.graph.ir import Channel, Endpoint, Graph, Memory, Node
+from samhw.graph.sdram import SdramChip
 from samhw.graph.spec import Arch
 from samhw.graph.spec.params import Each, StoredArray
 from samhw.graph.widths import index_bits
@@ -227,10 +228,10 @@ class Placement:
                 "give it more, or place less there."
             )
         keyed = ((sum(sizes[name] for name in group), sorted(group)) for group in others)
-        for size, names in sorted(keyed):
+        for size, members in sorted(keyed):
             taken += size
             if taken > self.room:
-                off |= {*names}
+                off |= {*members}
         return frozenset(off)
 
 
@@ -300,16 +301,26 @@ class OffChipLayout:
     Args:
         arrays: the memories off chip by name, each with its master; None for all, to each master in turn.
             Those of a few words stay on chip all the same.
+        chip: the SDRAM that holds them, if the design has its controller, and the host reaches it through
+            the design.
 
     Attributes:
         arrays: those off chip by name, in the order of the design.
 
     Raises:
-        InputError: if the design lacks an array that is to lie off chip.
+        InputError: if the design lacks an array that is to lie off chip, or the chip is too small for them.
     """
 
-    def __init__(self, design: Design, arch: Arch, ports: Ports, arrays: Mapping[str, int] | None = None):
+    def __init__(
+        self,
+        design: Design,
+        arch: Arch,
+        ports: Ports,
+        arrays: Mapping[str, int] | None = None,
+        chip: SdramChip | None = None,
+    ):
         self.ports = ports
+        self.chip = chip
         if unknown := sorted({*(arrays or ())} - {*design.memory}):
             raise InputError(
                 f"There is no array {unknown[0]!r} in {design.name} to place off chip; "
@@ -328,6 +339,8 @@ class OffChipLayout:
             free[master] += placed.size
         self.sizes: tuple[int, ...] = tuple(free)
         """The bytes that each master's memory must have."""
+        if chip is not None:
+            _check_chip(design, ports, chip, self.sizes[0])
 
     def ports_of(self, graph: Graph) -> tuple[OffChipPort, ...]:
         """The ports of a region, in their order."""
@@ -344,6 +357,7 @@ class OffChipLayout:
         return {
             "ports": self.ports.to_json(),
             "arrays": [asdict(array) for array in self.arrays.values()],
+            **({} if self.chip is None else {"sdram": self.chip.to_json()}),
         }
 
     def _uses(self, graph: Graph, node: Node) -> Iterator[tuple[str, int, PlacedArray, bool]]:
@@ -355,6 +369,17 @@ class OffChipLayout:
             use = node.spec.memories[param]
             for word in range(max(use.reads, 1)):
                 yield param, word, array, use.written
+
+
+def _check_chip(design: Design, ports: Ports, chip: SdramChip, size: int) -> None:
+    """Raises `InputError` for what one chip cannot be."""
+    if ports.masters != 1:
+        raise InputError(f"An SDRAM has one master, not {ports.masters}; leave masters out of --ports.")
+    if size > chip.size:
+        raise InputError(
+            f"The tensors of {design.name} take {size:,} bytes, but the SDRAM has {chip.size:,}; give it "
+            "smaller tensors (--data, --capacity), or leave some on chip (--on-chip)."
+        )
 
 
 def _is_used(graph: Graph, node: Node, param: str) -> bool:

@@ -9,8 +9,11 @@ from typing import NamedTuple, TypeAlias
 
 from samhw.errors import InputError
 from samhw.files import check_readable
+from samhw.graph.design import Design
 from samhw.graph.dram import DRAM_PRESETS, Dram
-from samhw.graph.off_chip import Ports
+from samhw.graph.off_chip import OffChipLayout, Ports
+from samhw.graph.sdram import SdramChip
+from samhw.graph.spec import Arch
 
 __all__ = [
     "ConstantMemory",
@@ -19,6 +22,8 @@ __all__ = [
     "OffChipMemory",
     "RandomMemory",
     "RecordedMemory",
+    "SdramMemory",
+    "layout_of",
     "load_memory",
     "log_head",
     "port_latency",
@@ -71,20 +76,45 @@ class RandomMemory:
         return f"random:{self.seed}"
 
 
-@dataclass(frozen=True)
-class RecordedMemory:
-    """The memory of an earlier run, from its log."""
+SDRAM_LATENCY = 14
+"""Cycles from the offer of a read to its first word out of a row that LiteDRAM has to open."""
 
-    path: str
-    ports: Ports = field(default_factory=Ports)
+
+@dataclass(frozen=True)
+class SdramMemory:
+    """An SDRAM with its controller, of which only hardware knows when it answers."""
+
+    chip: SdramChip = field(default_factory=SdramChip)
+    ports: Ports = field(default_factory=lambda: Ports(beat=4))
 
     @property
     def name(self) -> str:
         """As `load_memory` takes it."""
-        return f"log:{self.path}"
+        return SDRAM
 
 
-OffChipMemory: TypeAlias = Dram | ConstantMemory | RandomMemory | RecordedMemory
+@dataclass(frozen=True)
+class RecordedMemory:
+    """The memory of an earlier run, from its log. `of` is what that was, if somebody knows."""
+
+    path: str
+    ports: Ports = field(default_factory=Ports)
+    of: SdramMemory | None = None
+
+    @property
+    def name(self) -> str:
+        """That of what it was, or as `load_memory` takes it."""
+        return self.of.name if self.of else f"log:{self.path}"
+
+    @property
+    def width(self) -> int:
+        """Bytes that it moves in a cycle, if somebody knows; else those of its bus."""
+        return self.of.chip.word_bytes if self.of else self.ports.masters * self.ports.beat
+
+
+SDRAM = "sdram"
+
+OffChipMemory: TypeAlias = Dram | ConstantMemory | RandomMemory | RecordedMemory | SdramMemory
 
 
 @dataclass(frozen=True)
@@ -112,7 +142,8 @@ class LogEntry(NamedTuple):
 
 
 def load_memory(spec: str) -> OffChipMemory:
-    """The memory that a word names: `constant:T`, `random:SEED`, `log:FILE`, a preset, or the file of a DRAM.
+    """The memory that a word names: `constant:T`, `random:SEED`, `log:FILE`, `sdram`, a preset, or the file
+    of a DRAM.
 
     Raises:
         InputError: if it names none.
@@ -126,10 +157,12 @@ def load_memory(spec: str) -> OffChipMemory:
         return RecordedMemory(rest)
     if spec in DRAM_PRESETS:
         return DRAM_PRESETS[spec]
+    if spec == SDRAM:
+        return SdramMemory()
     if not spec.endswith(".json"):
         raise InputError(
-            f"There is no memory {spec!r}; choose one of {', '.join(DRAM_PRESETS)}, constant:T, random:SEED "
-            "and log:FILE, or name a .json file."
+            f"There is no memory {spec!r}; choose one of {', '.join(DRAM_PRESETS)}, {SDRAM}, constant:T, "
+            "random:SEED and log:FILE, or name a .json file."
         )
     try:
         data = json.loads(check_readable(Path(spec)).read_text(encoding="utf-8"))
@@ -140,6 +173,14 @@ def load_memory(spec: str) -> OffChipMemory:
     if not isinstance(data, dict):
         raise InputError(f"{spec} holds no JSON object; give the fields of a memory by name.")
     return Dram.from_json(data)
+
+
+def layout_of(
+    design: Design, arch: Arch, memory: OffChipMemory, arrays: Mapping[str, int] | None = None
+) -> OffChipLayout:
+    """Where the arrays of a design lie in a memory; arguments and errors as of `OffChipLayout`."""
+    chip = memory.chip if isinstance(memory, SdramMemory) else None
+    return OffChipLayout(design, arch, memory.ports, arrays, chip)
 
 
 def read_latency(memory: OffChipMemory) -> int:
@@ -153,6 +194,8 @@ def read_latency(memory: OffChipMemory) -> int:
             return LONGEST_GAP + LONGEST_WAIT + memory.ports.beats - 1
         case RecordedMemory():
             return _recorded_latency(memory.path)
+        case SdramMemory():
+            return SDRAM_LATENCY + memory.ports.line // memory.chip.word_bytes - 1
         case Dram():
             return memory.latency(2)
 

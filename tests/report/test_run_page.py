@@ -150,6 +150,7 @@ def _values(evil: str) -> dict[str, Any]:
         "microseconds": 1.0,
         "ports": [(evil, [["port", "lines"], [evil, "1"]])],
         "areas": [["FPGA"], [evil]],
+        "ports": [[evil, [["port"], [evil]]]],
         "caveat": evil,
         "data": json.dumps(view),
     }

@@ -101,7 +101,8 @@ def netlist(unit: Unit) -> str:
 _ATTRIBUTES = re.compile(r"^ *attribute (?!\\init ).*\n", re.MULTILINE)
 """What RTLIL says beside a netlist: where it comes from, and names of values."""
 
-_NAME = re.compile(r"\\\S+")
+_NAME = re.compile(r"\\\S+|\$signal(?:\$\d+)?|\$\d+")
+"""Names that somebody has given, and numbers of what has none. Kinds of cells begin with a dollar too."""
 
 
 SLACK = 20_000

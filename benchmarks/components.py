@@ -40,6 +40,7 @@ from samhw.cost.components import (
     control_component,
     memory_component,
     node_component,
+    off_chip_component,
     shell_component,
     use_of_component,
 )
@@ -47,12 +48,15 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Run, make
 from samhw.graph.address_map import AddressMap
 from samhw.graph.numerics import ALL_OPERATIONS, REDUCTIONS, ValueType, value_type
+from samhw.graph.off_chip import OffChipLayout, OffChipPort, Ports
 from samhw.graph.spec import StoredArray
+from samhw.rtl.access import AskSignature, PutSignature
 from samhw.rtl.actor import component
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
 from samhw.rtl.interface import MemorySignature
 from samhw.rtl.memories import TensorMemory
+from samhw.rtl.off_chip import OffChipPorts, PortNeeds
 from samhw.rtl.shell import Shell
 from samhw.rtl.token import token_layout
 
@@ -69,6 +73,9 @@ WORDS = (16, 32, 33, *(1 << bits for bits in (6, 7, 8, 9, 10, 11, 12, 14)))
 DEPTHS = (2, 3, 5, 17, 32, 65, 257, 513, 1025, 4097)
 """Of channels: one more than words of a memory, and the greatest in a memory that is read without a clock."""
 
+REGIONS = (1, 8, 104)
+"""Of designs. What control and the host's port take of many is measured: a line through few would add up
+its errors."""
 
 AT_ROOTS = ("array", "repeat", "scan_compressed", "scan_dense")
 """The kinds that are measured after a root, too."""
@@ -109,12 +116,12 @@ def cases(values: Sequence[ValueType], widths: Sequence[int] = INDEX_BITS) -> It
         yield Case(channel_component(width, tokens), Fifo(token_layout(width), tokens))
     for width in (8, 16, 32):
         yield from _memory_cases(width)
-    for nodes in (8, 40, 200):
-        for writers, regions in ((1, 1), (8, 1), (8, 8)):
-            of = [n % regions for n in range(writers)]
-            unit = RunControl(nodes=nodes, writers=of, watchdog=Arch().watchdog)
-            yield Case(control_component(nodes, writers, regions), unit)
-    for sizes in product((1, 16), (16, 240), (1, 8)):
+    yield from _off_chip_cases()
+    for nodes, regions, more in product((8, 200, 1600), REGIONS, (0, 8)):
+        writers = [n % regions for n in range(regions + more)]
+        unit = RunControl(nodes=nodes, writers=writers, watchdog=Arch().watchdog)
+        yield Case(control_component(nodes, len(writers), regions), unit)
+    for sizes in product((1, 16), (16, 240, 1920), REGIONS):
         yield Case(shell_component(*sizes), _shell((), *sizes))
 
 
@@ -138,7 +145,11 @@ def sample() -> Iterator[Case]:
     control and the host's port."""
     for case in cases([value_type(name) for name in ("i32", "f32", "bf16")], (16,)):
         kind, variant, sizes = case.component.kind, case.component.variant, case.component.sizes
-        if case.less is not None or kind in ("control", "shell") or {"roots", "banks"} & set(sizes):
+        if (
+            case.less is not None
+            or kind in ("control", "shell", "off_chip")
+            or {"roots", "banks"} & set(sizes)
+        ):
             continue
         if any(sizes.get(name, size) != size for name, size in SAMPLED_SIZES.items()):
             continue
@@ -237,6 +248,23 @@ def _memory_cases(width: int) -> Iterator[Case]:
             )
             whole = _shell(((memory, signature),), 4, 16, 2)
             yield Case(memory_component(memory, width, copies), whole, bare)
+
+
+def _off_chip_cases() -> Iterator[Case]:
+    """Ports of one master, with its arbiter."""
+    for reads, writes, width, address in product((1, 8), (1, 8), (8, 32), (8, 20)):
+        value, vals = value_type(f"i{width}"), StoredArray.VALS
+        names = [f"T{n}" for n in range(reads + writes)]
+        memories = [Memory(name, name, vals, MemoryRole.OUTPUT, 1 << address, value) for name in names]
+        layout = OffChipLayout(_holding(memories), Arch(), Ports())
+        ports = [
+            OffChipPort(name, vals, 0, layout.arrays[name], n >= reads, n) for n, name in enumerate(names)
+        ]
+        needs = [
+            PortNeeds(0, port, (PutSignature if port.write else AskSignature)(address, width))
+            for port in ports
+        ]
+        yield Case(off_chip_component(ports), OffChipPorts(layout, needs, 1))
 
 
 def _shell(

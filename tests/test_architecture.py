@@ -224,7 +224,7 @@ ALLOWED = {
         "targets/running",
         "tensors",
     },
-    "targets/boards": {"cost", "rtl"},
+    "targets/boards": {"cost", "graph", "rtl"},
     "targets/building": {"cost", "graph", "rtl", "targets/boards"},
     "targets/link": set(),
     "targets/running": {
@@ -248,8 +248,8 @@ ALLOWED = {
 MOST_WINGS = 14
 
 EVERYWHERE = {
-    *("cache", "collector", "errors", "files", "html", "installed", "limits", "names", "words"),
-    *("precedence", "processes", "recursion", "rooms", "script", "suggestion", "version"),
+    *("cache", "errors", "files", "html", "installed", "interpreter", "limits", "names", "words"),
+    *("precedence", "processes", "rooms", "script", "version"),
     "primitives",
 }
 """The files beside the folders, below all of them; and what finds the folder of a kind."""

@@ -116,8 +116,6 @@ class Choice(Generic[T]):
     """Its option takes `auto` too: a search may enlarge a design by it, if it is asked to."""
     grows_in_area: ClassVar[bool] = False
     """The same if --area alone says how large a design may be."""
-    needs_memory: ClassVar[bool] = False
-    """Its option means something beside --memory alone."""
     is_always_said: ClassVar[bool] = False
     """A schedule's line and its JSON have it even where it is the default."""
 

@@ -88,7 +88,8 @@ class Schedule:
     permute: bool = False
     largest_copy: int = 1 << 22
     attempts: int = 12
-    off_chip: Sequence[str] | None = None
+    place: Mapping[str, str] = field(default_factory=dict, hash=False)
+    on_chip: str = AUTO
 
     def __post_init__(self) -> None:
         for one in CHOICES:
@@ -240,8 +241,13 @@ class Schedule:
                 raise InputError(f"The fields of a schedule have names; {shown(name)} is none.")
             if name == "memory":
                 raise InputError(
-                    "A schedule says which tensors lie off chip ('off_chip'), and not in which memory; name "
+                    "A schedule says which tensors lie off chip ('place'), and not in which memory; name "
                     "that with --memory."
+                )
+            if name == "off_chip":
+                raise InputError(
+                    "A schedule has no field 'off_chip' any more; 'place' says where each tensor lies: "
+                    'place = {A = "ddr"}.'
                 )
             if name not in known:
                 raise InputError(f"A schedule has no field '{name}'; its fields are {', '.join(known)}.")

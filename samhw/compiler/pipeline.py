@@ -8,14 +8,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from samhw.choices.schedule import Schedule
-from samhw.collector import old_objects_left_alone
 from samhw.compiler import Compiled, Decision, Lowerings, lower_program
 from samhw.compiler.search.auto import choose
 from samhw.compiler.search.decide import decide
 from samhw.compiler.search.job import Job
 from samhw.compiler.search.tried import AutoChoice
+from samhw.interpreter import deep_recursion, old_objects_left_alone
 from samhw.lang.decision import Refusal
-from samhw.recursion import deep_recursion
 
 __all__ = ["Job", "candidates", "choose_schedule", "compile_job", "lower", "plan", "settled"]
 
@@ -47,7 +46,7 @@ def lower(job: Job, decision: Decision, last: str | None = None) -> Compiled | R
     if decision.design is not None and last is None:
         return decision.design
     with deep_recursion():
-        return lower_program(decision, job.arch, last)
+        return lower_program(decision, job.arch, last, job.memory)
 
 
 def compile_job(job: Job, last: str | None = None) -> Compiled:

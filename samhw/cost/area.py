@@ -1,8 +1,8 @@
-"""What a design takes of an FPGA: the sum of its components, as they were measured; and FPGAs by name, with
-what they have."""
+"""What a design takes of an FPGA: the sum of its components, as they were measured."""
 
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 
 from samhw.cost.components import (
     DEPTH,
@@ -13,69 +13,16 @@ from samhw.cost.components import (
     control_component,
     memory_component,
     node_component,
+    off_chip_component,
     shell_component,
     unit_component,
     use_of_component,
 )
-from samhw.errors import InputError
 from samhw.graph import Arch, Design, Endpoint, Graph, Node
-from samhw.graph.widths import index_bits
+from samhw.graph.off_chip import OffChipLayout, OffChipPort, Ports
+from samhw.graph.widths import LEAST_INDEX_BITS, carried_bits, index_bits
 
-__all__ = ["DEVICES", "SHOWN_DEVICES", "AreaEstimate", "Device", "RegionArea", "estimate_area", "find_device"]
-
-
-@dataclass(frozen=True)
-class Device:
-    """An FPGA.
-
-    Attributes:
-        family: whose components were measured, one of `FAMILIES`.
-        luts: of four inputs, or of six where the FPGA has those; or what its tools count.
-        block_rams: of 36 Kb in a Xilinx FPGA, of 18 Kb in an ECP5, of 4 Kb in an iCE40.
-    """
-
-    name: str
-    family: str
-    luts: int
-    registers: int
-    block_rams: int
-    multipliers: int
-
-    def shares(self, use: Use) -> dict[str, float]:
-        """What something takes of it, as fractions of all that it has."""
-        return {name: figure / getattr(self, name) for name, figure in asdict(use).items()}
-
-
-DEVICES = {
-    device.name: device
-    for device in (
-        # Lattice ECP5: family data sheet FPGA-DS-02012.
-        Device("LFE5U-25F", "ecp5", 24_288, 24_288, 56, 28),
-        Device("LFE5U-85F", "ecp5", 83_640, 83_640, 208, 156),
-        Device("LFE5UM5G-45F", "ecp5", 43_848, 43_848, 108, 72),
-        # Lattice iCE40 UltraPlus: FPGA-DS-02008.
-        Device("iCE40UP5K", "ice40", 5_280, 5_280, 30, 8),
-        # Xilinx 7 series: DS180; Zynq-7000: DS190.
-        Device("XC7A35T", "xc7", 20_800, 41_600, 50, 90),
-        Device("XC7A100T", "xc7", 63_400, 126_800, 135, 240),
-        Device("XC7Z020", "xc7", 53_200, 106_400, 140, 220),
-        # Xilinx UltraScale+: DS890; Zynq UltraScale+: DS891.
-        Device("XCZU3EG", "xcup", 70_560, 141_120, 216, 360),
-        Device("XCVU9P", "xcup", 1_182_240, 2_364_480, 2_160, 6_840),
-    )
-}
-"""By name."""
-
-SHOWN_DEVICES = tuple(DEVICES[name] for name in ("LFE5U-85F", "iCE40UP5K", "XC7A100T", "XCZU3EG"))
-"""One of each family: what estimates show unless one is named."""
-
-
-def find_device(name: str) -> Device:
-    """That of a name, in letters of either case; raises `InputError` for one that is not known."""
-    for device in DEVICES.values():
-        if device.name.casefold() == name.casefold():
-            return device
-    raise InputError(f"No FPGA {name!r} is known; there are {', '.join(DEVICES)}.")
+__all__ = ["AreaEstimate", "RegionArea", "estimate_area"]
 
 
 @dataclass(frozen=True)
@@ -105,6 +52,7 @@ class AreaEstimate:
         regions: in the order in which they run.
         memories: those of the tensors.
         control: what starts and ends runs, and the host's port.
+        off_chip: the ports to memory off the chip, with their masters.
         unmeasured: components of which nothing is known, and which do not count.
         guessed: components that are narrower or wider than those that were measured, or count as their
             operations do.
@@ -116,11 +64,12 @@ class AreaEstimate:
     control: Use
     unmeasured: tuple[str, ...]
     guessed: tuple[str, ...] = ()
+    off_chip: Use = field(default_factory=Use)
 
     @property
     def use(self) -> Use:
         """Of the whole design."""
-        return sum((region.use for region in self.regions), self.memories + self.control)
+        return sum((region.use for region in self.regions), self.memories + self.control + self.off_chip)
 
     @property
     def caveat(self) -> str:
@@ -133,14 +82,21 @@ class AreaEstimate:
         return ", and ".join(said)
 
 
-def estimate_area(design: Design, arch: Arch, family: str = "ecp5") -> AreaEstimate:
-    """What a design is expected to take, at the latencies that `Arch` has by default."""
-    return _Area(design, arch, family).estimate()
+def estimate_area(
+    design: Design, arch: Arch, family: str = "ecp5", off_chip: OffChipLayout | None = None
+) -> AreaEstimate:
+    """What a design is expected to take, at the latencies that `Arch` has by default.
+
+    Args:
+        off_chip: what lies off the chip, and through which ports; None if nothing does.
+    """
+    return _Area(design, arch, family, off_chip).estimate()
 
 
 class _Area:
-    def __init__(self, design: Design, arch: Arch, family: str):
+    def __init__(self, design: Design, arch: Arch, family: str, off_chip: OffChipLayout | None):
         self._design = design
+        self._off_chip = off_chip
         self._bits = index_bits(design, arch)
         self._family = family
         self._unmeasured: dict[str, None] = {}
@@ -155,9 +111,11 @@ class _Area:
         memories = (
             memory_component(memory, design.stored(memory).width(self._bits), design.copies[memory.name])
             for memory in design.memories
+            if self._off_chip is None or memory.name not in self._off_chip.arrays
         )
         writers = sum(not node.outputs for _, node in design.nodes)
         control = control_component(len(design.nodes), writers, len(design.regions))
+        off_chip = self._masters()
         shell = shell_component(len(design.extents), len(design.channels), len(design.regions))
         return AreaEstimate(
             self._family,
@@ -166,15 +124,29 @@ class _Area:
             self._use(control) + self._use(shell),
             tuple(self._unmeasured),
             tuple(self._guessed),
+            off_chip,
         )
+
+    def _masters(self) -> Use:
+        """The ports off the chip."""
+        if self._off_chip is None:
+            return Use()
+        by_master: dict[int, list[OffChipPort]] = defaultdict(list)
+        for graph in self._design.regions:
+            for port in self._off_chip.ports_of(graph):
+                by_master[port.array.master].append(port)
+        if by_master and self._off_chip.ports != Ports():
+            self._guessed["ports off the chip"] = None
+        return sum((self._use(off_chip_component(ports)) for ports in by_master.values()), Use())
 
     def _node(self, graph: Graph, node: Node) -> Use:
         """With the channels at its inputs, as deep as they are."""
         found = self._whole(graph, node)
         for port in node.inputs:
             channel = graph.fanin[Endpoint(node.name, port.name)]
-            width = graph.taken(node, port.name).width(self._bits)
-            deep, usual = (self._use(channel_component(width, depth)) for depth in (channel.depth, DEPTH))
+            carried = max(carried_bits(graph, channel.source), LEAST_INDEX_BITS)
+            deep = self._use(channel_component(carried, channel.depth))
+            usual = self._use(channel_component(graph.taken(node, port.name).width(self._bits), DEPTH))
             found = found + deep - usual
         return found.at_least_none()
 

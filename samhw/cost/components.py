@@ -19,6 +19,7 @@ from pathlib import Path
 
 from samhw.graph import Endpoint, Graph, Memory, MemoryRole, Node
 from samhw.graph.numerics import ValueType
+from samhw.graph.off_chip import OffChipPort
 
 __all__ = [
     "BASE",
@@ -32,6 +33,7 @@ __all__ = [
     "control_component",
     "memory_component",
     "node_component",
+    "off_chip_component",
     "shell_component",
     "unit_component",
     "use_of_component",
@@ -101,7 +103,7 @@ class Component:
     """A component of a design.
 
     Attributes:
-        kind: of a node, or `channel`, `control`, `shell`, `input` and `result` (memories).
+        kind: of a node, or `channel`, `control`, `shell`, `input` and `result` (memories), `off_chip`.
         variant: what it computes, and of what type; empty where that does not matter.
         sizes: what its area grows with, by name.
     """
@@ -151,8 +153,7 @@ def unit_component(operation: str, operand: ValueType, result: ValueType) -> Com
 
 
 def channel_component(width: int, depth: int) -> Component:
-    """A channel for payloads of this many bits, of this many tokens. One token has a register of its own, and
-    the others lie in a memory."""
+    """A channel for payloads of this many bits, of this many tokens; `words` are those after the front."""
     return Component("channel", "", {"width": width, "words": float(1 << _address(depth - 1))})
 
 
@@ -168,13 +169,26 @@ def memory_component(memory: Memory, width: int, copies: int) -> Component:
 
 
 def control_component(nodes: int, writers: int, regions: int) -> Component:
-    """What starts and ends the runs of a design."""
-    return Component("control", "", {"nodes": nodes, "writers": writers, "regions": regions})
+    """What starts and ends the runs of a design. Each region has a writer at least; only further ones count,
+    so that no size grows with another one."""
+    return Component("control", "", {"nodes": nodes, "regions": regions, "more writers": writers - regions})
 
 
 def shell_component(extents: int, channels: int, regions: int) -> Component:
     """The host's port with its registers."""
     return Component("shell", "", {"extents": extents, "channels": channels, "regions": regions})
+
+
+def off_chip_component(ports: Sequence[OffChipPort]) -> Component:
+    """The ports of a master, with its arbiter. Their numbers are those of `Ports` by default."""
+    writes = sum(port.write for port in ports)
+    sizes = {
+        "reads": len(ports) - writes,
+        "writes": writes,
+        "width": sum(8 * port.array.place_bytes for port in ports) / len(ports),
+        "address": sum(_address(port.array.places) for port in ports) / len(ports),
+    }
+    return Component("off_chip", "", sizes)
 
 
 def _address(places: int) -> int:

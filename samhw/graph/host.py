@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from samhw.errors import InputError, shown
-from samhw.suggestion import did_you_mean
+from samhw.words import did_you_mean
 
 __all__ = ["PLAIN_HOST", "HostOptions"]
 

@@ -1,20 +1,32 @@
 """Memory off the chip, for all backends that have it (docs/memory.md): where arrays lie, which ports
 the nodes of a region have, and the numbers of a port."""
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from samhw.errors import InputError, shown
 from samhw.graph.design import Design
-from samhw.graph.ir import Endpoint, Graph, Memory, Node
+from samhw.graph.ir import Channel, Endpoint, Graph, Memory, Node
+from samhw.graph.sdram import SdramChip
 from samhw.graph.spec import Arch
 from samhw.graph.spec.params import Each, StoredArray
 from samhw.graph.widths import index_bits
 
-__all__ = ["OffChipLayout", "OffChipPort", "PlacedArray", "Ports", "other_ports"]
+__all__ = [
+    "OffChipLayout",
+    "OffChipPort",
+    "PlacedArray",
+    "Placement",
+    "PortDelays",
+    "Ports",
+    "chip_bytes",
+    "held_on_chip",
+    "other_ports",
+    "spread",
+]
 
 MOST = 1 << 16
 """The greatest number of a port."""
@@ -46,13 +58,13 @@ class Ports:
     """Cycles from an answer until it serves."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            least = 0 if field.name == "ahead" else 1
+        for name in (number.name for number in fields(self)):
+            value = getattr(self, name)
+            least = 0 if name == "ahead" else 1
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
                 what = f"a whole number from {least} on"
-                raise InputError(f"Ports.{field.name} is {shown(value)}; give {what}.")
-            object.__setattr__(self, field.name, int(value))
+                raise InputError(f"Ports.{name} is {shown(value)}; give {what}.")
+            object.__setattr__(self, name, int(value))
         for name, text, good in (
             ("line", "a power of two, from beat to 4096", _is_power(self.line) and self.line <= 4096),
             ("beat", "a power of two, from 4 to 128", _is_power(self.beat) and 4 <= self.beat <= 128),
@@ -136,40 +148,199 @@ class OffChipPort(NamedTuple):
         return self.write and self.param == StoredArray.POS
 
 
+@dataclass(frozen=True)
+class PortDelays:
+    """The cycles that read ports add to tokens on their way through a graph.
+
+    Attributes:
+        inside: by node, to all that it gives: it reads before it knows what.
+        after: by output, to its own tokens alone.
+    """
+
+    inside: Mapping[str, int] = field(default_factory=dict)
+    after: Mapping[Endpoint, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, graph: Graph, ports: Iterable[OffChipPort], cycles: int, beat: int) -> "PortDelays":
+        """Those of the ports of a graph, each of which takes that many cycles to get a beat of this many
+        bytes, and one more for each further beat of a place."""
+        inside: dict[str, int] = {}
+        after: dict[Endpoint, int] = {}
+        for port in ports:
+            if port.write:
+                continue
+            delay = cycles + port.array.beats(beat) - 1
+            if graph.node[port.node].spec.memories[port.param].each is Each.GIVEN:
+                after[Endpoint(port.node, port.param)] = delay
+            else:
+                inside[port.node] = max(inside.get(port.node, 0), delay)
+        return cls(inside, after)
+
+    def before(self, channel: Channel) -> int:
+        """Those of the output that a channel comes from."""
+        return self.after.get(channel.source, 0)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Which arrays of a design lie on the chip.
+
+    Attributes:
+        on, off: those that somebody has placed there, by the names of their memories.
+        room: the bytes that all on the chip may take: of the arrays that nobody has placed the smallest lie
+            there, as far as they fit. None if there is no end of it.
+        is_limit: those that somebody has placed on the chip have to fit there too.
+    """
+
+    on: frozenset[str] = frozenset()
+    off: frozenset[str] = frozenset()
+    room: int | None = None
+    is_limit: bool = False
+
+    def off_chip(self, design: Design, sizes: Mapping[str, int]) -> frozenset[str]:
+        """The names of the memories off the chip.
+
+        What one node writes lies in one place. What may not lie off the chip is on it.
+
+        Args:
+            sizes: the bytes that each memory takes on the chip, in all its copies.
+
+        Raises:
+            InputError: for arrays that cannot lie where they are placed.
+        """
+        held, groups = held_on_chip(design), _groups(design)
+        taken, off, others = sum(sizes[name] for name in held), set[str](), list[frozenset[str]]()
+        for group in groups:
+            if group & self.off and group & self.on:
+                both = " and ".join(sorted(group & (self.off | self.on)))
+                raise InputError(f"One node writes {both}, which lie in one place; place them alike.")
+            if group & self.on:
+                taken += sum(sizes[name] for name in group)
+            elif group & self.off:
+                off |= group
+            else:
+                others.append(group)
+        if self.room is None:
+            return frozenset(off)
+        if self.is_limit and self.on and taken > self.room:
+            raise InputError(
+                f"What is placed on the chip takes {taken:,} bytes there, and --on-chip gives {self.room:,}; "
+                "give it more, or place less there."
+            )
+        keyed = ((sum(sizes[name] for name in group), sorted(group)) for group in others)
+        for size, members in sorted(keyed):
+            taken += size
+            if taken > self.room:
+                off |= {*members}
+        return frozenset(off)
+
+
+def _groups(design: Design) -> list[frozenset[str]]:
+    """Those that lie in one place, all that a node writes, of the memories that may lie off the chip."""
+    together = {name: frozenset([name]) for name in design.memory}
+    for _, node in design.nodes:
+        written = (name for param, name in node.memories.items() if node.spec.memories[param].written)
+        joined = frozenset[str]().union(*(together[name] for name in written))
+        together |= dict.fromkeys(joined, joined)
+    held = held_on_chip(design)
+    return [group for group in dict.fromkeys(together.values()) if not group & held]
+
+
+def held_on_chip(design: Design) -> set[str]:
+    """The memories that lie on the chip wherever their tensor does."""
+    return {
+        name
+        for _, node in design.nodes
+        for param, name in node.memories.items()
+        if not node.spec.memories[param].may_lie_off_chip
+    }
+
+
+def chip_bytes(design: Design, arch: Arch) -> dict[str, int]:
+    """The bytes that each memory takes on the chip, in all its copies, in simulator and RTL."""
+    bits = index_bits(design, arch)
+    return {
+        memory.name: -(-memory.capacity * design.stored(memory).width(bits) // 8) * design.copies[memory.name]
+        for memory in design.memories
+    }
+
+
+def spread(
+    arrays: Mapping[str, int | None], loads: Sequence[Mapping[str, float]], channels: int
+) -> dict[str, int]:
+    """The channel of each array: that which it is given, or one of which it shares the least with others.
+
+    Those that are used most come first, each to the channel where the arrays of its own regions are used
+    least: what runs at other times is in nobody's way.
+
+    Args:
+        arrays: by name, each with the channel that it is given, or None.
+        loads: of each region, how often it is expected to use each array.
+    """
+    found = {name: channel for name, channel in arrays.items() if channel is not None}
+    used = [[0.0] * channels for _ in loads]
+
+    def use(name: str, channel: int) -> None:
+        for region, load in zip(used, loads, strict=True):
+            region[channel] += load.get(name, 0.0)
+
+    for name, channel in found.items():
+        use(name, channel)
+    left = {name: [load.get(name, 0.0) for load in loads] for name in arrays if name not in found}
+    for name in sorted(left, key=lambda name: -sum(left[name])):
+        met = [sum(o * r[c] for o, r in zip(left[name], used, strict=True)) for c in range(channels)]
+        count = [sum(held == c for held in found.values()) for c in range(channels)]
+        found[name] = min(range(channels), key=lambda c: (met[c], count[c]))
+        use(name, found[name])
+    return {name: found[name] for name in arrays}
+
+
 class OffChipLayout:
     """What of a design lies off chip, and where.
 
     Args:
-        tensors: those off chip, by the names under which they are stored; None for all.
+        arrays: the memories off chip by name, each with its master; None for all, to each master in turn.
+            Those of a few words stay on chip all the same.
+        chip: the SDRAM that holds them, if the design has its controller, and the host reaches it through
+            the design.
 
     Attributes:
-        arrays: the memories off chip by name, in the order of the design.
+        arrays: those off chip by name, in the order of the design.
 
     Raises:
-        InputError: if the design lacks a tensor that is to lie off chip.
+        InputError: if the design lacks an array that is to lie off chip, or the chip is too small for them.
     """
 
-    def __init__(self, design: Design, arch: Arch, ports: Ports, tensors: Collection[str] | None = None):
+    def __init__(
+        self,
+        design: Design,
+        arch: Arch,
+        ports: Ports,
+        arrays: Mapping[str, int] | None = None,
+        chip: SdramChip | None = None,
+    ):
         self.ports = ports
-        known = {memory.tensor for memory in design.memories}
-        if unknown := sorted(set(tensors or ()) - known):
+        self.chip = chip
+        if unknown := sorted({*(arrays or ())} - {*design.memory}):
             raise InputError(
-                f"There is no tensor {unknown[0]!r} in {design.name} to place off chip; "
-                f"it stores {', '.join(sorted(known))}."
+                f"There is no array {unknown[0]!r} in {design.name} to place off chip; "
+                f"it stores {', '.join(design.memory)}."
             )
         bits = index_bits(design, arch)
-        held = {name for graph in design.regions for node in graph.nodes for name in _held(node)}
+        held = held_on_chip(design)
         free = [0] * ports.masters
         self.arrays: dict[str, PlacedArray] = {}
         for memory in design.memories:
-            if memory.name in held or (tensors is not None and memory.tensor not in tensors):
+            if memory.name in held or (arrays is not None and memory.name not in arrays):
                 continue
-            master = len(self.arrays) % ports.masters
+            master = len(self.arrays) % ports.masters if arrays is None else arrays[memory.name]
             placed = _placed(design, memory, bits, master, free[master], ports)
             self.arrays[memory.name] = placed
             free[master] += placed.size
         self.sizes: tuple[int, ...] = tuple(free)
         """The bytes that each master's memory must have."""
+        if chip is not None:
+            _check_chip(design, ports, chip, self.sizes[0])
 
     def ports_of(self, graph: Graph) -> tuple[OffChipPort, ...]:
         """The ports of a region, in their order."""
@@ -186,6 +357,7 @@ class OffChipLayout:
         return {
             "ports": self.ports.to_json(),
             "arrays": [asdict(array) for array in self.arrays.values()],
+            **({} if self.chip is None else {"sdram": self.chip.to_json()}),
         }
 
     def _uses(self, graph: Graph, node: Node) -> Iterator[tuple[str, int, PlacedArray, bool]]:
@@ -199,11 +371,15 @@ class OffChipLayout:
                 yield param, word, array, use.written
 
 
-def _held(node: Node) -> Iterator[str]:
-    """The memories of a node that stay on chip."""
-    for param, name in node.memories.items():
-        if not node.spec.memories[param].may_lie_off_chip:
-            yield name
+def _check_chip(design: Design, ports: Ports, chip: SdramChip, size: int) -> None:
+    """Raises `InputError` for what one chip cannot be."""
+    if ports.masters != 1:
+        raise InputError(f"An SDRAM has one master, not {ports.masters}; leave masters out of --ports.")
+    if size > chip.size:
+        raise InputError(
+            f"The tensors of {design.name} take {size:,} bytes, but the SDRAM has {chip.size:,}; give it "
+            "smaller tensors (--data, --capacity), or leave some on chip (--on-chip)."
+        )
 
 
 def _is_used(graph: Graph, node: Node, param: str) -> bool:
@@ -234,7 +410,7 @@ def _is_power(number: int) -> bool:
 
 def other_ports(ports: Ports, numbers: Mapping[str, Any]) -> Ports:
     """These ports with some other numbers; raises `InputError` for one that ports do not have."""
-    known = [field.name for field in fields(Ports)]
+    known = [number.name for number in fields(Ports)]
     if unknown := [name for name in numbers if name not in known]:
         raise InputError(f"Ports have no number {shown(unknown[0])}; they have {', '.join(known)}.")
     return replace(ports, **numbers)

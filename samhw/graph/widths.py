@@ -6,7 +6,7 @@ from samhw.graph.design import Design
 from samhw.graph.ir import Endpoint, Graph, Node, once_per_graph
 from samhw.graph.spec import Arch, Port, StreamKind
 
-__all__ = ["LEAST_INDEX_BITS", "greatest_indices", "index_bits"]
+__all__ = ["LEAST_INDEX_BITS", "carried_bits", "greatest_indices", "index_bits"]
 
 LEAST_INDEX_BITS = 8
 """The two levels of a stop take these."""
@@ -62,6 +62,13 @@ def greatest_indices(graph: Graph) -> Mapping[Endpoint, int]:
     return result
 
 
+def carried_bits(graph: Graph, source: Endpoint) -> int:
+    """Bits that the payloads of an output may have set, in a run whose extents and memories fit the graph's.
+    Coordinates and references are mostly narrower than the indices of the build."""
+    most = greatest_indices(graph).get(source)
+    return graph.given(graph.node[source.node], source.port).width(0) if most is None else most.bit_length()
+
+
 def _greatest(graph: Graph, node: Node, port: Port, taken: Mapping[Port, int]) -> int:
     """Of one output, given those of the node's inputs."""
     # What passes a node keeps its name, or has the kind of what it was.
@@ -70,6 +77,8 @@ def _greatest(graph: Graph, node: Node, port: Port, taken: Mapping[Port, int]) -
     ]
     before = max(passed, default=0)
     extent = max((graph.extents[index] for index in node.extents.values()), default=0)
+    if not node.inputs:
+        return max(extent - 1, 0)
     if port.stream.kind is StreamKind.CRD:
         if node.spec.scans:
             return max(extent - 1, 0)

@@ -1,14 +1,14 @@
 """The files of a Vitis HLS project."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, Graph
+from samhw.graph import Arch, Design, Graph, Placement
 from samhw.hls.cards import CARDS, is_device, memory_of, part_of, ram_of
 from samhw.hls.check import check
 from samhw.hls.cpp import comment, plain_word, word_width
@@ -17,7 +17,7 @@ from samhw.hls.ip import float_operators
 from samhw.hls.library import library
 from samhw.hls.lower import lower
 from samhw.hls.masters import STATUS, AxiPort, Masters, masters
-from samhw.hls.off_chip import BURST, LINE_BYTES, OUTSTANDING, memories_off_chip
+from samhw.hls.off_chip import BURST, LINE_BYTES, OUTSTANDING, memory_bytes
 from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
 from samhw.hls.region_builder import SPREAD
 from samhw.hls.templates import render
@@ -49,9 +49,10 @@ class Options:
         part: the device, or the name of a card (`CARDS`), which becomes that of its device; by default that
             of the Alveo U55C.
         clock: clock period in nanoseconds.
-        on_chip_bytes: what memories may take on the chip, bytes. The smallest are copied to arrays there, as
-            far as they fit; the lines of the others come and go through m_axi by bursts. By default half of
-            what the card's device has, and no limit for a device of no card.
+        placement: which memories are copied to arrays on the chip; the lines of the others come and go
+            through m_axi by bursts. By default the smallest lie there, as far as half of what the card's
+            device has will do, and all of them for a device of no card.
+        channels: the banks of the card that memories are to lie in, by name.
         one_top: one top function that runs all regions of a program; else each region is a kernel of its own.
 
     Raises:
@@ -60,7 +61,8 @@ class Options:
 
     part: str = CARDS["u55c"].part
     clock: float = 4.0
-    on_chip_bytes: int | None = None
+    placement: Placement | None = None
+    channels: Mapping[str, int] = field(default_factory=dict)
     one_top: bool = False
 
     def __post_init__(self) -> None:
@@ -75,11 +77,22 @@ class Options:
                 f"A clock cannot have a period of {self.clock:g} ns; give {SHORTEST:g} to {LONGEST:g}."
             )
 
+    @property
+    def room(self) -> int | None:
+        """The bytes that memories take on the chip where nobody says it."""
+        device = ram_of(self.part)
+        return device // 2 if device else None
+
     def off_chip(self, design: Design, arch: Arch) -> frozenset[str]:
         """The names of the memories that do not lie on the chip."""
-        device = ram_of(self.part)
-        room = device // 2 if self.on_chip_bytes is None and device else self.on_chip_bytes
-        return memories_off_chip(design, arch, room)
+        turns = self.one_top or len(design.regions) == 1
+        placement = self.placement or Placement(room=self.room)
+        return placement.off_chip(design, memory_bytes(design, arch, by_turns=turns))
+
+    def settled(self, design: Design, arch: Arch) -> "Options":
+        """The same with a place for each memory of a design, for kernels that have some of its regions."""
+        off = self.off_chip(design, arch)
+        return replace(self, placement=Placement(on=frozenset(design.memory) - off, off=off))
 
 
 def emit(
@@ -216,7 +229,7 @@ def _masters(
     options: Options,
 ) -> Masters:
     """The AXI masters of the ports."""
-    counted = axi_ports(ports, uses, design, arch)
+    counted = axi_ports(ports, uses, design, arch, options)
     return masters(program.top, counted, memory_of(options.part), by_turns=program.is_sequence)
 
 
@@ -225,6 +238,7 @@ def axi_ports(
     uses: Mapping[str, frozenset[tuple[int, str]]],
     design: Design,
     arch: Arch,
+    options: Options,
 ) -> list[AxiPort]:
     """What counts of ports. Words of several widths never share a master, since a burst has one width."""
     counted = []
@@ -232,7 +246,8 @@ def axi_ports(
         width = word_width(design.stored(port.memory), arch)
         kind = "lines" if port.off_chip else f"{width} bits"
         size = port.memory.words * width // 8
-        counted.append(AxiPort(port.name, port.memory.name, size, kind, uses.get(port.name, frozenset())))
+        own, bank = uses.get(port.name, frozenset()), options.channels.get(port.memory.name)
+        counted.append(AxiPort(port.name, port.memory.name, size, kind, own, bank))
     return counted
 
 

@@ -27,6 +27,7 @@ class AxiPort:
         memory: ports of one memory get one pointer.
         size: the bytes of the memory.
         kind: only ports of one kind share a master, such as those of one width.
+        bank: that the memory is to lie in; None for any.
         uses: the regions in which a process has it, and whether that reads or writes. Without uses its memory
             is copied to or from the chip, which may happen before or after that of any other.
     """
@@ -36,6 +37,7 @@ class AxiPort:
     size: int
     kind: str
     uses: frozenset[tuple[int, str]]
+    bank: int | None = None
 
     @property
     def writes(self) -> bool:
@@ -85,7 +87,7 @@ def masters(kernel: str, ports: Sequence[AxiPort], memory: Banks | None, *, by_t
         where = f"the card's {memory.banks} banks take" if memory else "one bank of memory takes"
         raise InputError(
             f"{kernel} needs {len(found) + 1} ports to memory, and {where} {room + 1}; "
-            "lay more memories on the chip (--memories), split its regions (--fuse none), or name a card of "
+            "lay more memories on the chip (--on-chip), split its regions (--fuse none), or name a card of "
             "more banks (--part u55c)."
         )
     aliases = [
@@ -156,8 +158,8 @@ def banks(
     status: Sequence[str] = ("status",),
 ) -> dict[str, str]:
     """The banks of each port. What one master or one memory joins lies in the same ones: in one, or as many
-    in a row as hold it. The largest come first, each to where the fewest masters are. Ports of `status` have
-    a master each, and lie in one bank.
+    in a row as hold it. Those that are asked to lie in one come first, and of the others the largest, each
+    to where the fewest masters are. Ports of `status` have a master each, and lie in one bank.
 
     Raises:
         InputError: if a bank has too many masters, or the card too little memory.
@@ -166,8 +168,8 @@ def banks(
     for port in ports:
         meets = [part for part in joined if any(_is_joined(port, p, bundles) for p in part[1])]
         joined = [part for part in joined if part not in meets]
-        own = [p for _, some in meets for p in some]
-        joined.append((set().union({bundles[port.name]}, *(part[0] for part in meets)), [*own, port]))
+        others = [p for _, some in meets for p in some]
+        joined.append((set().union({bundles[port.name]}, *(part[0] for part in meets)), [*others, port]))
 
     def size(part: tuple[set[str], list[AxiPort]]) -> int:
         return sum({port.memory: port.size for port in part[1]}.values())
@@ -175,12 +177,20 @@ def banks(
     taken = [0] * memory.banks
     bytes_in = [0] * memory.banks
     found: dict[str, str] = {}
-    for part in sorted(joined, key=size, reverse=True):
+    for part in sorted(joined, key=lambda part: (not _asked(part[1]), -size(part))):
         width = max(-(-size(part) // memory.bank_bytes), 1)
         starts = range(memory.banks - width + 1)
         if not starts:
             raise InputError(f"{kernel} needs {size(part):,} bytes of memory, and the card has fewer.")
-        first = min(starts, key=lambda n: (max(taken[n : n + width]), sum(bytes_in[n : n + width])))
+        asked = _asked(part[1])
+        if {*asked.values()} - {*starts} or len({*asked.values()}) > 1:
+            where = " and ".join(f"{name} in bank {bank}" for name, bank in asked.items())
+            raise InputError(
+                f"{kernel} cannot have {where}: what one port joins lies in one bank, or in as many in a row "
+                "as hold it; leave the numbers of channels out (--place)."
+            )
+        own = {*asked.values()} or starts
+        first = min(own, key=lambda n: (max(taken[n : n + width]), sum(bytes_in[n : n + width])))
         for bank in range(first, first + width):
             taken[bank] += len(part[0])
             bytes_in[bank] += size(part) // width
@@ -189,9 +199,14 @@ def banks(
     if max(taken) > MOST:
         raise InputError(
             f"{kernel} needs {max(taken)} ports to one bank of memory, which takes {MOST}; lay more memories "
-            "on the chip (--memories), or split the program."
+            "on the chip (--on-chip), or split the program."
         )
     return {name: found[name] for name in (*(port.name for port in ports), *status)}
+
+
+def _asked(ports: Sequence[AxiPort]) -> dict[str, int]:
+    """By memory, the bank that it is to lie in."""
+    return {port.memory: port.bank for port in ports if port.bank is not None}
 
 
 def _is_joined(a: AxiPort, b: AxiPort, bundles: Mapping[str, str]) -> bool:

@@ -1,4 +1,4 @@
-"""Memories off the chip: which ones, and the processes between a node and their lines."""
+"""Memories off the chip: the processes between a node and their lines."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -15,7 +15,7 @@ __all__ = [
     "OUTSTANDING",
     "counts_of",
     "ends_of",
-    "memories_off_chip",
+    "memory_bytes",
     "places_and_words",
     "read_words",
     "stored_coordinates",
@@ -40,44 +40,18 @@ AHEAD = 128
 LINE, MASK = "samhw::line_t", "samhw::line_mask"
 
 
-def memories_off_chip(design: Design, arch: Arch, room: int | None) -> frozenset[str]:
-    """The memories for which there is no room on the chip: the smallest lie there, as far as they fit.
-
-    What one node writes lies in one place. What may not lie off the chip is on it, too.
+def memory_bytes(design: Design, arch: Arch, *, by_turns: bool) -> dict[str, int]:
+    """The bytes that each memory takes on the chip: an array for each node that has it.
 
     Args:
-        room: bytes; None if there is no end of it.
+        by_turns: regions share the arrays of one kernel; else each is a kernel that has its own.
     """
-    if room is None:
-        return frozenset()
-    together: dict[str, set[str]] = {name: {name} for name in design.memory}
     arrays: Counter[str] = Counter()
-    held = set()
     for graph in design.runs:
-        readers: Counter[str] = Counter()
-        for node in graph.nodes:
-            uses = {name: node.spec.memories[param] for param, name in node.memories.items()}
-            held |= {name for name, use in uses.items() if not use.may_lie_off_chip}
-            readers.update(uses.keys())
-            written = set().union(*(together[name] for name, use in uses.items() if use.written))
-            together |= dict.fromkeys(written, written)
-        arrays |= readers
-    groups = {frozenset(group) for group in together.values() if not group & held}
-
-    def size(group: frozenset[str]) -> int:
-        return sum(_bytes(design, arch, name) * arrays[name] for name in group)
-
-    off: set[str] = set()
-    for group in sorted(groups, key=lambda group: (size(group), sorted(group))):
-        room -= size(group)
-        if room < 0:
-            off |= group
-    return frozenset(off)
-
-
-def _bytes(design: Design, arch: Arch, name: str) -> int:
-    memory = design.memory[name]
-    return memory.words * word_width(design.stored(memory), arch) // 8
+        users = Counter(name for node in graph.nodes for name in node.memories.values())
+        arrays = arrays | users if by_turns else arrays + users
+    bits = {name: word_width(design.stored(memory), arch) for name, memory in design.memory.items()}
+    return {name: memory.words * bits[name] // 8 * arrays[name] for name, memory in design.memory.items()}
 
 
 def read_words(

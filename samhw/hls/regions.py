@@ -97,7 +97,7 @@ def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
             }
             found = buffers.setdefault(name, first)
             found["room"] = max(found["room"], own["room"][port.name])
-        for axi in axi_ports(own["ports"], port_uses(region), alone, arch):
+        for axi in axi_ports(own["ports"], port_uses(region), alone, arch, options):
             name = f"{program.top}_1.{axi.name}"
             ports.append(replace(axi, name=name))
             bundles[name] = f"{program.top}.{own['masters'].bundles[axi.name]}"

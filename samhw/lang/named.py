@@ -10,7 +10,7 @@ from samhw.lang.models import MODELS
 from samhw.lang.objects import Example, MlirFile, load_object, name_one_of
 from samhw.lang.parse import load, parse
 from samhw.lang.program import Program
-from samhw.suggestion import did_you_mean
+from samhw.words import did_you_mean
 
 __all__ = ["built_in_names", "built_in_programs", "load_named", "load_program"]
 

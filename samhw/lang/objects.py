@@ -11,7 +11,7 @@ from samhw.lang.check import check_program
 from samhw.lang.program import Program
 from samhw.lang.python_form import ProgramBuilder
 from samhw.script import Script
-from samhw.suggestion import did_you_mean
+from samhw.words import did_you_mean
 
 __all__ = ["Example", "MlirFile", "load_object", "name_one_of"]
 

@@ -76,9 +76,12 @@ class BurstPort(wiring.Component):
             beats.next.eq(taken),
             answers.i.push.eq(taken & beats.beat.last),
         ]
-        decoded, written = Signal(), Signal()
-        decoded_beat, beat = Signal(beats.layout), Signal(beats.layout)
-        decoded_strobes, strobes = Signal(4), Signal(4)
+        decoded = Signal()
+        written = Signal()
+        decoded_beat = Signal(beats.layout)
+        beat = Signal(beats.layout)
+        decoded_strobes = Signal(4)
+        strobes = Signal(4)
         m.d.sync += [
             Cat(decoded, written).eq(Cat(taken, decoded)),
             decoded_beat.eq(beats.beat),
@@ -116,11 +119,13 @@ class BurstPort(wiring.Component):
             beats.next.eq(asked),
             words.i.push.eq(asked),
         ]
-        reading, beat = Signal(READ_LATENCY + 1), Signal(beats.layout, name="beat0")
+        reading = Signal(READ_LATENCY + 1)
+        beat = Signal(beats.layout, name="beat0")
         m.d.sync += [reading.eq(Cat(asked, reading)), beat.eq(beats.beat)]
         m.d.comb += [self.read.eq(reading[0]), self.read_addr.eq(beat.addr)]
         for cycle in range(READ_LATENCY):
-            before, beat = beat, Signal(beats.layout, name=f"beat{cycle + 1}")
+            before = beat
+            beat = Signal(beats.layout, name=f"beat{cycle + 1}")
             m.d.sync += beat.eq(before)
         m.d.comb += [
             words.i.strobe.eq(reading[-1]),

@@ -11,8 +11,7 @@ from samhw.graph import Repeat, Run, Steps
 from samhw.graph.address_map import NO_NODE
 from samhw.graph.sequence import walk
 from samhw.rtl.actor import Error
-from samhw.rtl.logic import all_of, any_of
-from samhw.rtl.priority import lowest_bit
+from samhw.rtl.logic import all_of, any_of, lowest_bit
 
 __all__ = ["RunControl"]
 
@@ -64,7 +63,8 @@ class RunControl(wiring.Component):
         extents: of the steps of each repeat, 1 or more.
         steps: the step that each repeat is at; 0 while it is not under way.
         done: the last run has come to a good end.
-        cycle: the present cycle of the run, 0 in that of its start; after its end, that of its last one.
+        cycle: the present cycle of the run, from the one after the request on, and 0 while it waits for its
+            start; after its end, the last one.
         error: the causes that nodes reported in the first cycle with an error, sticky until reset.
         error_node: the first of those nodes, or all ones.
     """
@@ -123,6 +123,7 @@ class RunControl(wiring.Component):
         requested = Signal()
         waiting = Signal()
         count = Signal(64)
+        failed = Signal()  # an error is sticky; one register, since a request reaches far in its cycle
         for region, bit in enumerate(ended):
             own = [n for n, of in enumerate(self.writers) if of == region]
             all_committed = all_of(committed[n] | self.committed[n] for n in own)
@@ -130,10 +131,10 @@ class RunControl(wiring.Component):
             m.d.comb += bit.eq(active & self.region[region] & ends)
         self._follow(m, ended, following, finish)
         m.d.comb += [
-            requested.eq(self.request & ~self.running & ~Cat(self.error).any()),
+            requested.eq(self.request & ~self.running & ~failed),
             begin.eq((requested | waiting) & ~self.busy),
             self.start.eq(next_start | begin),
-            self.cycle.eq(Mux(requested | waiting, 0, count)),
+            self.cycle.eq(count),
         ]
         over = Cat(ended[region] for region in self.writers)
         m.d.sync += [
@@ -147,19 +148,29 @@ class RunControl(wiring.Component):
             m.d.sync += count.eq(count + 1)
         with m.If(following.any()):
             m.d.sync += self.region.eq(following)
-        for spent, bit in zip(self.spent, self.region, strict=True):
-            with m.If(active & bit):
-                m.d.sync += spent.eq(spent + 1)
+        self._spend(m, active, requested, count)
         with m.If(settling[-1]):
             m.d.sync += [self.running.eq(0), self.region.eq(0), self.done.eq(1)]
         with m.If(requested):
             m.d.sync += [self.running.eq(1), self.region.eq(1), self.done.eq(0), waiting.eq(1)]
-            m.d.sync += [spent.eq(0) for spent in self.spent]
             m.d.sync += [step.eq(0) for step in self.steps] if self.repeats else []
         with m.If(begin):
-            m.d.sync += [active.eq(1), waiting.eq(0), count.eq(1), committed.eq(0)]
-        self._errors(m, active, Cat(next_start, settling))
+            m.d.sync += [active.eq(1), waiting.eq(0), committed.eq(0)]
+        with m.If(requested | waiting):
+            m.d.sync += count.eq(~self.busy)
+        self._errors(m, active, failed, Cat(next_start, settling))
         return m
+
+    def _spend(self, m: Module, active: Signal, requested: Signal, count: Signal) -> None:
+        """The cycles of each region; those of a single one are those of the run."""
+        if self.regions == 1:
+            m.d.comb += self.spent[0].eq(count)
+            return
+        for spent, bit in zip(self.spent, self.region, strict=True):
+            with m.If(active & bit):
+                m.d.sync += spent.eq(spent + 1)
+            with m.If(requested):
+                m.d.sync += spent.eq(0)
 
     def _follow(self, m: Module, ended: Signal, following: Signal, finish: Signal) -> None:
         """What comes after the region that has ended: another one, or the end of the run."""
@@ -209,7 +220,7 @@ class RunControl(wiring.Component):
             left, behind = (*left, number), further
         yield _Turn(region, None, left, _first(behind) if behind else None)
 
-    def _errors(self, m: Module, active: Signal, ahead: Value) -> None:
+    def _errors(self, m: Module, active: Signal, failed: Signal, ahead: Value) -> None:
         """An error ends the run and calls off what is `ahead`: the next region, or `done`."""
         # Registered once on the way: a flag of each node, then the causes and the first of them.
         late = [Signal(Error, name=f"error{n}") for n in range(self.nodes)]
@@ -244,8 +255,9 @@ class RunControl(wiring.Component):
             Cat(causes).eq(any_of(bits) | Mux(deadlock, Error.DEADLOCK, Error(0))),
         ]
         # The first error only, since the graph goes on with what the error left.
-        with m.If(Cat(causes).any() & ~Cat(self.error).any()):
+        with m.If(Cat(causes).any() & ~failed):
             m.d.sync += [
+                failed.eq(1),
                 self.error.eq(causes),
                 active.eq(0),
                 ahead.eq(0),

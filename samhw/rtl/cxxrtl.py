@@ -2,8 +2,8 @@
 
 from amaranth.back import rtlil
 
-from samhw.collector import no_collection
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
+from samhw.interpreter import no_collection
 from samhw.rtl.top import Top
 from samhw.rtl.yosys import find_yosys
 

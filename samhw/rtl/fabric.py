@@ -8,7 +8,7 @@ from amaranth.hdl import Cat, Elaboratable, Module, Mux, ResetInserter
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Arch, Design, Endpoint, Repeat, Run, Steps
+from samhw.graph import Arch, Channel, Design, Endpoint, Repeat, Run, Steps
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.names import identifiers
 from samhw.rtl.access import MemoryAccess
@@ -19,7 +19,9 @@ from samhw.rtl.counted import Counted
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.off_chip import OffChipSignature, PortNeeds
-from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.site import bits_of
+from samhw.rtl.token import meant
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["Fabric"]
 
@@ -89,10 +91,7 @@ class Fabric(wiring.Component):
         if counters:
             self.nodes = {key: Counted(unit.make) for key, unit in self.nodes.items()}
         self.submodules = self._submodules()
-        self.channels = [
-            Fifo(getattr(self.nodes[region, c.source.node].o, c.source.port).signature.shape, c.depth)
-            for region, c in design.channels
-        ]
+        self.channels = [self._channel(region, channel) for region, channel in design.channels]
         self.stallable = [
             (region, node.name)
             for region, node in design.nodes
@@ -152,6 +151,12 @@ class Fabric(wiring.Component):
         unique = identifiers(wishes.values())
         return {key: unique[wish] for key, wish in wishes.items()}
 
+    def _channel(self, region: int, channel: Channel) -> Fifo:
+        source = channel.source
+        shape = getattr(self.nodes[region, source.node].o, source.port).signature.shape
+        kept, early = bits_of(self.design.regions[region], source)
+        return Fifo(shape, channel.depth, kept=kept, early=early)
+
     def _connect_channels(self, m: Module) -> None:
         names = self.submodules
         for key, unit in self.nodes.items():
@@ -166,7 +171,7 @@ class Fabric(wiring.Component):
                 m.d.comb += [
                     getattr(self, f"probe{k}_valid").eq(channel.o.valid & channel.o.ready),
                     getattr(self, f"probe{k}_kind").eq(channel.o.payload.kind),
-                    getattr(self, f"probe{k}_payload").eq(channel.o.payload.payload),
+                    getattr(self, f"probe{k}_payload").eq(meant(channel.o.payload)),
                 ]
         m.d.comb += [
             self.run.empty.eq(Cat(channel.empty for channel in self.channels)),

@@ -67,6 +67,8 @@ class FiringTable(Elaboratable):
         heads: every input that the conditions look at. All available and no row open is the `protocol` error.
         stall: no firing in this cycle.
         slots: what the next firing needs beside the slots of the outputs that it pushes to is there.
+        actor: what docs/primitives.md calls it, if there are several in `m`. Its rows count in the order in
+            which they are opened: `<actor>_row0` is the row's condition, `<actor>_fires0` its firing.
 
     Attributes:
         fired: a firing happens in this cycle.
@@ -81,6 +83,7 @@ class FiringTable(Elaboratable):
         *,
         stall: ValueLike = 0,
         slots: Iterable[Value] = (),
+        actor: str = "actor",
     ):
         self.fired = Signal()
         self.protocol = Signal()
@@ -91,7 +94,8 @@ class FiringTable(Elaboratable):
         self._stall = Value.cast(stall)
         self._slots = tuple(slots)
         self._rows: list[_Row] = []
-        m.submodules += self
+        self._actor = actor
+        m.submodules[f"{actor}_firings"] = self
 
     def row(
         self,
@@ -116,7 +120,9 @@ class FiringTable(Elaboratable):
         """
         taken = dict.fromkeys(takes, Const(1)) | dict(takes_if)
         pushed = dict.fromkeys(pushes, Const(1)) | dict(pushes_if)
-        row = _Row(Signal(), agree, Signal(), tuple(needs), taken, pushed, pushes, self._slots)
+        number = len(self._rows)
+        here, fires = (Signal(name=f"{self._actor}_{what}{number}") for what in ("row", "fires"))
+        row = _Row(here, agree, fires, tuple(needs), taken, pushed, pushes, self._slots)
         self._rows.append(row)
         self._m.d.comb += row.here.eq(1)
         opened: AbstractContextManager[None] = self._m.If(row.go)

@@ -1,11 +1,14 @@
-"""Conjunction and disjunction of any number of conditions; and a comparison without a chain of carries."""
+"""Logic of many conditions or bits, as trees; and comparisons without a chain of carries.
+
+The functions on bits name their argument often: give a signal, not a long expression.
+"""
 
 from collections.abc import Callable, Iterable
 from operator import and_, or_
 
-from amaranth.hdl import Cat, Const, Value
+from amaranth.hdl import Cat, Const, Mux, Value
 
-__all__ = ["all_of", "any_of", "follows"]
+__all__ = ["all_of", "any_of", "at_most", "follows", "lowest_bit", "more_than_one"]
 
 
 def all_of(conditions: Iterable[Value]) -> Value:
@@ -30,3 +33,31 @@ def _tree(operation: Callable[[Value, Value], Value], values: list[Value]) -> Va
 def follows(b: Value, a: Value) -> Value:
     """b = a + 1, without a carry chain: with all right below, a bit carries if a has a 1 there and b a 0."""
     return (a ^ b) == Cat(1, (a & ~b)[:-1])
+
+
+def at_most(value: Value, most: int) -> Value:
+    """value ≤ most, a constant. Bits from the most's highest one on are looked at as a whole: synthesis would
+    compare all of them in a chain of carries."""
+    width = most.bit_length()
+    return ~value[width:].any() & (value[:width] <= most)
+
+
+def lowest_bit(bits: Value) -> Value:
+    """The index of the lowest bit that is set; of no meaning if none is."""
+    if len(bits) <= 1:
+        return Const(0, 0)
+    low, high = _halves(bits)
+    return Cat(Mux(low.any(), lowest_bit(low), lowest_bit(high)), ~low.any())
+
+
+def more_than_one(bits: Value) -> Value:
+    """More than one bit is set."""
+    if len(bits) <= 1:
+        return Const(0, 1)
+    low, high = _halves(bits)
+    return more_than_one(low) | more_than_one(high) | (low.any() & high.any())
+
+
+def _halves(bits: Value) -> tuple[Value, Value]:
+    half = 1 << (len(bits) - 1).bit_length() - 1
+    return bits[:half], bits[half:]

@@ -1,12 +1,12 @@
 """An output of an actor, from the decision to the token that its channel stores L cycles later."""
 
-from amaranth.hdl import Elaboratable, Module, Mux, Signal
+from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.channel import PushSignature
-from samhw.rtl.token import CONTROL, TokenKind, token_layout
-from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.token import CONTROL, LEVEL_BITS, TokenKind, token_layout
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["ControlSignature", "Output"]
 
@@ -25,6 +25,8 @@ class Output(wiring.Component):
         width: bits of the payload.
         latency: L of the output. What the operation does not use is spent in registers after it.
         registers: cycles from the push until `result` is there; at most `latency - 1`.
+        zeros: an EMPTY may be pushed while `result` is not zero, as its payload has to be. Without them only
+            the bits in which a stop has its levels are chosen, and the others are always those of `result`.
 
     Members:
         i: the decision.
@@ -33,12 +35,13 @@ class Output(wiring.Component):
         o: to the channels.
     """
 
-    def __init__(self, width: int, *, latency: int, registers: int = 0):
+    def __init__(self, width: int, *, latency: int, registers: int = 0, zeros: bool = True):
         if registers > latency - 1:
             raise ValueError(f"{registers} registers do not fit a latency of {latency}")
         self.width = width
         self.latency = latency
         self.registers = registers
+        self.chosen = width if zeros else LEVEL_BITS
         super().__init__(
             {
                 "i": In(ControlSignature()),
@@ -58,7 +61,7 @@ class Output(wiring.Component):
             strobe, control = _register(m, strobe, control, f"operation{stage}")
         # Comes from a register, since `result` may come late in its cycle, straight from a memory.
         is_val = delayed(m, before.kind == TokenKind.VAL, min(self.registers, 1))
-        result = Mux(is_val, self.result, 0)
+        result = self._only(is_val, self.result)
         levels = Mux(is_val, 0, control.payload)
         m.d.comb += self.used.eq(strobe & is_val)
         padding = self.latency - 1 - self.registers
@@ -67,7 +70,7 @@ class Output(wiring.Component):
             # FPGAs have such a register of their own.
             padding -= 1
             late_result, late_levels = delayed(m, self.result), delayed(m, levels)
-            result = Mux(delayed(m, is_val), late_result, 0)
+            result = self._only(delayed(m, is_val), late_result)
             strobe, control = _register(m, strobe, control, "late")
             levels = late_levels
         token = Signal(token_layout(self.width))
@@ -76,6 +79,10 @@ class Output(wiring.Component):
             strobe, token = _register(m, strobe, token, f"padding{stage}")
         m.d.comb += [self.o.strobe.eq(strobe), self.o.token.eq(token)]
         return m
+
+    def _only(self, is_val: Value, result: Value) -> Value:
+        """The result of a VAL, and zeros for other tokens, in the bits for which that matters."""
+        return Cat(Mux(is_val, result[: self.chosen], 0), result[self.chosen :])
 
 
 def _register(m: Module, strobe: Signal, token: Signal, name: str) -> tuple[Signal, Signal]:

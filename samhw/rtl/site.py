@@ -6,11 +6,12 @@ from typing import Any
 
 from samhw.graph import Arch, Endpoint, Graph, Node
 from samhw.graph.numerics import ValueType
-from samhw.graph.widths import greatest_indices
+from samhw.graph.patterns import may_be_empty
+from samhw.graph.widths import carried_bits, greatest_indices
 from samhw.rtl.access import MemoryAccess
-from samhw.rtl.token import token_width
+from samhw.rtl.token import KIND_BITS, level_bits, token_width
 
-__all__ = ["Site"]
+__all__ = ["Site", "bits_of"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,11 @@ class Site:
         """The width of an input's payloads."""
         return token_width(self.graph.taken(self.node, port).width(self.arch.index_bits))
 
+    def may_be_empty(self, port: str) -> bool:
+        """Whether a payload at an input may be EMPTY."""
+        channel = self.graph.fanin.get(Endpoint(self.node.name, port))
+        return channel is None or channel.source in may_be_empty(self.graph)
+
     def coordinate_bits(self) -> int:
         """The bits that the coordinates at the inputs of a joiner have."""
         greatest = greatest_indices(self.graph)
@@ -65,3 +71,11 @@ class Site:
     def widths(self) -> list[int]:
         """The widths of the payloads that a joiner joins."""
         return [self.width(f"ref{i}") for i in range(self.params["inputs"])]
+
+
+def bits_of(graph: Graph, source: Endpoint) -> tuple[int, int]:
+    """Masks of the bits that the tokens of an output may have set, and of those that tell their kinds and
+    levels."""
+    levels = level_bits(graph.node[source.node].output(source.port).stream.depth)
+    early = (1 << KIND_BITS) - 1 | levels << KIND_BITS
+    return early | (1 << carried_bits(graph, source)) - 1 << KIND_BITS, early

@@ -1,17 +1,21 @@
 """The hardware form of a token: a 2-bit kind beside a payload word (docs/timing.md)."""
 
-from amaranth.hdl import Cat, Const, Value, ValueLike
+from amaranth.hdl import Cat, Const, Mux, Value, ValueLike
 from amaranth.lib import data, enum
 
 from samhw.rtl.logic import all_of
 
 __all__ = [
     "CONTROL",
+    "KIND_BITS",
+    "LEVEL_BITS",
     "TokenKind",
     "all_end",
     "is_payload",
     "is_s0",
+    "level_bits",
     "make_token",
+    "meant",
     "outer_is_stop_below",
     "same_token",
     "stop_hi",
@@ -33,21 +37,30 @@ class TokenKind(enum.Enum, shape=2):  # type: ignore[call-arg]
 
 def token_layout(width: int) -> data.StructLayout:
     """A token whose payload has `width` bits. The payload of a stop is `lo` in bits 0..3 and `hi` in bits
-    4..7."""
+    4..7. What lies above in a stop and in DONE means nothing."""
     return data.StructLayout({"kind": TokenKind, "payload": width})
 
 
-_STOP = 8
+KIND_BITS = 2
+"""Bits of a kind, which lie below those of the payload."""
+
+LEVEL_BITS = 8
 """Bits of the two levels of a stop."""
 
-CONTROL = token_layout(_STOP)
+CONTROL = token_layout(LEVEL_BITS)
 """A token as an actor decides on it: a payload just wide enough for a stop."""
 
 
 def token_width(width: int) -> int:
     """Bits of the payload of a token that carries this many (`Payload.width`), or the two levels of a
     stop."""
-    return max(width, _STOP)
+    return max(width, LEVEL_BITS)
+
+
+def level_bits(levels: int) -> int:
+    """A mask of the bits of a payload in which the stops of a stream of that many levels differ."""
+    each = (1 << max(levels - 1, 0).bit_length()) - 1
+    return each | each << LEVEL_BITS // 2
 
 
 def make_token(kind: TokenKind | ValueLike, payload: ValueLike = 0) -> Value:
@@ -75,6 +88,12 @@ def stop_hi(token: data.View) -> Value:
 def is_payload(token: data.View) -> Value:
     """The token is VAL or EMPTY."""
     return ~Value.cast(token.kind)[0]
+
+
+def meant(token: data.View) -> Value:
+    """The payload as docs/timing.md has it: without the bits of a stop and of DONE that mean nothing."""
+    payload = Value.cast(token.payload)
+    return Mux(is_payload(token), payload, payload[:LEVEL_BITS])
 
 
 def is_s0(token: data.View) -> Value:

@@ -19,14 +19,14 @@ class MemorySystem:
         entries: the log of the run, in words, if somebody wants it; else None.
 
     Raises:
-        InputError: if the design lacks a tensor that is to lie off chip, or for a log that does not fit.
+        InputError: if the design lacks an array that is to lie off chip, or for a log that does not fit.
     """
 
     def __init__(self, design: Design, arch: Arch, off_chip: OffChip):
         self.off_chip = off_chip
         self.memory = off_chip.memory
         self.ports = off_chip.memory.ports
-        self.layout = OffChipLayout(design, arch, self.ports, off_chip.tensors)
+        self.layout = OffChipLayout(design, arch, self.ports, off_chip.arrays)
         self.oracle, self.dram, self.recorded = oracle_words(off_chip.memory)
         self.lookahead = lookahead(off_chip.memory)
         self.entries: list[int] | None = None if off_chip.log is None else []
@@ -52,10 +52,10 @@ class MemorySystem:
             assert isinstance(self.memory, RecordedMemory)
             raise InputError(
                 f"Request {self.oracle[WRONG]} of this run is not that in {self.memory.path}; give the log, "
-                "the ports and the tensors of one run."
+                "the ports and the places of one run."
             )
 
     def write_log(self) -> None:
         """Writes the log of the run, if somebody wants it."""
         if self.off_chip.log is not None and self.entries is not None:
-            write_log(self.off_chip.log, logged(self.entries, self.ports.beats))
+            write_log(self.off_chip.log, self.memory, logged(self.entries, self.ports.beats))

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.collector import no_collection
 from samhw.errors import InputError, InterruptedWorkError
 from samhw.graph import Arch, Design, GrammarChecker, Graph, Kind, OffChip, Token
 from samhw.graph.validate import validate
+from samhw.interpreter import no_collection
 from samhw.sim.completion import Completion
 from samhw.sim.engine import UNLIMITED, Between
 from samhw.sim.engines import Engine, Interrupt, execute

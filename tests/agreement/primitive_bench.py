@@ -29,12 +29,13 @@ from amaranth.hdl import (
 )
 from amaranth.lib import memory, wiring
 
-from samhw.collector import no_collection
 from samhw.graph import Arch, Graph, Kind, MemoryRole, Node, Token
+from samhw.interpreter import no_collection
 from samhw.rtl.access import MemoryWriteSignature
 from samhw.rtl.actor import component
 from samhw.rtl.channel import Fifo
 from samhw.rtl.logic import any_of
+from samhw.rtl.token import LEVEL_BITS, meant
 from samhw.rtl.verilog import convert
 from samhw.rtl.verilog_platform import VerilogPlatform
 from samhw.targets.building.build_cache import cached, digest
@@ -42,6 +43,9 @@ from samhw.targets.building.elaborate import generator_digest
 from samhw.targets.building.verilator import build_program
 
 __all__ = ["Bench", "Case", "Instance", "Outcome"]
+
+_MEANINGLESS = -1 << LEVEL_BITS & (1 << 32) - 1
+"""The bits of a stop's payload, and of that of DONE, that must not matter."""
 
 TimedTokens = Sequence[tuple[int, Token]]
 """Tokens, each with a cycle."""
@@ -265,7 +269,7 @@ class _Cell(_Ports):
                 channel.i.push.eq(lane.go),
                 channel.i.strobe.eq(lane.go),
                 channel.i.token.kind.eq(lane.kind),
-                channel.i.token.payload.eq(lane.payload),
+                channel.i.token.payload.eq(Mux(lane.kind[0], lane.payload | _MEANINGLESS, lane.payload)),
                 lane.ready.eq(channel.i.ready),
             ]
             waiting.append(channel.o.valid)
@@ -276,7 +280,7 @@ class _Cell(_Ports):
             m.d.comb += [
                 lane.go.eq(channel.o.valid),
                 lane.kind.eq(channel.o.payload.kind),
-                lane.payload.eq(channel.o.payload.payload),
+                lane.payload.eq(meant(channel.o.payload)),
                 channel.o.ready.eq(lane.ready),
             ]
         m.d.comb += [self.error.eq(dut.error), self.idle.eq(~Cat(waiting).any())]

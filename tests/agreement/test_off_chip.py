@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse
 
 import samhw
+from samhw.compiler.placement import arrays_off_chip
 from samhw.errors import RunError
 from samhw.graph import (
     DDR4,
@@ -27,7 +28,6 @@ from samhw.graph import (
     with_ports,
 )
 from samhw.sim import simulate_regions, total_cycles
-from samhw.targets.backends import off_chip_tensors
 from samhw.targets.running.driver import VerilatedDesign
 from samhw.targets.running.inputs import inputs_of
 
@@ -46,6 +46,9 @@ TWO = Ports(line=16, beat=8, lines=4, ahead=2, queue=2, offer=3, answer=3, maste
 
 SPMM = "T[i, j] = A[i, k] * X[k, j]"
 SPMSPM = "T[i, j] = A[i, k] * B[k, j]"
+CHAIN = "S[i, j] = A[i, k] * X[k, j]\nT[i, j] = A[i, k] * S[k, j]"
+MIXED = {"place": {"A.crd1": "chip", "B": "ddr:1", "B.vals": "chip", "T.vals": "chip", "T.pos1": "ddr:0"}}
+SHARDS = {"lanes": {"i": 2}, "place": {"A": "chip", "T.vals.1": "chip"}}
 CASES: dict[str, tuple[str, dict[str, str], dict[str, Any], Ports]] = {
     "csr": (SPMM, {"A": "csr"}, {}, Ports()),
     "least": (SPMM, {"A": "csr"}, {"arch": {"watchdog": 100}}, NARROW),
@@ -55,10 +58,14 @@ CASES: dict[str, tuple[str, dict[str, str], dict[str, Any], Ports]] = {
     "coordinates": (SPMM, {"A": "coo"}, {}, Ports(ahead=2)),
     "fp8": (SPMM, {"A": "csr"}, {"value": "f8e4m3"}, Ports(line=16, beat=4)),
     "f32 with more registers": (SPMM, {"A": "csr"}, {"value": "f32", "arch": "ecp5-100"}, WIDE),
-    "regions": ("S[i, j] = A[i, k] * X[k, j]\nT[i, j] = A[i, k] * S[k, j]", {"A": "csr"}, {}, Ports()),
+    "regions": (CHAIN, {"A": "csr"}, {}, Ports()),
+    "some arrays": (SPMSPM, {"A": "csr", "B": "csr", "T": "csr"}, {"schedule": MIXED}, TWO),
+    "a tensor between regions": (CHAIN, {"A": "csr"}, {"schedule": {"place": {"S": "ddr:1"}}}, TWO),
+    "the smallest on the chip": (CHAIN, {"A": "csr"}, {"schedule": {"on_chip": "300"}}, Ports()),
+    "some shards": (SPMM, {"A": "csr"}, {"schedule": SHARDS}, NARROW),
     "unread coordinates": ("t[i] = A[i, k]", {"A": "csr"}, {}, Ports()),
 }
-FEW = ("regions", "least", "sparse result")
+FEW = ("regions", "least", "sparse result", "some arrays")
 """Those that every round runs."""
 
 
@@ -79,11 +86,12 @@ def _data() -> Mapping[str, Any]:
 def test_cycles_and_words(name: str, tmp_path: Path) -> None:
     program, formats, options, ports = CASES[name]
     design = samhw.compile(program, formats=formats, **{"value": "i32", **options})
-    ran = design.run(**{key: value for key, value in _data().items() if f"{key}[" in program})
+    data = {key: value for key, value in _data().items() if f"{key}[" in program}
+    ran = design.run(data, memory=ConstantMemory(1, ports))
     compiled = design.compiled
     inputs = inputs_of(compiled, ran.workload.tensors)
-    tensors = off_chip_tensors(compiled)
-    layout = OffChipLayout(compiled.design, compiled.arch, ports, tensors)
+    arrays = arrays_off_chip(compiled, ConstantMemory(1, ports))
+    layout = OffChipLayout(compiled.design, compiled.arch, ports, arrays)
     with VerilatedDesign.build(compiled.design, compiled.arch, layout=layout).session() as session:
         for memory in (*MEMORIES, RecordedMemory(str(tmp_path / "log"))):
             # A DIMM has one channel, which several masters cannot share.
@@ -92,7 +100,7 @@ def test_cycles_and_words(name: str, tmp_path: Path) -> None:
             found = session.run(
                 *inputs, memory=placed, buffers=True, limit=100_000, memory_log=tmp_path / "log"
             )
-            model = simulate_regions(compiled.design, compiled.arch, *inputs, memory=OffChip(placed, tensors))
+            model = simulate_regions(compiled.design, compiled.arch, *inputs, memory=OffChip(placed, arrays))
             cycles = [result.cycles for result in model]
             assert (found.cycles, list(found.region_cycles)) == (total_cycles(cycles), cycles), placed.name
             words = {key: array for result in model for key, array in result.memories.items()}

@@ -76,8 +76,8 @@ def test_another_backend(echo: Backend, tmp_path: Path) -> None:
         (("run", "spmv", "--wave", "a.vcd"), "--wave records the RTL's signals; add '--backend verilator'."),
         (("run", "spmv", "--regions", "top"), "how the HLS design is built; add '--backend hls'."),
         (
-            ("build", "spmv", "--target", "sim", "-o", "out", "--memories", "m_axi"),
-            "--memories belongs to '--target vitis-hls'; leave it out.",
+            ("build", "spmv", "--target", "sim", "-o", "out", "--regions", "top"),
+            "--regions belongs to '--target vitis-hls'; leave it out.",
         ),
         (
             ("run", "spmv", "--emulate"),

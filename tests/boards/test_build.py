@@ -49,7 +49,7 @@ def names(out: Path) -> set[str]:
 
 BUILD = {
     *("address_map.h", "address_map.json", "arch.json", "build.json", "data.npz", "graph.dot", "graph.json"),
-    *("board.py", "host.py"),
+    *("board.py", "driver.h", "host.py"),
 }
 
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_leaves_nothing(tmp_path: Path) -> None:
     command = ["build", str(program), "--target", "board:ulx3s", "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(main, command, catch_exceptions=False)
     assert result.exit_code == 2
-    assert "block RAMs, of which the LFE5U-85F has 208; give it smaller tensors" in result.stderr
+    assert "block RAMs, of which the LFE5U-85F has 208: b.vals would not fit" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["large.ein"]
 
 

@@ -294,7 +294,7 @@ def test_compare_runs_a_design_once(monkeypatch: pytest.MonkeyPatch) -> None:
     report("compare", "gcn")
     assert len(ran) == 2
     workload = make_workload(load_kernel("spmm"), ["karate"])
-    schedules = [Schedule(off_chip=tensors) for tensors in (("A",), ("X",), ("A",))]
+    schedules = [Schedule(place={tensor: "ddr"}) for tensor in "AXA"]
     a, x, again = (outcome.measure for outcome in compare(workload, schedules, memory=DDR4))
     assert a is again
     assert a is not None
@@ -351,12 +351,12 @@ def test_off_chip_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert memory["row_hits"] + memory["row_misses"] + memory["row_conflicts"] == memory["bytes"] / 64
     # H1 is fused away in one region, and then there is nothing off chip.
     for fuse, lines in (("partial", True), ("full", False)):
-        choices = ("--off-chip", "H1", "--fuse", fuse, "--share", "none")
+        choices = ("--place", "H1=ddr", "--fuse", fuse, "--share", "none")
         report = json.loads(samhw(*options, *choices, "--json", "-").stdout)
         assert (report["memory"]["bytes"] > 0) is lines
     path = tmp_path / "m.json"
     path.write_text('{"preset": "hbm2", "name": "mine", "channels": 2, "ports": {"masters": 2}}')
-    output = samhw("run", "spmv", "--memory", path, "--off-chip", "B", "--stats").output
+    output = samhw("run", "spmv", "--memory", path, "--place", "B=hbm:1", "--stats").output
     assert "memory     mine: " in output
     assert "waited for memory" in output
     assert "ports to off-chip memory" in output
@@ -370,8 +370,8 @@ def test_off_chip_memory_is_compared() -> None:
         assert slow["checked"]
         assert slow["cycles"] > quick["cycles"]
         assert (slow["bytes_moved"] > 0, quick["bytes_moved"]) == (True, None)
-    output = samhw(*arguments, "--memory", "hbm2", "--off-chip", "X").output
-    assert "X in hbm2" in " ".join(output.split())
+    output = samhw(*arguments, "--memory", "hbm2", "--place", "X=hbm").output
+    assert "tensors in hbm2 (X=hbm)" in " ".join(output.split())
     # A memory without a clock moves bytes, but none a second.
     output = samhw("compare", "spmv", "--data", "karate", "--memory", "constant:9").output
     assert "moved off chip" in output
@@ -380,21 +380,25 @@ def test_off_chip_memory_is_compared() -> None:
 
 def test_off_chip_memory_is_refused(tmp_path: Path) -> None:
     assert "There is no memory 'ddr9'" in refused("run", "spmv", "--memory", "ddr9")
-    assert "add '--memory ddr4'" in refused("run", "spmv", "--off-chip", "B")
-    assert "no tensor 'Q' to place off chip" in refused("run", "spmv", "--memory", "ddr4", "--off-chip", "Q")
+    assert "add '--memory ddr4'" in refused("run", "spmv", "--place", "B=ddr")
+    assert "no tensor 'Q' to place" in refused("run", "spmv", "--memory", "ddr4", "--place", "Q=ddr")
+    assert "is now '--place A=ddr,X=ddr'" in refused("run", "spmv", "--memory", "ddr4", "--off-chip", "B")
+    assert "is now '--on-chip'" in refused("build", "spmv", "--target", "vitis-hls", "--memories", "m_axi")
     for backend in ("icarus", "hls"):
         message = refused("run", "spmv", "--memory", "ddr4", "--backend", backend)
         assert f"--backend {backend} runs a design with its tensors on chip" in message
     message = refused("run", "spmv", "--memory", "ddr4", "--backend", "verilator", "--host", "counters")
     assert "--host counters needs all tensors on chip" in message
-    (tmp_path / "placed.toml").write_text('off_chip = ["B"]')
+    (tmp_path / "placed.toml").write_text('place = {B = "ddr"}')
     for words, what in (
-        (("build", "spmv", "--target", "verilator", "-o", str(tmp_path / "b")), "a build"),
+        (("build", "spmv", "--target", "verilator", "-o", str(tmp_path / "b")), "a build for verilator"),
         (("correlate", "spmv"), "a correlation"),
         (("tune", "spmv", "-o", str(tmp_path / "best.toml")), "a search"),
     ):
         message = refused(*words, "--data", "karate", "--schedule", str(tmp_path / "placed.toml"))
-        assert f"{what} has them on chip" in message
+        assert f"{what} has all" in message
+    message = refused("correlate", "spmv", "--memory", "ddr4", "--backend", "verilator,cxxrtl")
+    assert "With --memory only '--backend verilator' runs the RTL" in message
 
 
 def test_compare_refuses_unknown_choices() -> None:

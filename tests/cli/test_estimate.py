@@ -1,12 +1,13 @@
 """`samhw compile --estimate`."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
 
 from samhw.app.cli import main
-from samhw.cost import DEVICES, FAMILIES, SHOWN_DEVICES, Device, find_device
+from samhw.cost import DEVICES, FAMILIES, SHOWN_DEVICES, Device, Use, find_device, parse_budget
 
 
 def output(*arguments: str, code: int = 0) -> str:
@@ -54,6 +55,27 @@ def test_fpgas_by_name() -> None:
     assert 0.3 * small["luts"] < found["XC7Z020"]["luts"] < small["luts"]
     assert found["XC7Z020"]["block_rams"] <= small["block_rams"]
     assert "(0 %)" in output("spmv", "--data", "karate", "--estimate", "--part", "XCVU9P")
+
+
+def test_whether_it_fits() -> None:
+    fits = ("--fits", "LFE5U-85F", "--fits", "luts=1000,brams=1")
+    told = output("spmv", "--data", "karate", *fits, code=1)
+    assert "LFE5U-85F: fits, as expected" in told
+    assert re.search(
+        r"luts=1000,brams=1: does not fit: (LUTs|block RAMs) \d+ %, (LUTs|block RAMs) \d+ %", told
+    )
+    assert "fits" in output("spmv", "--data", "karate", *fits[:2])
+    found = json.loads(output("spmv", "--data", "karate", "--estimate", *fits, "--json", "-", code=1))
+    assert found["fits"]["LFE5U-85F"] == "fits" == found["area"]["LFE5U-85F"]["verdict"]
+    assert found["fits"]["luts=1000,brams=1"].startswith("does not fit: ")
+    assert "iCE40UP5K" in output("spmv", "--fits", "5", code=2)
+
+
+def test_limits() -> None:
+    budget = parse_budget("luts=100, dsps=2")
+    assert budget.verdict(Use(luts=100, registers=10**9, multipliers=2)) == "fits"
+    assert budget.verdict(Use(luts=100.1, multipliers=3)) == "does not fit: multipliers 150 %, LUTs 101 %"
+    assert parse_budget("xc7a35t").verdict(Use(block_rams=61)) == "does not fit: block RAMs 122 %"
 
 
 @pytest.mark.parametrize("device", DEVICES.values(), ids=lambda device: device.name)

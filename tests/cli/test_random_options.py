@@ -92,7 +92,8 @@ GOOD = {
     "trace": ("out.json", "out.vcd", "out.fst"),
     "window": ("0:100", "5:2", "5:5", "10:20"),
     "memory": ("ddr4", "hbm2", "chip", "memory.json"),
-    "off_chip": ("A", "A,X", "B", "A+X"),
+    "place": ("A=ddr", "A=ddr,X=chip", "B=hbm:1", "A=chip+B=ddr", "A.vals=ddr", "A=off"),
+    "on_chip": ("auto", "all", "none", "1KB", "2MB", "m_axi"),
     "regions": ("kernels", "top"),
     "target": ("sim", "vitis-hls", "verilator", "verilog", "board:arty_a7"),
     "name": ("conv", "wire"),
@@ -101,7 +102,6 @@ GOOD = {
     "part": ("xcu280-fsvh2892-2L-e",),
     "clock": ("4ns", "3.3ns", "80MHz", "1GHz", "-4"),
     "extents": ("i=9", "i=200,j=200", "x=2", "i=0"),
-    "memories": ("on-chip", "m_axi", "1KB", "2MB"),
     "suite": ("kernels", "models"),
     "report": ("out",),
     "jobs": ("1", "2"),
@@ -147,7 +147,7 @@ def fill(folder: Path) -> None:
     (folder / "schedule.toml").write_text(
         'fuse = "full"\niteration = "global"\npermute = true\n[formats]\nB = "dcsr"\n'
     )
-    (folder / "order.toml").write_text('off_chip = ["B"]\n[order]\nx = ["j", "i"]\n')
+    (folder / "order.toml").write_text('place = {B = "ddr"}\n[order]\nx = ["j", "i"]\n')
     (folder / "later.toml").write_text("[blocks]\ni = 4\n")
     samhw.compile(folder / "good.ein", fuse="full").save(folder / "good.ein")
     (folder / "sweep.toml").write_text('program = "spmv"\ndata = "random:size=4"\ndepth = ["auto", 2]\n')

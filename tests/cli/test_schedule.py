@@ -120,19 +120,19 @@ def test_what_was_used_is_a_schedule_itself(folder: Path) -> None:
 
 
 def test_tensors_off_chip(folder: Path) -> None:
-    file = write(folder, 'off_chip = ["A"]\n')
+    file = write(folder, 'place = {A = "ddr"}\n')
     placed = report("run", "spmm", "--schedule", file, "--memory", "ddr4")
-    assert placed["schedule"]["off_chip"] == ["A"]
-    assert placed["memory"] == report("run", "spmm", "--memory", "ddr4", "--off-chip", "A")["memory"]
-    everything = report("run", "spmm", "--schedule", file, "--memory", "ddr4", "--off-chip", "A,X,T")
-    assert everything["schedule"]["off_chip"] == ["A", "T", "X"]
-    assert used("spmm")["off_chip"] == []
+    assert placed["schedule"]["place"] == {"A": "ddr", "X": "chip", "T": "chip"}
+    assert placed["memory"] == report("run", "spmm", "--memory", "ddr4", "--place", "A=ddr")["memory"]
+    everything = report("run", "spmm", "--schedule", file, "--memory", "ddr4", "--place", "A=ddr,X=ddr,T=ddr")
+    assert everything["schedule"]["place"] == {"A": "ddr", "X": "ddr", "T": "ddr"}
+    assert "place" not in used("spmm")
     for command, words in EVERY.items():
         if command == "compile":  # A graph is the same wherever its memories lie.
             continue
-        refused = samhw(command, *words, "--schedule", file)
+        refused = samhw(command, *words, "--data", "karate", "--schedule", file)
         assert refused.exit_code == 2
-        assert "off chip" in refused.stderr
+        assert "'A' off chip" in refused.stderr or "'A' is to lie" in refused.stderr
     hardware = samhw("run", "spmm", "--schedule", file, "--memory", "ddr4", "--backend", "icarus")
     assert hardware.exit_code == 2
 

@@ -4,16 +4,45 @@ The ideal model has no memory. It counts slots and tokens, and follows one token
 that one comes out after those that were pushed before it, unchanged and at the right time, all do.
 """
 
-from amaranth.hdl import Assert, Assume, Cat, Const, Cover, Elaboratable, Fragment, Module, Mux, Signal, Value
+from collections.abc import Callable, Mapping
+
+from amaranth.hdl import (
+    Array,
+    Assert,
+    Assume,
+    Cat,
+    Const,
+    Cover,
+    Elaboratable,
+    Fragment,
+    Module,
+    Mux,
+    Signal,
+    Value,
+)
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.channel import Fifo
 from samhw.rtl.output import Output
-from samhw.rtl.token import CONTROL, TokenKind
+from samhw.rtl.token import CONTROL, KIND_BITS, TokenKind
 from tests.formal.inside import registers
 
 __all__ = ["ChannelContract"]
+
+_SHALLOW = 32
+
+_ORDER = {
+    1: (0, 1),
+    2: (0, 1, 3, 2),
+    3: (0, 1, 2, 5, 3, 7, 6, 4),
+    4: (0, 1, 2, 4, 9, 3, 6, 13, 10, 5, 11, 7, 15, 14, 12, 8),
+    5: (
+        *(0, 1, 2, 4, 9, 18, 5, 11, 22, 12, 25, 19, 7, 15, 31, 30),
+        *(28, 24, 17, 3, 6, 13, 27, 23, 14, 29, 26, 21, 10, 20, 8, 16),
+    ),
+}
+"""The places of a shallow channel, by their width: each is the last one, moved up by a bit."""
 
 
 class ChannelContract(wiring.Component):
@@ -53,7 +82,7 @@ class ChannelContract(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         m.submodules.output = output = Output(8, latency=self.latency)
-        channel = Fifo(CONTROL, self.depth)
+        channel = Fifo(CONTROL, self.depth, early=(1 << KIND_BITS) - 1)
         wiring.connect(m, output.o, channel.i)
         m.d.comb += [
             Assume(self.ready | ~self.push),
@@ -115,10 +144,13 @@ class ChannelContract(wiring.Component):
         """What an induction needs beside the promises: how the channel's registers stand to the model."""
         inside = channel.elaborate(None)
         assert isinstance(inside, Module)
-        storage = inside.submodules.storage if self.depth > 1 else None
-        if storage is not None:
-            registered = storage.read_ports[0]
-            ports = [storage.read_port(domain="comb") for _ in range(2)]
+        behind = Mux(self.stored == 0, 0, self.stored - 1)
+        if self.depth == 1:
+            promises = None
+        elif self.depth > _SHALLOW:
+            promises = self._deep(m, inside, behind)
+        else:
+            promises = self._shallow(m, inside, behind)
         fragment = Fragment.get(inside, None)
         m.submodules.channel = fragment
         state = registers(fragment)
@@ -128,24 +160,55 @@ class ChannelContract(wiring.Component):
             Assert(self.taken == self.stored + on_their_way),
             Assert(~self.watched | (self.ahead < self.taken)),
         ]
-        if storage is None:
-            return
-        words = self.depth - 1
-        head, tail = state["head"], state["tail"]
-        followed, following = ports
-        behind = Mux(self.stored == 0, 0, self.stored - 1)
-        m.d.comb += [
-            Assert(state["more"] == (self.stored > 1)),
-            Assert(head < words),
-            Assert(tail < words),
-            Assert(tail == _around(head + behind, words)),
-            followed.addr.eq(_around(head + self.ahead - 1, words)),
-            following.addr.eq(head),
-        ]
-        with m.If(self.watched & (self.ahead != 0) & (self.ahead < self.stored)):
-            m.d.comb += Assert(followed.data == self.value.as_value())
-        with m.If(self.stored > 1):
-            m.d.comb += Assert(registered.data == following.data)
+        if promises is not None:
+            promises(state)
+
+    def _deep(self, m: Module, inside: Module, behind: Value) -> Callable[[Mapping[str, Signal]], None]:
+        """The tokens after the front lie in a ring of as many places."""
+        storage, words = inside.submodules.storage, self.depth - 1
+        registered = storage.read_ports[0]
+        followed, following = (storage.read_port(domain="comb") for _ in range(2))
+
+        def promise(state: Mapping[str, Signal]) -> None:
+            head, tail = state["head"], state["tail"]
+            m.d.comb += [
+                Assert(state["more"] == (self.stored > 1)),
+                Assert(head < words),
+                Assert(tail < words),
+                Assert(tail == _around(head + behind, words)),
+                followed.addr.eq(_around(head + self.ahead - 1, words)),
+                following.addr.eq(head),
+            ]
+            with m.If(self.watched & (self.ahead != 0) & (self.ahead < self.stored)):
+                m.d.comb += Assert(followed.data == self.value.as_value())
+            with m.If(self.stored > 1):
+                m.d.comb += Assert(registered.data == following.data)
+
+        return promise
+
+    def _shallow(self, m: Module, inside: Module, behind: Value) -> Callable[[Mapping[str, Signal]], None]:
+        """All tokens lie in a ring, whose places come in an order of their own."""
+        early, late = inside.submodules.early, inside.submodules.late
+        ports = [memory.read_port(domain="comb") for memory in (early, late)]
+        bits = (self.depth - 1).bit_length()
+        order = _ORDER[bits]
+
+        def promise(state: Mapping[str, Signal]) -> None:
+            front, following = state["places"][1:], state["places"][:-1]
+            number = Signal(bits)
+            place = Signal(bits)
+            m.d.comb += [
+                number.eq(Array(order.index(place) for place in range(1 << bits))[following]),
+                place.eq(Array(order)[(number + self.ahead - 1)[:bits]]),
+                Assert(state["tail"] == Array(order)[(number + behind)[:bits]]),
+                *(port.addr.eq(place) for port in ports),
+            ]
+            with m.If(self.stored != 0):
+                m.d.comb += Assert(front == Array(order)[(number - 1)[:bits]])
+            with m.If(self.watched & (self.ahead < self.stored)):
+                m.d.comb += Assert(Cat(port.data for port in ports) == self.value.as_value())
+
+        return promise
 
 
 def _around(place: Value, words: int) -> Value:

@@ -43,8 +43,8 @@ class _Free(Unit):
 def _cut_steps() -> Iterator[None]:
     """The steps that are made meanwhile have free results, with the latencies of `Arch`."""
     with (
-        patch("samhw.rtl.reduce_step.accumulate_unit", lambda op, value_type, latency: _Free(value_type)),
-        patch("samhw.rtl.rescale_step.alu_unit", lambda op, value_type: _Free(value_type)),
+        patch("samhw.rtl.reduction_step.accumulate_unit", lambda op, value_type, latency: _Free(value_type)),
+        patch("samhw.rtl.reduction_step.alu_unit", lambda op, value_type: _Free(value_type)),
     ):
         yield
 

@@ -31,10 +31,12 @@ depth {depth}
 smtbmc yices
 [script]
 read_rtlil top.il
+proc -norom
 prep -top top
 [files]
 top.il
 """
+"""Yosys makes memories of large tables, whose contents an induction does not know; so it is told not to."""
 
 _SCRIPTS = sysconfig.get_path("scripts")
 

@@ -36,9 +36,11 @@ MUTANTS = [
         "valid.eq(more | self.i.strobe | pop)",
     ),
     Mutant("tokens are swapped", "channel", "Mux(more, following,", "Mux(more & ~self.i.strobe, following,"),
-    Mutant("the last token in the memory is forgotten", "channel", "more & ~one", "0"),
+    Mutant("tokens in the memory are forgotten", "channel", "more.eq(tail != following)", "more.eq(0)"),
+    Mutant("the bits of the next token", "channel", "places[:-1], places[1:]", "places[:-1], places[:-1]"),
     Mutant("a place is overwritten", "channel", "write.en.eq(self.i.strobe)", "write.en.eq(1)"),
-    Mutant("the ring is too short", "channel", "pointer == depth - 1, 0", "pointer == depth - 2, 0"),
+    Mutant("the ring is too short", "channel", "^ ~state[:-1].any()", ""),
+    Mutant("a bit is left out", "channel", "given |= dict", "given = dict"),
     Mutant("a cycle late", "output", "self.latency - 1 - self.registers", "self.latency - self.registers"),
     Mutant("a stop becomes a payload", "output", "token.kind.eq(control.kind)", "token.kind.eq(0)"),
 ]

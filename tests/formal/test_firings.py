@@ -227,14 +227,14 @@ MUTANTS = {
         Mutant("a fiber longer than its room", "scan_ell", "count > self.width", "count > self.width + 1")
     ],
     "walk of scan_ragged": [
-        Mutant("a coordinate twice", "scan_ragged", "following.eq(c + 1)", "following.eq(c)")
+        Mutant("a coordinate twice", "scan_ragged", "next_number.eq(c + 1)", "next_number.eq(c)")
     ],
     "walk of scan_dia": [
         Mutant(
             "diagonals side by side",
             "scan_dia",
-            "following.eq(position + self.rows)",
-            "following.eq(position + 1)",
+            "next_place.eq(position + self.rows)",
+            "next_place.eq(position + 1)",
         )
     ],
     "keep of scan_dia": [

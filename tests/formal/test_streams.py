@@ -50,7 +50,7 @@ def test_whole_streams_pass(name: str) -> None:
     assert check(CASES[name].contract(), Mode.REACHED, CASES[name].quick).answer == "holds"
 
 
-_LATE = '__import__("samhw.rtl.units.pipeline", fromlist=["delayed"]).delayed(m, disordered, 4)'
+_LATE = '__import__("samhw.rtl.units.unit", fromlist=["delayed"]).delayed(m, disordered, 4)'
 
 MUTANTS = {
     "repeat": [
@@ -109,7 +109,9 @@ MUTANTS = {
     "scan_ell": [
         Mutant("two fibers are one", "walk", "[open.eq(self.last), self.first", "[open.eq(0), self.first")
     ],
-    "scan_ragged": [Mutant("a coordinate twice", "scan_ragged", "following.eq(c + 1)", "following.eq(c)")],
+    "scan_ragged": [
+        Mutant("a coordinate twice", "scan_ragged", "next_number.eq(c + 1)", "next_number.eq(c)")
+    ],
     "scan_dia": [
         Mutant("a reference without its coordinate", "scan_dia", "ref.i: is_kept}", "ref.i: 1}"),
     ],
@@ -153,7 +155,7 @@ MUTANTS = {
     "arg": [Mutant("a level too deep", "arg", "stop_token(lo - (lo != 0), hi", "stop_token(lo, hi")],
     "top_k": [Mutant("a stop is doubled", "top_k", "takes=three, pushes", "needs=three, pushes")],
     "reduce_vector": [
-        Mutant("a coordinate twice", "bitmap_walker", "gone | (left ^ others)", "gone"),
+        Mutant("a coordinate twice", "bitmap_walker", "Mux(last, 0, ~others)", "Mux(last, 0, gone)"),
         Mutant(
             "a level too deep",
             "row_emitter",

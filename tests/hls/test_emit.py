@@ -13,7 +13,7 @@ import pytest
 import samhw
 from samhw.app.workload import compile_workload, make_workload
 from samhw.errors import InputError
-from samhw.graph import Arch, Channel, Design, Endpoint
+from samhw.graph import Arch, Channel, Design, Endpoint, Placement
 from samhw.hls import Options, emit, emit_together, lower, simulated
 from samhw.hls.check import check
 from samhw.hls.cpp import comment, top_name
@@ -103,7 +103,7 @@ def test_pragmas_have_the_depths_of_the_channels() -> None:
 def test_pragmas() -> None:
     program, _ = compiled("spmm", "i32")
     on_chip = emit(program.design, program.arch)
-    direct = emit(program.design, program.arch, Options(on_chip_bytes=0))
+    direct = emit(program.design, program.arch, Options(placement=Placement(room=0)))
     assert "#pragma HLS DATAFLOW" in on_chip["src/spmm_kernel.cpp"]
     assert "type=pipo" in on_chip["src/spmm_kernel.cpp"]
     assert "_chip" not in direct["src/spmm_kernel.cpp"]

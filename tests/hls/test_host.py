@@ -10,7 +10,7 @@ import pytest
 
 from samhw.app.workload import compile_workload, make_workload
 from samhw.choices.schedule import Schedule
-from samhw.graph import Arch, Design
+from samhw.graph import Arch, Design, Placement
 from samhw.graph.numerics import value_type
 from samhw.hls import Options, emit_together
 from samhw.lang import parse
@@ -86,7 +86,9 @@ def run(command: list[str]) -> tuple[int, str]:
 )
 def test_a_host(tmp_path: Path, program: str, value: str, on_chip: bool) -> None:
     """Words of 16 and 8 bits, one region whose memories have several readers, and several regions."""
-    command = host(tmp_path, program, value, Options(one_top=True, on_chip_bytes=None if on_chip else 0))
+    command = host(
+        tmp_path, program, value, Options(one_top=True, placement=Placement(room=None if on_chip else 0))
+    )
     code, text = run(command)
     assert (code, text.split(",")[0]) == (0, f"{program}_kernel: PASS")
 
@@ -94,7 +96,7 @@ def test_a_host(tmp_path: Path, program: str, value: str, on_chip: bool) -> None
 @pytest.mark.slow
 def test_several_kernels(tmp_path: Path) -> None:
     """One host runs them; what is wrong in one of them it says with its region."""
-    command = host(tmp_path, "layer", "i32", Options(on_chip_bytes=0))
+    command = host(tmp_path, "layer", "i32", Options(placement=Placement(room=0)))
     code, text = run(command)
     assert (code, text.split(",")[0]) == (0, "layer_kernel: PASS")
     (tmp_path / "out").mkdir()

@@ -12,7 +12,7 @@ import pytest
 
 from samhw.app.workload import Workload, compile_workload, make_workload
 from samhw.compiler import Compiled
-from samhw.graph import Arch
+from samhw.graph import Arch, Placement
 from samhw.graph.numerics import value_type
 from samhw.hls import Options
 from samhw.lang import kernel_names, load_kernel
@@ -77,7 +77,7 @@ def test_sums_of_other_latencies(latency: int) -> None:
 def test_memories(room: int | None) -> None:
     """All on the chip, and some."""
     program, workload = compiled("spmm", "i16")
-    run_hls(program, *run_model(program, workload.tensors), options=Options(on_chip_bytes=room))
+    run_hls(program, *run_model(program, workload.tensors), options=Options(placement=Placement(room=room)))
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from samhw.app.workload import compile_workload, make_workload
 from samhw.choices.schedule import Schedule
-from samhw.graph import Arch, Design
+from samhw.graph import Arch, Design, Placement
 from samhw.graph.numerics import value_type
 from samhw.hls import Options
 from samhw.hls.cpp import top_name
@@ -45,7 +45,7 @@ def test_every_word(on_chip: bool) -> None:
         compiled = compile_workload(workload)
         samples.append((compiled.design, run_model(compiled, workload.tensors)))
     designs = HlsDesign.build_together(
-        [design for design, _ in samples], Arch(), Options(on_chip_bytes=None if on_chip else 0)
+        [design for design, _ in samples], Arch(), Options(placement=Placement(room=None if on_chip else 0))
     )
     for design, (_, (inputs, model)) in zip(designs, samples, strict=True):
         run_design(design, inputs, model)
@@ -94,7 +94,7 @@ T_error[i] = T_vals[i] + T_vals_count[i]
     ("name", "options"),
     [
         ("A_vals", {"one_top": True}),
-        ("node_root", {"one_top": True, "on_chip_bytes": 0}),
+        ("node_root", {"one_top": True, "placement": Placement(room=0)}),
         ("a\\", {}),
     ],
 )

@@ -2,19 +2,29 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from samhw.errors import RunError
-from samhw.graph import Arch, Design, Endpoint, Kind
+import samhw
+from samhw.app.workload import compile_workload, make_workload
+from samhw.choices.schedule import Schedule
+from samhw.errors import InputError, RunError
+from samhw.graph import Arch, Design, Endpoint, Kind, Placement
 from samhw.hls import Options, emit
-from samhw.hls.cards import CARDS
+from samhw.hls.cards import CARDS, Banks
+from samhw.hls.masters import AxiPort, banks
+from samhw.hls.off_chip import memory_bytes
+from samhw.lang import parse
+from samhw.targets.backends import build
 from samhw.targets.running.csim import Bursts, HlsDesign
 from tests.hls.test_kernels import compiled
 from tests.support.hls_bench import run_design, run_model
 
 IN_LINE, LONGEST = 16, 16
-OFF_CHIP = Options(on_chip_bytes=0)
+OFF_CHIP = Options(placement=Placement(room=0))
 DATA = "random:size=40,density=0.15"
 
 
@@ -78,21 +88,28 @@ def test_the_smallest_lie_on_the_chip() -> None:
     program, _ = compiled("spmm", "i32")
     design, arch = program.design, program.arch
     sizes = {name: 4 * memory.words for name, memory in design.memory.items()}
-    assert Options(on_chip_bytes=0).off_chip(design, arch) == sizes.keys()
+
+    def off_chip(**said: Any) -> frozenset[str]:
+        return Options(placement=Placement(**said)).off_chip(design, arch)
+
+    assert off_chip(room=0) == sizes.keys()
     assert Options().off_chip(design, arch) == frozenset()
     small = sizes["A.pos1"] + sizes["A.crd1"]
-    assert Options(on_chip_bytes=small).off_chip(design, arch) == sizes.keys() - {"A.pos1", "A.crd1"}
+    assert off_chip(room=small) == sizes.keys() - {"A.pos1", "A.crd1"}
+    # What is placed on the chip takes of the room.
+    placed = {"on": frozenset(["A.crd1"]), "off": frozenset(["A.pos1"])}
+    assert off_chip(room=small, **placed) == sizes.keys() - {"A.crd1"}
     # What one node writes lies in one place.
     written = {"T.pos1", "T.crd1"}
     for room in range(0, sum(sizes.values()), 64):
-        off = Options(on_chip_bytes=room).off_chip(design, arch)
+        off = Options(placement=Placement(room=room)).off_chip(design, arch)
         assert written <= off or not written & off
         assert sum(size for name, size in sizes.items() if name not in off) <= room
 
 
 def test_ports_say_how_long_bursts_are() -> None:
     program, _ = compiled("spmm", "i32")
-    text = emit(program.design, program.arch, Options(on_chip_bytes=700))["src/spmm_kernel.cpp"]
+    text = emit(program.design, program.arch, Options(placement=Placement(room=700)))["src/spmm_kernel.cpp"]
     reads = "max_read_burst_length=16 num_read_outstanding=16\n"
     writes = "max_write_burst_length=16 num_write_outstanding=16\n"
     pragmas = [line for line in text.splitlines(keepends=True) if "m_axi port" in line]
@@ -114,3 +131,82 @@ def test_a_card_has_room_for_half_of_its_memories() -> None:
     assert Options(part="u50").off_chip(design, Arch()) == {"X.vals"}
     assert Options(part="f1").off_chip(design, Arch()) == frozenset()
     assert Options(part="xcku040-ffva1156-2-e").off_chip(design, Arch()) == frozenset()
+
+
+TWO_REGIONS = """
+tensor A[i=8, k=8] : csr
+tensor X[k=8, j=4] : dense
+T[i, j] = A[i, k] * X[k, j]
+Y[i, j] = A[i, k] * T[k, j]
+"""
+
+
+def test_kernels_have_copies_of_their_own() -> None:
+    """One kernel has one copy of A for both regions; two kernels have one each, and what the second reads of
+    T is another copy of what the first has written."""
+    program = compile_workload(make_workload(parse(TWO_REGIONS)), Schedule(fuse="none"), arch=Arch.vitis())
+    by_turns, apart = (memory_bytes(program.design, program.arch, by_turns=turns) for turns in (True, False))
+    assert by_turns["X.vals"] == apart["X.vals"] == 4 * 4 * 8
+    assert apart["A.vals"] == 2 * by_turns["A.vals"]
+    assert apart["T.vals"] == 2 * by_turns["T.vals"]
+    room = sum(by_turns.values())
+    for one_top in (True, False):
+        options = Options(placement=Placement(room=room), one_top=one_top)
+        off = options.off_chip(program.design, program.arch)
+        assert bool(off) is not one_top
+        # A kernel by itself has the places of the whole.
+        settled = options.settled(program.design, program.arch)
+        for graph in program.design.runs:
+            alone = Design.of(graph)
+            assert settled.off_chip(alone, program.arch) == off & alone.memory.keys()
+
+
+def test_channels_are_banks_of_the_card(tmp_path: Path) -> None:
+    workload = make_workload(parse(TWO_REGIONS))
+
+    def linked(place: dict[str, str], part: str) -> dict[str, str]:
+        schedule = Schedule(fuse="none", place=place, on_chip="none")
+        folder = tmp_path / f"{part}{len(list(tmp_path.iterdir()))}"
+        build(compile_workload(workload, schedule, arch=Arch.vitis()), "vitis-hls", folder, part=part)
+        words = (
+            line[3:].split(":") for line in (folder / "link.cfg").read_text().split() if line[:3] == "sp="
+        )
+        return {port.partition(".")[2]: bank for port, bank in words}
+
+    banks = linked({"T": "hbm:9", "X": "hbm:30", "A.vals": "hbm:4"}, "u280")
+    assert (banks["T_vals"], banks["X_vals"], banks["A_vals"]) == ("HBM[9]", "HBM[30]", "HBM[4]")
+    for place, part, message in (
+        ({"T": "ddr"}, "u280", "'T' is to lie in ddr, but the memory is the card's HBM; write T=hbm."),
+        ({"T": "ddr:4"}, "u250", "the card's DDR has 4 channels, which count from 0"),
+        ({"T": "hbm:1"}, Options.part[:-1] + "X", "left to its platform; name a card"),
+    ):
+        with pytest.raises(InputError, match=message):
+            linked(place, part)
+
+
+def test_what_one_master_joins_has_one_bank() -> None:
+    ports = [AxiPort(name, name, 64, "lines", frozenset(), bank) for name, bank in (("a", 1), ("b", 2))]
+    card = Banks("DDR", 4, 1 << 20)
+    assert banks("k", ports, {"a": "g0", "b": "g1"}, card) == {
+        "a": "DDR[1]",
+        "b": "DDR[2]",
+        "status": "DDR[0]",
+    }
+    with pytest.raises(
+        InputError, match="k cannot have a in bank 1 and b in bank 2: what one port joins lies"
+    ):
+        banks("k", ports, {"a": "g0", "b": "g0"}, card)
+    # Twice as large as a bank, from the one that is asked for on.
+    wide = [AxiPort("a", "a", 2 << 20, "lines", frozenset(), 1)]
+    assert banks("k", wide, {"a": "g0"}, card)["a"] == "DDR[1:2]"
+    with pytest.raises(InputError, match="k cannot have a in bank 3"):
+        banks("k", [replace(wide[0], bank=3)], {"a": "g0"}, card)
+
+
+@pytest.mark.slow
+def test_a_result_that_steps_read_lies_off_the_chip() -> None:
+    """The kernel has a port that writes it and one that reads it, and the host one buffer."""
+    text = "tensor A[i=4, j=2] : dense\ntensor H[i=4, j=2]\nscan i { H[i, j] = H[i - 1, j] + A[i, j] }"
+    design = samhw.compile(text, value="i32", schedule={"place": {"H": "hbm"}})
+    array = np.arange(8).reshape(4, 2)
+    assert (design.run(A=array, backend="hls")["H"] == np.cumsum(array, axis=0)).all()

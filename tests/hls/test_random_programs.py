@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from samhw.graph import Arch, Design
+from samhw.graph import Arch, Design, Placement
 from samhw.graph.deadlock import DeadlockError
 from samhw.graph.numerics import value_type
 from samhw.hls import Options
@@ -70,7 +70,7 @@ def draw_samples(start: int, value: str) -> list[Sample]:
 )
 def test_random_programs(value: str, on_chip: bool) -> None:
     samples = draw_samples(2 * VALUES.index(value) + on_chip, value)
-    options = Options(on_chip_bytes=None if on_chip else 0)
+    options = Options(placement=Placement(room=None if on_chip else 0))
     designs = HlsDesign.build_together([s.design for s in samples], Arch(), options)
     for design, one in zip(designs, samples, strict=True):
         for run in one.runs:

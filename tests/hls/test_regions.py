@@ -10,7 +10,7 @@ import pytest
 from samhw.app.workload import Workload, compile_workload, make_workload
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.graph import Design, MemoryRole, Run
+from samhw.graph import Design, MemoryRole, Placement, Run
 from samhw.graph.deadlock import DeadlockError
 from samhw.graph.numerics import Words
 from samhw.hls import Options, emit
@@ -21,8 +21,8 @@ from samhw.targets.running.inputs import inputs_of, load_inputs
 from tests.hls.test_emit import CLANG_FORMAT, assert_laid_out
 
 ON_CHIP = Options(one_top=True)
-IN_MEMORY = Options(one_top=True, on_chip_bytes=0)
-SOME = Options(one_top=True, on_chip_bytes=1500)
+IN_MEMORY = Options(one_top=True, placement=Placement(room=0))
+SOME = Options(one_top=True, placement=Placement(room=1500))
 
 # T is read twice by the second region.
 SQUARE = """

@@ -14,7 +14,7 @@ import pytest
 from samhw.app.workload import compile_workload, make_workload
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.graph import Arch
+from samhw.graph import Arch, Placement
 from samhw.hls import Options
 from samhw.hls.cards import Banks
 from samhw.hls.masters import AxiPort, masters
@@ -69,7 +69,7 @@ def test_projects(case: str | tuple[str, str]) -> None:
     """On the chip and off it, as one top function and as a kernel for each region, for each memory."""
     program = compiled(case)
     for room, one_top, part in product((None, 0), (True, False), PARTS):
-        options = Options(part=part, on_chip_bytes=room, one_top=one_top)
+        options = Options(part=part, placement=Placement(room=room), one_top=one_top)
         # A part of no card has one bank. A card's four take what few kernels pass on to each other.
         is_narrow = (room, part) == (0, PARTS[2]) or (part == PARTS[1] and not one_top)
         if is_narrow and refused(program, options):
@@ -142,7 +142,7 @@ def test_a_memory_of_several_banks() -> None:
 
 def test_the_reader_sees_faults() -> None:
     """A region that is not canonical, two readers of a channel, and a memory with two masters."""
-    files = project_files(compiled("dilated_rnn"), options=Options(on_chip_bytes=0))
+    files = project_files(compiled("dilated_rnn"), options=Options(placement=Placement(room=0)))
     region, top = "src/dilated_rnn_kernel_region.cpp", "src/dilated_rnn_kernel.cpp"
     scalar = re.findall(r"samhw::error_code \w+;", files[region])[0]
     call = re.findall(r"    samhw::discard\(.*;\n|    samhw::alu<.*;\n", files[region])[0]

@@ -95,14 +95,19 @@ def test_a_copy_takes_cycles_and_a_view_none() -> None:
 
 
 def test_what_lies_elsewhere_is_copied() -> None:
-    compiled, _ = outputs(FUSED, off_chip=["A", "T"])
+    compiled, _ = outputs(FUSED, place={"A": "ddr", "T": "ddr", "R": "chip"})
     notes = {r.region.statements[0].lhs.tensor: r.note for r in compiled.regions}
-    assert notes["R"].endswith("the schedule has T off chip, and R on chip")
+    assert notes["R"].endswith("the schedule has T in ddr, and R on chip")
     assert compiled.aliases == {"XR": "X", "S": "R", "Z": "Y"}
-    assert outputs(FUSED, off_chip=["T", "R", "S"])[0].aliases == {"XR": "X", "R": "T", "S": "T", "Z": "Y"}
+    assert outputs(FUSED, place=dict.fromkeys("TRS", "ddr"))[0].aliases == {
+        "XR": "X",
+        "R": "T",
+        "S": "T",
+        "Z": "Y",
+    }
     work = workload(FUSED)
-    for names in (["T", "R", "S"], ["T"]):
-        compiled = compile_workload(work, Schedule(off_chip=names))
+    for place in (dict.fromkeys("TRS", "hbm"), {"T": "hbm:1", "R": "hbm:2"}, {"T": "hbm", "R": "chip"}):
+        compiled = compile_workload(work, Schedule(place=place))
         found = run(compiled, work.tensors, memory=HBM2).outputs
         np.testing.assert_array_equal(found["U"].to_dense(), Y.sum(1))
 

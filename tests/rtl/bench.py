@@ -209,7 +209,10 @@ def _drive(ctx: SimulatorContext, port: Any, source: Offer, k: int, cycle: int) 
     valid = k < len(source.tokens) and cycle >= source.time(k)
     ctx.set(port.valid, valid)
     shown = source.tokens[k] if valid else _GARBAGE[cycle % len(_GARBAGE)]
-    ctx.set(port.payload.as_value(), shown.kind | shown.payload << 2)
+    word = shown.kind | shown.payload << 2
+    if shown.kind & 1:  # What lies above the levels of a stop, and of DONE, means nothing.
+        word |= -1 << 10 & (1 << len(port.payload.as_value())) - 1
+    ctx.set(port.payload.as_value(), word)
 
 
 def _observe(ctx: SimulatorContext, harness: Harness, cycle: int, result: Run) -> None:
@@ -221,7 +224,8 @@ def _observe(ctx: SimulatorContext, harness: Harness, cycle: int, result: Run) -
         port = getattr(harness.o, name)
         if ctx.get(port.valid) and ctx.get(port.ready):
             word = ctx.get(port.payload.as_value())
-            popped.append((cycle, Token(Kind(word & 3), word >> 2)))
+            payload = word >> 2 if not word & 1 else word >> 2 & 0xFF
+            popped.append((cycle, Token(Kind(word & 3), payload)))
     if ctx.get(harness.fired):
         result.fired.append(cycle)
     if error := ctx.get(harness.error):

@@ -4,11 +4,19 @@ enough."""
 from collections import defaultdict
 from typing import Any
 
+import pytest
 from amaranth.sim import Simulator, SimulatorContext
 
-from samhw.graph import Arch, Design
+from samhw.app.workload import bind_program, compile_workload
+from samhw.choices.schedule import Schedule, with_words
+from samhw.graph import Arch, Design, Kind
+from samhw.graph.numerics import value_type
+from samhw.graph.patterns import may_be_empty
 from samhw.rtl.actor import Error
 from samhw.rtl.fabric import Fabric
+from samhw.rtl.site import bits_of
+from samhw.sim import simulate_regions
+from samhw.targets.running.inputs import load_inputs
 from tests.support.top_graphs import copy_graph
 
 PATIENCE = 100
@@ -87,3 +95,39 @@ def test_it_runs_with_any_memories():
     assert words["mem_C_pos1"] == {0: 0, 1: 3}
     assert words["mem_C_crd1"] == words["mem_A_crd1"]
     assert words["mem_C_vals"] == words["mem_A_vals"]
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("mmadd", {}),
+        ("sae", {}),
+        ("spmm", {"lanes": "i=4"}),
+        ("sddmm", {}),
+        ("sum_sum", {}),
+    ],
+)
+def test_channels_store_what_is_sent(program: str, words: dict[str, str]) -> None:
+    """In a run, no token has a bit set that its channel leaves out, and none is EMPTY where that is
+    excluded."""
+    work = bind_program(program, ["random:seed=3"])
+    compiled = compile_workload(work, with_words(Schedule(), words), value=value_type("f32"))
+    memories, extents = load_inputs(compiled.program, compiled.design, work.tensors)
+    results = simulate_regions(compiled.design, compiled.arch, memories, extents, trace=True)
+    for graph, result in zip(compiled.design.runs, results, strict=True):
+        for channel in graph.channels:
+            kept, early = bits_of(graph, channel.source)
+            sent = [token for _, token in result.traces[channel.name]]
+            assert all((token.kind | token.payload << 2) & ~kept == 0 for token in sent), channel.name
+            ends = [token for token in sent if token.kind in (Kind.STOP, Kind.DONE)]
+            assert all((token.kind | token.payload << 2) & ~early == 0 for token in ends), channel.name
+            if channel.source not in may_be_empty(graph):
+                assert all(token.kind is not Kind.EMPTY for token in sent), channel.name
+
+
+def test_a_channel_is_no_wider_than_its_stream() -> None:
+    """The club has 34 coordinates on one level, and the stops of one level have no bits."""
+    compiled = compile_workload(bind_program("spmv", ["karate"]))
+    graph = compiled.design.regions[0]
+    (outer,) = (c.source for c in graph.channels if c.sink.node.startswith("write_dense"))
+    assert bits_of(graph, outer) == (0b111111_11, 0b11)

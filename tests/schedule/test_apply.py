@@ -147,6 +147,6 @@ def test_a_reshape_stays_row_major() -> None:
         Schedule(formats={"R": "csr"}).apply(parse(LEVELS))
 
 
-def test_tensors_off_chip_are_the_programs() -> None:
-    with pytest.raises(InputError, match="There is no tensor 'Q' to place off chip; the program has A, X,"):
-        Schedule(off_chip=["A", "Q"]).apply(load_model("gcn"))
+def test_what_is_placed_is_the_programs() -> None:
+    with pytest.raises(InputError, match="There is no tensor 'Q' to place; the program has A, X,"):
+        Schedule(place={"A": "ddr", "Q": "chip"}).apply(load_model("gcn"))

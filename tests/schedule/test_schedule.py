@@ -23,7 +23,8 @@ SCHEDULES = st.builds(
     | st.lists(st.lists(TEXTS, min_size=1, max_size=3).map(tuple), max_size=3).map(tuple),
     iteration=st.sampled_from(ITERATIONS),
     permute=st.booleans(),
-    off_chip=st.none() | LISTS,
+    place=st.dictionaries(TEXTS, st.sampled_from(["chip", "ddr", "hbm", "hbm:3"])),
+    on_chip=st.sampled_from(["auto", "all", "none", "64KB"]),
     order=LISTS | st.dictionaries(TEXTS, LISTS, max_size=3),
     formats=st.dictionaries(TEXTS, TEXTS, max_size=3),
     share=st.sampled_from(("auto", "all", "none"))
@@ -51,18 +52,19 @@ def test_text_and_value_are_one_to_one(schedule: Schedule) -> None:
 
 def test_a_file_of_every_field(tmp_path: Path) -> None:
     text = (
-        'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\noff_chip = ["A"]\n'
+        'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\non_chip = "64KB"\n'
         'partial_sums = ["Y"]\ncascade = "deferred"\nlargest_copy = 100\nattempts = 3\n'
         '[brackets]\nU1 = "A * (X * W1)"\n[split]\nA = "rows(4)"\n[permute_rows]\nA = "by length"\n'
         '[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
-        "[blocks]\ni = 2\n[queues]\nT1 = 16\n"
+        '[blocks]\ni = 2\n[queues]\nT1 = 16\n[place]\nA = "hbm:3"\n"X.vals" = "chip"\n'
     )
     schedule = load(tmp_path, text)
     assert schedule == Schedule(
         fuse=[["T1", "U1"], ["H1"]],
         iteration="global",
         permute=True,
-        off_chip=["A"],
+        place={"A": "hbm:3", "X.vals": "chip"},
+        on_chip="64KB",
         order={"H1": ["i", "k"]},
         formats={"T1": "csf @ (1, 0)"},
         largest_copy=100,
@@ -107,7 +109,7 @@ def test_in_a_table() -> None:
             "fuze = 1",
             "no field 'fuze'; its fields are brackets, fuse, iteration, order, formats, blocks, split, "
             "partial_sums, permute_rows, cascade, share, lanes, queues, permute, largest_copy, attempts, "
-            "off_chip.",
+            "place, on_chip.",
         ),
         ('memory = "ddr4"', "name that with --memory"),
         (
@@ -137,7 +139,13 @@ def test_in_a_table() -> None:
         ("permute = 1", "'permute' is 1; give true or false"),
         ("largest_copy = 0", "'largest_copy' is 0; give a whole number from 1 to 1,099,511,627,776."),
         ("attempts = true", "'attempts' is True; give a whole number from 1 to 1,048,576."),
-        ('off_chip = "A"', "'off_chip' is 'A'; give a list of names"),
+        ('off_chip = ["A"]', "no field 'off_chip' any more; 'place' says where each tensor lies"),
+        ('place = "A"', "'place' is 'A'; give a table with an entry for each name"),
+        ('place.A = "off"', "'A' cannot lie in 'off'; give chip, ddr or hbm; of several channels"),
+        ('place.A = "chip:1"', "'A' cannot lie in 'chip:1'"),
+        ("place.A = 1", "'A' cannot lie in 1"),
+        ('on_chip = "256 KB"', "'on_chip' is '256 KB'; give a size such as 256KB or 8MB, all, none or auto."),
+        ("on_chip = 256", "'on_chip' is 256; give a size"),
         ('order = "i,j"', 'such as T = ["i", "k", "j"]'),
         ('[order]\nT = "i,j"', "'order.T' is 'i,j'; give a list of names"),
         ('formats = "csr"', "'formats' is 'csr'; give a table"),

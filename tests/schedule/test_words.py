@@ -25,8 +25,11 @@ BASE = Schedule(order={"T": ["i", "j"]}, formats={"T": "csr"}, lanes={"i": 2})
         ({"share": "none"}, {"share": "none"}),
         ({"share": "T=buffer, U = store"}, {"share": {"T": "buffer", "U": "store"}}),
         ({"share": "T=buffer+U=store"}, {"share": {"T": "buffer", "U": "store"}}),
-        ({"off_chip": "A+B"}, {"off_chip": ("A", "B")}),
-        ({"off_chip": ""}, {"off_chip": None}),
+        ({"place": "A=ddr,X = chip"}, {"place": {"A": "ddr", "X": "chip"}}),
+        ({"place": "A=hbm:3+A.vals=chip"}, {"place": {"A": "hbm:3", "A.vals": "chip"}}),
+        ({"place": "A=ddr", "place.X": "hbm"}, {"place": {"A": "ddr", "X": "hbm"}}),
+        ({"place": ""}, {"place": {}}),
+        ({"on_chip": "64KB"}, {"on_chip": "64KB"}),
     ],
 )
 def test_words_take_the_place_of_fields(words: dict[str, Any], fields: dict[str, Any]) -> None:
@@ -38,6 +41,12 @@ def test_words_take_the_place_of_fields(words: dict[str, Any], fields: dict[str,
 def test_shares_that_are_none(text: str) -> None:
     with pytest.raises(InputError, match="give each intermediate one way, as in T=buffer,U=store"):
         with_words(BASE, {"share": text})
+
+
+@pytest.mark.parametrize("text", ["A", "A=ddr,A=chip", "A=ddr,X"])
+def test_places_that_are_none(text: str) -> None:
+    with pytest.raises(InputError, match="give each tensor one place, as in A=ddr,X=chip"):
+        with_words(BASE, {"place": text})
 
 
 def test_every_combination_once_with_the_last_name_fastest() -> None:

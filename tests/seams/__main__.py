@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain
-from multiprocessing import Pool, TimeoutError
+from multiprocessing import Pool
 from time import monotonic
 
 from samhw.errors import InputError
@@ -20,11 +20,14 @@ from tests.seams.case import Case
 from tests.seams.draw import PAIRS, draw, pair_of
 from tests.seams.matrix import Matrix
 from tests.seams.off_chip import Placed
-from tests.seams.run import FAULTS, Outcome, run_case
+from tests.seams.run import FAULTS, Outcome, OutOfTime, run_case
 from tests.seams.shrink import cause, shrunk
 
 SECONDS = 60
-"""A case may take."""
+"""Of a processor that a case may take."""
+
+WAITING = 10
+"""How many times as long it may take by the clock: other work may have the processor, or nothing happens."""
 
 TRIES = 4
 """How many cases of its pair a seed has, as long as they are refused."""
@@ -37,19 +40,24 @@ AGAIN = 1_000_000 * len(PAIRS)
 
 
 def _ring(*_: object) -> None:
-    raise TimeoutError
+    raise OutOfTime
+
+
+_CLOCKS = ((signal.SIGPROF, signal.ITIMER_PROF, 1), (signal.SIGALRM, signal.ITIMER_REAL, WAITING))
 
 
 def timed(case: Case, backend: str | None = None, seconds: int = SECONDS) -> Outcome:
     """Runs a case for so long at most."""
-    signal.signal(signal.SIGALRM, _ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 5)
+    for number, clock, times in _CLOCKS:
+        signal.signal(number, _ring)
+        signal.setitimer(clock, times * seconds)
     try:
         return run_case(case, backend)
-    except TimeoutError:
+    except OutOfTime:
         return Outcome("timeout", f"more than {seconds} s", features=frozenset(case.wanted))
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        for _, clock, _ in _CLOCKS:
+            signal.setitimer(clock, 0)
 
 
 def run_seed(job: tuple[int, str | None]) -> list[tuple[int, Outcome]]:

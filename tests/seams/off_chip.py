@@ -10,10 +10,12 @@ import numpy as np
 import samhw
 from samhw.app.api import RunnableDesign
 from samhw.choices.schedule import Schedule
+from samhw.compiler.placement import arrays_off_chip
 from samhw.graph import (
     DDR4,
     HBM2,
     ConstantMemory,
+    Dram,
     HostOptions,
     OffChip,
     OffChipLayout,
@@ -23,13 +25,16 @@ from samhw.graph import (
     with_ports,
 )
 from samhw.sim import Result, simulate_regions
-from samhw.targets.backends import HostRun, off_chip_tensors
+from samhw.targets.backends import HostRun
 from samhw.targets.running.driver import VerilatedDesign
 from tests.seams.case import Case, WrongError
 
-__all__ = ["Placed"]
+__all__ = ["Placed", "placed_schedule"]
 
 WORD = 0xFFFF_FFFF
+SIZES = ("20", "64", "200")
+"""Of rooms on the chip: little is stored in a case."""
+
 LIMIT = 1_000_000
 """Cycles that no case takes."""
 
@@ -50,20 +55,22 @@ class Placed:
 
     @classmethod
     def of(cls, case: Case) -> "Placed":
-        """With the memory that the case's number says."""
+        """With the memory and the places that the case's number says."""
         source = random.Random(case.placing)
-        some = [
-            name for name in case.program.tensors if random.Random(f"{case.placing} {name}").random() < 0.5
-        ]
-        tensors = tuple(some) if some and source.random() < 0.4 else None
-        schedule = replace(Schedule(**case.schedule), off_chip=tensors)
+        is_placed = source.random() < 0.4
+        memory = _memory(source)
+        kind = memory.name[:3] if isinstance(memory, Dram) else "ddr"
+        schedule = placed_schedule(case, kind, memory.ports.masters, is_placed=is_placed)
         design = samhw.compile(case.text, schedule=schedule, value=case.value)
-        return cls(design, _memory(source), design.host_run(case.data))
+        workload = design.bind(case.data)
+        # Its channels may have room for what waits for the memory, or not.
+        compiled = design.compile_for(workload, memory if source.random() < 0.5 else None)
+        return cls(design, memory, HostRun.of(compiled, workload.tensors))
 
     def simulated(self, engine: str = "auto") -> list[Result]:
         """What an engine of the simulator makes of it."""
         compiled = self.run.compiled
-        held = OffChip(self.memory, off_chip_tensors(compiled))
+        held = OffChip(self.memory, arrays_off_chip(compiled, self.memory))
         options: dict[str, Any] = {"memory": held, "engine": engine}
         memories, extents = self.run.inputs.memories, self.run.inputs.extents
         return list(simulate_regions(compiled.design, compiled.arch, memories, extents, **options))
@@ -90,7 +97,9 @@ class Placed:
             WrongError: if cycles or words are not those of the simulator.
         """
         compiled, wanted = self.run.compiled, self.simulated()
-        layout = OffChipLayout(compiled.design, compiled.arch, self.memory.ports, off_chip_tensors(compiled))
+        layout = OffChipLayout(
+            compiled.design, compiled.arch, self.memory.ports, arrays_off_chip(compiled, self.memory)
+        )
         rtl = VerilatedDesign.build(
             compiled.design, compiled.arch, host=HostOptions.parse(host), layout=layout
         )
@@ -103,8 +112,8 @@ class Placed:
                 _same_words(found.memories, words)
 
     def __str__(self) -> str:
-        tensors = self.design.schedule.off_chip
-        return f"{self.memory.name} with {self.memory.ports}, off chip: {tensors or 'all'}"
+        schedule = self.design.schedule
+        return f"{self.memory.name} with {self.memory.ports}, {schedule.place}, {schedule.on_chip} on chip"
 
 
 def _words(results: list[Result]) -> dict[str, Any]:
@@ -116,6 +125,25 @@ def _same_words(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
         one, other = np.asarray(words) & WORD, np.asarray(wanted[name]) & WORD
         if not np.array_equal(one, other):
             raise WrongError(f"{name} holds {one.tolist()}, in the simulator {other.tolist()}")
+
+
+def placed_schedule(case: Case, kind: str, channels: int, *, is_placed: bool) -> Schedule:
+    """The case's schedule, with the places of some tensors if `is_placed`, and a room on the chip.
+
+    Args:
+        kind: of the memory: `ddr` or `hbm`.
+        channels: that it has.
+    """
+    places = {}
+    for name in case.program.tensors if is_placed else ():
+        source = random.Random(f"{case.placing} {name}")
+        channel = f"{kind}:{source.randrange(channels)}" if channels > 1 else kind
+        if (word := source.choice(["", "", "chip", kind, channel])) != "":
+            places[name] = word
+    room = random.Random(f"{case.placing} room").choice([*["auto"] * 4, "none", "all", *SIZES])
+    if room in SIZES and "chip" in places.values():
+        room = "none"  # What is placed on the chip may take more.
+    return replace(Schedule(**case.schedule), place=places, on_chip=room)
 
 
 def _memory(source: random.Random) -> OffChipMemory:

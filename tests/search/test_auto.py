@@ -20,7 +20,7 @@ from samhw.compiler import Lowerings
 from samhw.compiler.pipeline import Job, choose_schedule
 from samhw.compiler.search import Room, Sizes, bracket_choices
 from samhw.compiler.search.decide import decide
-from samhw.cost import estimate_area
+from samhw.cost import FITS, Budget, estimate_area, find_device
 from samhw.errors import InputError
 from samhw.graph.numerics import value_type
 from samhw.lang import Program, parse
@@ -233,6 +233,10 @@ def test_python_chooses_for_the_first_data() -> None:
     assert design.compiled.why
 
 
+def luts(most: int) -> Budget:
+    return Budget("ecp5", {"luts": most})
+
+
 def test_lanes_and_area() -> None:
     """Lanes come only where they are asked for, and no further than there is room."""
     workload = bind_program("spmm", ["karate"])
@@ -243,17 +247,32 @@ def test_lanes_and_area() -> None:
     assert wide.luts > 1.5 * plain.luts
     assert any(line.startswith("lanes: i=") for line in wide.why)
     between = round((plain.luts + wide.luts) / 2)
-    some = choose_schedule(job_of(workload, AUTO, room=Room(LANES, between)))
+    some = choose_schedule(job_of(workload, AUTO, room=Room(LANES, luts(between))))
     assert some.luts <= between
     assert wide.cycles < some.cycles < plain.cycles
-    few = choose_schedule(job_of(workload, AUTO, room=Room(LANES, 100)))
+    few = choose_schedule(job_of(workload, AUTO, room=Room(LANES, luts(100))))
     assert not few.schedule.lanes
-    assert "the fewest that were found, and more than 100" in few.why[-1]
+    assert "the least that was found, and more than 100 LUTs" in few.why[-1]
+
+
+def test_every_resource_is_limited() -> None:
+    """Lanes that read one memory take a copy of it each."""
+    text = "tensor A[i=64, k=64] : csr\ntensor x[k=64] : dense\ny[i] = A[i, k] * x[k]"
+    workload = bind_program(text, ["random:density=0.3"])
+    wide = choose_schedule(job_of(workload, AUTO, room=Room(LANES)))
+    used = wide.area.use
+    budget = Budget("ecp5", {"luts": 2 * used.luts, "block_rams": used.block_rams / 2})
+    found = choose_schedule(job_of(workload, AUTO, room=Room(LANES, budget)))
+    assert found.area.use.block_rams <= used.block_rams / 2
+    assert found.cycles > wide.cycles
+    small = find_device("XC7A35T")
+    found = choose_schedule(job_of(workload, AUTO, room=Room(LANES, small.budget)))
+    assert small.verdict(estimate_area(found.compiled.design, found.compiled.arch, "xc7").use) == FITS
 
 
 def test_a_limit_of_area_says_what_was_not_measured() -> None:
     workload = bind_program("spmm", ["karate"])
-    request = job_of(workload, AUTO, value=value_type("i8"), room=Room(luts=20000))
+    request = job_of(workload, AUTO, value=value_type("fixed<12,4>"), room=Room(budget=luts(20_000)))
     assert "by the area of other widths" in choose_schedule(request).why[-1]
 
 
@@ -263,7 +282,7 @@ def test_what_fits_is_taken_in_the_place_of_what_is_faster() -> None:
     written = compile_workload(workload)
     least = estimate_area(written.design, written.arch).use.luts
     if least < best.luts:
-        found = choose_schedule(job_of(workload, AUTO, room=Room(luts=round(least) + 1)))
+        found = choose_schedule(job_of(workload, AUTO, room=Room(budget=luts(round(least) + 1))))
         assert found.luts <= least + 1
 
 

@@ -12,6 +12,7 @@ from samhw.choices.blocks.candidates import larger_blocks, smaller_blocks
 from samhw.choices.schedule import Schedule
 from samhw.compiler.pipeline import choose_schedule
 from samhw.compiler.search import Job, Room
+from samhw.cost import parse_budget
 from samhw.graph import Arch
 from samhw.lang import load_kernel
 
@@ -33,7 +34,7 @@ def test_blocks_are_chosen_where_they_are_asked_for() -> None:
 
 
 def test_blocks_are_within_the_area() -> None:
-    found = choose_schedule(spmm({}, Room(BLOCKS, 20_000)))
+    found = choose_schedule(spmm({}, Room(BLOCKS, parse_budget("luts=20000"))))
     assert found.schedule.blocks
     assert found.luts <= 20_000
     # The multipliers of a matmul count, though it has not been measured.

@@ -104,5 +104,5 @@ def test_even_lanes_and_what_is_given_stay() -> None:
 
 def test_a_search_finds_them_too() -> None:
     request = job_of(workload(), Schedule(fuse="auto"), room=Room(frozenset({"lanes"})))
-    found = explore(request, 4.0, lambda cycles, luts: cycles)
+    found = explore(request, 4.0, lambda one: one.cycles)
     assert found[0].schedule.permute_rows or found[0].schedule.split

@@ -57,11 +57,11 @@ TINY = replace(
 MEMORIES = (TINY, SMALL, DDR4, HBM2, ConstantMemory(3, TINY.ports), RandomMemory(5, SMALL.ports))
 
 
-def placed(graph: Graph, rng: np.random.Generator) -> tuple[Graph, tuple[str, ...] | None]:
-    """Each memory a tensor of its own; and some of them, or all."""
-    graph = named(graph)
-    some = tuple(m.name for m in graph.memories if rng.random() < 0.6)
-    return graph, some if rng.random() < 0.7 else None
+def placed(graph: Graph, memory: OffChipMemory, rng: np.random.Generator) -> OffChip:
+    """Some arrays, or all."""
+    masters = memory.ports.masters
+    some = {m.name: int(rng.integers(masters)) for m in graph.memories if rng.random() < 0.6}
+    return OffChip(memory, some if rng.random() < 0.7 else None)
 
 
 @pytest.mark.slow
@@ -74,9 +74,9 @@ def test_random_graphs(source: Source, memory: OffChipMemory, number: int) -> No
     assert built is not None
     rng = np.random.default_rng(number)
     words, extents = load_inputs(built.program, built.design, random_tensors(source, rng))
-    graph, tensors_off = placed(random_depths(built.design.regions[0], rng), rng)
+    graph = named(random_depths(built.design.regions[0], rng))
     data = (graph, built.arch, words, extents)
-    off_chip = OffChip(memory, tensors_off)
+    off_chip = placed(graph, memory, rng)
     options: dict[str, Any] = {"stalls": random_stalls(graph, rng), "memory": off_chip}
     options |= {"trace": True, "check": True} if rng.random() < 0.5 else {}
     options |= {"limit": int(rng.integers(1, 400))} if rng.random() < 0.2 else {}
@@ -186,7 +186,7 @@ def test_errors_are_the_same() -> None:
     program = row_minus_sum(random_matrix(np.random.default_rng(1), 5, 8))
     shallow = program.graph.with_depths({c.name: 1 for c in program.graph.channels})
     damaged = memories | {"c": np.arange(2)}
-    everything, slow = OffChip(TINY), OffChip(ConstantMemory(40, TINY.ports), ("c",))
+    everything, slow = OffChip(TINY), OffChip(ConstantMemory(40, TINY.ports), {"c": 0})
     for data, options, message in (
         ((small, Arch(), memories, WIDE), {"memory": slow}, "capacity at node 'w'"),
         ((graph, Arch(), memories, WIDE), {"memory": everything, "limit": 40}, "would fire in cycle"),

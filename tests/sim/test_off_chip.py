@@ -49,9 +49,10 @@ def test_agrees_with_the_clock(data: st.DataObject) -> None:
     """Tokens, cycles, counts of the memory, for random placements, depths and stalls; with deadlocks."""
     program, arch = data.draw(programs())
     graph = named(program.graph)
-    tensors = sorted({memory.tensor for memory in graph.memories})
-    placed = data.draw(st.none() | st.lists(st.sampled_from(tensors), min_size=1, unique=True).map(tuple))
-    off_chip = OffChip(data.draw(memory_kinds()), placed)
+    memory = data.draw(memory_kinds())
+    names = st.sampled_from([m.name for m in graph.memories])
+    masters = st.integers(0, memory.ports.masters - 1)
+    off_chip = OffChip(memory, data.draw(st.none() | st.dictionaries(names, masters, min_size=1)))
     sizes = st.sampled_from([1, 2, 3, 8, 30])
     graph = graph.with_depths({c.name: data.draw(sizes) for c in graph.channels})
     patterns = st.lists(st.booleans(), max_size=5).map(lambda p: [*p, False])
@@ -177,7 +178,7 @@ def test_a_scan_by_hand() -> None:
     9; its beats come from 19 on, and serve 2 cycles later. deliver fires on them in 21, 22 and 23, on S0 and
     DONE in 24 and 25, and the writer 2 cycles after each."""
     graph, memories = stream(3)
-    result, requests = run_of(graph, memories, OffChip(BY_HAND, ("c",)))
+    result, requests = run_of(graph, memories, OffChip(BY_HAND, {"c": 0}))
     passages = [(pushed, popped) for pushed, popped, _ in result.passages["scan.crd->w.crd"]]
     assert requests == [(0, 9, 9, 19, 20, 21, 22)]
     assert passages == [(21, 23), (22, 24), (23, 25), (24, 26), (25, 27)]
@@ -199,7 +200,7 @@ def test_reading_ahead_by_hand() -> None:
     graph, memories = stream(12)
     for ahead, addresses, offers in ((0, [0, 16, 32], [9, 13, 17]), (1, [0, 16, 32, 48], [9, 10, 13, 17])):
         memory = with_ports(BY_HAND, replace(BY_HAND.ports, ahead=ahead))
-        result, requests = run_of(graph, memories, OffChip(memory, ("c",)))
+        result, requests = run_of(graph, memories, OffChip(memory, {"c": 0}))
         assert [request[0] for request in requests] == addresses
         assert [request[1] for request in requests] == offers
         # The bus has a beat in each cycle from 19 on, and so has deliver from 21 on.
@@ -217,7 +218,7 @@ def test_a_look_waits_for_places() -> None:
     in 23, and deliver fires 16 cycles later, in 39; so the place of the second is free in 40."""
     graph, memories = stream(4)
     memory = with_ports(BY_HAND, Ports(line=4, beat=4, lines=2, ahead=0, queue=16))
-    result, requests = run_of(graph, memories, OffChip(memory, ("c",)))
+    result, requests = run_of(graph, memories, OffChip(memory, {"c": 0}))
     assert [request[1] - 4 for request in requests] == [5, 6, 23, 40]
     assert [p.pushed for p in result.passages["scan.crd->w.crd"]][:4] == [21, 22, 39, 56]
 
@@ -228,12 +229,12 @@ def test_writes_are_gathered_by_hand() -> None:
     line 1 in 14, when it looks at DONE. It is offered in 19, after line 0; its last beat is accepted in 23,
     and B comes in 33, which serves in 35."""
     graph, memories = stream(6)
-    result, requests = run_of(graph, memories, OffChip(BY_HAND, ("wc",)))
+    result, requests = run_of(graph, memories, OffChip(BY_HAND, {"wc": 0}))
     assert requests == [(0, 14, 18, 28), (16, 19, 23, 33)]
     assert result.nodes["w"].actors["write"].last == 13
     assert result.nodes["w"].actors["crd.gather"].last == 15
     assert result.cycles == 35
-    both, requests = run_of(graph, memories, OffChip(BY_HAND, ("wp", "wc")))
+    both, requests = run_of(graph, memories, OffChip(BY_HAND, {"wp": 0, "wc": 0}))
     # The positions are 0, written in cycle 1, and 6. In 14 both gathers ask; theirs is the first.
     assert requests == [(256, 14, 18, 28), (0, 19, 23, 33), (272, 24, 28, 38)]
     assert both.memory is not None
@@ -247,7 +248,7 @@ def test_ports_ask_in_turn() -> None:
     """`fetch` asks for the start and the end of the fiber in one cycle, 3: the start is offered first. Both
     wait for the bus, on which the beats of the one follow those of the other."""
     graph, memories = stream(3)
-    _, requests = run_of(graph, memories, OffChip(BY_HAND, ("p",)))
+    _, requests = run_of(graph, memories, OffChip(BY_HAND, {"p": 0}))
     first, second = requests
     assert first[0] == second[0] == 0
     assert second[1] == first[1] + 1
@@ -260,7 +261,7 @@ def test_random_memory_by_hand() -> None:
     the first beat comes 1 + 5758 mod 32 = 31 cycles later; the others have gaps of max(0, 10113 mod 8 - 5) =
     0, 0, 0."""
     graph, memories = stream(3)
-    _, requests = run_of(graph, memories, OffChip(RandomMemory(1, BY_HAND.ports), ("c",)))
+    _, requests = run_of(graph, memories, OffChip(RandomMemory(1, BY_HAND.ports), {"c": 0}))
     assert requests == [(0, 9, 9, 40, 41, 42, 43)]
 
 
@@ -269,11 +270,11 @@ def test_a_dram_by_hand() -> None:
     the port in 106, so in cycle 11: the first beat. A burst is a line, so the others follow."""
     graph, memories = stream(1)
     dram = replace(SMALL, frontend=3, backend=2, clock_ps=100)
-    _, requests = run_of(graph, memories, OffChip(dram, ("c",)))
+    _, requests = run_of(graph, memories, OffChip(dram, {"c": 0}))
     assert requests == [(0, 9, 9, 11, 12, 13, 14)]
     # Two bursts of two words: RD in 97 and, in the other group, at 99 after an ACT in 95.
     halves = replace(dram, burst_bytes=8, clock_ps=1000)
-    _, requests = run_of(graph, memories, OffChip(halves, ("c",)))
+    _, requests = run_of(graph, memories, OffChip(halves, {"c": 0}))
     # Arrival 12, RDs in 16 and 18, at the port in 25 and 27.
     assert requests == [(0, 9, 9, 25, 26, 27, 28)]
 
@@ -294,7 +295,9 @@ def test_a_log_gives_the_same_again(tmp_path: Path) -> None:
         assert [r.nodes for r in again] == [r.nodes for r in first]
         assert other.read_text() == path.read_text()
         with pytest.raises(InputError, match=r"Request \d+ of this run is not that in"):
-            simulate_regions(*data, memory=OffChip(RecordedMemory(str(path), ports), ("A",)), engine=name)
+            simulate_regions(
+                *data, memory=OffChip(RecordedMemory(str(path), ports), {"A.vals": 0}), engine=name
+            )
     with pytest.raises(InputError, match="does not fit 1 masters with 4 beats a line"):
         simulate_regions(*data, memory=OffChip(RecordedMemory(str(path))))
     path.write_text("samhw memory log 1\n0 read 0 5 6 6\n")
@@ -386,7 +389,7 @@ def test_memory_goes_on_through_regions() -> None:
     text = "tensor x[i=4] : dense\ntensor y[i] : dense\ntensor z[i] : dense\n"
     design = compile_job(Job(parse(text + "y[i] = 2 * x[i]\nz[i] = y[i] + 1"))).design
     memories = {"x.vals": np.arange(1, 5)}
-    results = simulate_regions(design, Arch(), memories, {"i": 4}, memory=OffChip(SMALL, ("y",)))
+    results = simulate_regions(design, Arch(), memories, {"i": 4}, memory=OffChip(SMALL, {"y.vals": 0}))
     first, second = (result.memory for result in results)
     assert results[1].memories["z.vals"].tolist() == [3, 5, 7, 9]
     assert first is not None
@@ -399,7 +402,9 @@ def test_memory_goes_on_through_regions() -> None:
     assert results[0].cycles == last - 2 + 1 + 8 + 9 + 2
     # A refresh in the cycle in which the second region begins.
     often = replace(SMALL, rfc=2, faw=1, rrd_l=2, refi=results[0].cycles + 1)
-    refreshed = simulate_regions(design, Arch(), memories, {"i": 4}, memory=OffChip(often, ("y",)))[1].memory
+    refreshed = simulate_regions(design, Arch(), memories, {"i": 4}, memory=OffChip(often, {"y.vals": 0}))[
+        1
+    ].memory
     assert refreshed is not None
     assert (refreshed.channels[0].hits, refreshed.channels[0].misses) == (0, 1)
 
@@ -407,14 +412,14 @@ def test_memory_goes_on_through_regions() -> None:
 def test_the_bottleneck_is_the_memory() -> None:
     graph, memories = stream(40)
     slow = ConstantMemory(100, Ports(line=4, beat=4, lines=2, ahead=0))
-    result = simulate(graph, Arch(), memories, WIDE, memory=OffChip(slow, ("c",)))
+    result = simulate(graph, Arch(), memories, WIDE, memory=OffChip(slow, {"c": 0}))
     found = bottleneck(graph, result)
     assert (found.node, found.reason) == ("scan", "memory")
     assert "Off-chip memory limits the run: its data for scan are waited for in" in found.text
     assert "of its peak; its busiest master moves" in found.text
 
 
-def test_a_tensor_that_does_not_exist() -> None:
+def test_an_array_that_does_not_exist() -> None:
     graph, memories = stream(3)
-    with pytest.raises(InputError, match="no tensor 'q' in test to place off chip; it stores c, p, wc, wp"):
-        simulate(graph, Arch(), memories, WIDE, memory=OffChip(DDR4, ("q",)))
+    with pytest.raises(InputError, match="no array 'q' in test to place off chip; it stores p, c, wp, wc"):
+        simulate(graph, Arch(), memories, WIDE, memory=OffChip(DDR4, {"q": 0}))

@@ -9,6 +9,8 @@ from samhw.app.checking import check
 from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler.graph_passes.lanes import lane_factors
+from samhw.compiler.placement import arrays_off_chip
+from samhw.graph import DDR4
 from samhw.graph.numerics import value_type
 from samhw.graph.spec.base import MOST_LANES
 from samhw.lang import Program, load_kernel, parse
@@ -17,7 +19,6 @@ from samhw.lang.splits import over_parts as by_part
 from samhw.lang.splits.over_parts import dealt, lane_shares
 from samhw.sim.run_work import operations
 from samhw.targets.backends import run
-from samhw.targets.backends.sim import off_chip_tensors
 from samhw.tensors import Tensor
 
 INPUTS = (
@@ -189,9 +190,10 @@ def test_parts_take_less_time_than_one_after_the_other() -> None:
 
 
 def test_parts_lie_off_chip_where_the_whole_would() -> None:
-    schedule = Schedule(split={"A": "rows(2)"}, off_chip=("A", "T"))
+    schedule = Schedule(split={"A": "rows(2)"}, place={"A": "ddr", "T": "ddr"})
     compiled = compile_workload(bind_program("spmm", ["karate"]), schedule)
-    assert off_chip_tensors(compiled) == ("A_0", "A_1", "T_0", "T_1")
+    off = arrays_off_chip(compiled, DDR4)
+    assert {compiled.design.memory[name].tensor for name in off} == {"A_0", "A_1", "T_0", "T_1"}
 
 
 def test_a_part_needs_room_for_its_own_rows() -> None:

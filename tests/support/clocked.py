@@ -221,7 +221,7 @@ def _ports(graph: Graph, arch: Arch, cells: Sequence[Cell], off_chip: OffChip) -
     from tests.sim.clocked_ports import ReadPort, WritePort
 
     memory = ClockedMemory(off_chip.memory)
-    layout = OffChipLayout(Design.of(graph), arch, off_chip.memory.ports, off_chip.tensors)
+    layout = OffChipLayout(Design.of(graph), arch, off_chip.memory.ports, off_chip.arrays)
     known = {(port.node, port.array.memory, port.word): port for port in layout.ports_of(graph)}
     ports: list[Any] = []
     for cell in cells:

@@ -97,7 +97,8 @@ def test_every_field_of_a_schedule_has_a_column(tmp_path: Path) -> None:
         "fuse": "none",
         "iteration": "global",
         "permute": True,
-        "off_chip": ["A"],
+        "place": {"A": "chip"},
+        "on_chip": "64KB",
         "order": ["i", "k", "j"],
         "formats": {"A": "dcsr"},
         "largest_copy": 64,
@@ -147,7 +148,7 @@ def test_fields_in_words_are_axes(tmp_path: Path, here: None) -> None:
         ("program = 'spmv'\ndepth = 0", "depth 0"),
         ("program = 'spmv'\ndepth = 'deep'", "'deep', which is not a whole number"),
         ("program = 'spmv'\nmemory = 'ddr9'", "no memory 'ddr9'"),
-        ("program = 'spmv'\noff_chip = 'B'", "memory is 'chip'"),
+        ("program = 'spmv'\nplace = 'B=ddr'", "memory is 'chip'"),
         ("program = 'spmv'\narch = 3", "'arch' is no table"),
         ("program = 'spmv'\n[arch]\nslak = 3", "no field 'slak' to set: Arch has index_bits"),
         ("program = 'spmv'\n[arch]\nalu.f32.mull = 3", "no field 'alu.f32.mull' to set: alu.f32 has max"),
@@ -183,7 +184,7 @@ def test_a_key_stands_for_all_that_a_result_follows_from(
         Configuration(str(program), f"A={matrix}", depth=3),
         Configuration(str(program), f"A={matrix}", settings=(("slack", 5),)),
         Configuration(str(program), f"A={matrix}", memory="ddr4"),
-        Configuration(str(program), f"A={matrix}", schedule=Schedule(off_chip=["A"]), memory="ddr4"),
+        Configuration(str(program), f"A={matrix}", schedule=Schedule(place={"A": "ddr"}), memory="ddr4"),
     ]
     assert len({key, *(other.key() for other in others)}) == 6
     default = Configuration(str(program), f"A={matrix}", settings=(("slack", Arch().slack),))
@@ -223,7 +224,7 @@ def test_every_end_has_a_row() -> None:
     assert right["cycles"] > 0
     assert "limits" in right["bottleneck"]
     assert (right["fetching"], right["bytes_moved"]) == (0, None)
-    slow = outcome(Configuration("spmv", SMALL, schedule=Schedule(off_chip=["B"]), memory="hbm2"))
+    slow = outcome(Configuration("spmv", SMALL, schedule=Schedule(place={"B": "hbm"}), memory="hbm2"))
     assert slow["cycles"] > right["cycles"]
     assert slow["fetching"] > 0
     assert slow["bytes_moved"] % 32 == 0

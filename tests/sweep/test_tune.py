@@ -41,9 +41,11 @@ def test_what_is_best() -> None:
     trials = tuple(Trial(found, round(found.cycles), True) for found in (WRITTEN, FAST, SMALL, WORSE))
     assert Tuned("data", trials, 4, "cycles").best.found is FAST
     assert Tuned("data", trials, 4, "area-delay").best.found is FAST
-    assert Tuned("data", trials, 4, "cycles", 30).best.found is WRITTEN
+    large = (*trials[:1], Trial(replace(FAST, share=1.01), 10, True), *trials[2:])
+    assert Tuned("data", large, 4, "cycles").best.found is WRITTEN
     assert [trial.found for trial in Tuned("data", trials, 4, "cycles").front] == [FAST, WRITTEN, SMALL]
-    assert cost_of("cycles", 30)(10, 50) > cost_of("cycles", 30)(1e9, 30)
+    assert cost_of("cycles")(replace(FAST, share=1.01)) > cost_of("cycles")(replace(SMALL, cycles=1e9))
+    assert cost_of("cycles")(replace(FAST, share=2)) > cost_of("cycles")(replace(WORSE, share=1.5))
     wrong = (trials[0], Trial(FAST, 10, False), *trials[2:])
     assert Tuned("data", wrong, 4, "cycles").best.found is WRITTEN
 

@@ -9,11 +9,12 @@ from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
+from samhw.compiler.placement import arrays_off_chip
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Design, MemoryRole, OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.sim import Result, bottleneck, operations, traffic
-from samhw.targets.backends import off_chip_tensors, run
+from samhw.targets.backends import MODEL, check_places, run
 
 __all__ = ["Known", "Measure", "Outcome", "compare", "measure", "measure_compiled"]
 
@@ -79,7 +80,7 @@ def measure(
             schedule could.
         RunError: for a run that ends with an error, such as a deadlock or an overflow.
     """
-    compiled = compile_workload(workload, schedule, value=value, arch=arch)
+    compiled = compile_workload(workload, schedule, value=value, arch=arch, memory=memory)
     if depth is not None:
         compiled = _with_depth(compiled, depth)
     return measure_compiled(workload, compiled, memory=memory, **options)
@@ -89,6 +90,7 @@ def measure_compiled(
     workload: Workload, compiled: Compiled, *, memory: OffChipMemory | None = None, **options: Any
 ) -> Measure:
     """As `measure`, of what has been compiled already."""
+    check_places(compiled, MODEL, memory)
     result = run(compiled, workload.tensors, memory=memory, **options)
     found = check(workload, compiled, result.outputs)
     firings = work = moved = 0
@@ -149,8 +151,8 @@ def _waits(result: Result) -> dict[str, int]:
 
 Layouts = tuple[Mapping[str, str], Mapping[str, str]]
 
-Known = tuple[tuple[Design, tuple[str, ...], Layouts], Measure]
-"""A design with the tensors that it has off chip if there is a memory, and how data are split and ordered for
+Known = tuple[tuple[Design, Mapping[str, int], Layouts], Measure]
+"""A design with the arrays that it has off chip if there is a memory, and how data are split and ordered for
 it; and what it takes."""
 
 
@@ -180,6 +182,7 @@ def compare(
     *,
     value: ValueType | None = None,
     arch: Arch | None = None,
+    memory: OffChipMemory | None = None,
     known: list["Known"] | None = None,
     **options: Any,
 ) -> Iterator[Outcome]:
@@ -189,17 +192,19 @@ def compare(
     it is run once.
 
     Args:
+        memory: as for `measure`.
         known: the designs that have been measured, with the same options, to which this adds others.
         options: of `measure_compiled`.
     """
     known = [] if known is None else known
     for schedule in schedules:
         try:
-            compiled = compile_workload(workload, schedule, value=value, arch=arch)
-            design = compiled.design, off_chip_tensors(compiled), (schedule.split, schedule.permute_rows)
+            compiled = compile_workload(workload, schedule, value=value, arch=arch, memory=memory)
+            arrays = {} if memory is None else arrays_off_chip(compiled, memory)
+            design = compiled.design, arrays, (schedule.split, schedule.permute_rows)
             found = next((measure for other, measure in known if other == design), None)
             if found is None:
-                found = measure_compiled(workload, compiled, **options)
+                found = measure_compiled(workload, compiled, memory=memory, **options)
                 known.append((design, found))
         except ScheduleError as error:
             yield Outcome(schedule, None, str(error))

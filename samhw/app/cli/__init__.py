@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 import click
 
 import samhw
-from samhw.collector import no_collection
 from samhw.errors import InputError, RunError, SamhwError
-from samhw.suggestion import did_you_mean
+from samhw.interpreter import no_collection
+from samhw.words import did_you_mean
 
 __all__ = ["COMMANDS", "TYPED", "main"]
 
@@ -51,6 +51,13 @@ COMMANDS = {
     "tune": "Search a schedule for PROGRAM on data, and write it.",
 }
 """The commands, each in a file of its name, with the first sentence of its help."""
+
+
+RENAMED = {
+    "--off-chip": "--off-chip A,X is now '--place A=ddr,X=ddr', which also takes chip",
+    "--memories": "--memories is now '--on-chip', which takes all, none, or a size such as 512KB",
+}
+"""Options that samhw had before, and what stands for them."""
 
 
 class _Group(click.Group):
@@ -85,6 +92,9 @@ class _Group(click.Group):
             return result
         except SamhwError as error:
             _end(str(error), error.exit_code)
+        except click.NoSuchOption as error:
+            said = RENAMED.get(error.option_name) or error.format_message().removesuffix(".")
+            _end(f"{said}; see '{_name(ctx)} --help'.", error.exit_code)
         except click.UsageError as error:
             message = error.format_message().removesuffix(".")
             _end(f"{message}; see '{_name(ctx)} --help'.", error.exit_code)

@@ -2,15 +2,17 @@
 option."""
 
 import functools
-import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
 import click
 
 from samhw.app.report.time import period_of
-from samhw.choices.schedule import CHOICES, Schedule, with_words
+from samhw.choices.choice import AUTO
+from samhw.choices.on_chip import ALL
+from samhw.choices.place import CHIP
+from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
 from samhw.graph import HostOptions, OffChipMemory, load_memory, other_ports, with_ports
 from samhw.targets.backends import BACKENDS, Backend, Target, is_board, targets
@@ -19,20 +21,18 @@ __all__ = [
     "BACKEND",
     "CLOCK",
     "HOST",
+    "MEMORIES",
     "REGIONS",
     "REGIONS_HELP",
-    "ROOM",
     "board_options",
     "check_on_chip",
     "check_settings",
     "memory_of",
     "memory_option",
-    "memory_options",
-    "off_chip_memory",
     "say_backends",
 ]
 
-OPTION_NAMES = {"on_chip_bytes": "--memories", "one_top": "--regions"}
+OPTION_NAMES = {"one_top": "--regions"}
 """The options that are not called as the settings that they make."""
 
 REGIONS = ("kernels", "top")
@@ -53,26 +53,6 @@ class _Clock(click.types.FloatParamType):
 
 CLOCK = _Clock()
 """The type of --clock."""
-
-
-class _Room(click.ParamType[int]):
-    """How much may lie on the chip: all (`on-chip`), nothing (`m_axi`), or so much, as 512KB. Gives bytes."""
-
-    name = "on-chip|m_axi|SIZE"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        text = str(value)
-        if found := re.fullmatch(r"(\d{1,9})(KB|MB)", text):
-            return int(found[1]) << (10 if found[2] == "KB" else 20)
-        if text not in _ROOMS:
-            self.fail(f"{text!r} is neither 'on-chip' nor 'm_axi' nor a size, such as 512KB or 8MB.")
-        return _ROOMS[text]
-
-
-_ROOMS = {"on-chip": 1 << 62, "m_axi": 0}
-
-ROOM = _Room()
-"""The type of --memories."""
 
 
 class _BackendName(click.Choice[str]):
@@ -159,9 +139,8 @@ def say_targets(can: Callable[[Target], bool]) -> str:
     return " or ".join(f"'--target {target.target}'" for target in targets() if can(target))
 
 
-_PLACING = tuple(one for one in CHOICES if one.needs_memory)
-
-MEMORIES = "ddr4|hbm2|constant:T|random:SEED|log:FILE|FILE.json"
+MEMORIES = "ddr4|hbm2|sdram|constant:T|random:SEED|log:FILE|FILE.json"
+"""What --memory takes."""
 
 
 def memory_option(command: Callable[..., None]) -> Callable[..., None]:
@@ -172,48 +151,13 @@ def memory_option(command: Callable[..., None]) -> Callable[..., None]:
     return click.option("--memory", metavar=MEMORIES, help="Run with tensors in off-chip memory.")(command)
 
 
-def memory_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command `memory`, and the choices that say what lies there, for `off_chip_memory`."""
-    for one in reversed(_PLACING):
-        command = click.option(one.option, one.name, metavar=one.metavar, help=one.help)(command)
-    return memory_option(command)
-
-
-def off_chip_memory(
-    memory: str | None, ports: str | None, schedule: Schedule, **placing: str | None
-) -> tuple[OffChipMemory | None, Schedule]:
-    """What the options of `memory_options` ask for: the memory, and the schedule with the tensors that lie
-    there."""
-    schedule = with_words(schedule, placing)
-    given = (name for name, word in placing.items() if word is not None)
-    return memory_of(memory, ports, [schedule], given), schedule
-
-
-def memory_of(
-    memory: str | None, ports: str | None, schedules: Iterable[Schedule], given: Iterable[str]
-) -> OffChipMemory | None:
-    """The memory that --memory names, if it does, with the ports of --ports.
-
-    Args:
-        given: the choices that options say something about.
-
-    Raises:
-        InputError: for choices of what lies there, and no memory.
-    """
+def memory_of(memory: str | None, ports: str | None) -> OffChipMemory | None:
+    """The memory that --memory names, if it does, with the ports of --ports."""
     if memory is not None:
         found = load_memory(memory)
         return with_ports(found, other_ports(found.ports, _numbers(ports)))
     if ports is not None:
         raise InputError("--ports has the numbers of ports to a memory; add '--memory ddr4'.")
-    said = {*given}
-    for one in _PLACING:
-        if one.name in said:
-            raise InputError(f"{one.option} says what lies in a memory; add '--memory ddr4'.")
-        if any(getattr(schedule, one.name) for schedule in schedules):
-            raise InputError(
-                f"The schedule has tensors off chip ('{one.name}'), but there is no memory; add '--memory "
-                "ddr4'."
-            )
     return None
 
 
@@ -230,9 +174,13 @@ def _numbers(word: str | None) -> dict[str, int]:
 
 
 def check_on_chip(schedule: Schedule, what: str) -> None:
-    """Raises `InputError` for a schedule with tensors off chip, where they have to lie on chip."""
-    if schedule.off_chip:
+    """Raises `InputError` for a schedule that says what lies off chip, where all has to lie on chip."""
+    off = [name for name, word in schedule.place.items() if word != CHIP]
+    if off or schedule.on_chip not in (AUTO, ALL):
+        said = (
+            f"'{off[0]}' off chip ('place')" if off else f"{schedule.on_chip} of room on the chip ('on_chip')"
+        )
         raise InputError(
-            f"The schedule has tensors off chip ('off_chip'), which 'samhw run --memory ..' runs, but {what} "
-            "has them on chip; leave that line out."
+            f"The schedule has {said}, which 'samhw run --memory ..' runs, but {what} has all tensors on "
+            "chip; leave that out."
         )

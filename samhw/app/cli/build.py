@@ -8,7 +8,15 @@ from typing import Any
 import click
 
 from samhw.app.checking import check
-from samhw.app.cli.backends import CLOCK, HOST, REGIONS, REGIONS_HELP, ROOM, check_on_chip, check_settings
+from samhw.app.cli.backends import (
+    CLOCK,
+    HOST,
+    REGIONS,
+    REGIONS_HELP,
+    check_settings,
+    memory_of,
+    memory_option,
+)
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
 from samhw.app.cli.pages import report_option, write_results
 from samhw.app.cli.printed import OUTPUT, print_json
@@ -53,15 +61,10 @@ __all__ = ["build"]
     help="Its clock, by default 4ns; of a board, by default the greatest that the design reaches.",
 )
 @click.option("--baud", type=int, help="Speed of a board's link; by default what it can.")
-@click.option(
-    "--memories",
-    type=ROOM,
-    metavar="on-chip|m_axi|SIZE",
-    help="What lies on the chip: all, nothing, or what fits into, say, 8MB; by default half of a card's RAM.",
-)
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the summary as JSON.")
 @report_option
+@memory_option
 @HOST
 @click.option("--name", help="Of the top module, and of the macros of its header; by default samhw_top.")
 def build(
@@ -74,10 +77,11 @@ def build(
     part: str | None,
     clock: float | None,
     baud: int | None,
-    memories: int | None,
     regions: str | None,
     json_target: str | None,
     report: str | None,
+    memory: str | None,
+    ports: str | None,
     host: str | None,
     name: str | None,
 ) -> None:
@@ -87,21 +91,21 @@ def build(
     --capacity for the entries of what is sparse.
     """
     backend = find_target(target)
+    placed = memory_of(memory, ports)
     chosen: dict[str, object] = {
         "part": part,
         "clock": clock,
         "baud": baud,
-        "on_chip_bytes": memories,
         "one_top": regions and regions == "top",
         "host": host,
         "name": name,
+        "memory": placed,
     }
     chosen = {setting: value for setting, value in chosen.items() if value is not None}
     check_settings(chosen, backend, "--target")
-    check_on_chip(options.schedule, "a build")
     given = options.load(program, data, assume=False)
     with phase("compiling"):
-        compiled = compile_job(options.job(given, backend.arch))
+        compiled = compile_job(options.job(given, backend.arch, placed))
     if checked:
         _check(given, compiled)
     tensors = given.tensors if isinstance(given, Workload) else None

@@ -72,8 +72,7 @@ def compare(
     """
     axes = compared(choices)
     bases = [load_schedule(file) for file in files or (None,)]
-    placed = memory_of(memory, ports, bases, axes)
-    placed, period = beside(placed, clock)
+    placed, period = beside(memory_of(memory, ports), clock)
     asked = asked_type(value)
     workload = bind_program(program, data, value=asked)
     say_notes(workload)
@@ -89,9 +88,16 @@ def compare(
     known: list[Known] = []
     for number, schedule in enumerate(schedules, 1):
         with follow(f"{schedule} ({number} of {len(schedules)})") as progress:
-            options = {"memory": placed, "progress": progress}
-            outcomes += compare_all(workload, [schedule], value=kind, arch=latencies, known=known, **options)
-    where = f"{_placed(schedules)} in {placed.name}" if placed else ""
+            outcomes += compare_all(
+                workload,
+                [schedule],
+                value=kind,
+                arch=latencies,
+                memory=placed,
+                known=known,
+                progress=progress,
+            )
+    where = _placed(schedules, placed.name) if placed else ""
     found = Comparison(program, workload.name, kind.name, tuple(outcomes), period, where)
     _show(found, json_target, plot, report)
     if not found.good:
@@ -147,7 +153,12 @@ def _check_orders(program: str, schedules: Sequence[Schedule], axes: Mapping[str
         )
 
 
-def _placed(schedules: Sequence[Schedule]) -> str:
+def _placed(schedules: Sequence[Schedule], memory: str) -> str:
     """What lies in the memory, in words."""
-    places = {schedule.word("off_chip") for schedule in schedules}
-    return "tensors" if len(places) > 1 else places.pop() or "all tensors"
+    said = {(s.word("place"), s.word("on_chip")) for s in schedules}
+    if said == {("", AUTO)}:
+        return f"all tensors in {memory}"
+    place, room = said.pop()
+    words = [*place.split("+"), f"{room} on chip" if room != AUTO else ""]
+    what = f" ({', '.join(filter(None, words))})" if not said else ""
+    return f"tensors in {memory}{what}"

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from samhw.app.cli.after import text_after
+from samhw.app.cli.after import text_after, write_mlir
 from samhw.app.cli.analyses import print_cascades, print_orders, print_patterns
-from samhw.app.cli.estimate import print_estimate
+from samhw.app.cli.backends import memory_of, memory_option
+from samhw.app.cli.estimate import Verdicts, print_estimate
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import phase
@@ -18,8 +19,9 @@ from samhw.app.cli.stored_inputs import block_lines, blocks_json, part_lines, pa
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.compiler.passes import apply_program_passes
-from samhw.compiler.pipeline import compile_job, settled
-from samhw.cost import DEVICES, SHOWN_DEVICES, find_device
+from samhw.compiler.pipeline import Job, compile_job, settled
+from samhw.compiler.placement import place_lines
+from samhw.cost import DEVICES, SHOWN_DEVICES, Device, find_device, parse_budget
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
 from samhw.graph import DRAWINGS, Design, draw, dumps, to_dot, unproved_circles
@@ -77,11 +79,18 @@ _TEXT = ("", ".dot", ".gv")
     help=f"Of --estimate: an FPGA, one of {', '.join(DEVICES)}; by default one of each family.",
 )
 @click.option(
+    "--fits",
+    multiple=True,
+    metavar="PART",
+    help="Say whether the design is expected to fit an FPGA, or limits as of --area; if not, exit with 1.",
+)
+@click.option(
     "--mlir",
     type=OUTPUT,
     metavar="FILE|-",
     help="Compile nothing; write the program as a function of linalg in MLIR.",
 )
+@memory_option
 @click.option("--after", metavar="PASS", help="Compile nothing; print the program as a pass leaves it.")
 @click.option(
     "--dot",
@@ -108,63 +117,80 @@ def compile(
     cascades: bool,
     estimate: bool,
     parts: Sequence[str],
+    fits: Sequence[str],
     mlir: str | None,
+    memory: str | None,
+    ports: str | None,
     after: str | None,
     dot: str | None,
     output: str | None,
     json_target: str | None,
 ) -> None:
-    """Compile PROGRAM to a SAMML graph.
+    """Compile PROGRAM to a SAMML graph, with --memory for tensors off chip.
 
     A drawing needs Graphviz. Without it all else is printed and written, and the exit code is 2.
     """
     if dot:
         _check_drawing(dot)
-    devices = [find_device(name) for name in parts] or SHOWN_DEVICES
-    if parts and not estimate:
-        raise InputError("--part is for the area of --estimate; add that option.")
+    devices = _devices(parts, estimate=estimate)
+    placed = memory_of(memory, ports)
+    budgets = {part: parse_budget(part) for part in fits}
     given = options.load(program, data, assume=True)
-    writes = bool(table or html or channels or dot or output or json_target)
+    shows = bool(table or html or channels or dot or output or fits)
+    writes = shows or bool(json_target)
     if mlir:
         _refuse("--mlir", writes or listed is not None or after)
-        from samhw.app.cli.after import write_mlir
-
         write_mlir(given, options.value, mlir)
         return
     if patterns is not None:
-        _refuse("--patterns", table or html or channels or dot or output or listed is not None or after)
+        _refuse("--patterns", shows or listed is not None or after)
         print_patterns(given if isinstance(given, Program) else given.program, patterns, json_target)
         return
     if cascades:
         _refuse("--cascades", writes or listed is not None or after)
-        print_cascades(settled(options.job(given)).lowerable())
+        print_cascades(settled(options.job(given, memory=placed)).lowerable())
         return
     if listed is not None or after is not None:
         copies = listed is not None and (options.schedule.permute or after)
         _refuse("--after" if listed is None else "--orders", writes or copies)
-        job = settled(options.job(given))
-        if listed is not None:
-            print_orders(apply_program_passes(job.lowerable()).program, listed)
-        if after is not None:
-            click.echo(text_after(job, after), nl=False)
+        _print_unlowered(settled(options.job(given, memory=placed)), listed, after)
         return
-    job = options.job(given)
+    job = options.job(given, memory=placed)
     with phase("compiling"):
         compiled = compile_job(job)
+    verdicts = Verdicts.of(compiled, budgets)
     if estimate:
-        statistics = job.statistics(compiled.schedule)
-        print_estimate(compiled, statistics, devices, json_target)
+        print_estimate(compiled, job.statistics(compiled.schedule), devices, json_target, verdicts)
+        verdicts.exit()
         return
     if output:
         write_text(Path(output), dumps(compiled.design))
     if html:
         _write_tables(compiled, html)
     if json_target:
-        print_json(json_target, _report(compiled, given, channels))
+        print_json(json_target, _report(compiled, given, channels) | verdicts.to_json())
     if "-" not in (json_target, dot):
         _print(compiled, given, table, channels)
+        verdicts.print()
     if dot:  # The last, since it may lack Graphviz.
         _draw(compiled.design, dot)
+    verdicts.exit()
+
+
+def _devices(parts: Sequence[str], *, estimate: bool) -> Sequence[Device]:
+    """The FPGAs of --part, which belongs to --estimate; by default one of each family."""
+    devices = [find_device(name) for name in parts]
+    if parts and not estimate:
+        raise InputError("--part is for the area of --estimate; add that option.")
+    return devices or SHOWN_DEVICES
+
+
+def _print_unlowered(job: Job, listed: int | None, after: str | None) -> None:
+    """What --orders and --after ask for."""
+    if listed is not None:
+        print_orders(apply_program_passes(job.lowerable()).program, listed)
+    if after is not None:
+        click.echo(text_after(job, after), nl=False)
 
 
 def _write_tables(compiled: Compiled, html: str) -> None:
@@ -229,6 +255,8 @@ def _print(compiled: Compiled, given: Workload | Program, table: bool, channels:
     for name, parts in compiled.joined.items():
         click.echo(f"{name} has all entries of {', '.join(parts)}: the host puts it together")
     for line in compiled.order_lines:
+        click.echo(line)
+    for line in place_lines(compiled):
         click.echo(line)
     if any(node.copy_of for _, node in compiled.design.nodes):
         several = [f"{name} {count}" for name, count in compiled.design.copies.items() if count > 1]

@@ -1,18 +1,54 @@
 """What `samhw compile --estimate` prints: the operations, bytes, cycles and area that are expected."""
 
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
+import click
 from rich.console import Console
 
 from samhw.app.cli.printed import print_json, print_table
 from samhw.app.report.grids import device_grid
 from samhw.compiler import Compiled, estimate_compiled
-from samhw.cost import AreaEstimate, Device, RegionArea, RegionEstimate, Use, estimate_area
+from samhw.cost import FITS, AreaEstimate, Budget, Device, RegionArea, RegionEstimate, Use, estimate_area
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 
-__all__ = ["print_estimate"]
+__all__ = ["Verdicts", "print_estimate"]
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What --fits asks for.
+
+    Attributes:
+        said: whether a design fits, by the words of each budget.
+    """
+
+    said: Mapping[str, str]
+
+    @classmethod
+    def of(cls, compiled: Compiled, budgets: Mapping[str, Budget]) -> "Verdicts":
+        """Those of a design."""
+        uses = {
+            family: estimate_area(compiled.design, compiled.arch, family).use
+            for family in dict.fromkeys(budget.family for budget in budgets.values())
+        }
+        return cls({words: budget.verdict(uses[budget.family]) for words, budget in budgets.items()})
+
+    def to_json(self) -> dict[str, object]:
+        """Them as a field of JSON, if there are any."""
+        return {"fits": dict(self.said)} if self.said else {}
+
+    def print(self) -> None:
+        """A line each."""
+        for words, said in self.said.items():
+            click.echo(f"{words}: {said}, as expected before placing and routing")
+
+    def exit(self) -> None:
+        """Ends the command with exit code 1 if something does not fit."""
+        if any(said != FITS for said in self.said.values()):
+            sys.exit(1)
 
 
 def print_estimate(
@@ -20,12 +56,14 @@ def print_estimate(
     statistics: TensorStatistics | None,
     devices: Sequence[Device],
     json_target: str | None,
+    verdicts: Verdicts,
 ) -> None:
     """Prints a line for each region and a row for each of its nodes, and what the design takes of FPGAs; or
     writes all of that as JSON.
 
     Args:
         devices: the FPGAs; nodes and regions have what they take of the first one.
+        verdicts: what is said of others.
 
     Raises:
         InputError: where nothing is known of the inputs.
@@ -44,6 +82,7 @@ def print_estimate(
             "bytes_written": round(found.bytes_written),
             "regions": [_region(region, area) for region, area in pairs],
             "area": {device.name: _area(device, area) for device, area in areas},
+            **verdicts.to_json(),
         }
         print_json(json_target, report)
     if json_target == "-":
@@ -67,9 +106,13 @@ def print_estimate(
             f"{area.use.luts:,.0f} LUTs"
         )
         print_table(console, rows, title=title)
+        if region.lines:
+            lines = [["port", "lines"], *([name, f"{count:,.0f}"] for name, count in region.lines.items())]
+            print_table(console, lines, title=f"{region.name}, ports to off-chip memory")
     print_table(console, device_grid(areas), title="Expected before placing and routing")
     for caveat in dict.fromkeys(area.caveat for _, area in areas if area.caveat):
         console.print(caveat, soft_wrap=True)
+    verdicts.print()
 
 
 def _area(device: Device, area: AreaEstimate) -> dict[str, object]:
@@ -77,7 +120,15 @@ def _area(device: Device, area: AreaEstimate) -> dict[str, object]:
     shares = {name: round(share, 4) for name, share in device.shares(area.use).items()}
     shared = {"memories": _use(area.memories), "control": _use(area.control)}
     left_out = {"unmeasured": list(area.unmeasured), "guessed": list(area.guessed)}
-    return {"family": device.family, **_use(area.use), "shares": shares, **shared, **left_out}
+    verdict = device.verdict(area.use)
+    return {
+        "family": device.family,
+        **_use(area.use),
+        "shares": shares,
+        "verdict": verdict,
+        **shared,
+        **left_out,
+    }
 
 
 def _use(use: Use) -> dict[str, int]:
@@ -92,6 +143,7 @@ def _region(region: RegionEstimate, area: RegionArea) -> Mapping[str, object]:
         "operations": round(region.operations),
         "bytes_read": round(region.bytes_read),
         "bytes_written": round(region.bytes_written),
+        **({"lines": {name: round(count) for name, count in region.lines.items()}} if region.lines else {}),
         "area": _use(area.use),
         "nodes": {
             name: {

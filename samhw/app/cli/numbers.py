@@ -7,7 +7,7 @@ from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.lang import Program
 
-__all__ = ["load_arch", "parse_densities", "parse_luts", "parse_numbers", "split_words"]
+__all__ = ["load_arch", "parse_densities", "parse_numbers", "split_words"]
 
 
 def split_words(text: str) -> list[str]:
@@ -26,20 +26,6 @@ def parse_numbers(option: str, text: str | None, form: str) -> dict[str, int] | 
             raise InputError(f"{option} {text}: give {form}.")
         numbers[name.strip()] = int(count)
     return numbers
-
-
-def parse_luts(area: str | None) -> int | None:
-    """What --area limits; None where it was not given.
-
-    Raises:
-        InputError: for what is not a number of LUTs.
-    """
-    if area is None:
-        return None
-    name, _, count = area.partition("=")
-    if name != "luts" or not count.isdecimal() or not int(count[:18]) > 0:
-        raise InputError(f"--area {area}: give the most LUTs of a design, as in luts=20000.")
-    return int(count[:18])
 
 
 def parse_densities(program: Program, text: str) -> dict[str, float]:

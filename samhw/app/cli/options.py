@@ -3,23 +3,24 @@ several commands take."""
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from samhw.app.cli.numbers import load_arch, parse_densities, parse_luts, parse_numbers
+from samhw.app.cli.numbers import load_arch, parse_densities, parse_numbers
 from samhw.app.cli.progress import phase
 from samhw.app.cli.schedules import choice_options, read_choices
 from samhw.app.workload import DEFAULT, SavedDesign, Workload, bind_program, job_of
 from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, asked_type
 from samhw.compiler.search import NO_LIMIT, Job, Room
+from samhw.cost import parse_budget
 from samhw.cost.statistics import from_densities
 from samhw.errors import InputError
-from samhw.graph import Arch
+from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.lang import Capacity, Example, MlirFile, Program, cautions, greatest_extents, load_named
 
@@ -42,8 +43,8 @@ ARCH = click.option(
 
 AREA = click.option(
     "--area",
-    metavar="luts=N",
-    help="Where a schedule is chosen: at most N LUTs of an ECP5, by estimate.",
+    metavar="luts=N,brams=N,dsps=N|PART",
+    help="Where a schedule is chosen: at most so much of an ECP5, by estimate, or as an FPGA has.",
 )
 
 BUILD_DATA = click.option(
@@ -195,22 +196,22 @@ class CompileOptions:
             "capacity": self.room,
         }
 
-    def job(self, given: Workload | Program, arch: str = "samhw") -> Job:
+    def job(self, given: Workload | Program, arch: str = "samhw", memory: OffChipMemory | None = None) -> Job:
         """What is to be compiled, with room for a workload, or for what a program's text says; `arch` as for
-        `compiler`.
+        `compiler`, and `memory` as for `Job`.
 
         Raises:
             InputError: for a density of what is not a sparse input, or extents that nothing gives.
         """
         beside = self.compiler(arch)
         if isinstance(given, Workload):
-            return job_of(given, self.schedule, room=self.room_for, **beside)
+            return replace(job_of(given, self.schedule, room=self.room_for, **beside), memory=memory)
         known = None
         if self.density is not None:
             extents = greatest_extents(given, self.room)
             shapes = {decl.name: given.dimensions.shape(decl.name, extents) for decl in given.inputs}
             known = from_densities(shapes, parse_densities(given, self.density))
-        return Job(given, self.schedule, known=known, room=self.room_for, **beside)
+        return Job(given, self.schedule, memory=memory, known=known, room=self.room_for, **beside)
 
 
 def compile_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -233,7 +234,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             raise InputError("--design has a schedule of its own; leave out --schedule, or the design.")
         saved = SavedDesign.read(Path(design)) if design else SavedDesign()
         given = saved.schedule if design else load_schedule(schedule_file)
-        schedule, room = read_choices(given, others, parse_luts(area))
+        schedule, room = read_choices(given, others, None if area is None else parse_budget(area))
         asked = asked_type(value) or saved.compiled or saved.value
         command(
             options=CompileOptions(schedule, asked, capacity, density, extents, arch, saved, room), **others

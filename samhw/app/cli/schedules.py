@@ -13,6 +13,7 @@ from samhw.choices.choice import AUTO, Choice
 from samhw.choices.schedule import CHOICES, Schedule, with_words
 from samhw.compiler import Compiled
 from samhw.compiler.search import Room, Sizes, bracket_choices, work_of
+from samhw.cost import Budget
 from samhw.errors import InputError
 from samhw.lang import Capacity
 
@@ -32,12 +33,10 @@ Command = Callable[..., Any]
 _GROWING = tuple(one for one in CHOICES if one.may_grow)
 """Those by which a search may enlarge a design."""
 
-_OPTIONS = tuple(one for one in CHOICES if not one.needs_memory)
-
 
 def choice_options(command: Command) -> Command:
     """Gives a command an option for each choice, all of which `read_choices` reads."""
-    for one in reversed(_OPTIONS):
+    for one in reversed(CHOICES):
         auto = " auto: as large as helps, where the schedule is chosen." if one.may_grow else ""
         kind = click.Choice(one.names) if one.names else str
         metavar = None if one.names else one.metavar
@@ -46,23 +45,23 @@ def choice_options(command: Command) -> Command:
     return command
 
 
-def read_choices(schedule: Schedule, given: dict[str, Any], luts: int | None) -> tuple[Schedule, Room]:
+def read_choices(schedule: Schedule, given: dict[str, Any], budget: Budget | None) -> tuple[Schedule, Room]:
     """The schedule with what the options of `choice_options` say, and how large a design may be.
 
     Args:
         given: all options of a command, out of which this takes those of choices.
-        luts: what --area limits, if it does: then lanes may be chosen too.
+        budget: what --area limits, if it does: then lanes may be chosen too.
 
     Raises:
         InputError: for words that a choice does not take, and what is left to a search that there is none of.
     """
-    words = {one.name: given.pop(one.name) for one in _OPTIONS}
+    words = {one.name: given.pop(one.name) for one in CHOICES}
     grown = [one for one in _GROWING if words[one.name] == AUTO]
     taken = {name: None if word == "" else word for name, word in words.items()}
     schedule = with_words(schedule, taken | dict.fromkeys(one.name for one in grown))
-    room = room_for((one.name for one in grown), luts)
+    room = room_for((one.name for one in grown), budget)
     if room.grows and not schedule.is_open:
-        option = "--area" if luts is not None else f"{grown[0].option} auto"
+        option = "--area" if budget is not None else f"{grown[0].option} auto"
         raise InputError(f"{option} is for a schedule that is chosen; give --schedule auto too.")
     return schedule, room
 
@@ -77,10 +76,10 @@ def growing_options(command: Command) -> Command:
     return command
 
 
-def room_for(grown: Iterable[str], luts: int | None) -> Room:
+def room_for(grown: Iterable[str], budget: Budget | None) -> Room:
     """How large a design may be: what may be enlarged, and what --area limits, if it does."""
-    in_area = (one.name for one in _GROWING if one.grows_in_area and luts is not None)
-    return Room(frozenset((*grown, *in_area)), luts)
+    in_area = (one.name for one in _GROWING if one.grows_in_area and budget is not None)
+    return Room(frozenset((*grown, *in_area)), budget)
 
 
 def comparing_options(command: Command) -> Command:

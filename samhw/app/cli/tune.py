@@ -9,8 +9,7 @@ from time import monotonic
 import click
 from rich.console import Console
 
-from samhw.app.cli.backends import check_on_chip
-from samhw.app.cli.numbers import parse_luts
+from samhw.app.cli.backends import MEMORIES, check_on_chip, memory_of
 from samhw.app.cli.options import AREA, complete_programs, data_option, load_schedule, say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import OUTPUT, command_line, print_json, print_table
@@ -22,6 +21,7 @@ from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of,
 from samhw.app.workload import bind_program, job_of
 from samhw.compiler import AUTO, asked_type
 from samhw.compiler.search.explore import Explored, explore
+from samhw.cost import parse_budget
 from samhw.errors import InputError, RunError
 from samhw.files import write_text
 from samhw.graph import Arch
@@ -45,6 +45,7 @@ SEARCH = 0.5
     show_default=True,
     help="What is to become small: cycles, or cycles times LUTs.",
 )
+@click.option("--memory", metavar=MEMORIES, help="Search and simulate with tensors in off-chip memory.")
 @AREA
 @growing_options
 @click.option(
@@ -68,6 +69,7 @@ def tune(
     file: str | None,
     budget: float,
     objective: Objective,
+    memory: str | None,
     area: str | None,
     confirm: int,
     jobs: int | None,
@@ -87,28 +89,30 @@ def tune(
         raise InputError(f"--budget {budget:g}: a search takes some seconds; give more than 0.")
     if output == "-":
         raise InputError("-o names the schedule's file, beside which a table is kept; give a file.")
-    most = parse_luts(area)
+    most = None if area is None else parse_budget(area)
     end = monotonic() + budget
     asked = asked_type(value)
     workload = bind_program(program, data, value=asked)
     say_notes(workload)
     given = replace(load_schedule(file), fuse=AUTO)
-    check_on_chip(given, "a search")
+    placed = memory_of(memory, None)
+    if placed is None:
+        check_on_chip(given, "a search")
     room = room_for([name for name, word in grown.items() if word], most)
-    job = job_of(workload, given, value=asked, arch=Arch(), room=room)
+    job = replace(job_of(workload, given, value=asked, arch=Arch(), room=room), memory=placed)
     with line("tune", "{task.completed:.0f} schedules") as shown:
         found = explore(
             job,
             SEARCH * budget,
-            cost_of(objective, most),
+            cost_of(objective),
             progress=lambda count, least: _show(shown, count, f"best {least:,.0f} cycles"),
         )
         listed = {
-            one: Configuration(program, "+".join(data), asked, one.schedule)
+            one: Configuration(program, "+".join(data), asked, one.schedule, memory=memory or "chip")
             for one in shortlist(found, written_one(found), confirm)
         }
         trials = _trials(listed, Path(output).with_suffix(".csv"), end, jobs, scheduler, shown)
-    tuned = Tuned(workload.name, tuple(trials), len(found), objective, most)
+    tuned = Tuned(workload.name, tuple(trials), len(found), objective)
     write_text(Path(output), tuned.dumps(command_line()))
     if json_target:
         print_json(json_target, tuned.to_json())

@@ -90,10 +90,12 @@ def shown_areas(compiled: Compiled) -> Areas:
 
 
 def device_grid(areas: Areas) -> list[list[str]]:
-    """Rows of a table, of which the first has the headings: figures, with percent of what the FPGA has."""
-    grid = [["FPGA", "family", "LUTs", "registers", "block RAMs", "multipliers"]]
+    """Rows of a table, of which the first has the headings: figures, with percent of what the FPGA has, and
+    whether that is enough."""
+    grid = [["FPGA", "family", "LUTs", "registers", "block RAMs", "multipliers", "verdict"]]
     for device, area in areas:
         shares = device.shares(area.use)
         cells = [f"{figure:,.0f} ({100 * shares[name]:,.0f} %)" for name, figure in asdict(area.use).items()]
-        grid.append([device.name, FAMILY_NAMES[device.family], *cells])
+        verdict = device.verdict(area.use).partition(":")[0]
+        grid.append([device.name, FAMILY_NAMES[device.family], *cells, verdict])
     return grid

@@ -16,10 +16,12 @@ from samhw.app.report.region_report import RegionReport, region_report
 from samhw.app.report.run_statistics import limit
 from samhw.app.report.time import time_report
 from samhw.app.workload import SYNTHETIC, Workload
+from samhw.choices.choice import AUTO
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
+from samhw.compiler.placement import used_places
 from samhw.graph import Dram
-from samhw.targets.backends import Backend, RunResult, off_chip_tensors
+from samhw.targets.backends import Backend, RunResult
 from samhw.version import __version__
 
 __all__ = ["Origin", "RunReport", "origin", "run_report"]
@@ -278,7 +280,7 @@ def run_report(
         took=backend.summary(chosen) if len(runs) > 1 else "",
         value=compiled.value.name,
         fuse=asked.to_json()["fuse"],
-        schedule=replace(compiled.schedule, off_chip=off_chip_tensors(compiled) if memory else ()),
+        schedule=_used(compiled, model),
         why=compiled.why,
         regions=tuple(
             region_report(region, compiled.arch, ours, theirs.cycles, start)
@@ -300,6 +302,15 @@ def run_report(
         memory=memory,
         origin=origin(command),
     )
+
+
+def _used(compiled: Compiled, model: RunResult) -> Schedule:
+    """The schedule that was used, with the place of all that is stored if there was a memory."""
+    for region in model.regions:
+        if region.statistics and region.statistics.memory:
+            places = used_places(compiled, region.statistics.memory.memory)
+            return replace(compiled.schedule, place=places, on_chip=AUTO)
+    return compiled.schedule
 
 
 def _starts(model: RunResult) -> list[int]:

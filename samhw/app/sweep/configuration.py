@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import samhw
 from samhw.app.workload import SYNTHETIC
+from samhw.choices.place import CHIP
 from samhw.choices.schedule import CHOICES, Schedule
 from samhw.compiler import AUTO, asked_text, asked_type
 from samhw.errors import InputError
@@ -51,7 +52,7 @@ class Configuration:
     schedule: Schedule = field(default_factory=Schedule)
     depth: int | None = None
     """Of every channel between nodes, in tokens, or None for the compiler's depths."""
-    memory: str = "chip"
+    memory: str = CHIP
     """What holds the tensors: `chip`, or what `--memory` takes."""
     settings: tuple[tuple[str, Setting], ...] = ()
     """Fields of `Arch` that differ from the default: `slack`, or `alu.f32.mul` for an entry of a table."""
@@ -72,12 +73,9 @@ class Configuration:
 
     def off_chip_memory(self) -> OffChipMemory | None:
         """What holds the tensors that lie off chip, if any do."""
-        if self.memory == "chip":
-            if self.schedule.off_chip:
-                raise InputError(
-                    f"{'+'.join(self.schedule.off_chip)} is to lie off chip, but memory is 'chip'; give "
-                    "another one."
-                )
+        if self.memory == CHIP:
+            if off := [name for name, word in self.schedule.place.items() if word != CHIP]:
+                raise InputError(f"'{off[0]}' is to lie off chip, but memory is 'chip'; give another one.")
             return None
         return load_memory(self.memory)
 

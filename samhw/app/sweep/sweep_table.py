@@ -69,7 +69,7 @@ def _columns(rows: Sequence[Row]) -> list[str]:
     """Axes first, then what was measured; the same for any rows but for orders, formats and settings."""
     tables = [
         name
-        for table in ("order.", "formats.", "brackets.", "split.", "permute_rows.", "arch.")
+        for table in ("order.", "formats.", "brackets.", "split.", "permute_rows.", "place.", "arch.")
         for name in dict.fromkeys(name for row in rows for name in row if name.startswith(table))
     ]
     return [*COLUMNS, *tables, "status", *_MEASURED, "error", "samhw", "key"]

@@ -1,7 +1,7 @@
 """`samhw tune`: of the schedules that a search has found, those worth a simulation, and the best of these."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_args
 
 from samhw.compiler.search.explore import Explored
@@ -14,17 +14,14 @@ Objective = Literal["cycles", "area-delay"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
 
-def cost_of(objective: Objective, most: int | None = None) -> Callable[[float, float], float]:
-    """What is to become small, of cycles and LUTs: the cycles, or the product of both.
+def cost_of(objective: Objective) -> Callable[[Explored], float]:
+    """What is to become small: the cycles, or their product with the LUTs. What is larger than its budget
+    comes after all else, the smallest first."""
 
-    Args:
-        most: how many LUTs there may be; what has more comes after all else, the smallest first.
-    """
-
-    def cost(cycles: float, luts: float) -> float:
-        if most is not None and luts > most:
-            return 1e24 * luts
-        return cycles * luts if objective == "area-delay" else cycles
+    def cost(one: Explored) -> float:
+        if one.share > 1:
+            return 1e24 * one.share
+        return one.cycles * one.luts if objective == "area-delay" else one.cycles
 
     return cost
 
@@ -64,14 +61,12 @@ class Tuned:
         trials: that were simulated; the first one is the program as it is written.
         looked: how many designs were estimated.
         objective: what was to become small.
-        most: the LUTs that there may be, if that was limited.
     """
 
     data: str
     trials: tuple[Trial, ...]
     looked: int
     objective: Objective
-    most: int | None = None
 
     @property
     def written(self) -> Trial:
@@ -81,9 +76,9 @@ class Tuned:
     @property
     def best(self) -> Trial:
         """The one that was searched for; of equal ones the first."""
-        cost = cost_of(self.objective, self.most)
+        cost = cost_of(self.objective)
         right = [trial for trial in self.trials if trial.checked] or list(self.trials)
-        return min(right, key=lambda trial: cost(trial.cycles, trial.found.luts))
+        return min(right, key=lambda trial: cost(replace(trial.found, cycles=trial.cycles)))
 
     @property
     def front(self) -> list[Trial]:

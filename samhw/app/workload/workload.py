@@ -16,8 +16,8 @@ from samhw.errors import InputError
 from samhw.graph.numerics import ValueType
 from samhw.lang import MAX_EXTENT, Capacity, Pattern, Program, TensorDecl, greatest_extents, result_patterns
 from samhw.lang.splits import Busiest, SplitProgram, dealt, split_program
-from samhw.suggestion import did_you_mean
 from samhw.tensors import Format, Tensor, stand_in
+from samhw.words import did_you_mean
 
 __all__ = ["DEFAULT", "SYNTHETIC", "Workload", "check_free", "check_known", "short_name", "synthetic"]
 

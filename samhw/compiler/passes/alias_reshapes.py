@@ -1,9 +1,10 @@
 """Reshapes that are aliases: both sides are dense and row-major, so that the elements of the one lie in
 memory as those of the other do, and nothing has to move."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from samhw.choices.place import in_words
 from samhw.compiler.passes.lowerable import Lowerable
 from samhw.lang import Program, Region, Reshape, Statement
 
@@ -16,7 +17,7 @@ def alias_reshapes(lowerable: Lowerable) -> Lowerable:
 
     Reshapes stand alone, before or after the regions that had them. One has a region where elements
     must move after all: from an input to a result, which the host reads where a region has written it, and
-    between the chip and a memory off chip.
+    between two places of memory.
     """
     program = lowerable.program
     if not any(region.reshapes for region in program.regions):
@@ -31,7 +32,7 @@ def alias_reshapes(lowerable: Lowerable) -> Lowerable:
         (statement,) = region.statements
         (operand,) = statement.reads
         result, source = statement.lhs.tensor, aliases.get(operand.tensor, operand.tensor)
-        if why := _why_copied(program, source, result, lowerable.schedule.off_chip):
+        if why := _why_copied(program, source, result, lowerable.schedule.place):
             copied[result] = why
         else:
             aliases[result] = source
@@ -63,13 +64,12 @@ def _alone(statement: Statement) -> Region:
     return Region((statement,))
 
 
-def _why_copied(program: Program, source: str, result: str, off_chip: Collection[str] | None) -> str:
+def _why_copied(program: Program, source: str, result: str, place: Mapping[str, str]) -> str:
     """Why a tensor in another shape cannot stay where it lies; empty if it can."""
     given = {decl.name for decl in program.inputs}
     asked = {decl.name for decl in program.outputs}
     if source in given and result in asked:
         return f"the host reads the result {result} where a region has written it, and {source} is an input"
-    if off_chip is not None and (source in off_chip) != (result in off_chip):
-        one, other = (source, result) if source in off_chip else (result, source)
-        return f"the schedule has {one} off chip, and {other} on chip"
+    if (there := place.get(source)) and (wanted := place.get(result)) and there != wanted:
+        return f"the schedule has {in_words(source, there)}, and {in_words(result, wanted)}"
     return ""

@@ -117,6 +117,7 @@ class Lowerable:
     Attributes:
         program: checked, with the extents that its text and its data give.
         capacity: how large the build is, by the dimensions and tensors of `program`.
+        written: the tensors that the user has written or asked for: passes have added all others.
         recipes: for each input of the program that the user does not give, how it is made.
         copies: for each tensor that a region by itself makes by sorting another one, what that costs. Only a
             reducer can lower such a region, so that passes leave it alone.
@@ -140,6 +141,7 @@ class Lowerable:
 
     program: Program
     capacity: Capacity = field(default_factory=Capacity)
+    written: frozenset[str] = frozenset()
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
     copies: Mapping[str, PermutedCopy] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)

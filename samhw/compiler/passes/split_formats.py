@@ -13,8 +13,7 @@ __all__ = ["split_formats"]
 
 def split_formats(lowerable: Lowerable) -> Lowerable:
     """The program over the parts of the inputs that are split (`samhw.lang.splits`): each part is an input
-    that is
-    made of the user's, anew for each set of data. The results are the same in real numbers."""
+    that is made of the user's, anew for each set of data. The results are the same in real numbers."""
     asked = lowerable.schedule
     if not asked.split:
         return lowerable

@@ -55,12 +55,12 @@ def choose(job: Job, compiled: Callable[[Schedule], Compiled], lowerings: Loweri
     for stage in LARGER_STAGES:
         best = _stage(search, best, notes, *stage)
     first, best = search.coupled(first), _waiting(search, best, notes)
-    if job.room.luts is not None and best.area.caveat:
+    if job.room.budget is not None and best.area.caveat:
         notes.append(f"area: {best.area.caveat}")
     if search.is_over:
         notes.append(f"stopped: after graphs of {lowerings.most:,} nodes, with more left to try")
     lowerings.most = inf
-    line = regions_line(first, best, fits=job.room.luts is not None)
+    line = regions_line(first, best, fits=job.room.budget is not None)
     return replace(best, why=(line, *notes))
 
 
@@ -86,18 +86,16 @@ def _accepted(search: Search) -> AutoChoice:
 
 def _within(search: Search, best: AutoChoice, notes: list[str]) -> AutoChoice:
     """The fastest of what was tried that is no larger than it may be; or the smallest."""
-    room = search.job.room
-    if search.has_room(best):
+    budget = search.job.room.budget
+    if budget is None or search.has_room(best):
         return best
     found = search.fastest_first()
     least = next(filter(search.has_room, found), None)
     if least is not None:
-        notes.append(f"area: about {least.luts:,.0f} LUTs; what is faster takes more than {room.luts:,}")
+        notes.append(f"area: about {least.luts:,.0f} LUTs; what is faster takes more than {budget}")
         return least
-    least = min(found, key=lambda one: one.luts)
-    notes.append(
-        f"area: about {least.luts:,.0f} LUTs, the fewest that were found, and more than {room.luts:,}"
-    )
+    least = min(found, key=lambda one: one.share(budget))
+    notes.append(f"area: about {least.luts:,.0f} LUTs, the least that was found, and more than {budget}")
     return least
 
 

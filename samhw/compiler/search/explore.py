@@ -37,6 +37,7 @@ class Explored:
         regions: how many regions it has.
         is_written: it is the program's own, but for what was given.
         caveat: what the LUTs leave out or guess, as in `AreaEstimate`.
+        share: of the budget that the job has, if it has one; above 1 the design is too large.
     """
 
     schedule: Schedule
@@ -45,12 +46,13 @@ class Explored:
     regions: int
     is_written: bool = False
     caveat: str = ""
+    share: float = 0.0
 
 
 def explore(
     job: Job,
     seconds: float,
-    cost: Callable[[float, float], float],
+    cost: Callable[[Explored], float],
     *,
     progress: Callable[[int, float], None] | None = None,
 ) -> list[Explored]:
@@ -59,7 +61,7 @@ def explore(
     Args:
         job: with the fields of the schedule that are to stay.
         seconds: after which nothing more is looked at.
-        cost: what is to become small, of cycles and LUTs.
+        cost: what is to become small.
         progress: is told how many schedules have been looked at, and the fewest cycles so far.
 
     Raises:
@@ -73,7 +75,7 @@ class _Explorer:
         self,
         job: Job,
         seconds: float,
-        cost: Callable[[float, float], float],
+        cost: Callable[[Explored], float],
         progress: Callable[[int, float], None] | None,
     ) -> None:
         self.job = job
@@ -109,7 +111,7 @@ class _Explorer:
     def ranked(self) -> list[Schedule]:
         """All schedules that can be lowered, the cheapest first; of equal ones the shortest."""
         known = [
-            (self.cost(found.cycles, found.luts), len(text := repr(schedule)), text, schedule)
+            (self.cost(found), len(text := repr(schedule)), text, schedule)
             for schedule, found in self.known.items()
             if found is not None
         ]
@@ -147,7 +149,10 @@ class _Explorer:
         asked = choice.schedule
         written = asked == replace(self.job.schedule, fuse="partial")
         regions = len(choice.compiled.regions)
-        self.known[asked] = Explored(used, choice.cycles, choice.luts, regions, written, choice.area.caveat)
+        share = choice.share(self.job.room.budget)
+        self.known[asked] = Explored(
+            used, choice.cycles, choice.luts, regions, written, choice.area.caveat, share
+        )
         self.compiled[asked] = choice.compiled
         self.open.add(asked)
         if self.progress:

@@ -11,8 +11,9 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import Lowerable, apply_program_passes, with_derived
 from samhw.compiler.search.modules import in_modules
 from samhw.compiler.search.work import Sizes
+from samhw.cost import Budget
 from samhw.cost.statistics import TensorStatistics
-from samhw.graph import Arch
+from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.lang import Capacity, Program
 from samhw.lang.splits import Busiest, SplitProgram
@@ -27,15 +28,15 @@ class Room:
 
     Attributes:
         grows: the choices by which a search may enlarge it, such as `lanes`.
-        luts: how many LUTs of an ECP5 it is expected to take at the most; None for as many as it likes.
+        budget: how much of an FPGA it is expected to take at the most; None for as much as it likes.
     """
 
     grows: frozenset[str] = frozenset()
-    luts: int | None = None
+    budget: Budget | None = None
 
 
 NO_LIMIT = Room()
-"""Any number of LUTs, and nothing enlarged but as it is given."""
+"""Any size, and nothing enlarged but as it is given."""
 
 
 class Data(Protocol):
@@ -63,6 +64,7 @@ class Job:
         capacity: greatest extents and entries, where neither text nor data say, or more is wanted.
         entries: by tensor, the entries of its compressed levels instead of all others.
         arch: the latencies.
+        memory: what holds the tensors that the schedule has off chip; None if all lie on chip.
         known: what is known of the inputs without data, for whose entries there is room then; None for as
             much as there is room for.
         scopes: of a program that was made of a module of PyTorch, as for `module_regions`.
@@ -78,6 +80,7 @@ class Job:
     capacity: Capacity = field(default_factory=Capacity)
     entries: Mapping[str, int] = field(default_factory=dict)
     arch: Arch = field(default_factory=Arch)
+    memory: OffChipMemory | None = None
     known: TensorStatistics | None = None
     scopes: Mapping[str, str] | None = None
     room: Room = NO_LIMIT
@@ -137,6 +140,7 @@ class Job:
         return Lowerable(
             program,
             capacity,
+            written=frozenset((*self.program.tensors, *program.tensors)),
             schedule=schedule,
             row_orders=schedule.row_orders(program),
             busiest=None if self.data is None else partial(self.data.busiest, schedule=schedule),

@@ -11,7 +11,7 @@ from typing import Any
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, Lowerings, OutOfStepsError, estimate_compiled
 from samhw.compiler.search.job import Job
-from samhw.cost import AreaEstimate, estimate_area
+from samhw.cost import AreaEstimate, Budget, estimate_area
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 from samhw.rooms import role
@@ -51,6 +51,15 @@ class AutoChoice:
     def area(self) -> AreaEstimate:
         """What the design is expected to take of an ECP5."""
         return estimate_area(self.compiled.design, self.compiled.arch)
+
+    def share(self, budget: Budget | None) -> float:
+        """What the design is expected to take of a budget; more than 1 if that is too much."""
+        if budget is None:
+            return 0.0
+        area = self.area
+        if budget.family != area.family:
+            area = estimate_area(self.compiled.design, self.compiled.arch, budget.family)
+        return budget.share(area.use)
 
     @property
     def luts(self) -> float:
@@ -175,7 +184,7 @@ class Search:
 
     def has_room(self, way: AutoChoice) -> bool:
         """Whether a design is as small as it has to be."""
-        return self.job.room.luts is None or way.luts <= self.job.room.luts
+        return way.share(self.job.room.budget) <= 1
 
     def outcome(self, schedule: Schedule) -> AutoChoice | InputError:
         if schedule not in self._known:

@@ -11,7 +11,7 @@ import numpy as np
 from samhw.errors import InputError, shown
 from samhw.files import check_readable
 from samhw.graph.numerics import BLOCK, RECURRENCE_BLOCK, ValueType
-from samhw.suggestion import did_you_mean
+from samhw.words import did_you_mean
 
 __all__ = ["HLS_STEP", "MOST_BANKS", "Arch", "Latencies"]
 

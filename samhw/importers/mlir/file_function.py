@@ -29,8 +29,8 @@ from samhw.importers.mlir.whole_numbers import is_float, is_integer
 from samhw.lang.expr import Access, Literal
 from samhw.lang.program import Program
 from samhw.names import plain
-from samhw.suggestion import did_you_mean
 from samhw.tensors import Tensor
+from samhw.words import did_you_mean
 
 __all__ = ["ImportedFunction", "choose_function", "element_of", "import_function"]
 

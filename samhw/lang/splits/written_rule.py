@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from samhw.errors import InputError, shown
 from samhw.lang.splits.partition import Coordinates, Places, SplitRule, TensorPart
 from samhw.script import Script
-from samhw.suggestion import did_you_mean
 from samhw.tensors import Format
+from samhw.words import did_you_mean
 
 __all__ = ["RuleFunction", "WrittenRule", "rule_file"]
 

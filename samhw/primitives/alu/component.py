@@ -89,7 +89,9 @@ class Alu(Primitive):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        m.submodules.val = val = Output(self.width, latency=self.latency, registers=self.unit.registers)
+        m.submodules.val = val = Output(
+            self.width, latency=self.latency, registers=self.unit.registers, zeros=False
+        )
         wiring.connect(m, val.o, wiring.flipped(self.o.val))
 
         inputs = {name: getattr(self.i, name) for name in self.i.signature.members}

@@ -21,14 +21,22 @@ class Array(Primitive):
     Args:
         stored_width: bits of a place of the memory at `mem_vals`.
         vals_capacity: its places.
+        empties: a reference may be EMPTY.
     """
 
     def __init__(
-        self, *, arch: Arch, stored_width: int, vals_capacity: int, vals: MemoryAccess = MemoryAccess.CHIP
+        self,
+        *,
+        arch: Arch,
+        stored_width: int,
+        vals_capacity: int,
+        empties: bool = True,
+        vals: MemoryAccess = MemoryAccess.CHIP,
     ):
         self.arch = arch
         self.stored_width = stored_width
         self.vals_capacity = vals_capacity
+        self.empties = empties
         super().__init__(
             {"ref": token_layout(arch.index_bits)},
             {"val": token_layout(token_width(stored_width))},
@@ -41,13 +49,14 @@ class Array(Primitive):
             arch=site.arch,
             stored_width=site.stored_width("vals"),
             vals_capacity=site.capacity("vals"),
+            empties=site.may_be_empty("ref"),
             **site.accesses,
         )
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         width = token_width(self.stored_width)
-        m.submodules.val = val = Output(width, latency=self.arch.memory, registers=1)
+        m.submodules.val = val = Output(width, latency=self.arch.memory, registers=1, zeros=self.empties)
         pushed, token = self.o.val, val.o.token
         m.d.comb += [
             val.o.ready.eq(pushed.ready),

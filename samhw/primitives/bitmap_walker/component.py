@@ -11,8 +11,8 @@ from samhw.primitives.banked_memory.component import BankedMemory, UpdateSignatu
 from samhw.rtl.access import MemoryReadSignature
 from samhw.rtl.channel import Fifo, PushSignature
 from samhw.rtl.firing import FiringTable
+from samhw.rtl.logic import lowest_bit, more_than_one
 from samhw.rtl.output import Output
-from samhw.rtl.priority import lowest_bit, more_than_one
 from samhw.rtl.token import TokenKind, make_token, stop_lo, token_layout
 
 __all__ = ["INDEX_BITS", "BankedWord", "BitmapWalker"]
@@ -182,7 +182,7 @@ class BitmapWalker(wiring.Component):
         """Reads and clears the words that the input asks for, bank after bank."""
         head, read, bank = self.i.payload, bitmap.drain, Signal.like(self.bank, name="drained")
         latency = self._arch.memory
-        m.submodules.addr_output = addr_output = Output(len(head.payload), latency=latency)
+        m.submodules.addr_output = addr_output = Output(len(head.payload), latency=latency, zeros=False)
         m.submodules.word_output = word_output = Output(len(word.token.payload), latency=latency, registers=1)
         wiring.connect(m, addr_output.o, addr)
         wiring.connect(m, word_output.o, word)
@@ -193,7 +193,7 @@ class BitmapWalker(wiring.Component):
             read.addr.eq(head.payload),
         ]
 
-        table = FiringTable(m, [self.i])
+        table = FiringTable(m, [self.i], actor="fetch")
 
         def row(word_kind: ValueLike) -> AbstractContextManager[None]:
             return table.row(
@@ -220,9 +220,9 @@ class BitmapWalker(wiring.Component):
         self, m: Module, addr: wiring.PureInterface, word: wiring.PureInterface, bits: int
     ) -> FiringTable:
         """Pushes the address of each bit of each word."""
-        m.submodules.output = output = Output(len(self.o.token.payload), latency=self._arch.step)
+        m.submodules.output = output = Output(len(self.o.token.payload), latency=self._arch.step, zeros=False)
         wiring.connect(m, output.o, wiring.flipped(self.o))
-        gone = Signal(bits)  # w of the written rule: the bits of this word that have been pushed
+        gone = Signal(bits)  # the bits of this word that have been pushed, and any that it lacks
         left = Signal(bits)
         others = Signal(bits)
         is_stop = Signal()
@@ -234,7 +234,7 @@ class BitmapWalker(wiring.Component):
         ]
 
         both = [addr, word]
-        table = FiringTable(m, both)
+        table = FiringTable(m, both, actor="iterate")
         with m.If((word.payload.kind == TokenKind.VAL) & left.any()):
             # A word of the top walker comes with a stop, which is pushed after its bits. One of another
             # walker comes with an address, and leaves with its last bit.
@@ -242,7 +242,7 @@ class BitmapWalker(wiring.Component):
             with table.row(
                 needs=both, takes_if={addr: last, word: last}, pushes={output.i: make_token(TokenKind.VAL)}
             ):
-                m.d.sync += gone.eq(Mux(last, 0, gone | (left ^ others)))
+                m.d.sync += gone.eq(Mux(last, 0, ~others))
         with m.Elif(is_stop | (addr.payload.kind == TokenKind.DONE)):
             token = make_token(addr.payload.kind, addr.payload.payload[:_STOP_BITS])
             with table.row(takes=both, pushes={output.i: token}):

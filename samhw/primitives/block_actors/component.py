@@ -9,8 +9,7 @@ from samhw.primitives.running_actor.component import RunningActor
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.reduce_step import ReduceStep
-from samhw.rtl.rescale_step import RescaleStep
+from samhw.rtl.reduction_step import ReduceStep, RescaleStep
 from samhw.rtl.token import TokenKind, make_token, token_layout
 
 __all__ = ["AddCarry", "ChainBlocks"]

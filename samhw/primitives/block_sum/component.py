@@ -11,11 +11,10 @@ from amaranth.lib import data, wiring
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
 from samhw.primitives.sum_actor.component import SumActor
-from samhw.rtl.block_step import BlockStep, block_step
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.reduce_step import ReduceStep
+from samhw.rtl.reduction_step import BlockStep, ReduceStep, block_step
 from samhw.rtl.token import CONTROL, TokenKind, make_token, token_layout, token_width
 
 __all__ = ["BlockSum"]

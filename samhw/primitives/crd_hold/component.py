@@ -30,7 +30,7 @@ class CrdHold(Primitive):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         m.submodules.hold = hold = Hold(self.arch.index_bits, self.arch.index_bits)
-        m.submodules.crd = crd = Output(self.arch.index_bits, latency=self.arch.step)
+        m.submodules.crd = crd = Output(self.arch.index_bits, latency=self.arch.step, zeros=False)
         wiring.connect(m, wiring.flipped(self.i.outer), hold.outer)
         wiring.connect(m, wiring.flipped(self.i.inner), hold.inner)
         wiring.connect(m, hold.o, crd.i)

@@ -41,8 +41,8 @@ class DropCrd(Primitive):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         width, step = self.arch.index_bits, self.arch.step
-        m.submodules.outer_out = outer_out = Output(width, latency=step)
-        m.submodules.inner_out = inner_out = Output(width, latency=step)
+        m.submodules.outer_out = outer_out = Output(width, latency=step, zeros=False)
+        m.submodules.inner_out = inner_out = Output(width, latency=step, zeros=False)
         wiring.connect(m, outer_out.o, wiring.flipped(self.o.outer))
         wiring.connect(m, inner_out.o, wiring.flipped(self.o.inner))
         outer, inner = self.i.outer.payload, self.i.inner.payload

@@ -65,10 +65,10 @@ def fetch_pair(
         sinks: gives what takes the tokens for the two outputs, where they are made of what memories hold.
     """
     width = arch.index_bits
-    m.submodules.first = first = Output(width, latency=latency, registers=registers)
-    m.submodules.second = second = Output(width, latency=latency, registers=registers)
+    m.submodules.first = first = Output(width, latency=latency, registers=registers, zeros=False)
+    m.submodules.second = second = Output(width, latency=latency, registers=registers, zeros=False)
     ref = scanner.i.ref
-    table = FiringTable(m, [ref])
+    table = FiringTable(m, [ref], actor="fetch")
     token = make_token(ref.payload.kind, ref.payload.payload[:8])
     taking = sinks(first, second)
     table.row(takes=[ref], pushes=dict.fromkeys(taking, token))
@@ -81,9 +81,9 @@ def fetch_pair(
     # The walk decides by the comparison. It stands before the channels where a register lies between it
     # and what the numbers come from, as a memory, and they come together.
     if together and registers < latency - 1:
-        m.submodules.seconds = channel = Fifo(
-            data.StructLayout({"token": token_layout(width), "comparison": 2}), depth
-        )
+        compared = data.StructLayout({"token": token_layout(width), "comparison": 2})
+        early = 0b11 << compared["comparison"].offset
+        m.submodules.seconds = channel = Fifo(compared, depth, early=early)
         seconds = _compared_in_front(m, first.o, second.o, channel, from_zero)
         comparison = channel.o.payload.comparison
     else:

@@ -54,7 +54,8 @@ class Gather(Primitive):
         ]
 
         # Of each lane: it is over, as far as is known, and whether that is known.
-        is_over, known = Signal(self.lanes), Signal(self.lanes)
+        is_over = Signal(self.lanes)
+        known = Signal(self.lanes)
         for lane, i in enumerate(inputs):
             rowless = (i.payload.kind == TokenKind.STOP) & (stop_lo(i.payload) >= levels)
             m.d.comb += [

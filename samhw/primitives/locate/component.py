@@ -18,10 +18,15 @@ __all__ = ["Locate"]
 
 
 class Locate(Primitive):
-    """In `ref` (outer) and `crd` (inner), out `ref`: r * N + x, N being the run-time `extent`."""
+    """In `ref` (outer) and `crd` (inner), out `ref`: r * N + x, N being the run-time `extent`.
 
-    def __init__(self, *, arch: Arch):
+    Args:
+        empties: an outer reference may be EMPTY.
+    """
+
+    def __init__(self, *, arch: Arch, empties: bool = True):
         self.arch = arch
+        self.empties = empties
         self.unit = MultiplyAdd(arch.index_bits)
         self.unit.check_latency(arch.locate, "Arch.locate")
         index = token_layout(arch.index_bits)
@@ -29,14 +34,16 @@ class Locate(Primitive):
 
     @classmethod
     def at(cls, site: Site) -> Self:
-        return cls(arch=site.arch)
+        return cls(arch=site.arch, empties=site.may_be_empty("ref"))
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         width = self.arch.index_bits
         m.submodules.unit = unit = self.unit
         m.submodules.hold = hold = Hold(width, width)
-        m.submodules.ref = ref = Output(width, latency=self.arch.locate, registers=unit.registers)
+        m.submodules.ref = ref = Output(
+            width, latency=self.arch.locate, registers=unit.registers, zeros=self.empties
+        )
         wiring.connect(m, wiring.flipped(self.i.ref), hold.outer)
         wiring.connect(m, wiring.flipped(self.i.crd), hold.inner)
         wiring.connect(m, hold.o, ref.i)

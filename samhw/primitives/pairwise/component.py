@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from amaranth.hdl import Module, Value
 
 from samhw.rtl.units import Unit
-from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["Word", "computed", "pairwise", "rounds"]
 

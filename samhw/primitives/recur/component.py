@@ -16,7 +16,7 @@ from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.rescale_step import RescaleStep
+from samhw.rtl.reduction_step import RescaleStep
 from samhw.rtl.site import Site
 from samhw.rtl.token import TokenKind, is_payload, make_token, same_token, token_layout, token_width
 

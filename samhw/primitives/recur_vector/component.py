@@ -8,7 +8,7 @@ from amaranth.hdl import Value
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
 from samhw.primitives.vector_reducer.component import VectorReducer
-from samhw.rtl.rescale_step import RescaleStep
+from samhw.rtl.reduction_step import RescaleStep
 from samhw.rtl.site import Site
 
 __all__ = ["RecurVector"]

@@ -11,10 +11,10 @@ from samhw.graph.numerics import Float, ValueType
 from samhw.primitives.block_sum.component import BlockSum
 from samhw.primitives.sum_actor.component import SumActor
 from samhw.rtl.actor import Primitive, error_bits
-from samhw.rtl.block_step import block_step
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
+from samhw.rtl.reduction_step import block_step
 from samhw.rtl.site import Site
 from samhw.rtl.token import CONTROL, TokenKind, make_token, token_layout, token_width
 
@@ -101,7 +101,7 @@ class ReduceScalar(Primitive):
         m.submodules.sums = sums = self.sums
         m.submodules.sum = sum = Fifo(token_layout(width), depth)
         m.submodules.stop = stop = Fifo(CONTROL, depth)
-        m.submodules.val = val = Output(width, latency=self.arch.step)
+        m.submodules.val = val = Output(width, latency=self.arch.step, zeros=False)
         wiring.connect(m, wiring.flipped(self.i.val), sums.i.val)
         wiring.connect(m, sums.o.sum, sum.i)
         wiring.connect(m, sums.o.stop, stop.i)

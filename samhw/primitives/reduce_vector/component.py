@@ -8,7 +8,7 @@ from amaranth.hdl import Value
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
 from samhw.primitives.vector_reducer.component import VectorReducer
-from samhw.rtl.block_step import block_step
+from samhw.rtl.reduction_step import block_step
 from samhw.rtl.site import Site
 
 __all__ = ["ReduceVector"]

@@ -35,7 +35,7 @@ class Repeater(Primitive):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         m.submodules.hold = hold = Hold(self.payload_width, self.arch.index_bits)
-        m.submodules.ref = ref = Output(self.payload_width, latency=self.arch.step)
+        m.submodules.ref = ref = Output(self.payload_width, latency=self.arch.step, zeros=False)
         wiring.connect(m, wiring.flipped(self.i.ref), hold.outer)
         wiring.connect(m, wiring.flipped(self.i.crd), hold.inner)
         wiring.connect(m, hold.o, ref.i)

@@ -126,12 +126,14 @@ class RowEmitter(wiring.Component):
 
     def _outputs(self, m: Module, coordinates: Sequence[Value]) -> list[tuple[int, Output]]:
         """Each output with the number of its stream, counted from the inside; crd0 and val are stream 0."""
-        m.submodules.val = val = Output(max(self.value_width, 8), latency=self.arch.memory, registers=1)
+        m.submodules.val = val = Output(
+            max(self.value_width, 8), latency=self.arch.memory, registers=1, zeros=False
+        )
         wiring.connect(m, val.o, wiring.flipped(self.o.val))
         m.d.comb += val.result.eq(self.drain.data)
         outputs = [(0, val)]
         for s, coordinate in enumerate(coordinates):
-            m.submodules[f"crd{s}"] = crd = Output(self.arch.index_bits, latency=self.arch.step)
+            m.submodules[f"crd{s}"] = crd = Output(self.arch.index_bits, latency=self.arch.step, zeros=False)
             wiring.connect(m, crd.o, wiring.flipped(getattr(self.o, f"crd{s}")))
             m.d.comb += crd.result.eq(coordinate)
             outputs.append((s, crd))

@@ -13,7 +13,7 @@ from samhw.primitives.running_blocks.component import RunningBlocks
 from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
-from samhw.rtl.reduce_step import ReduceStep
+from samhw.rtl.reduction_step import ReduceStep
 from samhw.rtl.site import Site
 from samhw.rtl.token import TokenKind, make_token, token_layout, token_width
 

@@ -15,7 +15,7 @@ from samhw.primitives.running_actor.component import RunningActor
 from samhw.rtl.channel import Fifo
 from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
-from samhw.rtl.reduce_step import ReduceStep
+from samhw.rtl.reduction_step import ReduceStep
 from samhw.rtl.token import TokenKind, is_payload, make_token, token_layout, token_width
 
 __all__ = ["RunningBlocks"]

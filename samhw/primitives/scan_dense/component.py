@@ -40,16 +40,16 @@ class ScanDense(Primitive):
         m = Module()
         width, latency = self.arch.index_bits, self.arch.locate
         m.submodules.unit = unit = self.unit
-        m.submodules.scaled = scaled = Output(width, latency=latency, registers=unit.registers)
+        m.submodules.scaled = scaled = Output(width, latency=latency, registers=unit.registers, zeros=False)
         m.submodules.base = base = Fifo(token_layout(width), self.arch.internal_depth(latency))
         m.submodules.walk = walk = Walk()
-        m.submodules.crd = crd = Output(width, latency=self.arch.step)
-        m.submodules.ref = ref = Output(width, latency=self.arch.step)
+        m.submodules.crd = crd = Output(width, latency=self.arch.step, zeros=False)
+        m.submodules.ref = ref = Output(width, latency=self.arch.step, zeros=False)
         wiring.connect(m, scaled.o, base.i)
         walk.feed(m, base.o)
         walk.drive(m, self.o, crd, ref)
 
-        scale = FiringTable(m, [self.i.ref])
+        scale = FiringTable(m, [self.i.ref], actor="scale")
         fiber = self.i.ref.payload
         scale.row(takes=[self.i.ref], pushes={scaled.i: make_token(fiber.kind, fiber.payload[:8])})
         m.d.comb += [unit.a.eq(fiber.payload), unit.b.eq(self.extent), scaled.result.eq(unit.result)]

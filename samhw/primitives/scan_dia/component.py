@@ -82,27 +82,29 @@ class ScanDia(Primitive):
         width = self.arch.index_bits
         latency = self.arch.memory + self.arch.step
         walk, at_fiber, number, _ = walk_between(m, pair)
-        m.submodules.at = at = Output(width, latency=latency, registers=2)
-        m.submodules.place = place = Output(width, latency=latency, registers=2)
+        m.submodules.at = at = Output(width, latency=latency, registers=2, zeros=False)
+        m.submodules.place = place = Output(width, latency=latency, registers=2, zeros=False)
         m.submodules.ats = ats = Fifo(token_layout(width), self.arch.internal_depth(latency))
         m.submodules.places = places = Fifo(token_layout(width), self.arch.internal_depth(latency))
         for output, pushed, channel in ((at, walk.crd, ats), (place, walk.ref, places)):
             wiring.connect(m, pushed, output.i)
             wiring.connect(m, output.o, channel.i)
         r = pair.firsts.payload.payload
-        following, position, late_row = Signal(width), Signal(width), Signal(width)
+        next_place = Signal(width)
+        position = Signal(width)
+        late_row = Signal(width)
         positions = [Signal(width, name=f"position{n}") for n in (1, 2)]
         coordinate = Signal(width)
         beyond = Signal()
         m.d.comb += [
             self.mem_off.addr.eq(number),
             self.mem_off.en.eq(1),
-            position.eq(Mux(walk.first, r, following)),
+            position.eq(Mux(walk.first, r, next_place)),
             at.result.eq(coordinate),
             place.result.eq(positions[1]),
         ]
         with m.If(walk.step):
-            m.d.sync += following.eq(position + self.rows)
+            m.d.sync += next_place.eq(position + self.rows)
         m.d.sync += [
             late_row.eq(r),
             coordinate.eq(late_row + self.mem_off.data),
@@ -117,14 +119,14 @@ class ScanDia(Primitive):
     ) -> tuple[Signal, Signal]:
         """Whether it fires, and whether what it keeps does not increase."""
         width = self.arch.index_bits
-        m.submodules.crd = crd = Output(width, latency=self.arch.step)
-        m.submodules.ref = ref = Output(width, latency=self.arch.step)
+        m.submodules.crd = crd = Output(width, latency=self.arch.step, zeros=False)
+        m.submodules.ref = ref = Output(width, latency=self.arch.step, zeros=False)
         wiring.connect(m, crd.o, wiring.flipped(self.o.crd))
         wiring.connect(m, ref.o, wiring.flipped(self.o.ref))
         head = ats.payload
         is_kept = (head.kind != TokenKind.VAL) | (head.payload < self.extent)
         token = make_token(head.kind, head.payload[:8])
-        table = FiringTable(m, [ats, places])
+        table = FiringTable(m, [ats, places], actor="keep")
         first = Signal(init=1)
         with table.row(
             takes=[ats, places],

@@ -14,7 +14,7 @@ from samhw.rtl.actor import Primitive, error_bits
 from samhw.rtl.output import Output
 from samhw.rtl.site import Site
 from samhw.rtl.token import TokenKind, token_layout
-from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["ScanEll"]
 
@@ -81,8 +81,13 @@ class ScanEll(Primitive):
 
         pair = fetch_pair(m, self, self.arch, latency=latency, registers=2, sinks=sinks)
         (read,) = found
-        late, start, count = (Signal(self.arch.index_bits, reset_less=True) for _ in range(3))
-        beyond, asked, counted, too_many = (Signal() for _ in range(4))
+        late = Signal(self.arch.index_bits, reset_less=True)
+        start = Signal(self.arch.index_bits, reset_less=True)
+        count = Signal(self.arch.index_bits, reset_less=True)
+        beyond = Signal()
+        asked = Signal()
+        counted = Signal()
+        too_many = Signal()
         m.d.sync += [
             late.eq(number),
             start.eq(late * self.width),

@@ -48,19 +48,21 @@ class ScanRagged(Primitive):
         width = self.arch.index_bits
         fetch = fetch_ends(m, self, self.arch, self.pos_capacity)
         walk, at_fiber, position, is_backwards = walk_between(m, fetch.ends)
-        m.submodules.crd = crd = Output(width, latency=self.arch.step)
-        m.submodules.ref = ref = Output(width, latency=self.arch.step)
+        m.submodules.crd = crd = Output(width, latency=self.arch.step, zeros=False)
+        m.submodules.ref = ref = Output(width, latency=self.arch.step, zeros=False)
         walk.drive(m, self.o, crd, ref)
-        following, c = Signal(width), Signal(width)
-        beyond, backwards = Signal(), Signal()
+        next_number = Signal(width)
+        c = Signal(width)
+        beyond = Signal()
+        backwards = Signal()
         with m.If(walk.step):
-            m.d.sync += following.eq(c + 1)
+            m.d.sync += next_number.eq(c + 1)
         m.d.sync += [
             beyond.eq(at_fiber & ~walk.empty & ~is_backwards & (c >= self.extent)),
             backwards.eq(is_backwards),
         ]
         m.d.comb += [
-            c.eq(Mux(walk.first, 0, following)),
+            c.eq(Mux(walk.first, 0, next_number)),
             crd.result.eq(c),
             ref.result.eq(position),
             self.fired.eq(fetch.ends.table.fired | walk.fired),

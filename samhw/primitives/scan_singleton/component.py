@@ -48,8 +48,8 @@ class ScanSingleton(Primitive):
         m = Module()
         width = self.arch.index_bits
         m.submodules.walk = walk = Walk()
-        m.submodules.crd = crd = Output(width, latency=self.arch.memory, registers=1)
-        m.submodules.ref = ref = Output(width, latency=self.arch.step)
+        m.submodules.crd = crd = Output(width, latency=self.arch.memory, registers=1, zeros=False)
+        m.submodules.ref = ref = Output(width, latency=self.arch.step, zeros=False)
         walk.feed(m, self.i.ref)
         head = self.i.ref.payload
         read = reading(self.mem_crd, crd, addr=head.payload)

@@ -34,7 +34,9 @@ class Scatter(Primitive):
         head = self.i.ref.payload
         outputs = []
         for lane in range(self.lanes):
-            m.submodules[f"ref{lane}"] = output = Output(self.payload_width, latency=self.arch.step)
+            m.submodules[f"ref{lane}"] = output = Output(
+                self.payload_width, latency=self.arch.step, zeros=False
+            )
             wiring.connect(m, output.o, wiring.flipped(getattr(self.o, f"ref{lane}")))
             m.d.comb += output.result.eq(head.payload)
             outputs.append(output)

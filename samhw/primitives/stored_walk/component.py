@@ -12,7 +12,7 @@ from samhw.rtl.actor import Primitive
 from samhw.rtl.logic import follows
 from samhw.rtl.output import Output
 from samhw.rtl.token import TokenKind
-from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["Between", "StoredWalk", "check_coordinates", "walk_between", "walk_stored"]
 
@@ -104,8 +104,8 @@ def walk_stored(
     """A walk that drives the outputs `crd` and `ref` of a scanner, and reads its memory `mem_crd`."""
     width = arch.index_bits
     walk, at_fiber, position, is_backwards = walk_between(m, pair)
-    m.submodules.crd = crd = Output(width, latency=arch.memory, registers=1)
-    m.submodules.ref = ref = Output(width, latency=arch.step)
+    m.submodules.crd = crd = Output(width, latency=arch.memory, registers=1, zeros=False)
+    m.submodules.ref = ref = Output(width, latency=arch.step, zeros=False)
     (memory,) = scanner.memory_ports("crd")
     read = reading(memory, crd, addr=position, note=walk.first)
     walk.drive(m, scanner.o, crd, ref, crd_sink=read.i)

@@ -54,7 +54,7 @@ class SumActor(SharedPart):
 
     def _outputs(self, m: Module, *, registers: int = 0) -> tuple[Output, Output]:
         """`sum`, whose result is made in `registers` cycles, and `stop`."""
-        m.submodules.sum = sum = Output(self.width, latency=self.latency, registers=registers)
+        m.submodules.sum = sum = Output(self.width, latency=self.latency, registers=registers, zeros=False)
         m.submodules.stop = stop = Output(8, latency=self.latency)
         wiring.connect(m, sum.o, wiring.flipped(self.o.sum))
         wiring.connect(m, stop.o, wiring.flipped(self.o.stop))

@@ -65,7 +65,8 @@ class TopK(Primitive):
         m.submodules.val = val = Output(self.width, latency=self.arch.step)
         wiring.connect(m, val.o, wiring.flipped(self.o.val))
         coordinate, value, rank = self.i.crd.payload, self.i.val.payload, self.i.rank.payload
-        insert, clear = Signal(), Signal()
+        insert = Signal()
+        clear = Signal()
         shown, used = self._slots(m, insert, clear, value.payload, coordinate.payload)
 
         both, three = [self.i.crd, self.i.val], [self.i.crd, self.i.val, self.i.rank]

@@ -13,10 +13,8 @@ from samhw.primitives.banked_memory.component import BankedMemory
 from samhw.primitives.bitmap_walker.component import INDEX_BITS, BitmapWalker
 from samhw.primitives.row_emitter.component import RowEmitter
 from samhw.rtl.actor import Primitive, error_bits
-from samhw.rtl.block_step import BlockStep
 from samhw.rtl.channel import Fifo
-from samhw.rtl.reduce_step import ReduceStep
-from samhw.rtl.rescale_step import RescaleStep
+from samhw.rtl.reduction_step import BlockStep, ReduceStep, RescaleStep
 from samhw.rtl.token import CONTROL, token_layout, token_width
 
 __all__ = ["VectorReducer"]

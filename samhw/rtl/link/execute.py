@@ -80,7 +80,10 @@ class Executor(wiring.Component):
         m = Module()
         header = self.header
         command = header.command
-        is_hello, is_read, is_write, is_fixed = Signal(), Signal(), Signal(), Signal()
+        is_hello = Signal()
+        is_read = Signal()
+        is_write = Signal()
+        is_fixed = Signal()
         # The header is there before `arrived`, and stays.
         m.d.sync += [
             is_hello.eq(command == LinkCommand.HELLO),
@@ -188,7 +191,8 @@ class Executor(wiring.Component):
         advance: Callable[[], None],
     ) -> None:
         axi = self.axi
-        addressed, sent = Signal(), Signal()
+        addressed = Signal()
+        sent = Signal()
         m.d.comb += [axi.awaddr.eq(address), axi.wdata.eq(self.word), axi.wstrb.eq(0xF)]
 
         def end(refused: Value | int) -> None:

@@ -55,7 +55,9 @@ class Deframer(wiring.Component):
         damaged = Signal(init=1)
         """A byte was broken since the last flag, or there was none."""
         byte = Signal(8)
-        valid, flag, escape = Signal(), Signal(), Signal()
+        valid = Signal()
+        flag = Signal()
+        escape = Signal()
         """What a byte is comes from registers, since it decides on all that follows."""
         m.d.sync += [
             byte.eq(self.data),

@@ -7,7 +7,7 @@ from amaranth.hdl import Elaboratable, Module, Shape, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import Out
 
-from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["PERIOD", "ROM_DEPTH", "ROM_WIDTH", "PeriodRom", "rom_contents"]
 

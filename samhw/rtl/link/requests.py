@@ -5,7 +5,7 @@ from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.link.frames import Deframer
-from samhw.rtl.units.pipeline import delayed
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["HEADER", "MOST_WORDS", "Requests"]
 

@@ -9,8 +9,7 @@ from amaranth.utils import ceil_log2, exact_log2
 
 from samhw.rtl.axi4 import INCR, Axi4Signature
 from samhw.rtl.channel import Fifo
-from samhw.rtl.logic import any_of
-from samhw.rtl.priority import lowest_bit
+from samhw.rtl.logic import any_of, lowest_bit
 
 __all__ = ["LEAST_OFFER", "RequestArbiter", "Sender", "TakenRequest"]
 
@@ -51,7 +50,8 @@ class RequestArbiter(wiring.Component):
         m.submodules.vectors = vectors = Fifo(self.ports, self.depth)
         head = vectors.o
         served = Signal(self.ports)  # of the vector at the head
-        left, others = Signal(self.ports), Signal(self.ports)
+        left = Signal(self.ports)
+        others = Signal(self.ports)
         taken = self.o.valid & self.o.ready
         m.d.comb += [
             vectors.i.push.eq(made.any()),
@@ -121,7 +121,9 @@ class Sender(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         axi = self.axi
-        begins, addressed, moved = Signal(), Signal(), Signal()
+        begins = Signal()
+        addressed = Signal()
+        moved = Signal()
         writing = Signal()
         beat = Signal(exact_log2(self.beats))
         last = beat == self.beats - 1

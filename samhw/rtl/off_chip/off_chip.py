@@ -197,7 +197,8 @@ def _take(
     port: Value = order.payload
     valid: Value = order.valid
     if registered:
-        waiting, number = Signal(), Signal.like(order.payload)
+        waiting = Signal()
+        number = Signal.like(order.payload)
         advance = ~waiting | sender.ready
         m.d.comb += order.ready.eq(advance)
         with m.If(advance):

@@ -147,7 +147,8 @@ class ReadPort(Shared):
         spot = data.View(g.spot, head.payload[: g.spot.size])
         sought = Cat(spot.beat, spot.number)
         arrived = Signal(g.beat_bits + g.number_bits)  # beats, modulo twice those that storage holds
-        there, fires = Signal(), Signal()
+        there = Signal()
+        fires = Signal()
         m.d.comb += [
             # arrived > sought: at most all of storage lies between the two.
             there.eq(~head.reads | ~(arrived + ~sought)[len(arrived) - 1]),

@@ -95,7 +95,8 @@ class WritePort(Shared):
         place = Signal(len(self.node.addr))
         value = Signal(8 * g.place)
         spot = g.find(place, part)
-        open, line = Signal(), Signal(g.line_bits)
+        open = Signal()
+        line = Signal(g.line_bits)
         done, other, opens, ends, fires = (
             Signal(name=n) for n in ("done", "other", "opens", "ends", "fires")
         )

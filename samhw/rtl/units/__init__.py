@@ -2,7 +2,7 @@
 
 from samhw.rtl.units.catalogue import accumulate_unit, alu_unit, scale_unit
 from samhw.rtl.units.convert import convert_unit, widen
-from samhw.rtl.units.multiply_add import MultiplyAdd
+from samhw.rtl.units.twos_complement import MultiplyAdd
 from samhw.rtl.units.unit import Unit
 
 __all__ = [

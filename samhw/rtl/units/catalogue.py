@@ -7,15 +7,13 @@ from typing import NamedTuple
 from samhw.errors import InputError
 from samhw.graph.numerics import Fixed, Float, Integer, ValueType
 from samhw.rtl.units.choosing import LeakyRelu, Relu, Select
-from samhw.rtl.units.convert import convert_unit
+from samhw.rtl.units.convert import Widened, convert_unit
 from samhw.rtl.units.float_add import FloatAdd
 from samhw.rtl.units.float_compare import FloatCompare, FloatMaximum, FloatSign
 from samhw.rtl.units.float_multiply import FloatMultiply
 from samhw.rtl.units.functions import function_unit
-from samhw.rtl.units.scale import Scale
-from samhw.rtl.units.twos_complement import AddSubtract, Compare, Maximum, Multiply, Negate
+from samhw.rtl.units.twos_complement import AddSubtract, Compare, Maximum, Multiply, Negate, Scale
 from samhw.rtl.units.unit import Unit
-from samhw.rtl.units.widened import Widened
 
 __all__ = ["accumulate_unit", "alu_unit", "scale_unit"]
 

@@ -3,12 +3,10 @@
 from amaranth.hdl import Elaboratable, Module, Mux, Value
 
 from samhw.graph.numerics import Float
-from samhw.rtl.units.fit import TwosComplement
 from samhw.rtl.units.float_multiply import FloatMultiply
 from samhw.rtl.units.float_parts import canonical, unpack
-from samhw.rtl.units.pipeline import delayed
-from samhw.rtl.units.twos_complement import Multiply
-from samhw.rtl.units.unit import Unit
+from samhw.rtl.units.twos_complement import Multiply, TwosComplement
+from samhw.rtl.units.unit import Unit, delayed
 
 __all__ = ["LeakyRelu", "Relu", "Select"]
 

@@ -4,13 +4,18 @@ from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value, s
 
 from samhw.graph.numerics import Fixed, Float, Integer, ValueType
 from samhw.graph.numerics.float_format import FloatFormat
-from samhw.rtl.units.fit import TwosComplement, fit
-from samhw.rtl.units.float_parts import canonical, choose, round_integer, round_significand, unpack
-from samhw.rtl.units.pipeline import delayed
-from samhw.rtl.units.sticky_shift import shift_right_sticky
-from samhw.rtl.units.unit import Unit
+from samhw.rtl.units.float_parts import (
+    canonical,
+    choose,
+    round_integer,
+    round_significand,
+    shift_right_sticky,
+    unpack,
+)
+from samhw.rtl.units.twos_complement import TwosComplement, fit
+from samhw.rtl.units.unit import Unit, delayed
 
-__all__ = ["convert_unit", "widen"]
+__all__ = ["Widened", "convert_unit", "widen"]
 
 
 def convert_unit(source: ValueType, target: ValueType) -> Unit:
@@ -153,4 +158,28 @@ class FixedToFixed(Unit):
         more = self.target.fraction - self.source.fraction
         exact = self.a.as_signed().shift_left(max(more, 0))
         fit(m, self, self.target, exact, fraction=max(-more, 0))
+        return m
+
+
+class Widened(Unit):
+    """A floating-point operation on a and b of a narrower type, which are exact in that of `unit`.
+
+    What the narrow operands leave unused is constant, and synthesis removes it.
+    """
+
+    def __init__(self, unit: Unit, source: Float, target: Float):
+        self.unit = unit
+        self.source = source
+        self.target = target
+        super().__init__(source.width, "a b", unit.registers, result_width=target.width)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        m.submodules.unit = unit = self.unit
+        f, g = self.source.format, self.target.format
+        m.d.comb += [
+            unit.a.eq(widen(m, f, g, self.a)),
+            unit.b.eq(widen(m, f, g, self.b)),
+            self.result.eq(unit.result),
+        ]
         return m

@@ -4,10 +4,8 @@ from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value, s
 from amaranth.lib import data
 
 from samhw.graph.numerics import Float
-from samhw.rtl.units.float_parts import choose, round_integer, unpack
-from samhw.rtl.units.pipeline import delayed
-from samhw.rtl.units.sticky_shift import shift_right_sticky
-from samhw.rtl.units.unit import Unit
+from samhw.rtl.units.float_parts import choose, round_integer, shift_right_sticky, unpack
+from samhw.rtl.units.unit import Unit, delayed
 
 __all__ = ["FloatAdd"]
 

@@ -5,8 +5,7 @@ from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, signed
 from samhw.graph.numerics import Float
 from samhw.rtl.units.float_parts import choose, round_significand, unpack
 from samhw.rtl.units.multiplier import multiply, multiply_registers
-from samhw.rtl.units.pipeline import delayed
-from samhw.rtl.units.unit import Unit
+from samhw.rtl.units.unit import Unit, delayed
 
 __all__ = ["FloatMultiply"]
 

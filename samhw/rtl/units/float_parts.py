@@ -1,18 +1,13 @@
-"""The two ends of every floating-point unit: a word taken apart, and a result rounded into a word.
-
-docs/numerics.md names the steps. A `cut` is the number of registers at a place where a stage may be divided;
-results come as many cycles later.
-"""
+"""The two ends of every floating-point unit: a word taken apart, and a result rounded into a word."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data
 
 from samhw.graph.numerics.float_format import FloatFormat
-from samhw.rtl.priority import lowest_bit
-from samhw.rtl.units.pipeline import delayed
-from samhw.rtl.units.sticky_shift import shift_right_sticky
+from samhw.rtl.logic import lowest_bit
+from samhw.rtl.units.unit import delayed
 
-__all__ = ["canonical", "choose", "round_integer", "round_significand", "unpack"]
+__all__ = ["canonical", "choose", "round_integer", "round_significand", "shift_right_sticky", "unpack"]
 
 
 def unpack(m: Module, f: FloatFormat, word: Value) -> data.View:
@@ -182,3 +177,31 @@ def round_integer(
     return Mux(
         delayed(m, significand[-1], decided), word, Cat(Const(0, f.width - 1), delayed(m, sign, decided))
     )
+
+
+def shift_right_sticky(m: Module, value: Value, count: Value) -> Value:
+    """`value` >> `count`, unsigned or signed; the bits lost are ORed into the lowest bit of the result."""
+    levels = min((len(value) - 1).bit_length(), len(count))
+    far = count[levels:].any()
+    nothing_left, anything = value[-1] & value.shape().signed, value.any()
+    lost: Value | None = None
+    # From the longest shift down: the bits it may lose are many, but known first.
+    for level in reversed(range(levels)):
+        shift = 1 << level
+        shifted = Signal(value.shape())
+        lost_here = Signal()
+        here = count[level] & value[:shift].any()
+        m.d.comb += [
+            shifted.eq(Mux(count[level], value.shift_right(shift), value)),
+            lost_here.eq(here if lost is None else here | lost),
+        ]
+        value, lost = shifted, lost_here
+    result = Signal(value.shape())
+    m.d.comb += result.eq(
+        Mux(
+            far,
+            Cat(nothing_left | anything, nothing_left.replicate(len(value) - 1)),
+            Cat(value[0] | lost, value[1:]),
+        )
+    )
+    return result

@@ -1,16 +1,63 @@
-"""Integers and fixed point: two's complement, with an overflow error or with saturation.
+"""Integers and fixed point: two's complement, with an overflow error or with saturation."""
 
-Where `to` is given, it is a wider integer type, and holds every result.
-"""
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value, signed
 
-from amaranth.hdl import Const, Elaboratable, Module, Mux, Signal, signed
-
-from samhw.rtl.units.fit import TwosComplement, fit
+from samhw.graph.numerics import Fixed, Integer
+from samhw.rtl.units.float_parts import shift_right_sticky
 from samhw.rtl.units.multiplier import multiply, multiply_registers
-from samhw.rtl.units.pipeline import delayed
-from samhw.rtl.units.unit import Unit
+from samhw.rtl.units.unit import Unit, delayed
 
-__all__ = ["AddSubtract", "Compare", "Maximum", "Multiply", "Negate"]
+__all__ = [
+    "AddSubtract",
+    "Compare",
+    "Maximum",
+    "Multiply",
+    "MultiplyAdd",
+    "Negate",
+    "Scale",
+    "TwosComplement",
+    "fit",
+]
+
+
+TwosComplement = Integer | Fixed
+
+
+def fit(
+    m: Module,
+    unit: Unit,
+    target: TwosComplement,
+    exact: Value,
+    *,
+    fraction: int = 0,
+    saturates: bool | None = None,
+) -> None:
+    """Drives `result` and `overflow` of the unit: rounds to nearest, ties to even, and checks the range.
+
+    Args:
+        exact: signed, of any width.
+        fraction: bits of `exact` that are to be rounded away.
+        saturates: give the nearest number in range for one that is out of range, instead of an overflow; if
+            not given, as the type does.
+    """
+    width = target.width
+    wide = Signal(signed(max(len(exact), width + fraction + 1)))
+    m.d.comb += wide.eq(exact)
+    kept, above = wide[fraction:], wide[fraction + width :]
+    rounded = Signal(width)
+    if fraction:
+        up = wide[fraction - 1] & (wide[: fraction - 1].any() | wide[fraction])
+        m.d.comb += rounded.eq(kept[:width] + up)
+    else:
+        m.d.comb += rounded.eq(kept)
+    # Rounding only goes up: it may leave the range at the top, and enter it at the bottom.
+    before, after = kept[width - 1], rounded[-1]
+    fits = (above.all() & (before | after)) | ~(above.any() | before | after)
+    if target.saturates if saturates is None else saturates:
+        limit = Cat((~wide[-1]).replicate(width - 1), wide[-1])
+        m.d.comb += unit.result.eq(Mux(fits, rounded, limit))
+    else:
+        m.d.comb += [unit.result.eq(rounded), unit.overflow.eq(~fits)]
 
 
 class AddSubtract(Unit):
@@ -100,4 +147,66 @@ class Compare(Unit):
         a, b = self.a.as_signed(), self.b.as_signed()
         holds = {"lt": a < b, "le": a <= b, "eq": a == b}[self.op]
         m.d.comb += self.result.eq(Mux(holds, Const(self.value_type.format.one, self.width), 0))
+        return m
+
+
+_SINGLE = 18
+"""Operands up to this width take one multiplier of common FPGAs."""
+_HALF = 16
+"""Wider ones are split here."""
+
+
+class MultiplyAdd(Unit):
+    """a * b + c, unsigned, modulo 2**width: operand registers, products, sum."""
+
+    def __init__(self, width: int):
+        super().__init__(width, "a b c", registers=2 if width <= _SINGLE else 3)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        a, b, c = (delayed(m, operand) for operand in (self.a, self.b, self.c))
+        product = Signal(self.width, reset_less=True)
+        if self.width <= _SINGLE:
+            m.d.sync += product.eq(a * b)
+            addend = delayed(m, c)
+        else:
+            low = Signal(2 * _HALF, reset_less=True)
+            cross_a = Signal(self.width - _HALF, reset_less=True)
+            cross_b = Signal(self.width - _HALF, reset_less=True)
+            m.d.sync += [
+                low.eq(a[:_HALF] * b[:_HALF]),
+                cross_a.eq(a[_HALF:] * b[:_HALF]),
+                cross_b.eq(a[:_HALF] * b[_HALF:]),
+                product.eq(low + ((cross_a + cross_b) << _HALF)),
+            ]
+            addend = delayed(m, c, 2)
+        m.d.comb += self.result.eq(product + addend)
+        return m
+
+
+_WIDTH = 32
+_MULTIPLIER = 31
+_SHIFT = 6
+"""Bits of a, b and c."""
+
+
+class Scale(Unit):
+    """a * b / 2**c, rounded to nearest, ties to even, and saturated to the target.
+
+    a is an i32, b from 0 to 2**31 - 1, c from 0 to 62; both are meant to be constants.
+    """
+
+    def __init__(self, target: Integer):
+        self.target = target
+        registers = 2 + multiply_registers(_WIDTH, _MULTIPLIER)
+        super().__init__(_WIDTH, "a b c", registers, result_width=target.width)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        product = multiply(m, delayed(m, self.a.as_signed()), delayed(m, self.b[:_MULTIPLIER]))
+        # Two bits more, for rounding.
+        quarters = Signal(signed(len(product) + 2))
+        m.d.comb += quarters.eq(Cat(Const(0, 2), product))
+        shifted = shift_right_sticky(m, quarters, delayed(m, self.c[:_SHIFT], self.registers - 1))
+        fit(m, self, self.target, delayed(m, shifted), fraction=2, saturates=True)
         return m

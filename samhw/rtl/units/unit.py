@@ -1,12 +1,13 @@
-"""What every numeric unit has in common."""
+"""What every numeric unit has in common, the registers between its stages, and units in a chain."""
 
-from amaranth.hdl import Signal
+from amaranth.hdl import Elaboratable, Module, Signal, Value
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from samhw.errors import InputError
 from samhw.rtl.shared import SharedPart
 
-__all__ = ["Unit"]
+__all__ = ["Chain", "Unit", "delayed"]
 
 
 class Unit(SharedPart):
@@ -40,3 +41,36 @@ class Unit(SharedPart):
             raise InputError(
                 f"{field} is {latency}; give at least {needed} for operands of {self.width} bits."
             )
+
+
+def delayed(m: Module, value: Value | data.View, cycles: int = 1) -> Value | data.View:
+    """`value` as it was that many cycles ago; for 0 `value` itself. Its shape is kept: a view stays a view.
+
+    What passes a stage untouched is delayed by the stage's registers beside the data. No reset reaches the
+    registers: a pipeline's results mean nothing before its first operands come out.
+    """
+    name = getattr(Value.cast(value), "name", "stage")
+    for _ in range(cycles):
+        late = Signal(value.shape(), name=name, reset_less=True)
+        m.d.sync += late.eq(value)
+        value = late
+    return value
+
+
+class Chain(Unit):
+    """Units with the operand `a`, each of the result of the one before, with a register between them."""
+
+    def __init__(self, *units: Unit):
+        self.units = units
+        registers = sum(unit.registers for unit in units) + len(units) - 1
+        super().__init__(units[0].width, "a", registers, result_width=len(units[-1].result))
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        word: Value = self.a
+        for k, unit in enumerate(self.units):
+            m.submodules += unit
+            m.d.comb += unit.a.eq(delayed(m, word) if k else word)
+            word = unit.result
+        m.d.comb += [self.result.eq(word), self.overflow.eq(self.units[-1].overflow)]
+        return m

@@ -8,13 +8,13 @@ from samhw.targets.backends.registry import (
     RTL,
     build,
     check_options,
+    check_places,
     find_backend,
     find_target,
     is_board,
     run,
     targets,
 )
-from samhw.targets.backends.sim import off_chip_tensors
 
 __all__ = [
     "BACKENDS",
@@ -29,10 +29,10 @@ __all__ = [
     "Target",
     "build",
     "check_options",
+    "check_places",
     "find_backend",
     "find_target",
     "is_board",
-    "off_chip_tensors",
     "run",
     "targets",
 ]

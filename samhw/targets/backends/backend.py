@@ -141,6 +141,8 @@ class Target(ABC):
     """A build has the data of a run beside it, if there are some."""
     arch: ClassVar[str] = "samhw"
     """The profile of latencies that it has by default."""
+    places_arrays: ClassVar[bool] = False
+    """Its builds have a memory off the chip, in which arrays lie as the schedule says."""
     settings: ClassVar[frozenset[str]] = frozenset()
     """What else `build` takes, and `execute` of a `Backend`, by the names of their arguments."""
 
@@ -168,6 +170,8 @@ class Backend(Target):
     """Its name in reports."""
     takes_memory: ClassVar[bool] = False
     """Tensors may lie in off-chip memory, which `execute` takes as `memory`."""
+    has_sdram: bool = False
+    """That may be an SDRAM with its controller, of which `execute` writes the log as `memory_log`."""
     cycle_by_cycle: ClassVar[bool] = False
     """It simulates hardware, and takes many times as long as our simulator, unless it is given a `port`."""
     simulates_rtl: ClassVar[bool] = False

@@ -2,13 +2,17 @@
 
 import logging
 import time
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from samhw.compiler import Compiled
+from samhw.compiler.placement import channels_said, check_kinds, placement_of
+from samhw.errors import InputError
 from samhw.graph import Design
 from samhw.hls import Options
+from samhw.hls.cards import memory_of
 from samhw.sim import joined, simulated_regions, total_cycles
 from samhw.targets.backends.backend import Backend, Execution, RunResult
 from samhw.targets.running.inputs import Inputs
@@ -27,7 +31,8 @@ class HlsBackend(Backend):
     label = "HLS"
     arch = "vitis"
     carries_data = True
-    settings = frozenset(field.name for field in fields(Options))
+    places_arrays = True
+    settings = frozenset({"part", "clock", "one_top"})
     key_files: ClassVar[dict[str, str]] = {
         "README.md": "how to simulate and synthesise it",
         "Makefile": "make csim; by Vitis make xclbin, by XRT make run",
@@ -41,10 +46,9 @@ class HlsBackend(Backend):
         # Imported here, since the simulator needs no C++ compiler.
         from samhw.targets.running.csim import HlsDesign, compare, golden, whole_if_repeated
 
-        options = Options(**settings)
         whole, arch = compiled.design, compiled.arch
+        options = whole_if_repeated(whole, _options(compiled, settings)).settled(whole, arch)
         runs = joined(simulated_regions(whole, arch, *inputs, trace=True))
-        options = whole_if_repeated(whole, options)
         # Buffers on the chip stay there; they are the simulator's, since all that writers are given is
         # compared.
         words = {name: array for run in runs for name, array in run.result.memories.items()}
@@ -71,10 +75,25 @@ class HlsBackend(Backend):
         inputs; `settings` as for `Options`."""
         from samhw.targets.running.csim import project_files
 
-        for name, text in project_files(compiled, inputs, Options(**settings)).items():
+        for name, text in project_files(compiled, inputs, _options(compiled, settings)).items():
             path = directory / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 
     def summary(self, result: RunResult) -> str:
         return f"the same tokens in C simulation, {self.seconds(result)}"
+
+
+def _options(compiled: Compiled, settings: Mapping[str, Any]) -> Options:
+    """The settings, and what the schedule says about the places of memories."""
+    options = Options(**settings)
+    card, channels = memory_of(options.part), channels_said(compiled)
+    if card is not None:
+        check_kinds(compiled, card.kind.lower(), f"the card's {card.kind}", card.banks)
+    elif channels:
+        raise InputError(
+            f"{min(channels)} is to lie in channel {channels[min(channels)]}, but which memory a kernel of "
+            f"{options.part} reaches is left to its platform; name a card (--part u280), or leave the number "
+            "out."
+        )
+    return replace(options, placement=placement_of(compiled, options.room), channels=channels)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from samhw.compiler import Compiled
+from samhw.compiler.placement import check_all_on_chip
 from samhw.errors import InputError
 from samhw.files import new_directory
 from samhw.targets.backends.backend import Backend, RunResult, Target
@@ -26,6 +27,7 @@ __all__ = [
     "RTL",
     "build",
     "check_options",
+    "check_places",
     "find_backend",
     "find_target",
     "is_board",
@@ -129,6 +131,22 @@ def check_options(backend: Backend | str, **options: Any) -> Backend:
     return chosen
 
 
+def check_places(compiled: Compiled, target: Target, memory: object = None) -> None:
+    """Raises `InputError` for a schedule that has something off the chip, where all of it has to lie there.
+
+    Args:
+        memory: what a run has off the chip.
+    """
+    if memory is not None or target.places_arrays:
+        return
+    if isinstance(target, Backend) and target.takes_memory:
+        where, way_out = "the run has no memory off it", "add '--memory ddr4', or in Python memory='ddr4'"
+    else:
+        where = f"the backend '{target.target}' has all of it on the chip"
+        way_out = f"leave that out, or choose '{MODEL.name}' or '{RTL.name}' and a memory"
+    check_all_on_chip(compiled, where, way_out)
+
+
 DERIVED = "derived.txt"
 """The file with the inputs that the user does not have, and how each is made of those that the user has; and
 with the results that are put together of what the design stores."""
@@ -153,6 +171,12 @@ def build(
             not there.
     """
     writer = find_target(target) if isinstance(target, str) else target
+    if not writer.places_arrays and settings.get("memory") is None:
+        check_all_on_chip(
+            compiled,
+            f"a build for {writer.target} has all of it on the chip",
+            "leave that out, or run it with 'samhw run --memory ddr4'",
+        )
     with new_directory(directory) as staging:
         inputs = None if tensors is None or not writer.carries_data else inputs_of(compiled, tensors)
         writer.build(compiled, staging, inputs, **settings)

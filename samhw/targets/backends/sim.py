@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from samhw.compiler import Compiled
+from samhw.compiler.placement import arrays_off_chip
 from samhw.graph import OffChip, OffChipMemory, dumps, to_dot
 from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.running.inputs import Inputs
 
-__all__ = ["SimulatorBackend", "off_chip_tensors", "write_graph"]
+__all__ = ["SimulatorBackend", "write_graph"]
 
 
 class SimulatorBackend(Backend):
@@ -44,7 +45,9 @@ class SimulatorBackend(Backend):
             options: as for `simulate`.
         """
         design, arch = compiled.design, compiled.arch
-        placed = None if memory is None else OffChip(memory, off_chip_tensors(compiled), memory_log)
+        placed = None
+        if memory is not None:
+            placed = OffChip(memory, arrays_off_chip(compiled, memory), memory_log)
         start = time.perf_counter()
         results = simulate_regions(design, arch, *inputs, memory=placed, **options)
         seconds = time.perf_counter() - start
@@ -62,15 +65,3 @@ def write_graph(compiled: Compiled, directory: Path) -> None:
     (directory / "graph.json").write_text(dumps(compiled.design), encoding="utf-8")
     (directory / "graph.dot").write_text(to_dot(compiled.design), encoding="utf-8")
     (directory / "arch.json").write_text(compiled.arch.dumps(), encoding="utf-8")
-
-
-def off_chip_tensors(compiled: Compiled) -> tuple[str, ...]:
-    """The tensors that lie in off-chip memory if there is one: of those that the schedule has there, and of
-    what these are made of or put together of, the ones that are stored at all."""
-    stored = {m.tensor for m in compiled.design.memories}
-    if compiled.schedule.off_chip is None:
-        return tuple(sorted(stored))
-    wanted = set(compiled.schedule.off_chip)
-    wanted |= {name for name, recipe in compiled.recipes.items() if wanted.issuperset(recipe.sources)}
-    wanted |= {part for name, parts in compiled.joined.items() if name in wanted for part in parts}
-    return tuple(sorted(stored & wanted))

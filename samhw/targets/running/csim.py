@@ -39,7 +39,7 @@ def project_files(
     inputs the projects have the words of a run and the golden results, which the simulator gives.
     """
     design, arch = compiled.design, compiled.arch
-    options = whole_if_repeated(design, options or Options())
+    options = whole_if_repeated(design, options or Options()).settled(design, arch)
     runs = []
     if inputs is not None:
         memories, extents = inputs

@@ -205,18 +205,14 @@ def _wrong_offset(at: Bench, c: Value, crd: Value, pushed: Value) -> Value:
     return late(at.m, _is_fiber(at, "row") & (at.heads["count"].payload != 0) & (c >= _PLACES))
 
 
-_UNNAMED = "whole.$signal"
-"""The register `following` of scan_ragged and scan_dia themselves, which Amaranth gives no name."""
-
-
 def _number_ahead(at: Bench, c: Value, n: Value) -> Value:
-    return _position_ahead(at, c, n) & ((c == 0) | (at.state[_UNNAMED] == c))
+    return _position_ahead(at, c, n) & ((c == 0) | (at.state["whole.next_number"] == c))
 
 
 def _diagonal_ahead(at: Bench, c: Value, n: Value) -> Value:
     place = (at.heads["row"].payload + c * at.component.rows)[:8]
     is_last = at.state["whole.following_is_last"] == (c == n - 1)
-    ahead = is_last & (at.state["whole.following"] == c) & (at.state[_UNNAMED] == place)
+    ahead = is_last & (at.state["whole.following"] == c) & (at.state["whole.next_place"] == place)
     return (c == 0) | ahead
 
 

@@ -70,6 +70,7 @@ def _iterate(*, top: bool) -> Callable[[Bench], Meaning]:
         at.m.d.comb += Assume(paired)
         bits = len(word.payload)
         w, v, least = Signal(bits), Signal(bits), Signal(range(bits))
+        gone = at.state["whole.inside.gone"]
         at.m.d.comb += v.eq(word.payload & ~w)
         for bit in reversed(range(bits)):
             with at.m.If(v[bit]):
@@ -84,8 +85,9 @@ def _iterate(*, top: bool) -> Callable[[Bench], Meaning]:
             "least": lambda v: least,
             "is_stop": lambda head: stop,
         }
-        at_word = ~w.any() | (there & (word.kind == TokenKind.VAL))
-        return Meaning(at, names, same=(at.state["whole.inside.gone"] == w) & at_word)
+        # Of bits that the word lacks, it does not matter whether they are gone.
+        at_word = there & (word.kind == TokenKind.VAL) & (word.payload & ~gone == v)
+        return Meaning(at, names, same=Mux(w.any(), at_word, gone == 0))
 
     return read
 

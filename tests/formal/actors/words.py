@@ -132,13 +132,14 @@ def made(at: Bench, unit: str, cycles: int = 0, **operands: ValueLike) -> Value:
 
 def looped_alone(at: Bench, looped: Signal, z: Signal) -> Value:
     """The channel *loop* holds z, and nothing else; with a latency of 1 it is there in the next cycle."""
-    partial = {name: at.state[f"partial.{name}"] for name in ("valid", "front", "full", "taken", "more")}
+    registers = ("valid", "front", "full", "taken", "places", "tail")
+    partial = {name: at.state[f"partial.{name}"] for name in registers}
     return (
         (at.state["looped"] == looped)
         & (partial["valid"] == looped)
         & (partial["taken"] == looped)
         & ~partial["full"]
-        & ~partial["more"]
+        & (partial["tail"] == partial["places"][:-1])
         & (~looped | (partial["front"] == value(z)))
     )
 

@@ -7,20 +7,21 @@ from amaranth.hdl import Value
 
 from samhw.graph.numerics import NARROWINGS, Fixed, Float, ValueType
 from samhw.rtl.units.convert import convert_unit
-from samhw.rtl.units.functions.chain import Chain
 from samhw.rtl.units.functions.circular import cos, sin
-from samhw.rtl.units.functions.division import divide_fixed, divide_floats
-from samhw.rtl.units.functions.exponential import exp
+from samhw.rtl.units.functions.division import (
+    divide_fixed,
+    divide_floats,
+    reciprocal,
+    reciprocal_root,
+    square_root,
+)
+from samhw.rtl.units.functions.exponential import exp, log, tanh
 from samhw.rtl.units.functions.gaussian import gelu
-from samhw.rtl.units.functions.hyperbolic import tanh
-from samhw.rtl.units.functions.logarithm import log
 from samhw.rtl.units.functions.logistic import sigmoid, silu
 from samhw.rtl.units.functions.piecewise import look_up
 from samhw.rtl.units.functions.pipeline import PipelinedUnit
-from samhw.rtl.units.functions.reciprocal import reciprocal, reciprocal_root
 from samhw.rtl.units.functions.rounding import nearest_integer
-from samhw.rtl.units.functions.square_root import square_root
-from samhw.rtl.units.unit import Unit
+from samhw.rtl.units.unit import Chain, Unit
 
 __all__ = ["function_unit"]
 

@@ -6,7 +6,7 @@ from amaranth.lib import data
 from samhw.graph.numerics.circular import circle_table, linear_below, window_table
 from samhw.graph.numerics.float_format import FloatFormat
 from samhw.graph.numerics.piecewise import working
-from samhw.rtl.priority import lowest_bit
+from samhw.rtl.logic import lowest_bit
 from samhw.rtl.units.float_parts import choose, unpack
 from samhw.rtl.units.functions.piecewise import evaluate, read
 from samhw.rtl.units.functions.pipeline import Pipeline

@@ -1,14 +1,17 @@
-"""Division, correctly rounded."""
+"""Quotients, reciprocals and square roots, correctly rounded."""
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
 from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float_format import FloatFormat
+from samhw.graph.numerics.piecewise import working
+from samhw.graph.numerics.reciprocal import reciprocal_table, root_table
 from samhw.rtl.units.float_parts import choose, unpack
-from samhw.rtl.units.functions.digits import divide_integers
+from samhw.rtl.units.functions.digits import divide_integers, integer_root
+from samhw.rtl.units.functions.piecewise import evaluate
 from samhw.rtl.units.functions.pipeline import Pipeline
 
-__all__ = ["divide_fixed", "divide_floats"]
+__all__ = ["divide_fixed", "divide_floats", "reciprocal", "reciprocal_root", "square_root"]
 
 
 def divide_floats(p: Pipeline, f: FloatFormat, a: Value, b: Value, *, at_a_time: int = 2) -> Value:
@@ -53,3 +56,54 @@ def divide_fixed(p: Pipeline, f: FixedFormat, a: Value, b: Value) -> Value:
     signed_quotient = Mux(p[negative], -p[magnitude], p[magnitude])
     limit = Mux(p[negative], f.lowest, f.highest)
     return Mux(p[nothing], 0, Mux(too_large, limit, signed_quotient))[:w]
+
+
+def reciprocal(p: Pipeline, f: FloatFormat, a: Value) -> Value:
+    """1/a."""
+    x = p.keep(unpack(p.m, f, a))
+    value = evaluate(p, reciprocal_table(f), p[x].significand[:-1])
+    # Of 1/1 the table gives what is below it or, in bf16, one itself, which is cut to that.
+    fraction = working(f)
+    below_one = Mux(p[value][fraction:].any(), (1 << fraction) - 1, p[value][:fraction])
+    word = p.round(
+        f,
+        sign=p[x].sign,
+        exponent=2 * f.bias - 1 - p[x].exponent,
+        significand=below_one,
+        extra=fraction - 1 - f.mantissa,
+    )
+    return choose(f, p[word], sign=p[x].sign, zero=p[x].infinite, infinite=p[x].zero, nan=p[x].nan)
+
+
+def reciprocal_root(p: Pipeline, f: FloatFormat, a: Value) -> Value:
+    """1/sqrt(a)."""
+    x = p.keep(unpack(p.m, f, a))
+    # The bias is odd.
+    odd = ~p[x].exponent[0]
+    exponent = p.keep(f.bias - 1 - ((p[x].exponent - f.bias) >> 1))
+    value = evaluate(p, root_table(f), p[x].significand[:-1], group=odd)
+    word = p.round(
+        f,
+        sign=Const(0),
+        exponent=p[exponent],
+        significand=p[value],
+        extra=working(f) - 1 - f.mantissa,
+    )
+    nan = p[x].nan | (p[x].sign & ~p[x].zero)
+    return choose(f, p[word], sign=p[x].sign, zero=p[x].infinite, infinite=p[x].zero, nan=nan)
+
+
+def square_root(p: Pipeline, f: FloatFormat, a: Value, *, at_a_time: int = 2) -> Value:
+    """The square root of a; stages as in `divide_integers`."""
+    x = p.keep(unpack(p.m, f, a))
+    # The bias is odd.
+    odd = ~x.exponent[0]
+    exponent = p.keep((x.exponent + f.bias) >> 1)
+    scaled = Mux(odd, x.significand << 1, x.significand)
+    radicand = Cat(Const(0, f.mantissa + 4), scaled[: f.mantissa + 2])
+    root, rest = integer_root(p, radicand, at_a_time=at_a_time)
+
+    significand = Cat(p[root][0] | p[rest].any(), p[root][1:])
+    word = p.round(f, sign=Const(0), exponent=p[exponent], significand=significand, extra=2)
+    z = p[x]
+    return choose(f, p[word], sign=z.sign, zero=z.zero, infinite=z.infinite, nan=z.nan | (z.sign & ~z.zero))

@@ -9,8 +9,7 @@ from samhw.graph.numerics.gaussian import tail_table
 from samhw.graph.numerics.piecewise import constant, working
 from samhw.rtl.units.float_parts import choose, unpack
 from samhw.rtl.units.functions.exponential import exp2
-from samhw.rtl.units.functions.locate import locate
-from samhw.rtl.units.functions.piecewise import evaluate
+from samhw.rtl.units.functions.piecewise import evaluate, locate
 from samhw.rtl.units.functions.pipeline import Pipeline
 
 __all__ = ["gelu"]

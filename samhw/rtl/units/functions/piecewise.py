@@ -4,15 +4,15 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from amaranth.hdl import Cat, Const, Shape, Signal, Value
+from amaranth.hdl import Cat, Const, Mux, Shape, Signal, Value
 from amaranth.lib import data, memory
 from numpy.typing import NDArray
 
 from samhw.graph.numerics.float_format import FloatFormat
-from samhw.graph.numerics.piecewise import Piecewise
+from samhw.graph.numerics.piecewise import Piecewise, working
 from samhw.rtl.units.functions.pipeline import Pipeline
 
-__all__ = ["evaluate", "look_up", "read"]
+__all__ = ["evaluate", "locate", "look_up", "read"]
 
 
 def evaluate(p: Pipeline, table: Piecewise, position: Value, group: Value | None = None) -> Signal:
@@ -61,3 +61,19 @@ def _partial_sums(table: Piecewise) -> Iterator[Shape]:
         # The variable is below one.
         low, high = column + np.minimum(low, 0), column + np.maximum(high - 1, 0)
         yield Shape.cast(range(int(low.min()), int(high.max()) + 1))
+
+
+def locate(p: Pipeline, f: FloatFormat, x: data.View) -> tuple[Signal, Signal]:
+    """The group, and the position in it with `working(f)` bits; kept. From 16 on they mean nothing.
+
+    Args:
+        x: a number that was taken apart, kept.
+    """
+    fraction = working(f)
+    exponent = p[x].exponent
+    inside_one = exponent < f.bias
+    distance = (f.bias - exponent)[: f.exponent_bits]
+    left_aligned = Cat(Const(0, fraction - f.mantissa), p[x].significand)
+    group = p.keep(Mux(inside_one, 0, exponent - (f.bias - 1))[:3])
+    position = p.register(Mux(inside_one, left_aligned >> distance, left_aligned)[:fraction])
+    return group, position

@@ -283,7 +283,8 @@ class _PpoLoss(nn.Module):
     def forward(self, obs: Tensor, actions: Tensor, old: Tensor, rewards: Tensor, dones: Tensor) -> Tensor:
         values = self.critic(obs).squeeze(-1)
         with torch.no_grad():
-            gae, advantages = torch.zeros(()), []
+            gae = torch.zeros(())
+            advantages: list[Tensor] = []
             for t in reversed(range(rewards.size(0))):
                 nxt = values[t + 1] if t + 1 < rewards.size(0) else torch.zeros(())
                 delta = rewards[t] + 0.99 * nxt * (1 - dones[t]) - values[t]

@@ -297,11 +297,8 @@ class _SoftDtw(nn.Module):
         gamma = 0.1
         D = (x[:, None] - y[None, :]).pow(2).sum(-1)
         n, m = D.shape
-        R = [[None] * (m + 1) for _ in range(n + 1)]
         inf = torch.tensor(1e6)
-        for i in range(n + 1):
-            for j in range(m + 1):
-                R[i][j] = inf
+        R: list[list[Tensor]] = [[inf] * (m + 1) for _ in range(n + 1)]
         R[0][0] = torch.tensor(0.0)
         for i in range(1, n + 1):
             for j in range(1, m + 1):

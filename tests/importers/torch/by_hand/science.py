@@ -86,7 +86,7 @@ class _NewtonStep(nn.Module):
             return F.binary_cross_entropy_with_logits(x @ p, y) + 0.1 * p.square().sum()
 
         g, H = grad(loss)(w), hessian(loss)(w)
-        _, hvp = jvp(grad(loss), (w,), (v,))
+        hvp: Tensor = jvp(grad(loss), (w,), (v,))[1]
         return w - torch.linalg.solve(H, g), hvp
 
 

@@ -41,7 +41,8 @@ def workloads(size: int, dataset: str, nodes: int, density: float) -> Iterator[t
     extents = {"m": size, "c": COLUMNS}
     for name, inputs in KERNELS.items():
         data = {}
-        for number, (tensor, (rows, columns)) in enumerate(inputs.items()):
+        for number, (tensor, modes) in enumerate(inputs.items()):
+            rows, columns = tuple(modes)
             share = 0.05 if rows == columns else 1.0
             shape = extents[rows], extents[columns]
             data[tensor] = random_tensor(shape, "coo", density=share, seed=number, low=-16, high=16)

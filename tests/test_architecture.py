@@ -224,7 +224,7 @@ ALLOWED = {
         "targets/running",
         "tensors",
     },
-    "targets/boards": {"cost", "rtl"},
+    "targets/boards": {"cost", "graph", "rtl"},
     "targets/building": {"cost", "graph", "rtl", "targets/boards"},
     "targets/link": set(),
     "targets/running": {

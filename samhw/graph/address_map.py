@@ -12,7 +12,7 @@ from samhw.graph.design import Design
 from samhw.graph.host import PLAIN_HOST, HostOptions
 from samhw.graph.ir import Memory
 from samhw.graph.numerics import ValueType
-from samhw.graph.off_chip import OffChipLayout
+from samhw.graph.off_chip import OffChipLayout, PlacedArray
 from samhw.graph.spec import Arch, Payload
 from samhw.graph.widths import index_bits
 from samhw.names import Names, comment_text, identifiers, plain
@@ -122,7 +122,8 @@ class AddressMap:
         channel_states: the addresses of the channel state words, 16 channels in each.
         interrupts: the addresses of INTERRUPT_ENABLE and INTERRUPTS, if the host has them.
         counters: for each of `design.nodes`, that of its first counter, if the host has them.
-        layout: what lies off the chip, and has no window.
+        layout: what lies off the chip, and has no window of its own.
+        sdram: where the host finds address 0 of the SDRAM, the upper half of the range; None without one.
         windows: the window of each memory on the chip, by the memory's name.
         index_bits: the width of the build's coordinates, references and extents.
         address_bits: the width of an address on the port; its range is the map rounded up to a power of two.
@@ -174,6 +175,11 @@ class AddressMap:
             width = stored.width(self.index_bits)
             self.windows[memory.name] = Window(memory, base, size, memory.words, width)
         self.address_bits = max((end - 1).bit_length(), _LEAST_ADDRESS_BITS)
+        self.sdram: int | None = None
+        if layout is not None and layout.chip is not None:
+            bits = max(self.address_bits, (layout.chip.size - 1).bit_length())
+            self.sdram, self.address_bits = 1 << bits, bits + 1
+            end += self.sdram
         if self.address_bits > _MOST_ADDRESS_BITS:
             raise InputError(
                 f"The memories of {design.name} take {end} bytes, more than a 32-bit address reaches; "
@@ -182,6 +188,8 @@ class AddressMap:
         chosen: list[object] = [] if host == PLAIN_HOST else [asdict(host)]
         if layout is not None:
             chosen.append([layout.ports.to_json(), sorted(layout.arrays)])
+            if layout.chip is not None:
+                chosen.append(layout.chip.to_json())
         self.identity = _hash32([_plain(design), arch.to_json(), *chosen])
 
     def channel_state(self, index: int) -> tuple[int, int]:
@@ -220,6 +228,7 @@ class AddressMap:
                 for name, window in self.windows.items()
             ],
             **({} if self.layout is None else {"off_chip": self.layout.to_json()}),
+            **({} if self.sdram is None else {"sdram": self.sdram}),
             "nodes": [design.label(region, node.name) for region, node in design.nodes],
             "channels": [design.label(region, channel.name) for region, channel in design.channels],
         }
@@ -250,7 +259,13 @@ class AddressMap:
             return {key: found[wish] for key, wish in wishes.items()}
 
         extents, greatest = named(self.extents, "EXTENT_{}"), named(self.extents, "EXTENT_{}_MAX")
-        return Macros(extents, greatest, named(self.windows, "MEM_{}"), named(self.windows, "MEM_{}_WORDS"))
+        reached = [*self.windows, *self.packed]
+        return Macros(extents, greatest, named(reached, "MEM_{}"), named(reached, "MEM_{}_WORDS"))
+
+    @property
+    def packed(self) -> Mapping[str, PlacedArray]:
+        """The memories that the host finds in the SDRAM, by name, packed as docs/memory.md says."""
+        return {} if self.sdram is None or self.layout is None else self.layout.arrays
 
     def c_header(self, name: str) -> str:
         """The map as a C header whose macros begin with `name` in capitals; other names keep their case."""
@@ -301,6 +316,9 @@ class AddressMap:
         for memory, window in self.windows.items():
             define(macros.memories[memory], f"0x{window.base:x}u")
             define(macros.words[memory], f"{window.words}u")
+        for memory, placed in self.packed.items():
+            define(macros.memories[memory], f"0x{(self.sdram or 0) + placed.base:x}u")
+            define(macros.words[memory], f"{placed.places * placed.words}u")
         lines += ["", f"#endif /* {prefix}_MAP_H */"]
         return "\n".join(lines) + "\n"
 

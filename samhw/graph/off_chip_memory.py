@@ -9,8 +9,11 @@ from typing import NamedTuple, TypeAlias
 
 from samhw.errors import InputError
 from samhw.files import check_readable
+from samhw.graph.design import Design
 from samhw.graph.dram import DRAM_PRESETS, Dram
-from samhw.graph.off_chip import Ports
+from samhw.graph.off_chip import OffChipLayout, Ports
+from samhw.graph.sdram import SdramChip
+from samhw.graph.spec import Arch
 
 __all__ = [
     "ConstantMemory",
@@ -19,7 +22,12 @@ __all__ = [
     "OffChipMemory",
     "RandomMemory",
     "RecordedMemory",
+    "SdramMemory",
+    "layout_of",
     "load_memory",
+    "log_head",
+    "port_latency",
+    "read_latency",
     "read_log",
     "with_ports",
     "write_log",
@@ -29,6 +37,11 @@ GREATEST = 1 << 31
 """Seeds and latencies are less."""
 
 LOG_HEAD = "samhw memory log 1"
+LOG_LATENCY = "latency "
+"""Before the `read_latency` of the memory that a log is of."""
+
+LONGEST_GAP, LONGEST_WAIT = 7, 32
+"""Cycles of a random memory: from an offer to the acceptance, and from there to the first beat."""
 
 
 @dataclass(frozen=True)
@@ -63,20 +76,45 @@ class RandomMemory:
         return f"random:{self.seed}"
 
 
-@dataclass(frozen=True)
-class RecordedMemory:
-    """The memory of an earlier run, from its log."""
+SDRAM_LATENCY = 14
+"""Cycles from the offer of a read to its first word out of a row that LiteDRAM has to open."""
 
-    path: str
-    ports: Ports = field(default_factory=Ports)
+
+@dataclass(frozen=True)
+class SdramMemory:
+    """An SDRAM with its controller, of which only hardware knows when it answers."""
+
+    chip: SdramChip = field(default_factory=SdramChip)
+    ports: Ports = field(default_factory=lambda: Ports(beat=4))
 
     @property
     def name(self) -> str:
         """As `load_memory` takes it."""
-        return f"log:{self.path}"
+        return SDRAM
 
 
-OffChipMemory: TypeAlias = Dram | ConstantMemory | RandomMemory | RecordedMemory
+@dataclass(frozen=True)
+class RecordedMemory:
+    """The memory of an earlier run, from its log. `of` is what that was, if somebody knows."""
+
+    path: str
+    ports: Ports = field(default_factory=Ports)
+    of: SdramMemory | None = None
+
+    @property
+    def name(self) -> str:
+        """That of what it was, or as `load_memory` takes it."""
+        return self.of.name if self.of else f"log:{self.path}"
+
+    @property
+    def width(self) -> int:
+        """Bytes that it moves in a cycle, if somebody knows; else those of its bus."""
+        return self.of.chip.word_bytes if self.of else self.ports.masters * self.ports.beat
+
+
+SDRAM = "sdram"
+
+OffChipMemory: TypeAlias = Dram | ConstantMemory | RandomMemory | RecordedMemory | SdramMemory
 
 
 @dataclass(frozen=True)
@@ -104,7 +142,8 @@ class LogEntry(NamedTuple):
 
 
 def load_memory(spec: str) -> OffChipMemory:
-    """The memory that a word names: `constant:T`, `random:SEED`, `log:FILE`, a preset, or the file of a DRAM.
+    """The memory that a word names: `constant:T`, `random:SEED`, `log:FILE`, `sdram`, a preset, or the file
+    of a DRAM.
 
     Raises:
         InputError: if it names none.
@@ -118,10 +157,12 @@ def load_memory(spec: str) -> OffChipMemory:
         return RecordedMemory(rest)
     if spec in DRAM_PRESETS:
         return DRAM_PRESETS[spec]
+    if spec == SDRAM:
+        return SdramMemory()
     if not spec.endswith(".json"):
         raise InputError(
-            f"There is no memory {spec!r}; choose one of {', '.join(DRAM_PRESETS)}, constant:T, random:SEED "
-            "and log:FILE, or name a .json file."
+            f"There is no memory {spec!r}; choose one of {', '.join(DRAM_PRESETS)}, {SDRAM}, constant:T, "
+            "random:SEED and log:FILE, or name a .json file."
         )
     try:
         data = json.loads(check_readable(Path(spec)).read_text(encoding="utf-8"))
@@ -134,9 +175,45 @@ def load_memory(spec: str) -> OffChipMemory:
     return Dram.from_json(data)
 
 
-def write_log(path: Path, entries: Sequence[LogEntry]) -> None:
+def layout_of(
+    design: Design, arch: Arch, memory: OffChipMemory, arrays: Mapping[str, int] | None = None
+) -> OffChipLayout:
+    """Where the arrays of a design lie in a memory; arguments and errors as of `OffChipLayout`."""
+    chip = memory.chip if isinstance(memory, SdramMemory) else None
+    return OffChipLayout(design, arch, memory.ports, arrays, chip)
+
+
+def read_latency(memory: OffChipMemory) -> int:
+    """The cycles from the offer of a read to the last beat of its line, with nothing else under way, and the
+    longest that there are; for a log, those of the memory that it is of. Raises `InputError` for what is no
+    log."""
+    match memory:
+        case ConstantMemory():
+            return memory.cycles + memory.ports.beats - 1
+        case RandomMemory():
+            return LONGEST_GAP + LONGEST_WAIT + memory.ports.beats - 1
+        case RecordedMemory():
+            return _recorded_latency(memory.path)
+        case SdramMemory():
+            return SDRAM_LATENCY + memory.ports.line // memory.chip.word_bytes - 1
+        case Dram():
+            return memory.latency(2)
+
+
+def port_latency(memory: OffChipMemory) -> int:
+    """The cycles that a read port adds to a token for which it asks for a line, until the line is there."""
+    ports = memory.ports
+    return 1 + ports.offer + read_latency(memory) + ports.answer
+
+
+def log_head(memory: OffChipMemory) -> str:
+    """What the log of a run begins with."""
+    return f"{LOG_HEAD}\n{LOG_LATENCY}{read_latency(memory)}"
+
+
+def write_log(path: Path, memory: OffChipMemory, entries: Sequence[LogEntry]) -> None:
     """Writes the log of a run, whose requests come in order at each master."""
-    lines = [LOG_HEAD]
+    lines = [log_head(memory)]
     for entry in entries:
         kind = "write" if entry.write else "read"
         cycles = (entry.offered, entry.accepted, *entry.answers)
@@ -150,6 +227,12 @@ def read_log(path: str, ports: Ports) -> list[LogEntry]:
     Raises:
         InputError: if the file holds no log, or one of other ports.
     """
+    lines = _lines(path)
+    first = 1 + _has_latency(lines)
+    return [_entry(path, number, line, ports) for number, line in enumerate(lines[first:], first + 1)]
+
+
+def _lines(path: str) -> list[str]:
     try:
         lines = check_readable(Path(path)).read_text(encoding="utf-8").splitlines()
     except OSError as error:
@@ -158,7 +241,21 @@ def read_log(path: str, ports: Ports) -> list[LogEntry]:
         raise InputError(f"{path} is no text; name the log of a run.") from error
     if not lines or lines[0] != LOG_HEAD:
         raise InputError(f"{path} does not begin with '{LOG_HEAD}'; name the log of a run (--memory-log).")
-    return [_entry(path, number, line, ports) for number, line in enumerate(lines[1:], 2)]
+    return lines
+
+
+def _has_latency(lines: Sequence[str]) -> bool:
+    return len(lines) > 1 and lines[1].startswith(LOG_LATENCY)
+
+
+def _recorded_latency(path: str) -> int:
+    lines = _lines(path)
+    if not _has_latency(lines):
+        return 0
+    word = lines[1].removeprefix(LOG_LATENCY)
+    if not word.isdecimal() or int(word) >= GREATEST:
+        raise InputError(f"Line 2 of {path} has no latency; see docs/memory.md for what logs hold.")
+    return int(word)
 
 
 def _entry(path: str, number: int, line: str, ports: Ports) -> LogEntry:

@@ -1,10 +1,12 @@
 """The AXI4-Lite port: one host access at a time, as a simple request to the top level."""
 
-from amaranth.hdl import Elaboratable, Module, Mux, Signal
+from typing import NamedTuple
+
+from amaranth.hdl import Const, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["READ_LATENCY", "AxiLiteSignature", "HostPort", "Response"]
+__all__ = ["READ_LATENCY", "AxiLiteSignature", "FarSignature", "HostPort", "Response"]
 
 READ_LATENCY = 3
 """Cycles from a read request to its data."""
@@ -50,6 +52,21 @@ class AxiLiteSignature(wiring.Signature):
         )
 
 
+class FarSignature(wiring.Signature):
+    """A way to words that take their time, seen from the host's port.
+
+    Members:
+        ask: an access is wanted; it stays until it is done.
+        write: it writes `data`; else it reads `answer`.
+        addr: a byte address, a multiple of four.
+        done: in this cycle, it is done, and `answer` is there.
+    """
+
+    def __init__(self, address_bits: int):
+        members = {"ask": Out(1), "write": Out(1), "addr": Out(address_bits), "data": Out(32)}
+        super().__init__({**members, "done": In(1), "answer": In(32)})
+
+
 class HostPort(wiring.Component):
     """Turns AXI4-Lite transfers into accesses to words.
 
@@ -59,9 +76,12 @@ class HostPort(wiring.Component):
 
     Args:
         address_bits: the width of its addresses.
+        far: the upper half of the range is not here, but where `far` leads.
 
     Members:
         axi: the port.
+        far: to words that take their time.
+        open: these may be reached.
         write: in this cycle, `write_data` is written to the byte address `write_addr`; both were there in the
             last cycle, and stay in the next one. `write_ok` says in this one whether there is something to
             write.
@@ -71,11 +91,16 @@ class HostPort(wiring.Component):
 
     write_addr: Signal
     write_data: Signal
+    read_addr: Signal
+    far: wiring.PureInterface
+    open: Signal
 
-    def __init__(self, address_bits: int) -> None:
+    def __init__(self, address_bits: int, far: bool = False) -> None:
+        self.has_far = far
         super().__init__(
             {
                 "axi": Out(AxiLiteSignature(address_bits)),
+                **({"far": Out(FarSignature(address_bits - 1)), "open": In(1)} if far else {}),
                 "write": Out(1),
                 "write_addr": Out(address_bits),
                 "write_data": Out(32),
@@ -104,11 +129,37 @@ class HostPort(wiring.Component):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        self._writes(m)
-        self._reads(m)
+        writes, reads = self._far(m) if self.has_far else (_Far(), _Far())
+        self._writes(m, writes)
+        self._reads(m, reads)
         return m
 
-    def _writes(self, m: Module) -> None:
+    def _far(self, m: Module) -> tuple["_Far", "_Far"]:
+        """Writes and reads that go far, one at a time."""
+        far = self.far
+        kinds = []
+        for name, address in (("write", self.write_addr), ("read", self.read_addr)):
+            kind = _Far(*(Signal(name=f"far_{name}{part}") for part in ("", "_asked", "_done")))
+            m.d.comb += kind.here.eq(address[-1] & (address[:2] == 0) & self.open)
+            kinds.append(kind)
+        writes, reads = kinds
+        writing, reading = Signal(), Signal()
+        m.d.comb += [
+            far.ask.eq(writing | reading),
+            far.write.eq(writing),
+            far.addr.eq(Mux(writing, self.write_addr, self.read_addr)),
+            far.data.eq(self.write_data),
+            writes.done.eq(writing & far.done),
+            reads.done.eq(reading & far.done),
+        ]
+        with m.If(~far.ask | far.done):
+            m.d.sync += [
+                writing.eq(writes.asked & ~writes.done),
+                reading.eq(reads.asked & ~reads.done & ~(writes.asked & ~writes.done)),
+            ]
+        return writes, reads
+
+    def _writes(self, m: Module, far: "_Far") -> None:
         axi = self.axi
         has_addr = Signal()
         has_data = Signal()
@@ -121,7 +172,11 @@ class HostPort(wiring.Component):
             self.write.eq(ends & whole & (self.write_addr[:2] == 0)),
         ]
         # The answer to the last write must be gone before the next is carried out.
-        m.d.sync += ends.eq(has_addr & has_data & ~axi.bvalid & ~ends)
+        goes = has_addr & has_data & ~axi.bvalid & ~ends
+        goes_far = whole & far.here
+        if self.has_far:
+            m.d.comb += far.asked.eq(goes & goes_far)
+        m.d.sync += ends.eq(Mux(goes_far, far.done, goes))
         with m.If(axi.awvalid & axi.awready):
             m.d.sync += [has_addr.eq(1), self.write_addr.eq(axi.awaddr)]
         with m.If(axi.wvalid & axi.wready):
@@ -132,20 +187,22 @@ class HostPort(wiring.Component):
                 has_addr.eq(0),
                 has_data.eq(0),
                 axi.bvalid.eq(1),
-                axi.bresp.eq(Mux(nothing | (self.write & self.write_ok), Response.OKAY, Response.SLVERR)),
+                axi.bresp.eq(
+                    Mux(nothing | goes_far | (self.write & self.write_ok), Response.OKAY, Response.SLVERR)
+                ),
             ]
         with m.If(axi.bvalid & axi.bready):
             m.d.sync += axi.bvalid.eq(0)
 
-    def _reads(self, m: Module) -> None:
+    def _reads(self, m: Module, far: "_Far") -> None:
         axi = self.axi
         underway = Signal(READ_LATENCY)
         aligned = Signal()
         m.d.comb += [
-            axi.arready.eq((underway == 0) & ~axi.rvalid & ~self.read),
+            axi.arready.eq((underway == 0) & ~axi.rvalid & ~self.read & ~far.asked),
             aligned.eq(self.read_addr[:2] == 0),
         ]
-        m.d.sync += [self.read.eq(0), underway.eq((underway << 1) | self.read)]
+        m.d.sync += [self.read.eq(0), underway.eq((underway << 1) | (self.read & ~far.here))]
         with m.If(axi.arvalid & axi.arready):
             m.d.sync += [self.read.eq(1), self.read_addr.eq(axi.araddr)]
         with m.If(underway[-1]):
@@ -154,5 +211,17 @@ class HostPort(wiring.Component):
                 axi.rdata.eq(self.read_data),
                 axi.rresp.eq(Mux(self.read_ok & aligned, Response.OKAY, Response.SLVERR)),
             ]
+        if self.has_far:
+            m.d.sync += far.asked.eq((far.asked | (self.read & far.here)) & ~far.done)
+            with m.If(far.done):
+                m.d.sync += [axi.rvalid.eq(1), axi.rdata.eq(self.far.answer), axi.rresp.eq(Response.OKAY)]
         with m.If(axi.rvalid & axi.rready):
             m.d.sync += axi.rvalid.eq(0)
+
+
+class _Far(NamedTuple):
+    """Accesses of one kind: whether the present one goes far, asks there, and is done there."""
+
+    here: Value = Const(0)
+    asked: Value = Const(0)
+    done: Value = Const(0)

@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 from samhw.graph import Arch, MemoryRole
 from samhw.graph.address_map import AddressMap, Register, Status, Window
 from samhw.rtl.burst_port import BurstPort
-from samhw.rtl.host_port import HostPort
+from samhw.rtl.host_port import FarSignature, HostPort
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
 from samhw.rtl.logic import any_of, at_most
 from samhw.rtl.memories import TensorMemory
@@ -35,11 +35,13 @@ class Shell(wiring.Component):
     Members:
         axi: the host's port.
         irq: with `map.host.interrupt`, to the host.
+        far: with `map.sdram`, the host's way there, which is open between runs.
         held: with `map.host.recovery`, a request waits until what was under way is cleared.
         run, extents, memories: as of `Fabric`, from the other side.
     """
 
     axi: wiring.PureInterface
+    far: wiring.PureInterface
     run: wiring.PureInterface
     extents: wiring.PureInterface
     memories: wiring.PureInterface
@@ -52,7 +54,8 @@ class Shell(wiring.Component):
         memories = {names[name]: Out(signature) for name, signature in ports.items()}
         extents = {name: Out(arch.index_bits) for name in extent_members(design.extents).values()}
         host, bits = map.host, map.address_bits
-        self._port: Port = BurstPort(bits, host.id_bits) if host.bursts else HostPort(bits)
+        far = map.sdram is not None
+        self._port: Port = BurstPort(bits, host.id_bits) if host.bursts else HostPort(bits, far)
         run = RunSignature(
             regions=len(design.regions),
             channels=len(design.channels),
@@ -67,6 +70,7 @@ class Shell(wiring.Component):
                 "memories": In(wiring.Signature(memories)),
                 **({"irq": Out(1)} if host.interrupt else {}),
                 **({"held": Out(1)} if host.recovery else {}),
+                **({"far": Out(FarSignature(bits - 1))} if far else {}),
             }
         )
         self._enabled = Signal(len(Status))
@@ -81,6 +85,9 @@ class Shell(wiring.Component):
         extents: dict[str, Signal] = {index: getattr(self.extents, names[index]) for index in names}
         self._host_writes(m, host, memories, extents)
         self._host_reads(m, host, memories, extents)
+        if isinstance(host, HostPort) and host.has_far:
+            wiring.connect(m, host.far, wiring.flipped(self.far))
+            m.d.comb += host.open.eq(~self.run.running)
         return m
 
     def _memories(self, m: Module) -> dict[str, TensorMemory]:

@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from amaranth.hdl import Cat, ClockDomain, ClockSignal, Elaboratable, Module, Mux, ResetSignal, Signal
+from amaranth.hdl import (
+    Cat,
+    ClockDomain,
+    ClockSignal,
+    Elaboratable,
+    Instance,
+    Module,
+    Mux,
+    ResetSignal,
+    Signal,
+)
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,13 +22,19 @@ from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions, validate_design
 from samhw.graph.address_map import AddressMap
 from samhw.graph.off_chip import OffChipLayout
 from samhw.rtl.fabric import Fabric
+from samhw.rtl.host_port import FarSignature
 from samhw.rtl.off_chip import OffChipPorts
+from samhw.rtl.sdram import Sdram
 from samhw.rtl.shell import Shell
 
-__all__ = ["AXI", "Top"]
+__all__ = ["AXI", "SDRAM", "Top"]
 
 AXI = "s_axi_"
 """Before the names of the pins of the host's port."""
+SDRAM = "sdram_"
+"""Before those of an SDRAM."""
+CHIP_MODEL = "samhw_sdram_registered"
+"""The model of a chip, with the registers of its pins."""
 
 
 def master_pins(masters: Sequence[wiring.PureInterface]) -> dict[str, tuple[wiring.Member, Signal]]:
@@ -30,7 +46,7 @@ def master_pins(masters: Sequence[wiring.PureInterface]) -> dict[str, tuple[wiri
     }
 
 
-def _check_off_chip(host: HostOptions) -> None:
+def _check_off_chip(host: HostOptions, layout: OffChipLayout) -> None:
     """Raises `InputError` for choices of the host that do not go with memory off the chip."""
     for name in ("recovery", "counters"):
         if getattr(host, name):
@@ -38,6 +54,11 @@ def _check_off_chip(host: HostOptions) -> None:
                 f"--host {name} needs all tensors on chip, but this design has some off chip; leave out the "
                 "one or the other."
             )
+    if layout.chip is not None and host.bursts:
+        raise InputError(
+            "--host axi4 has no way to an SDRAM, which a host reaches word by word; leave it out, or take "
+            "another --memory."
+        )
 
 
 class Top(wiring.Component):
@@ -52,13 +73,17 @@ class Top(wiring.Component):
         probes: adds outputs that show each token as it leaves its channel: for channel k `probe<k>_valid`,
             `probe<k>_kind` and `probe<k>_payload`.
         host: the choices of its port.
-        layout: what of the tensors lies off the chip; the host reaches it on a way of its own.
+        layout: what of the tensors lies off the chip; the host reaches it on a way of its own, or an SDRAM
+            through its port.
+        chip_model: with an SDRAM, the model of the chip is inside (`samhw_sdram_registered`).
         own_clock: it runs on its own inputs `aclk` and `aresetn` (low: reset, at the clock), as AXI has them,
             instead of a clock domain `sync` around it.
 
     Members:
         s_axi_..: the slave of AXI4-Lite, or of AXI4.
-        m_axi0_.., m_axi1_..: with a layout, the masters of AXI4.
+        m_axi0_.., m_axi1_..: with a layout, the masters of AXI4; of one that an SDRAM answers, all pins to
+            look at.
+        sdram_..: of an SDRAM that is not inside, as `PinsSignature`.
         irq: with `host.interrupt`, as of docs/host_port.md.
         running, done, error: of the present or last run.
         cycle: the number of the present cycle of the run.
@@ -74,6 +99,7 @@ class Top(wiring.Component):
         own_clock: bool = False,
         host: HostOptions = PLAIN_HOST,
         layout: OffChipLayout | None = None,
+        chip_model: bool = False,
     ):
         validate_design(design)
         if arch.fanout:
@@ -82,7 +108,7 @@ class Top(wiring.Component):
                 "another target."
             )
         if layout is not None:
-            _check_off_chip(host)
+            _check_off_chip(host, layout)
         self.map = AddressMap(design, arch, host, layout)
         arch = replace(arch, index_bits=self.map.index_bits)
         self.fabric = Fabric(
@@ -97,6 +123,11 @@ class Top(wiring.Component):
         self.off_chip: OffChipPorts | None = None
         if layout is not None:
             self.off_chip = OffChipPorts(layout, self.fabric.needs, len(design.regions))
+        self.sdram: Sdram | None = None
+        self.chip_model = chip_model
+        if layout is not None and layout.chip is not None and self.off_chip is not None:
+            signature, reach = self.off_chip.axi[0].signature.flip(), FarSignature(self.map.address_bits - 1)
+            self.sdram = Sdram(layout.chip, signature, layout.ports.line, reach)
         self.shell = Shell(self.map, arch, self.fabric.ports)
         self.stallable = self.fabric.stallable
         self.own_clock = own_clock
@@ -108,7 +139,9 @@ class Top(wiring.Component):
         if stall_ports:
             members["stall"] = In(len(self.stallable))
         self._masters = master_pins(self.off_chip.axi) if self.off_chip else {}
-        members |= {name: member for name, (member, _) in self._masters.items()}
+        members |= {name: Out(m.shape) if self.sdram else m for name, (m, _) in self._masters.items()}
+        if self.sdram and not chip_model:
+            members |= {SDRAM + name: member for name, member in self.sdram.pins.signature.members.items()}
         self.probes = self.fabric.probe_members() if probes else {}
         super().__init__(members | self.probes)
 
@@ -127,7 +160,9 @@ class Top(wiring.Component):
             wiring.connect(m, fabric.off_chip, self.off_chip.fabric)
             for name, (member, theirs) in self._masters.items():
                 ours = getattr(self, name)
-                m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
+                m.d.comb += theirs.eq(ours) if member.flow is In and not self.sdram else ours.eq(theirs)
+        if self.sdram is not None:
+            self._sdram(m, self.sdram)
         for name, member in shell.axi.signature.members.items():
             ours, theirs = getattr(self, AXI + name), getattr(shell.axi, name)
             m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
@@ -147,3 +182,30 @@ class Top(wiring.Component):
         if self.stallable:
             m.d.comb += fabric.stall.eq(self.stall)
         return m
+
+    def _sdram(self, m: Module, sdram: Sdram) -> None:
+        """The SDRAM: answers the master and the host."""
+        assert self.off_chip is not None
+        m.submodules.sdram = sdram
+        wiring.connect(m, self.off_chip.axi[0], sdram.axi)
+        wiring.connect(m, self.shell.far, sdram.host)
+        pins = sdram.pins
+        members = pins.signature.members.items()
+        if not self.chip_model:
+            for name, member in members:
+                ours, theirs = getattr(self, SDRAM + name), getattr(pins, name)
+                m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
+            return
+        chip = sdram.chip
+        ways = {name: "o" if member.flow is In else "i" for name, member in members}
+        m.submodules.chip = Instance(
+            CHIP_MODEL,
+            p_CYCLE_PS=chip.cycle_ps,
+            p_BANK_BITS=chip.bank_bits,
+            p_ROW_BITS=chip.row_bits,
+            p_COLUMN_BITS=chip.column_bits,
+            p_BYTES=chip.word_bytes,
+            p_LATENCY=chip.latency,
+            i_clk=ClockSignal(),
+            **{f"{way}_{name}": getattr(pins, name) for name, way in ways.items()},
+        )

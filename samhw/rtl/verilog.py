@@ -12,6 +12,7 @@ from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.graph.off_chip import OffChipLayout
 from samhw.interpreter import no_collection
 from samhw.names import comment_text, identifiers
+from samhw.rtl.sdram import controller_verilog
 from samhw.rtl.top import Top
 from samhw.rtl.verilog_platform import VerilogPlatform
 from samhw.rtl.yosys import find_yosys
@@ -72,7 +73,7 @@ def verilog(
     layout: OffChipLayout | None = None,
 ) -> str:
     """The Verilog of a design's `Top` with clock and reset of its own; the same text for the same design on
-    every machine.
+    every machine. With tensors in an SDRAM it lacks the model of the chip, which lies beside those of cells.
 
     Args:
         name: of the top module; those of the others begin with it.
@@ -88,9 +89,11 @@ def verilog(
             own_clock=True,
             host=host,
             layout=layout,
+            chip_model=True,
         )
         text = convert(top, platform, name)
-    return _with_notes(_tidy(text), top, name, platform)
+    text = _with_notes(_tidy(text), top, name, platform)
+    return text if top.sdram is None else text + controller_verilog(top.sdram.chip)
 
 
 def convert(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from samhw.graph import Dram, OffChipMemory
+from samhw.graph import Dram, OffChipMemory, RecordedMemory
 from samhw.sim.dram import dram_counts
 from samhw.sim.oracle import requests_of
 from samhw.sim.port_actors import AHEAD, HAVE, USED, VAIN
@@ -83,8 +83,10 @@ class MemoryStats:
 
     @property
     def peak(self) -> float:
-        """The most bytes that can move in a cycle one way: those of all masters' buses, or fewer if a DRAM
-        moves fewer."""
+        """The most bytes that can move in a cycle one way: those of all masters' buses, or fewer if the
+        memory moves fewer."""
+        if isinstance(self.memory, RecordedMemory):
+            return float(self.memory.width)
         bus = float(self.memory.ports.masters * self.memory.ports.beat)
         return min(bus, self.memory.peak) if isinstance(self.memory, Dram) else bus
 

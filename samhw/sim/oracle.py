@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from samhw.graph import ConstantMemory, Dram, OffChipMemory, RandomMemory, RecordedMemory
+from samhw.errors import InputError
+from samhw.graph import ConstantMemory, Dram, OffChipMemory, RandomMemory, RecordedMemory, SdramMemory
 from samhw.graph.off_chip_memory import LogEntry, read_log
 from samhw.sim.dram import BURST_BYTES, dram_words, least_cycles, request
 from samhw.sim.step import Words
@@ -72,7 +73,8 @@ def entry_size(beats: int) -> int:
 
 
 def oracle_words(memory: OffChipMemory) -> tuple[list[int], list[int], list[int]]:
-    """The record of a memory in which nothing has happened yet; that of its DRAM; and its log."""
+    """The record of a memory in which nothing has happened yet; that of its DRAM; and its log. Raises
+    `InputError` for a memory that only hardware has."""
     ports = memory.ports
     dram, log, starts = [0], [END] * HEAD, [0] * ports.masters
     kind, latency, seed = CONSTANT, 1, 0
@@ -86,6 +88,11 @@ def oracle_words(memory: OffChipMemory) -> tuple[list[int], list[int], list[int]
         case RecordedMemory():
             kind = RECORDED
             log, starts = log_words(read_log(memory.path, ports), ports.masters, ports.beats)
+        case SdramMemory():
+            raise InputError(
+                "Only hardware knows when an SDRAM answers; run it with '--backend verilator --memory-log "
+                "FILE', and the simulator with '--memory log:FILE'."
+            )
     words = [
         kind,
         ports.line,

@@ -49,7 +49,7 @@ def names(out: Path) -> set[str]:
 
 BUILD = {
     *("address_map.h", "address_map.json", "arch.json", "build.json", "data.npz", "graph.dot", "graph.json"),
-    *("board.py", "host.py"),
+    *("board.py", "driver.h", "host.py"),
 }
 
 

@@ -119,7 +119,7 @@ def test_too_large_memories_are_refused_at_once(tmp_path: Path) -> None:
     assert said.format(348) in told
     # 208 times 16 Kb without the parity are 416 KB, of which the smaller one takes 400,000 bytes.
     assert "b.vals would not fit beside a.vals" in told
-    assert "run --memory ddr4 --on-chip 416KB" in told
+    assert "leave the rest to the board's SDRAM (--memory sdram --on-chip 416KB)" in told
     assert said.format(456) in refused("run", str(program), "--backend", "board:ulx3s", "--emulate")
     assert [path.name for path in tmp_path.iterdir()] == ["copy.ein"]
 

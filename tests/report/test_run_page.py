@@ -149,6 +149,7 @@ def _values(evil: str) -> dict[str, Any]:
         "megahertz": 1.0,
         "microseconds": 1.0,
         "areas": [["FPGA"], [evil]],
+        "ports": [[evil, [["port"], [evil]]]],
         "caveat": evil,
         "data": json.dumps(view),
     }

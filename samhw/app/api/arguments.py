@@ -20,6 +20,7 @@ from samhw.graph import (
     OffChipMemory,
     RandomMemory,
     RecordedMemory,
+    SdramMemory,
     load_memory,
 )
 from samhw.graph.numerics import ValueType
@@ -71,7 +72,7 @@ def arch_of(given: Arch | Mapping[str, object] | Path | str | None) -> Arch:
 def memory_of(given: OffChipMemory | Mapping[str, object] | Path | str) -> OffChipMemory:
     """An off-chip memory: an object, the fields of a DRAM, or what --memory takes."""
     match given:
-        case Dram() | ConstantMemory() | RandomMemory() | RecordedMemory():
+        case Dram() | ConstantMemory() | RandomMemory() | RecordedMemory() | SdramMemory():
             return given
         case Mapping():
             return Dram.from_json(given)

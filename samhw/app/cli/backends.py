@@ -21,6 +21,7 @@ __all__ = [
     "BACKEND",
     "CLOCK",
     "HOST",
+    "MEMORIES",
     "REGIONS",
     "REGIONS_HELP",
     "board_options",
@@ -138,7 +139,8 @@ def say_targets(can: Callable[[Target], bool]) -> str:
     return " or ".join(f"'--target {target.target}'" for target in targets() if can(target))
 
 
-MEMORIES = "ddr4|hbm2|constant:T|random:SEED|log:FILE|FILE.json"
+MEMORIES = "ddr4|hbm2|sdram|constant:T|random:SEED|log:FILE|FILE.json"
+"""What --memory takes."""
 
 
 def memory_option(command: Callable[..., None]) -> Callable[..., None]:

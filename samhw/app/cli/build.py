@@ -8,7 +8,15 @@ from typing import Any
 import click
 
 from samhw.app.checking import check
-from samhw.app.cli.backends import CLOCK, HOST, REGIONS, REGIONS_HELP, check_settings
+from samhw.app.cli.backends import (
+    CLOCK,
+    HOST,
+    REGIONS,
+    REGIONS_HELP,
+    check_settings,
+    memory_of,
+    memory_option,
+)
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
 from samhw.app.cli.pages import report_option, write_results
 from samhw.app.cli.printed import OUTPUT, print_json
@@ -56,6 +64,7 @@ __all__ = ["build"]
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the summary as JSON.")
 @report_option
+@memory_option
 @HOST
 @click.option("--name", help="Of the top module, and of the macros of its header; by default samhw_top.")
 def build(
@@ -71,6 +80,8 @@ def build(
     regions: str | None,
     json_target: str | None,
     report: str | None,
+    memory: str | None,
+    ports: str | None,
     host: str | None,
     name: str | None,
 ) -> None:
@@ -80,6 +91,7 @@ def build(
     --capacity for the entries of what is sparse.
     """
     backend = find_target(target)
+    placed = memory_of(memory, ports)
     chosen: dict[str, object] = {
         "part": part,
         "clock": clock,
@@ -87,12 +99,13 @@ def build(
         "one_top": regions and regions == "top",
         "host": host,
         "name": name,
+        "memory": placed,
     }
     chosen = {setting: value for setting, value in chosen.items() if value is not None}
     check_settings(chosen, backend, "--target")
     given = options.load(program, data, assume=False)
     with phase("compiling"):
-        compiled = compile_job(options.job(given, backend.arch))
+        compiled = compile_job(options.job(given, backend.arch, placed))
     if checked:
         _check(given, compiled)
     tensors = given.tensors if isinstance(given, Workload) else None

@@ -2,8 +2,9 @@
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -29,12 +30,14 @@ from samhw.app.cli.schedules import note_brackets, print_choice
 from samhw.app.report.recorded import check_trace, is_short, write_trace
 from samhw.app.report.region_report import RegionReport
 from samhw.app.report.run_report import RunReport, run_report
-from samhw.app.report.run_statistics import node_grid
+from samhw.app.report.run_statistics import node_grid, port_grid
 from samhw.app.report.time import beside, say_clock, say_time
 from samhw.app.workload import Workload
+from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.errors import InputError
-from samhw.sim import PortStats
+from samhw.graph import OffChipMemory, RecordedMemory, SdramMemory
+from samhw.graph.off_chip_memory import SDRAM
 from samhw.targets.backends import MODEL, Backend, RunResult, check_places, find_backend
 from samhw.targets.backends import run as execute
 from samhw.tensors import write_tensor
@@ -48,20 +51,10 @@ def print_statistics(regions: Iterable[RegionReport]) -> None:
         print_table(None, node_grid(region), title=f"{region.name}, simulator")
         if region.ports is not None:
             title = f"{region.name}, ports to off-chip memory"
-            print_table(None, _ports(region.ports), title=title)
+            print_table(None, port_grid(region), title=title)
         if region.lanes:
             click.echo(f"  lanes      {region.lanes}")
         click.echo(f"  bottleneck {region.bottleneck}")
-
-
-def _ports(ports: Mapping[str, PortStats]) -> list[list[str]]:
-    """A row for each port to off-chip memory."""
-    rows = [["port", "beats", "lines", "ahead", "in vain", "cycles each"]]
-    for name, port in ports.items():
-        beats = f"{port.accesses:,} {'written' if port.write else 'read'}"
-        lines = (f"{count:,}" for count in (port.requests, port.ahead, port.vain))
-        rows.append([name, beats, *lines, f"{port.latency:.1f}"])
-    return rows
 
 
 def recording(trace: str | None, window: str | None) -> dict[str, Any]:
@@ -161,7 +154,7 @@ def run(
     workload = options.workload(program, data)
     warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
     with phase("compiling"):
-        compiled = compile_job(options.job(workload, backend.arch))
+        compiled = compile_job(options.job(workload, backend.arch, placed))
     check_places(compiled, backend, placed)
     if json_target != "-":
         print_choice(compiled)
@@ -169,27 +162,53 @@ def run(
     recorded = recording(trace, window)
     if report and not recorded and is_short(workload):
         recorded = {"trace": True}
-    with follow("simulator") as progress:
-        logged = {"memory": placed, "memory_log": Path(memory_log) if memory_log else None}
-        model = execute(compiled, workload.tensors, MODEL, progress=progress, **logged, **recorded)
+    settings = board | _settings(backend, wave, regions, clock, host)
+    runs = _runs(compiled, workload, backend, placed, memory_log, settings, recorded)
     if trace:
-        write_trace(Path(trace), model)
-    runs = [model]
-    if backend is not MODEL:
-        settings = _settings(backend, wave, regions, clock, host) | ({"memory": placed} if placed else {})
-        with building():
-            runs.append(execute(compiled, workload.tensors, backend, **board, **settings))
+        write_trace(Path(trace), runs[0])
     checks = []
     if compare_with_numpy:
         with phase("checking"):
             checks = [check(workload, compiled, result.outputs) for result in runs]
-    asked = {"asked": options.schedule, "period": period, "command": command_line()}
-    told = run_report(workload, compiled, backend, runs, checks, **asked)
+    asked, typed = options.schedule, command_line()
+    told = run_report(workload, compiled, backend, runs, checks, asked=asked, period=period, command=typed)
     if save:
         _save(Path(save), workload, runs[-1])
     _tell(told, report, json_target, stats)
     if not told.good:
         sys.exit(1)
+
+
+def _runs(
+    compiled: Compiled,
+    workload: Workload,
+    backend: Backend,
+    memory: OffChipMemory | None,
+    log: str | None,
+    settings: dict[str, object],
+    recorded: dict[str, Any],
+) -> list[RunResult]:
+    """The run of the simulator, and that of another backend with its settings. Where only hardware knows when
+    the memory answers, the simulator is given its log."""
+
+    def model(memory: OffChipMemory | None, log: Path | None = None) -> RunResult:
+        with follow("simulator") as progress:
+            options = {"memory": memory, "memory_log": log, "progress": progress}
+            return execute(compiled, workload.tensors, MODEL, **options, **recorded)
+
+    def other(**options: object) -> RunResult:
+        with building():
+            return execute(compiled, workload.tensors, backend, **settings, **options)
+
+    if isinstance(memory, SdramMemory):
+        with TemporaryDirectory() as folder:
+            path = Path(log or Path(folder) / "log")
+            hardware = other(memory=memory, memory_log=path)
+            return [model(RecordedMemory(str(path), memory.ports, memory)), hardware]
+    runs = [model(memory, Path(log) if log else None)]
+    if backend is not MODEL:
+        runs.append(other(**({"memory": memory} if memory else {})))
+    return runs
 
 
 def _tell(told: RunReport, report: str | None, json_target: str | None, stats: bool) -> None:
@@ -267,6 +286,11 @@ def _check_options(
         raise InputError(
             f"--backend {backend.name} runs a design with its tensors on chip; leave out --memory, or add "
             f"{say_backends(lambda b: b.takes_memory)}."
+        )
+    if memory == SDRAM and not backend.has_sdram:
+        raise InputError(
+            "Only hardware knows when an SDRAM answers, and the simulator takes its log; add '--backend "
+            "verilator', or a board with one, as in '--backend board:ulx3s --emulate'."
         )
     if wave and not backend.records_waves:
         raise InputError(f"--wave records the RTL's signals; add {say_backends(lambda b: b.records_waves)}.")

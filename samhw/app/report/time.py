@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from samhw.errors import InputError, shown
-from samhw.graph import Dram, OffChipMemory
+from samhw.graph import Dram, OffChipMemory, SdramMemory
 
 __all__ = [
     "beside",
@@ -49,10 +49,14 @@ def period_of(clock: str) -> float:
 
 def beside(memory: OffChipMemory | None, period: float | None) -> tuple[OffChipMemory | None, float | None]:
     """The memory beside an accelerator whose clock has that period, in ns, and the period. By default it is
-    that which a DRAM is given for (`Dram.cycle_ps`); without one, there is none.
+    that which a DRAM is given for (`Dram.cycle_ps`), or an SDRAM; without one, there is none.
 
     Raises `InputError` for a period that the rule of docs/memory.md gives no meaning.
     """
+    if isinstance(memory, SdramMemory):
+        if period is not None:
+            memory = replace(memory, chip=replace(memory.chip, cycle_ps=round(period * 1000)))
+        return memory, memory.chip.cycle_ps / 1000
     if not isinstance(memory, Dram):
         return memory, period
     if period is not None:

@@ -170,6 +170,8 @@ class Backend(Target):
     """Its name in reports."""
     takes_memory: ClassVar[bool] = False
     """Tensors may lie in off-chip memory, which `execute` takes as `memory`."""
+    has_sdram: bool = False
+    """That may be an SDRAM with its controller, of which `execute` writes the log as `memory_log`."""
     cycle_by_cycle: ClassVar[bool] = False
     """It simulates hardware, and takes many times as long as our simulator, unless it is given a `port`."""
     simulates_rtl: ClassVar[bool] = False

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import ClassVar
 
 from samhw.compiler import Compiled
+from samhw.compiler.placement import arrays_off_chip
 from samhw.errors import InputError
+from samhw.graph import AddressMap, OffChipMemory, SdramMemory
+from samhw.graph.off_chip_memory import SDRAM
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.elaborate import NAME, write_address_map
+from samhw.targets.building.project import write_driver
 from samhw.targets.running.inputs import Inputs
 
 __all__ = ["BoardBackend"]
@@ -27,14 +31,17 @@ class BoardBackend(Backend):
     """
 
     label = "board"
+    takes_memory = True
+    has_sdram = True
     cycle_by_cycle = True
     carries_data = True
-    settings = frozenset({"clock", "baud", "port", "emulate"})
+    settings = frozenset({"clock", "baud", "port", "emulate", "memory"})
     key_files: ClassVar[dict[str, str]] = {
         "top.bit": "the bitstream",
         "top.tcl": "makes the bitstream with the vendor's tools",
         "report.txt": "clock and area",
         "host.py": "runs it on the data: python host.py PORT",
+        "driver.h": "a driver in C",
         "address_map.h": "the host's addresses, also as JSON",
     }
 
@@ -51,6 +58,8 @@ class BoardBackend(Backend):
         emulate: bool = False,
         clock: float | None = None,
         baud: int | None = None,
+        memory: OffChipMemory | None = None,
+        memory_log: Path | None = None,
     ) -> Execution:
         """As for `Backend`.
 
@@ -59,10 +68,18 @@ class BoardBackend(Backend):
             emulate: in its place a board under Verilator, pins to pins.
             clock: period in ns; None for what the design reaches, and in emulation for the board's.
             baud: of the link; None for the board's.
+            memory: the board's SDRAM, if tensors lie there.
+            memory_log: the file that takes what that did, if it is emulated.
         """
         if emulate == (port is not None):
             raise InputError(
                 f"{self.name} is either emulated or at the end of a cable; give one of --emulate and --port."
+            )
+        if memory_log is not None and port is not None:
+            raise InputError(
+                "A board at a cable keeps no log of its SDRAM, which the simulator would have to have; build "
+                f"it ('samhw build .. --target {self.target} --memory {SDRAM}') and run its host.py, or take "
+                "--emulate."
             )
         _check_packages()
         # Imported here, since the simulator needs neither Amaranth nor pyserial.
@@ -71,7 +88,8 @@ class BoardBackend(Backend):
         from samhw.targets.running.boards import BoardSession, EmulatedLine
 
         begin = time.perf_counter()
-        on_board = BoardDesign.named(self.board, compiled.design, compiled.arch, clock, baud)
+        placed = _placed(compiled, memory)
+        on_board = BoardDesign.named(self.board, compiled.design, compiled.arch, clock, baud, *placed)
         clock_hz = on_board.clock
         if port is None:
             line: SerialPort | EmulatedLine = EmulatedLine(on_board)
@@ -84,8 +102,10 @@ class BoardBackend(Backend):
             line = SerialPort(port, on_board.baud)
         built = time.perf_counter()
         _log.debug("running on the board")
-        with BoardSession(on_board.design, on_board.arch, on_board.build, line) as session:
+        with BoardSession(on_board.design, on_board.arch, on_board.build, line, on_board.layout) as session:
             found = session.run(*inputs, buffers=True)
+            if memory is not None and memory_log is not None and isinstance(line, EmulatedLine):
+                memory_log.write_text(line.memory_log(memory), encoding="utf-8")
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - begin, clock_hz)
 
@@ -97,6 +117,7 @@ class BoardBackend(Backend):
         *,
         clock: float | None = None,
         baud: int | None = None,
+        memory: OffChipMemory | None = None,
     ) -> None:
         """The graph, the address map, and what `write_folder` writes: netlist, constraints, bitstream, report
         and, with inputs, a host.
@@ -104,6 +125,7 @@ class BoardBackend(Backend):
         Args:
             clock: period in ns; None for what the design reaches.
             baud: of the link; None for the board's.
+            memory: as of `execute`.
         """
         _check_packages()
         from samhw.targets.building.boards import BoardDesign
@@ -111,8 +133,22 @@ class BoardBackend(Backend):
 
         design, arch = compiled.design, compiled.arch
         write_graph(compiled, directory)
-        write_address_map(design, arch, directory, NAME)
-        write_folder(BoardDesign.named(self.board, design, arch, clock, baud), directory, inputs)
+        placed = _placed(compiled, memory)
+        on_board = BoardDesign.named(self.board, design, arch, clock, baud, *placed)
+        write_address_map(design, arch, directory, NAME, layout=on_board.layout)
+        write_driver(AddressMap(design, arch, layout=on_board.layout), directory, NAME)
+        write_folder(on_board, directory, inputs)
+
+
+def _placed(
+    compiled: Compiled, memory: OffChipMemory | None
+) -> tuple[SdramMemory | None, tuple[str, ...] | None]:
+    """The SDRAM and the arrays that lie there. Raises `InputError` for a memory that no board has."""
+    if memory is None:
+        return None, None
+    if not isinstance(memory, SdramMemory):
+        raise InputError(f"A board has no memory '{memory.name}'; give '--memory {SDRAM}'.")
+    return memory, tuple(arrays_off_chip(compiled, memory))
 
 
 def _check_packages() -> None:

@@ -171,7 +171,7 @@ def build(
             not there.
     """
     writer = find_target(target) if isinstance(target, str) else target
-    if not writer.places_arrays:
+    if not writer.places_arrays and settings.get("memory") is None:
         check_all_on_chip(
             compiled,
             f"a build for {writer.target} has all of it on the chip",

@@ -14,7 +14,7 @@ import numpy as np
 from samhw.compiler import Compiled
 from samhw.compiler.placement import arrays_off_chip
 from samhw.errors import InputError
-from samhw.graph import AddressMap, HostOptions, MemoryRole, OffChipLayout, OffChipMemory
+from samhw.graph import AddressMap, HostOptions, MemoryRole, OffChipMemory, layout_of
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.build_cache import BuiltProgram
@@ -124,6 +124,7 @@ class VerilatorBackend(RtlBackend):
     label = "RTL"
     records_waves = True
     takes_memory = True
+    has_sdram = True
     key_files: ClassVar[dict[str, str]] = {"simulate": "the RTL as a program, built by Verilator"} | BESIDE
 
     def execute(
@@ -150,7 +151,7 @@ class VerilatorBackend(RtlBackend):
         design, arch = compiled.design, compiled.arch
         layout = None
         if memory is not None:
-            layout = OffChipLayout(design, arch, memory.ports, arrays_off_chip(compiled, memory))
+            layout = layout_of(design, arch, memory, arrays_off_chip(compiled, memory))
         rtl = VerilatedDesign.build(
             design, arch, wave=_wave_format(wave), host=HostOptions.parse(host), layout=layout
         )

@@ -7,7 +7,11 @@ from pathlib import Path
 from samhw.errors import InputError
 from samhw.installed import installed
 
-__all__ = ["board_file", "board_names", "is_board_file"]
+__all__ = ["CELLS", "SDRAM_MODEL", "board_file", "board_names", "is_board_file"]
+
+CELLS = Path(__file__).parent / "cells"
+"""Models of the cells of FPGAs and of what is beside them, in Verilog, for emulation."""
+SDRAM_MODEL = CELLS / "sdram.v"
 
 
 @cache

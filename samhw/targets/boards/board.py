@@ -10,10 +10,13 @@ from typing import Any
 
 from amaranth.build import Platform
 from amaranth.hdl import (
+    Cat,
     ClockDomain,
     ClockSignal,
+    Const,
     DomainRenamer,
     Elaboratable,
+    Instance,
     Module,
     ResetSignal,
     Signal,
@@ -25,16 +28,19 @@ from amaranth.lib.cdc import ResetSynchronizer
 
 from samhw.cost import Device
 from samhw.errors import InputError
+from samhw.graph.sdram import SdramChip
 from samhw.rtl import Top
 from samhw.rtl.host_port import AxiLiteSignature
 from samhw.rtl.link import LinkMaster, bit_period
+from samhw.rtl.top import SDRAM
 from samhw.script import Script
-from samhw.targets.boards import board_file
+from samhw.targets.boards import CELLS, board_file
 
-__all__ = ["CELLS", "Board", "BoardTop", "Family", "Settings", "find_board", "read_board"]
+__all__ = ["CELLS", "MT48LC16M16", "Board", "BoardTop", "Family", "Settings", "find_board", "read_board"]
 
-CELLS = Path(__file__).parent / "cells"
-"""Models of the cells of FPGAs, in Verilog, for emulation."""
+
+MT48LC16M16 = SdramChip()
+"""The chip that a ULX3S is sold with, or one that is no slower."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +70,11 @@ class Family(ABC):
         makes none."""
 
     @abstractmethod
-    def pll(self, settings: Settings, source: Value, clock: Value, locked: Value) -> Elaboratable:
-        """The PLL: drives `clock` and, when that is steady, `locked`."""
+    def pll(
+        self, settings: Settings, source: Value, clock: Value, locked: Value, late: Value | None = None
+    ) -> Elaboratable:
+        """The PLL: drives `clock` and, when that is steady, `locked`; and `late`, which follows the clock by
+        a quarter of its period, and which only a board with an SDRAM asks for."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,8 @@ class Board:
     """What openFPGALoader calls the board."""
     serial: str
     """Which of the ports that appear with its cable is the link."""
+    sdram: SdramChip | None = None
+    """Its SDRAM (`sdram`, 0), if it has one."""
     high: tuple[tuple[str, str], ...] = ()
     """Pins that the FPGA has to hold high: resources, each with the name of the part of it."""
     file: Path = Path()
@@ -121,12 +132,16 @@ class BoardTop(Elaboratable):
         clock: its frequency in Hz, as of `Board.frequency`.
         baud: of the link.
         build: what the link says of the build (docs/link.md).
+        observed: with an SDRAM, a cell shows the pins of its master to an emulator.
 
     Raises:
         InputError: for a baud rate that the clock cannot serve.
     """
 
-    def __init__(self, board: Board, top: Top, *, clock: float, baud: int, build: int):
+    def __init__(
+        self, board: Board, top: Top, *, clock: float, baud: int, build: int, observed: bool = False
+    ):
+        self.observed = observed
         self.board = board
         self.top = top
         self.clock = clock
@@ -140,7 +155,8 @@ class BoardTop(Elaboratable):
         m.domains.sync = ClockDomain()
         settings = board.family.settings(board.input_clock, self.clock)
         locked = Signal()
-        m.submodules.pll = board.family.pll(settings, clock_pin.i, ClockSignal(), locked)
+        late = Signal() if self.top.sdram else None
+        m.submodules.pll = board.family.pll(settings, clock_pin.i, ClockSignal(), locked, late)
         m.submodules.reset = ResetSynchronizer(~locked, domain="sync")
 
         m.submodules.link = link = self.link
@@ -164,8 +180,41 @@ class BoardTop(Elaboratable):
                 "o", getattr(platform.request(resource, 0, dir="-"), name)
             )
             m.d.comb += held.o.eq(1)
+        if late is not None:
+            self._sdram(m, platform, late)
         self._lights(m, platform, [top.running, top.done, top.error, link.busy, ~link.reset])
         return m
+
+    def _sdram(self, m: Module, platform: Any, late: Signal) -> None:
+        """The pins of the SDRAM, with a register at each (docs/memory.md, "SDRAM")."""
+        resource, top = platform.request("sdram", 0, dir="-"), self.top
+        m.domains.sdram = ClockDomain(reset_less=True)
+        m.d.comb += ClockSignal("sdram").eq(late)
+        m.submodules.sdram_clk_pin = clock = io.DDRBuffer("o", resource.clk, o_domain="sdram")
+        m.d.comb += [clock.o[0].eq(1), clock.o[1].eq(0)]
+        pins: dict[str, Value] = {name: getattr(top, SDRAM + name) for name in ("ba", "a", "dqm")}
+        pins |= {name: ~getattr(top, f"{SDRAM}{name}_n") for name in ("cs", "ras", "cas", "we")}
+        pins |= {"clk_en": top.sdram_cke}
+        for name, value in pins.items():
+            pin = io.FFBuffer("o", getattr(resource, name), o_domain="design")
+            m.submodules[f"sdram_{name}_pin"] = pin
+            m.d.comb += pin.o.eq(value)
+        # Each pin has a register of its own for its direction.
+        m.submodules.sdram_dq_pin = data = io.FFBuffer(
+            "io", resource.dq, i_domain="design", o_domain="design"
+        )
+        m.d.comb += [data.o.eq(top.sdram_dq_o), data.oe.eq(top.sdram_dq_oe), top.sdram_dq_i.eq(data.i)]
+        if self.observed:
+            m.submodules.observer = Instance(
+                "samhw_observer",
+                i_clk=ClockSignal("design"),
+                i_running=top.running,
+                i_cycle=top.cycle,
+                i_ids=Cat(_byte(getattr(top, f"m_axi0_{name}")) for name in ("awid", "arid", "rid", "bid")),
+                i_flags=Cat(getattr(top, f"m_axi0_{name}") for name in OBSERVED),
+                i_awaddr=top.m_axi0_awaddr,
+                i_araddr=top.m_axi0_araddr,
+            )
 
     def _lights(self, m: Module, platform: Any, lights: Sequence[ValueLike]) -> None:
         for number, light in enumerate(lights):
@@ -173,6 +222,17 @@ class BoardTop(Elaboratable):
                 led = platform.request("led", number, dir="-")
                 m.submodules[f"led{number}_pin"] = pin = io.Buffer("o", led)
                 m.d.comb += pin.o.eq(light)
+
+
+OBSERVED = (
+    *("arvalid", "arready", "awvalid", "awready", "wvalid", "wready"),
+    *("rvalid", "rlast", "bvalid"),
+)
+"""What an emulator sees of a master beside addresses and IDs, from the lowest bit on."""
+
+
+def _byte(value: Value) -> Value:
+    return Cat(value, Const(0, 8 - len(value)))
 
 
 def find_board(name: str) -> Board:

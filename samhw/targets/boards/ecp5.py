@@ -1,5 +1,7 @@
 """Lattice ECP5, for which Yosys and nextpnr make bitstreams."""
 
+from typing import Any
+
 from amaranth.hdl import Elaboratable, Instance, Value
 from amaranth.vendor import LatticeECP5Platform
 
@@ -57,8 +59,22 @@ class _Ecp5(Family):
         parameters = {"CLKI_DIV": -divider, "CLKFB_DIV": feedback, "CLKOP_DIV": output}
         return Settings(frequency, parameters)
 
-    def pll(self, settings: Settings, source: Value, clock: Value, locked: Value) -> Elaboratable:
-        parameters = {f"p_{name}": value for name, value in settings.parameters.items()}
+    def pll(
+        self, settings: Settings, source: Value, clock: Value, locked: Value, late: Value | None = None
+    ) -> Elaboratable:
+        parameters: dict[str, Any] = {f"p_{name}": value for name, value in settings.parameters.items()}
+        if late is not None:
+            # In eighths of a period of the VCO, of which `output` are a period.
+            output = int(settings.parameters["CLKOP_DIV"])
+            phase, eighths = divmod(2 * output, 8)
+            parameters |= {
+                "p_CLKOS_ENABLE": "ENABLED",
+                "p_CLKOS_DIV": output,
+                "p_CLKOS_CPHASE": output - 1 + phase,
+                "p_CLKOS_FPHASE": eighths,
+                "i_ENCLKOS": 0,
+                "o_CLKOS": late,
+            }
         return Instance(
             "EHXPLLL",
             a_FREQUENCY_PIN_CLKOP=str(settings.frequency / 1e6),

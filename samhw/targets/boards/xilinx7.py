@@ -41,7 +41,11 @@ class _Xilinx7(Family):
         parameters = {"DIVCLK_DIVIDE": -divider, "CLKFBOUT_MULT": feedback, "CLKOUT0_DIVIDE": output}
         return Settings(frequency, {**parameters, "CLKIN1_PERIOD": 1e9 / source})
 
-    def pll(self, settings: Settings, source: Value, clock: Value, locked: Value) -> Elaboratable:
+    def pll(
+        self, settings: Settings, source: Value, clock: Value, locked: Value, late: Value | None = None
+    ) -> Elaboratable:
+        if late is not None:
+            raise InputError("samhw knows no board with a 7-series FPGA and an SDRAM; leave out --memory.")
         m = Module()
         feedback = Signal()
         made = Signal()

@@ -40,6 +40,10 @@ def generate_verilog(
     """
     options = repr((name, probes, stall_ports, host))
     placed = [] if layout is None else [json.dumps(layout.to_json())]
+    if layout is not None and layout.chip is not None:
+        from samhw.rtl.sdram import controller_version
+
+        placed.append(controller_version())
     key = digest(generator_digest(), dumps(design), arch.dumps(), options, *placed)
 
     def make(folder: Path) -> None:
@@ -133,10 +137,15 @@ def write_verilog(
 
 
 def write_address_map(
-    design: Design, arch: Arch, directory: Path, name: str = NAME, host: HostOptions = PLAIN_HOST
+    design: Design,
+    arch: Arch,
+    directory: Path,
+    name: str = NAME,
+    host: HostOptions = PLAIN_HOST,
+    layout: OffChipLayout | None = None,
 ) -> None:
     """Writes the address map, as JSON and as a C header whose macros begin with the name."""
-    addresses = AddressMap(design, arch, host)
+    addresses = AddressMap(design, arch, host, layout)
     text = json.dumps(addresses.to_json(), indent=2) + "\n"
     (directory / "address_map.json").write_text(text, encoding="utf-8")
     (directory / "address_map.h").write_text(addresses.c_header(name), encoding="utf-8")

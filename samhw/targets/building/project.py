@@ -13,7 +13,7 @@ from samhw.names import comment_text, plain
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["BenchRun", "write_project"]
+__all__ = ["BenchRun", "write_driver", "write_project"]
 
 _TEMPLATES = Path(__file__).parent / "templates" / "verilog"
 
@@ -70,7 +70,6 @@ def write_project(addresses: AddressMap, directory: Path, name: str, bench: Benc
     host = addresses.host
     context: dict[str, Any] = {
         "name": name,
-        "what": comment_text(addresses.design.name).replace('"', "'"),
         "kind": "".join(word[:1].upper() + word[1:] for word in name.split("_")),
         "bits": addresses.address_bits,
         "range": 1 << addresses.address_bits,
@@ -78,16 +77,14 @@ def write_project(addresses: AddressMap, directory: Path, name: str, bench: Benc
         "bursts": host.bursts,
         "id_bits": host.id_bits,
         "protocol": "AXI4" if host.bursts else "AXI4-Lite",
-        "interrupt": host.interrupt,
-        "recovery": host.recovery,
         **_driver(addresses, name),
     }
     (directory / "bench").mkdir()
+    write_driver(addresses, directory, name)
     for path, template in {
         f"{name}_axi.v": "wrapper.v",
         "package.tcl": "package.tcl",
         f"{name}_litex.py": "litex.py",
-        "driver.h": "driver.h",
         f"bench/test_{name}.py": "test_bench.py",
         "bench/run.py": "run.py",
     }.items():
@@ -130,17 +127,31 @@ def _driver(addresses: AddressMap, name: str) -> dict[str, Any]:
     macros = addresses.macros
     memories = {
         role: [
-            {"memory": macros.memories[memory], "words": macros.words[memory]}
-            for memory, window in addresses.windows.items()
-            if window.memory.role is role
+            {
+                "memory": macros.memories[memory.name],
+                "words": macros.words[memory.name],
+                "packed": addresses.packed.get(memory.name),
+            }
+            for memory in addresses.design.memories
+            if memory.role is role and memory.name in macros.memories
         ]
         for role in MemoryRole
     }
     extents = [{"extent": macros.extents[i], "greatest": macros.greatest[i]} for i in addresses.extents]
     return {
+        "what": comment_text(addresses.design.name).replace('"', "'"),
+        "interrupt": addresses.host.interrupt,
+        "recovery": addresses.host.recovery,
         "prefix": plain(name).upper(),
         "lower": plain(name).lower(),
         "extents": extents,
         "inputs": memories[MemoryRole.INPUT],
         "results": memories[MemoryRole.OUTPUT],
+        "sdram": bool(addresses.packed),
     }
+
+
+def write_driver(addresses: AddressMap, directory: Path, name: str) -> None:
+    """Writes `driver.h`, the driver in C; `name` as of `write_project`."""
+    text = _environment().get_template("driver.h.j2").render(_driver(addresses, name))
+    (directory / "driver.h").write_text(text, encoding="utf-8")

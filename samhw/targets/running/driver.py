@@ -15,7 +15,8 @@ from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.graph.address_map import AddressMap
 from samhw.graph.numerics import Words
 from samhw.graph.off_chip import OffChipLayout
-from samhw.graph.off_chip_memory import OffChipMemory
+from samhw.graph.off_chip_memory import OffChipMemory, SdramMemory
+from samhw.targets.boards import SDRAM_MODEL
 from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import generate_verilog
 from samhw.targets.building.simulators import glue
@@ -72,6 +73,8 @@ class VerilatedDesign:
         self.probes = probes
         self.stall_ports = stall_ports
         self.wave = wave
+        if layout is not None and layout.chip is not None:
+            verilog += SDRAM_MODEL.read_text(encoding="utf-8")
         self.program: BuiltProgram = build_program(verilog, self._glue(), wave=wave, optimise=optimise)
 
     @classmethod
@@ -145,6 +148,7 @@ class VerilatedDesign:
             self.host,
             self.layout,
             masters=self.layout.sizes if self.layout else (),
+            observed=self.layout is not None and self.layout.chip is not None,
             beat=self.layout.ports.beat if self.layout else 0,
             beats=self.layout.ports.beats if self.layout else 0,
             probes=len(self.design.channels) if self.probes else 0,
@@ -160,7 +164,8 @@ class VerilatedSession(PortSession):
 
     def __init__(self, rtl: VerilatedDesign):
         self._rtl = rtl
-        self._off_chip = {} if rtl.layout is None else rtl.layout.arrays
+        # What no host's port reaches is loaded past the design.
+        self._past = {} if rtl.layout is None or rtl.layout.chip else rtl.layout.arrays
         super().__init__(rtl.design, rtl.arch, Harness(rtl.program.path), rtl.host, rtl.layout)
 
     def run(
@@ -202,11 +207,11 @@ class VerilatedSession(PortSession):
             harness.stall(patterns)
         if trace:
             harness.trace()
-        if memory is not None:
+        if memory is not None and not isinstance(memory, SdramMemory):
             harness.memory(memory)
         result = super().run(memories, extents, buffers=buffers, limit=limit)
-        if memory_log is not None:
-            memory_log.write_text(harness.memory_log(), encoding="utf-8")
+        if memory_log is not None and memory is not None:
+            memory_log.write_text(harness.memory_log(memory), encoding="utf-8")
         if trace:
             result = replace(result, traces=self._traces())
         if wave is not None:
@@ -214,13 +219,13 @@ class VerilatedSession(PortSession):
         return result
 
     def write(self, memory: str, words: ArrayLike) -> None:
-        if (placed := self._off_chip.get(memory)) is None:
+        if (placed := self._past.get(memory)) is None:
             super().write(memory, words)
         else:
             self.port.load_memory(placed.master, placed.base, packed(placed, words))
 
     def read(self, memory: str, count: int) -> Words:
-        if (placed := self._off_chip.get(memory)) is None:
+        if (placed := self._past.get(memory)) is None:
             return super().read(memory, count)
         size = -(-count // placed.words) * placed.place_bytes
         return unpacked(placed, self.port.read_memory(placed.master, placed.base, size))[:count]

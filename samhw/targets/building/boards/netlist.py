@@ -1,18 +1,29 @@
 """A board's top as a netlist, and what a design takes of a part, and whether the part has it."""
 
 import importlib.metadata
+import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import ceil, inf
 from pathlib import Path
 
 from samhw.cost import Use
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, Placement, chip_bytes, dumps
+from samhw.graph import (
+    Arch,
+    Design,
+    OffChipLayout,
+    Placement,
+    SdramMemory,
+    chip_bytes,
+    dumps,
+    layout_of,
+)
 from samhw.graph.address_map import AddressMap
 from samhw.rtl import Top
 from samhw.rtl.link import bit_period
+from samhw.rtl.sdram import CONTROLLER, controller_verilog, controller_version
 from samhw.targets.boards.board import Board, BoardTop, find_board
 from samhw.targets.building.build_cache import cached, digest
 from samhw.targets.building.elaborate import generator_digest
@@ -29,10 +40,10 @@ _LEAST_TOKEN = 10
 """Bits of the smallest token: its kind, and a payload just wide enough for a stop."""
 
 
-def least_use(board: Board, design: Design, arch: Arch) -> Use:
+def least_use(board: Board, design: Design, arch: Arch, layout: OffChipLayout | None = None) -> Use:
     """What a design takes at least, from the sizes of its tensors' memories and its channels alone: to make a
     netlist of millions of words takes longer than to see that they do not fit."""
-    windows = AddressMap(design, arch).windows.values()
+    windows = AddressMap(design, arch, layout=layout).windows.values()
     bits = [window.memory.capacity * window.width for window in windows]
     bits += [channel.depth * _LEAST_TOKEN for _, channel in design.channels]
     blocks = ceil(sum(size for size in bits if size >= _LARGE) / board.family.block_bits)
@@ -76,12 +87,15 @@ def _check_memories(board: Board, design: Design, arch: Arch) -> None:
         check_size(board, design.name, use)
         return
     largest = ", ".join(sorted(off, key=lambda name: -sizes[name]))
+    rest = f"with the rest in a memory (samhw run --memory ddr4 --on-chip {room >> 10}KB)"
+    ways = f"take a larger board, or run it in the simulator or under Verilator, {rest}"
+    if board.sdram is not None:
+        ways = f"or leave the rest to the board's SDRAM (--memory sdram --on-chip {room >> 10}KB)"
     beside = ", ".join(name for name in sizes if name not in off) or "anything"
     raise InputError(
         f"{design.name} needs at least {use.block_rams:,} block RAMs, of which the {board.part.name} has "
-        f"{board.part.block_rams:,}: {largest} would not fit beside {beside}; a board has all tensors on "
-        "chip, so give it smaller ones (--data, --capacity), take a larger board, or run it in the simulator "
-        f"or under Verilator, with the rest in a memory (samhw run --memory ddr4 --on-chip {room >> 10}KB)."
+        f"{board.part.block_rams:,}: {largest} would not fit beside {beside}; give it smaller tensors "
+        f"(--data, --capacity), {ways}."
     )
 
 
@@ -100,10 +114,12 @@ class BoardDesign:
         wanted_clock: frequency that is asked for, in Hz; None for the board's, or in a bitstream for the
             greatest that the design reaches.
         wanted_baud: of the link; None for the board's.
+        memory: the board's SDRAM, if arrays lie there.
+        off_chip: the arrays that lie there; None for all.
 
     Raises:
         InputError: for a clock that the board's PLL cannot make, or that is too slow for the baud rate, or a
-            design that the RTL cannot be made for.
+            design that the RTL cannot be made for; for an SDRAM that the board does not have.
     """
 
     board: Board
@@ -111,10 +127,25 @@ class BoardDesign:
     arch: Arch
     wanted_clock: float | None = None
     wanted_baud: int | None = None
+    memory: SdramMemory | None = None
+    off_chip: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.memory is not None and self.board.sdram is None:
+            raise InputError(
+                f"The board {self.board.name} has no SDRAM that samhw knows; leave out --memory."
+            )
 
     @classmethod
     def named(
-        cls, board: str, design: Design, arch: Arch, period: float | None = None, baud: int | None = None
+        cls,
+        board: str,
+        design: Design,
+        arch: Arch,
+        period: float | None = None,
+        baud: int | None = None,
+        memory: SdramMemory | None = None,
+        off_chip: tuple[str, ...] | None = None,
     ) -> "BoardDesign":
         """As users put it: the board by its name, and the clock by its period in ns.
 
@@ -125,9 +156,13 @@ class BoardDesign:
             raise InputError(f"A clock cannot have a period of {period:g} ns; give --clock a positive one.")
         if baud is not None and not 0 < baud <= _MOST_BAUD:
             raise InputError(f"A UART cannot have {baud:,} baud; give --baud 1 to {_MOST_BAUD:,}.")
-        found = cls(find_board(board), design, arch, None if period is None else 1e9 / period, baud)
+        wanted = None if period is None else 1e9 / period
+        found = cls(find_board(board), design, arch, wanted, baud, memory, off_chip)
         bit_period(found.clock, found.baud)
-        _check_memories(found.board, design, arch)
+        if found.layout is None:
+            _check_memories(found.board, design, arch)
+        else:
+            check_size(found.board, design.name, least_use(found.board, design, arch, found.layout))
         return found
 
     @property
@@ -141,17 +176,35 @@ class BoardDesign:
         return self.board.frequency(self.wanted_clock or self.board.clock)
 
     @cached_property
+    def layout(self) -> OffChipLayout | None:
+        """What lies in the SDRAM, whose clock is the netlist's."""
+        if self.memory is None or self.board.sdram is None:
+            return None
+        chip = replace(self.board.sdram, cycle_ps=round(1e12 / self.clock))
+        arrays = None if self.off_chip is None else dict.fromkeys(self.off_chip, 0)
+        return layout_of(self.design, self.arch, replace(self.memory, chip=chip), arrays)
+
+    @cached_property
     def key(self) -> str:
         """A hash of all that the netlist follows from, but for its clock."""
         pins = importlib.metadata.version("amaranth-boards")
         board = self.board.file.read_bytes()
         design, arch = dumps(self.design), self.arch.dumps()
-        return digest(generator_digest("targets/boards"), pins, board, repr(self.baud), design, arch)
+        placed = []
+        if self.layout is not None:
+            placed = [json.dumps(self.layout.to_json()), controller_version()]
+        return digest(generator_digest("targets/boards"), pins, board, repr(self.baud), design, arch, *placed)
 
     @property
     def build(self) -> int:
         """What the link says of the build (docs/link.md)."""
         return int(self.key[:8], 16)
+
+    @property
+    def controller(self) -> str:
+        """Verilog of the SDRAM's controller, which the top lacks; nothing without one."""
+        layout = self.layout
+        return "" if layout is None or layout.chip is None else controller_verilog(layout.chip)
 
     @property
     def pins(self) -> dict[str, str]:
@@ -169,12 +222,16 @@ class BoardDesign:
         def make(folder: Path) -> None:
             top = BoardTop(
                 self.board,
-                Top(self.design, self.arch),
+                Top(self.design, self.arch, layout=self.layout),
                 clock=self.clock,
                 baud=self.baud,
                 build=self.build,
+                observed=verilog,
             )
-            plan = self.board.platform().prepare(top, TOP, emit_src=False, debug_verilog=verilog)
+            platform = self.board.platform()
+            if self.controller:
+                platform.add_file(f"{CONTROLLER}.v", self.controller)
+            plan = platform.prepare(top, TOP, emit_src=False, debug_verilog=verilog)
             for name, content in plan.files.items():
                 data = content.encode() if isinstance(content, str) else content
                 (folder / name).write_bytes(data)

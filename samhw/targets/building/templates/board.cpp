@@ -5,8 +5,10 @@
 //   receive LIMIT    clocks until the board has sent something and falls silent, or has been silent for LIMIT cycles;
 //                    what it has sent follows the answer
 //   configure        configures the board again: everything in it is as at power-on
+//   memory-log       what the memory of the last run did, as the lines of a log, follows the answer
 
 #include "board.h"
+#include "memory.h"
 
 #include <deque>
 #include <exception>
@@ -88,6 +90,49 @@ public:
     }
 };
 
+// The pins of a master, as the board shows them.
+class Observed {
+    uint32_t awaddr = 0, araddr = 0;
+    uint8_t arvalid = 0, arready = 0, awvalid = 0, awready = 0, wvalid = 0, wready = 0, rvalid = 0, rlast = 0, bvalid = 0;
+    uint8_t awid = 0, arid = 0, rid = 0, bid = 0;
+    std::unique_ptr<Memory> memory;
+
+public:
+    void connect() {
+        MasterPins pins{};
+        pins.awaddr = &awaddr, pins.araddr = &araddr;
+        pins.arvalid = &arvalid, pins.arready = &arready, pins.awvalid = &awvalid, pins.awready = &awready;
+        pins.wvalid = &wvalid, pins.wready = &wready;
+        pins.rvalid = &rvalid, pins.rlast = &rlast, pins.bvalid = &bvalid;
+        pins.awid = &awid, pins.arid = &arid, pins.rid = &rid, pins.bid = &bid;
+        pins.beats = line_beats();
+        pins.observed = true;
+        memory = std::make_unique<Memory>(pins);
+    }
+
+    void look(bool begins, uint64_t cycle, uint32_t ids, uint32_t flags, uint32_t write_to, uint32_t read_from) {
+        if (begins) memory->begin_run(nullptr);
+        awaddr = write_to, araddr = read_from;
+        for (uint8_t* flag : {&arvalid, &arready, &awvalid, &awready, &wvalid, &wready, &rvalid, &rlast, &bvalid}) {
+            *flag = flags & 1;
+            flags >>= 1;
+        }
+        for (uint8_t* id : {&awid, &arid, &rid, &bid}) {
+            *id = ids & 0xff;
+            ids >>= 8;
+        }
+        memory->look(cycle);
+    }
+
+    std::string log() const {
+        std::ostringstream lines;
+        memory->write_log(lines, 0);
+        return lines.str();
+    }
+};
+
+Observed observed;
+
 class Harness {
     std::unique_ptr<BoardModel> board;
     Sender sender;
@@ -111,6 +156,7 @@ public:
     uint64_t clock() const { return cycles; }
 
     void configure() {
+        observed.connect();
         board = make_board();
         sender.clear();
         receiver.clear();
@@ -145,6 +191,8 @@ std::string execute(Harness& harness, const std::string& text, std::istream& inp
         harness.send(bytes);
     } else if (command == "receive") {
         return harness.receive(number);
+    } else if (command == "memory-log") {
+        return observed.log();
     } else if (command == "configure") {
         harness.configure();
     } else {
@@ -154,6 +202,12 @@ std::string execute(Harness& harness, const std::string& text, std::istream& inp
 }
 
 }  // namespace
+
+// Called by samhw_observer.
+extern "C" void samhw_observe(
+    unsigned char begins, unsigned long long cycle, unsigned ids, unsigned flags, unsigned write_to, unsigned read_from) {
+    observed.look(begins, cycle, ids, flags, write_to, read_from);
+}
 
 int main() {
     try {

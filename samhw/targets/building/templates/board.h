@@ -17,5 +17,8 @@ public:
 // A board that has just been configured.
 std::unique_ptr<BoardModel> make_board();
 
+// Beats of a line of the memory whose master the board shows (samhw_observer); 0 if it shows none.
+unsigned line_beats();
+
 // Cycles of a bit on the line.
 double bit_cycles();

@@ -54,6 +54,7 @@ struct MasterPins {
     uint8_t *rid, *rdata, *rlast, *rvalid;
     unsigned beat, beats;
     uint64_t bytes;
+    bool observed;  // What answers is in the design, and all pins are outputs.
 };
 
 // The part of the address map that the harness itself uses: byte addresses, a length in words, and the bytes of the

@@ -92,7 +92,7 @@ public:
 };
 
 class Harness {
-    static constexpr uint64_t patience = 10000;  // Cycles that the host port may take for an answer.
+    static constexpr uint64_t patience = 100000;  // Cycles that the host port may take for an answer: an SDRAM has to be made ready first.
 
     std::unique_ptr<Dut> dut;
     Pins pins;
@@ -114,6 +114,7 @@ class Harness {
         if (waving) dut->dump_wave(2 * ticks);
         if (*pins.running) {
             started = true;
+            for (Memory& memory : memories) memory.look(*pins.cycle);
             if (tracing) {
                 trace.cycle = *pins.cycle;
                 dut->sample(trace);

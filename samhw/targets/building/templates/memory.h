@@ -29,6 +29,14 @@ class Memory {
     uint32_t id = 0;
     uint64_t taken = 0;  // Beats of a write that have been accepted.
 
+    // If something else answers: the address of a write has been accepted, and the requests that wait for answers.
+    struct Unanswered {
+        size_t number;
+        uint32_t id;
+    };
+    bool addressed = false;
+    std::deque<Unanswered> unanswered_reads, unanswered_writes;
+
     [[noreturn]] static void wrong(const std::string& what) { throw std::runtime_error("a master of memory " + what); }
 
     uint64_t line() const { return uint64_t{pins.beat} * pins.beats; }
@@ -82,6 +90,18 @@ class Memory {
         return answers.front().cycle == cycle;
     }
 
+    // The answer belongs to the oldest request with its ID.
+    void answered(std::deque<Unanswered>& requests, uint32_t id, bool last, uint64_t cycle) {
+        auto found = requests.begin();
+        while (found != requests.end() && found->id != id) ++found;
+        if (found == requests.end()) throw std::runtime_error("a memory answers a request that nobody has made");
+        Reply& reply = log[found->number].reply;
+        reply.answers.push_back(cycle);
+        if (last != (reply.answers.size() == (log[found->number].request.write ? 1 : pins.beats)))
+            throw std::runtime_error("a memory gives another number of beats than a line has");
+        if (last) requests.erase(found);
+    }
+
 public:
     explicit Memory(const MasterPins& pins) : pins(pins), bytes(pins.bytes) {}
 
@@ -90,11 +110,37 @@ public:
         beats.clear();
         acknowledgements.clear();
         log.clear();
+        unanswered_reads.clear();
+        unanswered_writes.clear();
         waiting = false;
+    }
+
+    // Looks at the pins of a master for a cycle of a run, when everything is settled, if something else answers it.
+    void look(uint64_t cycle) {
+        if (!pins.observed) return;
+        if (!waiting && (*pins.arvalid || *pins.awvalid)) {
+            waiting = true;
+            taken = 0;
+            addressed = false;
+            log.push_back({{*pins.awvalid != 0, *pins.awvalid ? *pins.awaddr : *pins.araddr, cycle}, {}});
+            (*pins.awvalid ? unanswered_writes : unanswered_reads).push_back({log.size() - 1, *pins.awvalid ? *pins.awid : *pins.arid});
+        }
+        if (waiting) {
+            Recorded& last = log.back();
+            if (*pins.wvalid && *pins.wready) ++taken;
+            if (*pins.awvalid && *pins.awready) addressed = true;
+            if (last.request.write ? addressed && taken == pins.beats : *pins.arvalid && *pins.arready) {
+                last.reply.accepted = cycle;
+                waiting = false;
+            }
+        }
+        if (*pins.rvalid) answered(unanswered_reads, *pins.rid, *pins.rlast, cycle);
+        if (*pins.bvalid) answered(unanswered_writes, *pins.bid, true, cycle);
     }
 
     // Sets the inputs of a master for a cycle of a run, in which its outputs, all from registers, are there.
     void drive(uint64_t cycle) {
+        if (pins.observed) return;
         *pins.arready = *pins.awready = *pins.wready = 0;
         if (!waiting && (*pins.arvalid || *pins.awvalid)) begin(*pins.awvalid, cycle);
         if (waiting && request.write) accept_write(cycle);

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from samhw.errors import RunError
-from samhw.graph import AddressMap, Arch, Design
+from samhw.graph import AddressMap, Arch, Design, OffChipLayout
 from samhw.graph.address_map import Register, Status
 from samhw.graph.numerics import Words
 from samhw.targets.link import Client, Transport
@@ -69,6 +69,7 @@ class BoardSession(PortSession):
     Args:
         build: what the link has to say of the build (docs/link.md).
         transport: the line to the board, which the session closes.
+        layout: what of the tensors lies in the board's SDRAM.
 
     Raises:
         RunError: if nothing answers, or if what answers is not this build.
@@ -76,12 +77,20 @@ class BoardSession(PortSession):
 
     port: _LinkPort
 
-    def __init__(self, design: Design, arch: Arch, build: int, transport: Transport):
+    def __init__(
+        self,
+        design: Design,
+        arch: Arch,
+        build: int,
+        transport: Transport,
+        layout: OffChipLayout | None = None,
+    ):
         self._build = build
         self._loaded: set[str] = set()
         self._known = False
         """What answers is this build."""
-        super().__init__(design, arch, _LinkPort(Client(transport), AddressMap(design, arch)))
+        port = _LinkPort(Client(transport), AddressMap(design, arch, layout=layout))
+        super().__init__(design, arch, port, layout=layout)
 
     @property
     def repeats(self) -> int:

@@ -5,11 +5,13 @@ import logging
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from samhw.graph import Arch, loads
+from samhw.graph import Arch, OffChipLayout, Ports, loads
 from samhw.graph.numerics import Words
+from samhw.graph.sdram import SdramChip
 from samhw.targets.boards.board import Board, read_board
 from samhw.targets.building.boards.bitstream import make_bitstream
 from samhw.targets.building.boards.board_tools import loading_command
@@ -72,12 +74,18 @@ def write_folder(
         (directory / "report.txt").write_text(bitstream.report(on_board), encoding="utf-8")
     else:
         _log.info("%s is a project for its vendor's tools, which nobody has tried yet", board.title)
-    build = {
+    build: dict[str, Any] = {
         "board": board.name,
         "clock": clock,
         "baud": on_board.baud,
         "build": on_board.build,
     }
+    if on_board.layout is not None and on_board.layout.chip is not None:
+        build["sdram"] = {
+            "chip": on_board.layout.chip.to_json(),
+            "ports": on_board.layout.ports.to_json(),
+            "arrays": sorted(on_board.layout.arrays),
+        }
     (directory / _BUILD).write_text(json.dumps(build, indent=2) + "\n", encoding="utf-8")
     if data is not None:
         memories, extents = data
@@ -108,6 +116,14 @@ class BoardFolder:
         self._build = json.loads((directory / _BUILD).read_text(encoding="utf-8"))
 
     @property
+    def layout(self) -> OffChipLayout | None:
+        """What lies in the board's SDRAM."""
+        if (sdram := self._build.get("sdram")) is None:
+            return None
+        chip, ports = SdramChip(**sdram["chip"]), Ports(**sdram["ports"])
+        return OffChipLayout(self.design, self.arch, ports, dict.fromkeys(sdram["arrays"], 0), chip)
+
+    @property
     def board(self) -> Board:
         """The board. It takes Amaranth to read its file, which a host does without."""
         return read_board((self._directory / _BOARD).resolve())
@@ -118,7 +134,7 @@ class BoardFolder:
         Raises `InputError` for a port that is not there, and `RunError` as `BoardSession` does.
         """
         line = SerialPort(port, self._build["baud"])
-        return BoardSession(self.design, self.arch, self._build["build"], line)
+        return BoardSession(self.design, self.arch, self._build["build"], line, self.layout)
 
     def data(self) -> tuple[dict[str, Words], dict[str, int]]:
         """The words of the memories and the extents that came with the build."""

@@ -138,7 +138,7 @@ def end_call(member: Member, graph_address: int, before: int) -> None:
         graph.ends = 1
 
 
-class Taking(Record):
+class Taken(Record):
     """An input while firings that are alike are timed."""
 
     needed: int
@@ -151,7 +151,7 @@ class Taking(Record):
     """and of that in which its slot is free."""
 
 
-class Giving(Record):
+class GivenChannel(Record):
     """A channel that the actor pushes to, while firings that are alike are timed."""
 
     pushed: int
@@ -168,8 +168,8 @@ class Alike(NamedTuple):
     """Firings that are alike, while they are timed."""
 
     member: Member
-    taken: tuple[Taking, ...]
-    given: tuple[Giving, ...]
+    taken: tuple[Taken, ...]
+    given: tuple[GivenChannel, ...]
     wait: Wait
 
 
@@ -185,7 +185,7 @@ def time_alike(member: Member, limit: int) -> int:
     count = known_firings(member, run[0], run[1] - me.timed)
     if count <= 0:
         return 0
-    taken, given = Taking.local(member.shape.inputs), Giving.local(len(member.shape.ports))
+    taken, given = Taken.local(member.shape.inputs), GivenChannel.local(len(member.shape.ports))
     alike = Alike(member, taken, given, Wait.local(1)[0])
     look_at_rows(alike, run[0])
     t, number = me.last, 0
@@ -243,12 +243,12 @@ def look_at_rows(alike: Alike, word: int) -> None:
         given[q].come = outs[q].come + 8 * outs[q].new_pushed
 
 
-def ready_at(taken: Taking, number: int) -> int:
+def ready_at(taken: Taken, number: int) -> int:
     """When the token is there that the firing of that number looks at."""
     return words_at(taken.ready, UNKNOWN)[number * taken.step]
 
 
-def free_at(given: Giving, number: int) -> int:
+def free_at(given: GivenChannel, number: int) -> int:
     """When the slot is free that the firing of that number fills."""
     return words_at(given.freed, UNKNOWN)[max(number, given.guard)]
 

@@ -251,15 +251,15 @@ def _memory_cases(width: int) -> Iterator[Case]:
 
 
 def _off_chip_cases() -> Iterator[Case]:
-    """Ports of one master, with its arbiter; half of the arrays of writers begin with position 0."""
+    """Ports of one master, with its arbiter."""
     for reads, writes, width, address in product((1, 8), (1, 8), (8, 32), (8, 20)):
-        arrays = [(name, StoredArray.POS if name % 2 else StoredArray.VALS) for name in range(reads + writes)]
-        memories = tuple(
-            Memory(f"T{n}", f"T{n}", array, MemoryRole.OUTPUT, 1 << address, value_type(f"i{width}"))
-            for n, array in arrays
-        )
-        layout = OffChipLayout(_holding(memories), Arch(index_bits=width), Ports())
-        ports = [OffChipPort(f"n{n}", array, 0, layout.arrays[f"T{n}"], n >= reads, n) for n, array in arrays]
+        value, vals = value_type(f"i{width}"), StoredArray.VALS
+        names = [f"T{n}" for n in range(reads + writes)]
+        memories = [Memory(name, name, vals, MemoryRole.OUTPUT, 1 << address, value) for name in names]
+        layout = OffChipLayout(_holding(memories), Arch(), Ports())
+        ports = [
+            OffChipPort(name, vals, 0, layout.arrays[name], n >= reads, n) for n, name in enumerate(names)
+        ]
         needs = [
             PortNeeds(0, port, (PutSignature if port.write else AskSignature)(address, width))
             for port in ports

@@ -2,10 +2,11 @@
 
 All models and kernels at three levels of fusion, each on three data sets where it takes them: Cora (a file),
 a power-law graph, and random data; and random programs, drawn as the tests draw them. `--kind` takes other
-statistics than exact ones; `--worst N` lists the runs that are furthest off.
+statistics than exact ones; `--memory ddr4` has all tensors off chip; `--worst N` lists the runs that are
+furthest off.
 
 Usage, from the repository's root: python -m benchmarks.estimates [--data FOLDER] [--programs N] [--kind KIND]
-[--worst N] [--json FILE|-]
+[--memory NAME] [--worst N] [--json FILE|-]
 """
 
 import tempfile
@@ -26,6 +27,7 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler import estimate_compiled
 from samhw.cost.statistics import KINDS
 from samhw.errors import InputError, RunError
+from samhw.graph import OffChipMemory, load_memory
 from samhw.lang import Program, kernel_names, model_names
 from samhw.tensors.generate import power_law_graph
 from samhw.tensors.io import write_tensor
@@ -69,14 +71,16 @@ def random_programs(count: int) -> list[tuple[str, Workload]]:
     return found
 
 
-def rows(cases: Iterator[tuple[str, Workload]], kind: str) -> Iterator[dict[str, Any]]:
+def rows(
+    cases: Iterator[tuple[str, Workload]], kind: str, memory: OffChipMemory | None
+) -> Iterator[dict[str, Any]]:
     """A row for each case and level of fusion."""
     for name, workload in cases:
         statistics = workload.statistics(kind)
         for level in FUSION_LEVELS:
             try:
-                compiled = compile_workload(workload, Schedule(fuse=level), value=VALUE)
-                taken = measure_compiled(workload, compiled)
+                compiled = compile_workload(workload, Schedule(fuse=level), value=VALUE, memory=memory)
+                taken = measure_compiled(workload, compiled, memory=memory)
             except (InputError, RunError):
                 continue
             begin = perf_counter()
@@ -136,6 +140,7 @@ def main() -> None:
     options.add_argument("--data", type=Path, metavar="FOLDER", help="where cora.npz lies")
     options.add_argument("--programs", type=int, default=200, help="random programs")
     options.add_argument("--kind", choices=KINDS, default="exact", help="of the statistics")
+    options.add_argument("--memory", help="what holds all tensors off chip, such as ddr4")
     options.add_argument("--worst", type=int, default=0, help="list this many for each figure")
     options.add_argument("--only-programs", action="store_true", help="leave out models and kernels")
     arguments = options.parse_args()
@@ -144,10 +149,12 @@ def main() -> None:
         write_tensor(graph, power_law_graph(300, 0.02, seed=0))
         cases = [] if arguments.only_programs else list(models(arguments.data, graph))
     cases += random_programs(arguments.programs) if arguments.programs else []
-    found = list(follow(rows(iter(cases), arguments.kind)))
+    memory = load_memory(arguments.memory) if arguments.memory else None
+    found = list(follow(rows(iter(cases), arguments.kind, memory)))
     if arguments.worst:
         report("furthest off", list(worst(found, arguments.worst)), None)
-    report(f"estimates from {arguments.kind} statistics", list(summary(found)), arguments.json)
+    beside = f", all tensors in {memory.name}" if memory else ""
+    report(f"estimates from {arguments.kind} statistics{beside}", list(summary(found)), arguments.json)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """What off-chip memory (docs/memory.md) costs: cycles of programs with all tensors in a memory, against those
 with all tensors on chip.
 
-SpMM on the karate club, and the GCN on a scale-free graph, unfused and fused layer by layer; each memory as
-it is, without reading ahead, and with channels that are deeper by 16 tokens than an on-chip memory needs
-(`Arch.slack`). Every result is checked against NumPy.
+Sparse kernels on random matrices, with 5 % of their places, and 64 columns; the GCN on a graph of a data
+set's size, and unfused and fused layer by layer on a scale-free graph. Each memory as it is; with channels as
+deep as on chip; and without reading ahead. Every result is checked against NumPy.
 
-Usage, from the repository's root: python -m benchmarks.off_chip_memory [MEMORY ...] [--nodes N] [--density D]
-[--json FILE|-]
+Usage, from the repository's root: python -m benchmarks.off_chip_memory [MEMORY ...] [--size N] [--set NAME]
+[--nodes N] [--density D] [--json FILE|-]
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,48 +15,71 @@ from typing import Any
 
 from benchmarks.common import VALUE, bind, follow, graph_options, parser, report
 from samhw.app.checking import check
-from samhw.app.workload import Workload, compile_workload, make_workload
+from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
+from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.graph import DRAM_PRESETS, Arch, OffChipMemory, load_memory, with_ports
+from samhw.graph import DRAM_PRESETS, OffChipMemory, load_memory, with_ports
 from samhw.lang import load_kernel, load_model, model_data
 from samhw.sim import Bottleneck, bottleneck
 from samhw.targets.backends import RunResult, run
-from samhw.tensors.generate import power_law_graph
+from samhw.tensors.generate import power_law_graph, random_tensor
 
-DEEPER = Arch(slack=Arch().slack + 16)
 LEVELS: tuple[FusionLevel, ...] = ("none", "partial")
+COLUMNS = 64
+KERNELS = {
+    "spmm": {"A": "mm", "X": "mc"},
+    "sddmm": {"B": "mm", "C": "mc", "D": "cm"},
+    "spmspm_ijk": {"B": "mm", "C": "mm"},
+}
+"""With the shapes of their inputs: m is the size, c the columns. What is square is sparse."""
 
 
-def workloads(nodes: int, density: float) -> Iterator[tuple[str, Workload]]:
+def workloads(size: int, dataset: str, nodes: int, density: float) -> Iterator[tuple[str, Workload]]:
     """The programs with their data."""
-    yield "spmm, karate", make_workload(load_kernel("spmm"), ["karate"], value=VALUE)
+    extents = {"m": size, "c": COLUMNS}
+    for name, inputs in KERNELS.items():
+        data = {}
+        for number, (tensor, modes) in enumerate(inputs.items()):
+            rows, columns = tuple(modes)
+            share = 0.05 if rows == columns else 1.0
+            shape = extents[rows], extents[columns]
+            data[tensor] = random_tensor(shape, "coo", density=share, seed=number, low=-16, high=16)
+        yield f"{name}, {size}", bind(load_kernel(name), data)
+    if dataset:
+        yield f"gcn, as large as {dataset}", bind_program("gcn", [f"synthetic:{dataset}"])
     graph = power_law_graph(nodes, density, seed=0)
     for level in LEVELS:
         model = bind(load_model("gcn"), model_data("gcn", graph=graph))
-        yield (
-            f"gcn, {nodes} nodes, {level}",
-            replace(model, program=Schedule(fuse=level).apply(model.program)),
-        )
+        program = Schedule(fuse=level).apply(model.program)
+        yield f"gcn, {nodes} nodes, {level}", replace(model, program=program)
 
 
-def variants(memories: Sequence[str]) -> Iterator[tuple[str, OffChipMemory | None, Arch]]:
-    """On chip, then each memory in three ways."""
-    yield "on chip", None, Arch()
+def variants(
+    workload: Workload, memories: Sequence[str]
+) -> Iterator[tuple[str, OffChipMemory | None, Compiled]]:
+    """On chip, then each memory in three ways; with the design."""
+
+    def compiled(memory: OffChipMemory | None) -> Compiled:
+        return compile_workload(workload, value=VALUE, memory=memory)
+
+    on_chip = compiled(None)
+    yield "on chip", None, on_chip
     for memory in map(load_memory, memories):
-        yield memory.name, memory, Arch()
+        yield memory.name, memory, compiled(memory)
+        yield f"{memory.name}, channels as on chip", memory, on_chip
         shy = with_ports(memory, replace(memory.ports, ahead=0))
-        yield f"{memory.name}, no reading ahead", shy, Arch()
-        yield f"{memory.name}, deeper channels", memory, DEEPER
+        yield f"{memory.name}, no reading ahead", shy, compiled(shy)
 
 
-def rows(memories: Sequence[str], nodes: int, density: float) -> Iterator[dict[str, Any]]:
+def rows(
+    memories: Sequence[str], nodes: int, density: float, size: int = 256, dataset: str = "cora"
+) -> Iterator[dict[str, Any]]:
     """A row for each program and memory."""
-    for label, workload in workloads(nodes, density):
+    for label, workload in workloads(size, dataset, nodes, density):
         on_chip = 0
-        for name, memory, arch in variants(memories):
-            compiled = compile_workload(workload, value=VALUE, arch=arch)
+        for name, memory, compiled in variants(workload, memories):
             result = run(compiled, workload.tensors, memory=memory)
             if not check(workload, compiled, result.outputs).good:
                 raise RunError(f"The result of {label} ({name}) is wrong; please report this as a bug.")
@@ -66,6 +89,7 @@ def rows(memories: Sequence[str], nodes: int, density: float) -> Iterator[dict[s
                 "memory": name,
                 "cycles": result.cycles,
                 "to on chip": result.cycles / on_chip,
+                "room": sum(c.depth for region in compiled.regions for c in region.graph.channels),
                 **figures(result),
                 "limit": limit(result).reason,
             }
@@ -97,10 +121,13 @@ def limit(result: RunResult) -> Bottleneck:
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("memories", nargs="*", metavar="MEMORY", help="presets or .json files; default: all")
+    options.add_argument("--size", type=int, default=256, help="of the matrices of the kernels")
+    options.add_argument("--set", default="cora", help="whose size the graph of a GCN has; '' for none")
     graph_options(options)
     arguments = options.parse_args()
     memories = arguments.memories or list(DRAM_PRESETS)
-    found = list(follow(rows(memories, arguments.nodes, arguments.density)))
+    sizes = arguments.nodes, arguments.density, arguments.size, arguments.set
+    found = list(follow(rows(memories, *sizes)))
     report("off-chip memory", found, arguments.json)
 
 

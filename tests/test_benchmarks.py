@@ -54,7 +54,7 @@ def by(rows: list[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], dict[str
         ("fusion_levels", "mlp --nodes 0", "speed-up"),
         ("iteration_spaces", "--nodes 20 --features 4 --hidden 2", "schedule"),
         ("large_data", "--rows 1000 --nonzeros 5000", "to the first"),
-        ("off_chip_memory", "hbm2 --nodes 10 --density 0.2", "open rows"),
+        ("off_chip_memory", "hbm2 --size 20 --set= --nodes 10 --density 0.2", "open rows"),
         ("picks", "--only roll", "share of bytes"),
         ("scans", "", "with its waiting"),
         ("wavefronts", "dilated_rnn --scale small", "of cells / rounds"),
@@ -138,13 +138,14 @@ def test_fusion_levels() -> None:
 
 
 def test_deeper_channels_hide_the_latency_of_a_memory() -> None:
-    found = by(list(off_chip_memory.rows(["ddr4"], 20, 0.1)), "program", "memory")
-    assert len(found) == 3 * 4
-    for program in ("spmm, karate", "gcn, 20 nodes, none", "gcn, 20 nodes, partial"):
-        cycles = [found[program, f"ddr4{variant}"]["cycles"] for variant in ("", ", no reading ahead")]
-        assert found[program, "on chip"]["cycles"] < found[program, "ddr4, deeper channels"]["cycles"]
-        assert found[program, "ddr4, deeper channels"]["to on chip"] < 1.2
-        assert 1.2 * found[program, "on chip"]["cycles"] < cycles[0] < cycles[1]
+    found = by(list(off_chip_memory.rows(["ddr4"], 20, 0.1, 40, "")), "program", "memory")
+    assert len(found) == 5 * 4
+    for program in ("spmm, 40", "gcn, 20 nodes, none", "gcn, 20 nodes, partial"):
+        chip, sized, as_deep = (
+            found[program, memory] for memory in ("on chip", "ddr4", "ddr4, channels as on chip")
+        )
+        assert chip["cycles"] < sized["cycles"] < 1.2 * chip["cycles"] < as_deep["cycles"]
+        assert chip["room"] == as_deep["room"] < sized["room"]
 
 
 def test_weights_stored_by_inputs_make_full_fusion_pay() -> None:

@@ -14,7 +14,7 @@ from samhw.compiler.compiled import (
     run_extents,
 )
 from samhw.compiler.fusion_table import FusionTable
-from samhw.compiler.program_to_design import add_queues, assembled, lower_program
+from samhw.compiler.program_to_design import add_queues, assembled, lower_program, with_memory
 from samhw.compiler.region import LoweredRegion, lower_fused, lower_region
 from samhw.compiler.scope import Lowerings, OutOfStepsError, Scope
 from samhw.compiler.value_choice import AUTO, asked_text, asked_type, choose_value
@@ -41,4 +41,5 @@ __all__ = [
     "lower_program",
     "lower_region",
     "run_extents",
+    "with_memory",
 ]

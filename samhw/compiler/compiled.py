@@ -13,7 +13,7 @@ from samhw.compiler.scope import Lowerings
 from samhw.cost import DesignEstimate, Results, estimate_graph
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, TensorBinding, runs_of, sequence_of
+from samhw.graph import Arch, Design, OffChipLayout, OffChipMemory, TensorBinding, runs_of, sequence_of
 from samhw.graph.numerics import ValueType
 from samhw.lang import Program, Statement, block_sizes, reaching_beyond
 from samhw.lang.decision import RegionDecision
@@ -83,6 +83,10 @@ class Compiled:
     arch: Arch
     decision: Decision
     """All that was chosen."""
+    memory: OffChipMemory | None = None
+    """The memory off chip for which its channels are deep enough, if there is to be one,"""
+    off_chip: OffChipLayout | None = field(default=None, compare=False, repr=False)
+    """and where what lies there lies."""
 
     def __repr__(self) -> str:
         return f"<Compiled {self.program.summary}; {self.value}, {self.design.summary}>"
@@ -186,7 +190,7 @@ def undivided(program: Program) -> dict[str, Statement]:
 def estimate_compiled(
     compiled: Compiled, statistics: TensorStatistics, *, rows_wait: bool = True
 ) -> DesignEstimate:
-    """The estimate for a compiled program, without running it.
+    """The estimate for a compiled program, without running it, beside the memory that it was compiled for.
 
     Args:
         statistics: of the inputs of its program.
@@ -200,9 +204,11 @@ def estimate_compiled(
     regions = []
     design = compiled.design
     times = Counter(design.regions[number].name for number, _ in runs_of(design.sequence, extents))
+    layout, memory = compiled.off_chip, compiled.memory
     for graph in design.runs:
+        off_chip = None if layout is None or memory is None else (layout.ports_of(graph), memory)
         region, results = estimate_graph(
-            graph, compiled.arch, extents, statistics, results, rows_wait=rows_wait
+            graph, compiled.arch, extents, statistics, results, off_chip=off_chip, rows_wait=rows_wait
         )
         regions.append(region.repeated(times[graph.name]))
     return DesignEstimate(tuple(regions))

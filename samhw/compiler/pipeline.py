@@ -46,7 +46,7 @@ def lower(job: Job, decision: Decision, last: str | None = None) -> Compiled | R
     if decision.design is not None and last is None:
         return decision.design
     with deep_recursion():
-        return lower_program(decision, job.arch, last)
+        return lower_program(decision, job.arch, last, job.memory)
 
 
 def compile_job(job: Job, last: str | None = None) -> Compiled:

@@ -6,22 +6,28 @@ from dataclasses import replace
 from samhw.compiler.compiled import Compiled, CompiledRegion, Decision
 from samhw.compiler.computations import with_waits
 from samhw.compiler.graph_passes import Assembly, apply_graph_passes, passes_to
+from samhw.compiler.graph_passes.depths import with_delays
 from samhw.compiler.graph_passes.queues import with_room
 from samhw.compiler.passes import Lowerable, apply_region_passes
+from samhw.compiler.placement import arrays_off_chip
 from samhw.compiler.region import LoweredRegion, lower_region
 from samhw.compiler.scope import Scope
+from samhw.cost import estimate
 from samhw.errors import RunError, ScheduleError
-from samhw.graph import Arch
+from samhw.graph import Arch, OffChipLayout, OffChipMemory, PortDelays, port_latency
 from samhw.lang import Program
 from samhw.lang.decision import Refusal
 
-__all__ = ["add_queues", "assembled", "lower_program"]
+__all__ = ["add_queues", "assembled", "lower_program", "with_memory"]
 
 
-def lower_program(decision: Decision, arch: Arch, last: str | None = None) -> Compiled | Refusal:
+def lower_program(
+    decision: Decision, arch: Arch, last: str | None = None, memory: OffChipMemory | None = None
+) -> Compiled | Refusal:
     """What a program is compiled to, as it is decided; the same for the same decision.
 
     Args:
+        memory: off chip, for which channels are to be deep enough.
         last: the pass of graphs after which to stop, by its name.
 
     Raises:
@@ -47,7 +53,27 @@ def lower_program(decision: Decision, arch: Arch, last: str | None = None) -> Co
     if refused is not None:
         return refused
     _check_stored(decision.given.program, placed, regions)
-    return Compiled(placed, tuple(regions), arch, decision.alone)
+    compiled = Compiled(placed, tuple(regions), arch, decision.alone)
+    return compiled if memory is None or "depths" not in passes_to(last) else with_memory(compiled, memory)
+
+
+def with_memory(compiled: Compiled, memory: OffChipMemory) -> Compiled:
+    """The same design beside a memory off chip: with room in its channels for what waits for that.
+
+    Args:
+        compiled: for tensors that are all on chip.
+    """
+    assert compiled.memory is None
+    arrays = arrays_off_chip(compiled, memory)
+    layout = OffChipLayout(compiled.design, compiled.arch, memory.ports, arrays)
+    cycles = port_latency(memory)
+    regions = []
+    for region in compiled.regions:
+        delays = PortDelays.of(region.graph, layout.ports_of(region.graph), cycles, memory.ports.beat)
+        tokens = estimate(region.graph, compiled.arch, region.extent).tokens
+        graph, reasons = with_delays(region.graph, compiled.arch, delays, tokens, region.reasons)
+        regions.append(replace(region, graph=graph, reasons=reasons))
+    return replace(compiled, regions=tuple(regions), memory=memory, off_chip=layout)
 
 
 def _check_stored(program: Program, placed: Lowerable, regions: Sequence[LoweredRegion]) -> None:

@@ -44,6 +44,12 @@ class TokenCounts:
             return 1.0
         return self._shared(flow, flow.levels[number - 1])
 
+    def present(self, flow: Carried, number: int) -> float:
+        """Of the same those below which some payload is not EMPTY."""
+        if number <= 0:
+            return 1.0
+        return self._shared(flow, onto(flow.some, flow.levels[number - 1].indices))
+
     def payloads(self, flow: Carried) -> float:
         """The payloads of a stream."""
         return self.level(flow, len(flow.levels))

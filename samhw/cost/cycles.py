@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.cost.counts import TokenCounts
+from samhw.cost.off_chip import PortCosts
 from samhw.cost.statistics import Support, TensorStatistics, any_of, shifted
 from samhw.cost.stream_supports import Carried
 from samhw.graph import Channel, Endpoint, Levels, Node, levels
@@ -87,8 +88,9 @@ def two_stages(first: NDArray[np.float64], second: NDArray[np.float64], ahead: i
 class CycleEstimate:
     """Of a graph, whose tokens are counted."""
 
-    def __init__(self, counts: TokenCounts):
+    def __init__(self, counts: TokenCounts, off_chip: PortCosts | None = None):
         self._counts = counts
+        self._off_chip = off_chip
         self._graph = counts.graph
         self._arch = counts.arch
         self._indices = levels(counts.graph)
@@ -164,8 +166,10 @@ class CycleEstimate:
         start: dict[str, float] = {}
         begin: dict[str, float] = {}
         for node in self._graph.nodes:
-            start[node.name] = max((begin[c.source.node] + c.latency for c in self._taken(node)), default=0.0)
-            ready = start[node.name] + node.spec.inside(node.params, self._arch, self._graph.value)
+            start[node.name] = max(
+                (begin[c.source.node] + self._way(c) for c in self._taken(node)), default=0.0
+            )
+            ready = start[node.name] + self._inside(node)
             reduction = node.spec.reduction(node.params)
             if reduction is not None:
                 ready += self._fiber(node, reduction) + self._last_steps(node, reduction)
@@ -182,13 +186,23 @@ class CycleEstimate:
         """The cycles from the last firing of each node until the last writer ends."""
         tail: dict[str, float] = {}
         for node in reversed(self._graph.nodes):
-            inside = float(node.spec.inside(node.params, self._arch, self._graph.value))
+            inside = self._inside(node)
             reduction = node.spec.reduction(node.params)
             if reduction is not None:
                 inside += self._drain(node) + self._last_steps(node, reduction)
-            behind = [c.latency + tail[c.sink.node] for c in self._given(node)]
-            tail[node.name] = inside + max(behind, default=0.0)
+            written = self._off_chip.tail(node.name) if self._off_chip else 0.0
+            behind = [self._way(c) + tail[c.sink.node] for c in self._given(node)]
+            tail[node.name] = inside + max(behind, default=written)
         return tail
+
+    def _way(self, channel: Channel) -> float:
+        """The cycles of a token from a node to the next one, with those of a read off chip."""
+        return channel.latency + (self._off_chip.after(channel.source) if self._off_chip else 0.0)
+
+    def _inside(self, node: Node) -> float:
+        """The cycles from a token to what it makes a node give."""
+        inside = node.spec.inside(node.params, self._arch, self._graph.value)
+        return inside + (self._off_chip.inside(node.name) if self._off_chip else 0.0)
 
     def _taken(self, node: Node) -> list[Channel]:
         return [self._graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs]
@@ -198,6 +212,9 @@ class CycleEstimate:
         return [channel for end in ends for channel in self._graph.fanout.get(end, ())]
 
     def _busy(self, node: Node) -> float:
+        return max(self._firing(node), self._off_chip.busy(node.name) if self._off_chip else 0.0)
+
+    def _firing(self, node: Node) -> float:
         ends = [channel.source for channel in self._taken(node)]
         ends += [Endpoint(node.name, port.name) for port in node.outputs]
         tokens = max((self._counts.tokens(end) for end in ends), default=0.0)

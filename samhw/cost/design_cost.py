@@ -1,13 +1,14 @@
 """What a design costs on data of which statistics are known, without running it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from samhw.cost.counts import TokenCounts
 from samhw.cost.cycles import CycleEstimate
+from samhw.cost.off_chip import PortCosts
 from samhw.cost.statistics import TensorStatistics
 from samhw.cost.stream_supports import Results, flows, results_of
-from samhw.graph import Arch, Graph, MemoryRole
+from samhw.graph import Arch, Graph, MemoryRole, OffChipMemory, OffChipPort
 from samhw.html import html_section, html_table
 from samhw.words import counted
 
@@ -41,6 +42,7 @@ class RegionEstimate:
         nodes: by name.
         coupled: the reducers at which what comes before and what comes after wait for each other's rows,
             and by how much longer the region takes for that.
+        lines: that each port to memory off chip asks for, by the port's name.
     """
 
     name: str
@@ -49,6 +51,7 @@ class RegionEstimate:
     bytes_written: float
     nodes: Mapping[str, NodeEstimate]
     coupled: Mapping[str, float] = field(default_factory=dict)
+    lines: Mapping[str, float] = field(default_factory=dict)
 
     def repeated(self, times: int) -> "RegionEstimate":
         """What is expected of this many runs of the region, with a cycle between them."""
@@ -60,9 +63,9 @@ class RegionEstimate:
         }
         cycles = times * self.cycles + times - 1
         coupled = {name: times * longer for name, longer in self.coupled.items()}
-        return RegionEstimate(
-            self.name, cycles, times * self.bytes_read, times * self.bytes_written, nodes, coupled
-        )
+        lines = {name: times * count for name, count in self.lines.items()}
+        moved = times * self.bytes_read, times * self.bytes_written
+        return RegionEstimate(self.name, cycles, *moved, nodes, coupled, lines)
 
     @property
     def operations(self) -> float:
@@ -127,6 +130,7 @@ def estimate_graph(
     statistics: TensorStatistics,
     results: Results,
     *,
+    off_chip: tuple[Sequence[OffChipPort], OffChipMemory] | None = None,
     rows_wait: bool = True,
 ) -> tuple[RegionEstimate, Results]:
     """The estimate for the graph of a region, and what it leaves for the regions after it.
@@ -138,11 +142,14 @@ def estimate_graph(
         extents: of the run, by dimension.
         statistics: of the inputs of the program.
         results: what the regions before have left.
+        off_chip: the ports to a memory off chip, if there is one.
         rows_wait: whether parts wait for each other's rows; else there are queues everywhere (`Schedule`).
     """
     found = flows(graph, extents, results)
     counts = TokenCounts(graph, arch, found, statistics)
-    timing = CycleEstimate(TokenCounts(graph, arch, found, statistics, busiest=True))
+    busiest = TokenCounts(graph, arch, found, statistics, busiest=True)
+    ports = None if off_chip is None else PortCosts(busiest, extents, *off_chip)
+    timing = CycleEstimate(busiest, ports)
     nodes = {
         node.name: NodeEstimate(counts.operations(node), timing.busy[node.name], timing.start[node.name])
         for node in graph.nodes
@@ -151,12 +158,14 @@ def estimate_graph(
     for name in counts.words:
         size[graph.memory[name].role] += counts.bytes(name)
     coupled = timing.coupled if rows_wait else {}
+    cycles = max((timing.apart, *coupled.values()))
     region = RegionEstimate(
         graph.name,
-        max((timing.apart, *coupled.values())),
+        cycles if ports is None else ports.together(cycles),
         size[MemoryRole.INPUT],
         size[MemoryRole.OUTPUT],
         nodes,
-        {name: cycles - timing.apart for name, cycles in coupled.items()},
+        {name: longer - timing.apart for name, longer in coupled.items()},
+        {} if ports is None else ports.lines,
     )
     return region, {**results, **results_of(graph, found)}

@@ -27,6 +27,11 @@ class Expected:
     busy: Mapping[str, float]
     """The cycles in which a node takes or gives a token, by its name."""
 
+    @property
+    def tokens(self) -> Mapping[Endpoint, float]:
+        """How many tokens each output gives."""
+        return {source: _tokens(counts) for source, counts in self.counts.items()}
+
     def payloads(self, source: Endpoint) -> float:
         """How many payloads an output gives."""
         return _last(self.counts[source])

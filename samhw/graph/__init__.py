@@ -30,6 +30,7 @@ from samhw.graph.off_chip import (
     OffChipPort,
     PlacedArray,
     Placement,
+    PortDelays,
     Ports,
     chip_bytes,
     held_on_chip,
@@ -45,6 +46,7 @@ from samhw.graph.off_chip_memory import (
     SdramMemory,
     layout_of,
     load_memory,
+    port_latency,
     with_ports,
 )
 from samhw.graph.patterns import may_be_empty
@@ -89,6 +91,7 @@ __all__ = [
     "PlacedArray",
     "Placement",
     "Port",
+    "PortDelays",
     "Ports",
     "RandomMemory",
     "RecordedMemory",
@@ -116,6 +119,7 @@ __all__ = [
     "memory_name",
     "once_per_graph",
     "other_ports",
+    "port_latency",
     "runs_of",
     "sequence_of",
     "spread",

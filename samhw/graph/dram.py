@@ -146,6 +146,18 @@ class Dram:
         """The most bytes that all channels together can move in a cycle of the accelerator."""
         return self.channels * self.burst_bytes / self.ccd_s * self.cycle_ps / self.clock_ps
 
+    def latency(self, rows: int, *, write: bool = False) -> int:
+        """The cycles from the acceptance of a request to the last beat of its line, or to its answer, with
+        nothing else under way.
+
+        Args:
+            rows: the commands that its row takes: 0 if it is open, 1 if none is, 2 if another one is.
+        """
+        bursts = max(1, self.ports.line // self.burst_bytes)
+        clocks = (self.cwl if write else self.cl) + (bursts - 1) * self.ccd_l + self.burst
+        clocks += (0, self.rcd, self.rcd + self.rp)[rows]
+        return -(-(self.frontend + clocks + self.backend) * self.clock_ps // self.cycle_ps)
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` is its inverse."""
         return asdict(self)
@@ -214,7 +226,7 @@ DDR4 = Dram(
     refi=9364,
     frontend=12,
     backend=12,
-    ports=Ports(beat=64),
+    ports=Ports(beat=64, lines=32),
 )
 
 # One stack of HBM2 at 2 Gb/s a pin, as 16 pseudo channels of 64 bits (JESD235). Timing is that of
@@ -249,7 +261,7 @@ HBM2 = Dram(
     refi=3900,
     frontend=43,
     backend=44,
-    ports=Ports(beat=32, masters=16),
+    ports=Ports(beat=32, lines=64, masters=16),
 )
 
 DRAM_PRESETS: Mapping[str, Dram] = {"hbm2": HBM2, "ddr4": DDR4}

@@ -1,15 +1,15 @@
 """Memory off the chip, for all backends that have it (docs/memory.md): where arrays lie, which ports
 the nodes of a region have, and the numbers of a port."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from samhw.errors import InputError, shown
 from samhw.graph.design import Design
-from samhw.graph.ir import Endpoint, Graph, Memory, Node
+from samhw.graph.ir import Channel, Endpoint, Graph, Memory, Node
 from samhw.graph.sdram import SdramChip
 from samhw.graph.spec import Arch
 from samhw.graph.spec.params import Each, StoredArray
@@ -20,6 +20,7 @@ __all__ = [
     "OffChipPort",
     "PlacedArray",
     "Placement",
+    "PortDelays",
     "Ports",
     "chip_bytes",
     "held_on_chip",
@@ -57,13 +58,13 @@ class Ports:
     """Cycles from an answer until it serves."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            least = 0 if field.name == "ahead" else 1
+        for name in (number.name for number in fields(self)):
+            value = getattr(self, name)
+            least = 0 if name == "ahead" else 1
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
                 what = f"a whole number from {least} on"
-                raise InputError(f"Ports.{field.name} is {shown(value)}; give {what}.")
-            object.__setattr__(self, field.name, int(value))
+                raise InputError(f"Ports.{name} is {shown(value)}; give {what}.")
+            object.__setattr__(self, name, int(value))
         for name, text, good in (
             ("line", "a power of two, from beat to 4096", _is_power(self.line) and self.line <= 4096),
             ("beat", "a power of two, from 4 to 128", _is_power(self.beat) and 4 <= self.beat <= 128),
@@ -148,6 +149,39 @@ class OffChipPort(NamedTuple):
 
 
 @dataclass(frozen=True)
+class PortDelays:
+    """The cycles that read ports add to tokens on their way through a graph.
+
+    Attributes:
+        inside: by node, to all that it gives: it reads before it knows what.
+        after: by output, to its own tokens alone.
+    """
+
+    inside: Mapping[str, int] = field(default_factory=dict)
+    after: Mapping[Endpoint, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, graph: Graph, ports: Iterable[OffChipPort], cycles: int, beat: int) -> "PortDelays":
+        """Those of the ports of a graph, each of which takes that many cycles to get a beat of this many
+        bytes, and one more for each further beat of a place."""
+        inside: dict[str, int] = {}
+        after: dict[Endpoint, int] = {}
+        for port in ports:
+            if port.write:
+                continue
+            delay = cycles + port.array.beats(beat) - 1
+            if graph.node[port.node].spec.memories[port.param].each is Each.GIVEN:
+                after[Endpoint(port.node, port.param)] = delay
+            else:
+                inside[port.node] = max(inside.get(port.node, 0), delay)
+        return cls(inside, after)
+
+    def before(self, channel: Channel) -> int:
+        """Those of the output that a channel comes from."""
+        return self.after.get(channel.source, 0)
+
+
+@dataclass(frozen=True)
 class Placement:
     """Which arrays of a design lie on the chip.
 
@@ -178,8 +212,8 @@ class Placement:
         taken, off, others = sum(sizes[name] for name in held), set[str](), list[frozenset[str]]()
         for group in groups:
             if group & self.off and group & self.on:
-                names = " and ".join(sorted(group & (self.off | self.on)))
-                raise InputError(f"One node writes {names}, which lie in one place; place them alike.")
+                both = " and ".join(sorted(group & (self.off | self.on)))
+                raise InputError(f"One node writes {both}, which lie in one place; place them alike.")
             if group & self.on:
                 taken += sum(sizes[name] for name in group)
             elif group & self.off:
@@ -194,10 +228,10 @@ class Placement:
                 "give it more, or place less there."
             )
         keyed = ((sum(sizes[name] for name in group), sorted(group)) for group in others)
-        for size, these in sorted(keyed):
+        for size, members in sorted(keyed):
             taken += size
             if taken > self.room:
-                off |= {*these}
+                off |= {*members}
         return frozenset(off)
 
 
@@ -376,7 +410,7 @@ def _is_power(number: int) -> bool:
 
 def other_ports(ports: Ports, numbers: Mapping[str, Any]) -> Ports:
     """These ports with some other numbers; raises `InputError` for one that ports do not have."""
-    known = [field.name for field in fields(Ports)]
+    known = [number.name for number in fields(Ports)]
     if unknown := [name for name in numbers if name not in known]:
         raise InputError(f"Ports have no number {shown(unknown[0])}; they have {', '.join(known)}.")
     return replace(ports, **numbers)

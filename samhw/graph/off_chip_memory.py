@@ -25,6 +25,9 @@ __all__ = [
     "SdramMemory",
     "layout_of",
     "load_memory",
+    "log_head",
+    "port_latency",
+    "read_latency",
     "read_log",
     "with_ports",
     "write_log",
@@ -34,6 +37,11 @@ GREATEST = 1 << 31
 """Seeds and latencies are less."""
 
 LOG_HEAD = "samhw memory log 1"
+LOG_LATENCY = "latency "
+"""Before the `read_latency` of the memory that a log is of."""
+
+LONGEST_GAP, LONGEST_WAIT = 7, 32
+"""Cycles of a random memory: from an offer to the acceptance, and from there to the first beat."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,10 @@ class RandomMemory:
     def name(self) -> str:
         """As `load_memory` takes it."""
         return f"random:{self.seed}"
+
+
+SDRAM_LATENCY = 14
+"""Cycles from the offer of a read to its first word out of a row that LiteDRAM has to open."""
 
 
 @dataclass(frozen=True)
@@ -172,9 +184,37 @@ def layout_of(
     return OffChipLayout(design, arch, memory.ports, arrays, chip)
 
 
-def write_log(path: Path, entries: Sequence[LogEntry]) -> None:
+def read_latency(memory: OffChipMemory) -> int:
+    """The cycles from the offer of a read to the last beat of its line, with nothing else under way, and the
+    longest that there are; for a log, those of the memory that it is of. Raises `InputError` for what is no
+    log."""
+    match memory:
+        case ConstantMemory():
+            return memory.cycles + memory.ports.beats - 1
+        case RandomMemory():
+            return LONGEST_GAP + LONGEST_WAIT + memory.ports.beats - 1
+        case RecordedMemory():
+            return _recorded_latency(memory.path)
+        case SdramMemory():
+            return SDRAM_LATENCY + memory.ports.line // memory.chip.word_bytes - 1
+        case Dram():
+            return memory.latency(2)
+
+
+def port_latency(memory: OffChipMemory) -> int:
+    """The cycles that a read port adds to a token for which it asks for a line, until the line is there."""
+    ports = memory.ports
+    return 1 + ports.offer + read_latency(memory) + ports.answer
+
+
+def log_head(memory: OffChipMemory) -> str:
+    """What the log of a run begins with."""
+    return f"{LOG_HEAD}\n{LOG_LATENCY}{read_latency(memory)}"
+
+
+def write_log(path: Path, memory: OffChipMemory, entries: Sequence[LogEntry]) -> None:
     """Writes the log of a run, whose requests come in order at each master."""
-    lines = [LOG_HEAD]
+    lines = [log_head(memory)]
     for entry in entries:
         kind = "write" if entry.write else "read"
         cycles = (entry.offered, entry.accepted, *entry.answers)
@@ -188,6 +228,12 @@ def read_log(path: str, ports: Ports) -> list[LogEntry]:
     Raises:
         InputError: if the file holds no log, or one of other ports.
     """
+    lines = _lines(path)
+    first = 1 + _has_latency(lines)
+    return [_entry(path, number, line, ports) for number, line in enumerate(lines[first:], first + 1)]
+
+
+def _lines(path: str) -> list[str]:
     try:
         lines = check_readable(Path(path)).read_text(encoding="utf-8").splitlines()
     except OSError as error:
@@ -196,7 +242,21 @@ def read_log(path: str, ports: Ports) -> list[LogEntry]:
         raise InputError(f"{path} is no text; name the log of a run.") from error
     if not lines or lines[0] != LOG_HEAD:
         raise InputError(f"{path} does not begin with '{LOG_HEAD}'; name the log of a run (--memory-log).")
-    return [_entry(path, number, line, ports) for number, line in enumerate(lines[1:], 2)]
+    return lines
+
+
+def _has_latency(lines: Sequence[str]) -> bool:
+    return len(lines) > 1 and lines[1].startswith(LOG_LATENCY)
+
+
+def _recorded_latency(path: str) -> int:
+    lines = _lines(path)
+    if not _has_latency(lines):
+        return 0
+    word = lines[1].removeprefix(LOG_LATENCY)
+    if not word.isdecimal() or int(word) >= GREATEST:
+        raise InputError(f"Line 2 of {path} has no latency; see docs/memory.md for what logs hold.")
+    return int(word)
 
 
 def _entry(path: str, number: int, line: str, ports: Ports) -> LogEntry:

@@ -58,4 +58,4 @@ class MemorySystem:
     def write_log(self) -> None:
         """Writes the log of the run, if somebody wants it."""
         if self.off_chip.log is not None and self.entries is not None:
-            write_log(self.off_chip.log, logged(self.entries, self.ports.beats))
+            write_log(self.off_chip.log, self.memory, logged(self.entries, self.ports.beats))

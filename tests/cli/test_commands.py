@@ -397,6 +397,8 @@ def test_off_chip_memory_is_refused(tmp_path: Path) -> None:
     ):
         message = refused(*words, "--data", "karate", "--schedule", str(tmp_path / "placed.toml"))
         assert f"{what} has all" in message
+    message = refused("correlate", "spmv", "--memory", "ddr4", "--backend", "verilator,cxxrtl")
+    assert "With --memory only '--backend verilator' runs the RTL" in message
 
 
 def test_compare_refuses_unknown_choices() -> None:

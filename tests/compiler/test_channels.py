@@ -1,15 +1,20 @@
 """Depths of channels: paths that part and meet again after a reduction hold what the extents allow, and no
 less would do."""
 
+from dataclasses import replace
+from math import ceil
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from samhw.choices.schedule import Schedule
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
-from samhw.errors import ScheduleError
-from samhw.graph import Arch, Design, Graph
+from samhw.errors import InputError, ScheduleError
+from samhw.graph import Arch, ConstantMemory, Design, Graph, RandomMemory, RecordedMemory
 from samhw.graph.numerics import value_type
+from samhw.graph.off_chip_memory import write_log
 from samhw.lang import parse
 from samhw.sim import DeadlockError, simulate
 from samhw.targets.running.images import load
@@ -236,3 +241,50 @@ def test_a_part_that_no_channel_can_hold_is_recomputed_or_ends_the_region() -> N
     assert len(regions) == 2
     with pytest.raises(ScheduleError, match=r"41 tokens, .* which waits for the parts before it"):
         compile_job(Job(program, Schedule(share={"T": "buffer", "R": "buffer"}), arch=arch))
+
+
+SPMM = """
+tensor A[i=8, k=8] : csr
+tensor X[k=8, j=60] : dense
+tensor T[i=8, j=60] : csr
+T[i, j] = A[i, k] * X[k, j]    order i, k, j
+"""
+
+
+def test_what_waits_for_a_read_off_chip_has_room_for_its_latency() -> None:
+    """A cycle to `look`, 4 to the offer, 20 to the first of four beats, 3 more to the last, and 2 to use."""
+    job = Job(parse(SPMM), value=value_type("i32"))
+    (on_chip,) = compile_job(job).regions
+    (beside,) = compile_job(replace(job, memory=ConstantMemory(20))).regions
+    before = {channel.name: channel.depth for channel in on_chip.graph.channels}
+    room = {c.name: c.depth - before[c.name] for c in beside.graph.channels if c.depth != before[c.name]}
+    assert room == {
+        # X is read for each token of the busiest stream: 30 cycles, 30 tokens.
+        "scan_dense_X_j.crd->reduce_vector_t0.crd0": 30,
+        # As many cycles for crd; but 8 x 8 coordinates, 8 stops and DONE come while 64 x 61 + 9 others do.
+        "scan_compressed_A_k.ref->repeat_A_j.ref": ceil(30 * 2 * 73 / (64 * 61 + 9)),
+        # Positions and crd; 8 coordinates and DONE.
+        "repeat_X_i.ref->locate_X_k.ref": ceil(60 * 2 * 9 / (64 * 61 + 9)),
+    }
+    why = beside.reasons["scan_dense_X_j.crd->reduce_vector_t0.crd0"]
+    assert why.endswith("30 tokens while reads off chip take 30 cycles longer")
+    some = Schedule(place={"X": "ddr"})
+    (beside,) = compile_job(replace(job, schedule=some, memory=ConstantMemory(20))).regions
+    changed = [c.name for c in beside.graph.channels if c.depth != before[c.name]]
+    assert changed == ["array_A.val->mul.a", "scan_dense_X_j.crd->reduce_vector_t0.crd0"]
+
+
+def test_a_log_sizes_channels_as_the_memory_that_it_is_of(tmp_path: Path) -> None:
+    path, job = tmp_path / "log", Job(parse(SPMM), value=value_type("i32"))
+    write_log(path, RandomMemory(1), [])
+    found = [
+        [c.depth for c in compile_job(replace(job, memory=memory)).regions[0].graph.channels]
+        for memory in (RandomMemory(1), RecordedMemory(str(path)), None)
+    ]
+    assert found[0] == found[1] != found[2]
+    path.write_text("samhw memory log 1\n")
+    (old,) = compile_job(replace(job, memory=RecordedMemory(str(path)))).regions
+    assert max(c.depth for c in old.graph.channels) < max(found[0])
+    path.write_text("samhw memory log 1\nlatency many\n")
+    with pytest.raises(InputError, match=r"Line 2 of .* has no latency"):
+        compile_job(replace(job, memory=RecordedMemory(str(path))))

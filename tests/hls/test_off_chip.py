@@ -5,8 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import samhw
 from samhw.app.workload import compile_workload, make_workload
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError, RunError
@@ -199,3 +201,12 @@ def test_what_one_master_joins_has_one_bank() -> None:
     assert banks("k", wide, {"a": "g0"}, card)["a"] == "DDR[1:2]"
     with pytest.raises(InputError, match="k cannot have a in bank 3"):
         banks("k", [replace(wide[0], bank=3)], {"a": "g0"}, card)
+
+
+@pytest.mark.slow
+def test_a_result_that_steps_read_lies_off_the_chip() -> None:
+    """The kernel has a port that writes it and one that reads it, and the host one buffer."""
+    text = "tensor A[i=4, j=2] : dense\ntensor H[i=4, j=2]\nscan i { H[i, j] = H[i - 1, j] + A[i, j] }"
+    design = samhw.compile(text, value="i32", schedule={"place": {"H": "hbm"}})
+    array = np.arange(8).reshape(4, 2)
+    np.testing.assert_array_equal(design.run(A=array, backend="hls")["H"], np.cumsum(array, axis=0))

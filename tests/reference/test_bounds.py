@@ -1,4 +1,5 @@
 import random
+from dataclasses import replace
 from math import nan
 
 import numpy as np
@@ -161,3 +162,16 @@ def test_the_value_is_that_of_evaluate():
     for name, (value, bound, _) in evaluate_with_bounds(program, arrays, F32).items():
         np.testing.assert_allclose(value, plain[name], rtol=1e-12)
         assert value.shape == bound.shape
+
+
+def test_numbers_that_another_type_does_not_have_are_rounded():
+    """Float64 has 0.1 as it is written here, and f32 has not."""
+    plain = Rounding(2.0**-53, 2.0**-155)
+    finer = replace(plain, numbers=2.0**-24)
+
+    def bound(number, rounding):
+        program = parse(f"tensor a[i] : dense\ntensor x[i] : dense\nx[i] = {number} * a[i]")
+        return evaluate_with_bounds(program, {"a": np.ones(2)}, rounding)["x"].bound
+
+    assert (bound(0.1, finer) >= bound(0.1, plain) + 0.1 * 2.0**-53).all()
+    assert (bound(0.5, finer) == bound(0.5, plain)).all()

@@ -148,7 +148,9 @@ def _values(evil: str) -> dict[str, Any]:
         "nodes": 14,
         "megahertz": 1.0,
         "microseconds": 1.0,
+        "ports": [(evil, [["port", "lines"], [evil, "1"]])],
         "areas": [["FPGA"], [evil]],
+        "ports": [[evil, [["port"], [evil]]]],
         "caveat": evil,
         "data": json.dumps(view),
     }
@@ -164,6 +166,25 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     assert data["regions"][0]["channels"][0]["fill"]
     said = report("run", "spmm", "--report", tmp_path / "other")
     assert said["cycles"] == data["run"]["cycles"]
+
+
+def test_page_and_statistics_say_the_same_of_ports(tmp_path: Path) -> None:
+    words = ("run", "spmm", "--data", "karate", "--memory", "constant:20")
+    text = good(*words, "--stats", "--report", tmp_path).stdout
+    shown = (tmp_path / "index.html").read_text("utf-8")
+    json_ports = report(*words, "--stats")["regions"][0]["ports"]
+    assert len(json_ports) == 8
+    for name, port in json_ports.items():
+        assert f"<td>{name}</td>" in shown
+        line = next(line for line in text.splitlines() if f"│ {name} " in line)
+        cells = [cell.strip().replace(",", "") for cell in line.split("│")]
+        assert [int(cells[place]) for place in (3, 4, 5, 7)] == [
+            port[key] for key in ("requests", "ahead", "vain", "waited")
+        ]
+    assert sum(port["waited"] for port in json_ports.values()) > 0
+    assert "Ports off chip" in shown
+    good("run", "spmm", "--report", tmp_path)
+    assert "Ports off chip" not in (tmp_path / "index.html").read_text("utf-8")
 
 
 def test_a_report_is_a_directory(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ async def requests(ctx: Any, dut: LineBursts, controller: Controller, wanted: An
         write, line, data, strobes, offered = now or (False, 0, [], [], 0)
         ctx.set(axi.arvalid, now is not None and not write)
         ctx.set(axi.awvalid, now is not None and write and not addressed)
-        # Data may come late, as AXI has it, but then they stay.
+        # Data may come late, as AXI allows, but then they stay.
         sends = now is not None and write and cycle > offered and beat < 4
         sends = sends and (sending or controller.rng.random() < controller.readiness)
         ctx.set(axi.wvalid, sends)

@@ -111,12 +111,13 @@ def _run(case: Case, oracle: Result | None, backend: str | None, stage: list[str
     if backend == "verilator":
         _run_rtl(case, design, result, stage)
     elif backend is not None:
+        placed = design
         if backend == "hls":
             # The banks of a card are few for all that reaches them, so no channel is asked for.
             schedule = placed_schedule(case, "hbm", 1, is_placed=case.placing % 2 == 1)
-            design = samhw.compile(case.text, schedule=schedule, value=case.value)
-        stage[0] = f"{backend}, {design.schedule}"
-        same(design.run(case.data, backend=backend), result)
+            placed = samhw.compile(case.text, schedule=schedule, value=case.value)
+        stage[0] = f"{backend}, {placed.schedule}"
+        same(placed.run(case.data, backend=backend), result)
     if "auto" in case.faces:
         _run_chosen(case, oracle, stage)
     if "new data" in case.faces:

@@ -272,7 +272,7 @@ def test_every_resource_is_limited() -> None:
 
 def test_a_limit_of_area_says_what_was_not_measured() -> None:
     workload = bind_program("spmm", ["karate"])
-    request = job_of(workload, AUTO, value=value_type("i8"), room=Room(budget=luts(20_000)))
+    request = job_of(workload, AUTO, value=value_type("fixed<12,4>"), room=Room(budget=luts(20_000)))
     assert "by the area of other widths" in choose_schedule(request).why[-1]
 
 

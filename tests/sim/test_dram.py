@@ -143,7 +143,7 @@ def test_memories_that_are_refused(tmp_path: Path) -> None:
             "clock_ps is 1000001; give at most 1000000",
         ),
         ("g.json", '{"preset": "ddr4", "ports": {"lines": 3}}', "Ports.lines is 3; give a power of two"),
-        ("l.json", '{"preset": "ddr4", "ports": {"ahead": 15}}', "lines is 16; give at least ahead + 2 = 17"),
+        ("l.json", '{"preset": "ddr4", "ports": {"ahead": 31}}', "lines is 32; give at least ahead + 2 = 33"),
         (
             "m.json",
             '{"preset": "ddr4", "ports": {"depth": 3}}',
@@ -155,7 +155,7 @@ def test_memories_that_are_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
         with pytest.raises(InputError, match=re.escape(message)):
             load_memory(str(tmp_path / name))
-    with pytest.raises(InputError, match=r"no memory 'hbm9'; choose one of hbm2, ddr4, constant:T,"):
+    with pytest.raises(InputError, match=r"no memory 'hbm9'; choose one of hbm2, ddr4, sdram, constant:T,"):
         load_memory("hbm9")
     with pytest.raises(InputError, match=r"cannot be read"):
         load_memory(str(tmp_path / "none.json"))

@@ -25,7 +25,7 @@ from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of,
 from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of
 from samhw.choices.choice import AUTO
 from samhw.choices.schedule import Schedule
-from samhw.compiler import Compiled, asked_text, estimate_compiled
+from samhw.compiler import Compiled, asked_text, estimate_compiled, with_memory
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job, Room
 from samhw.compiler.search.explore import explore
@@ -141,7 +141,7 @@ class RunnableDesign:
             raise InputError(f"The backend cannot be {shown(backend)}; give its name, such as 'verilator'.")
         runs = check_options(chosen, **options)
         workload = self.bind(self._merged(data, tensors))
-        compiled = self.compile_for(workload)
+        compiled = self.compile_for(workload, held)
         check_places(compiled, runs, held)
         self._last = workload
         return DesignResult(run(compiled, workload.tensors, chosen, **options), compiled, workload, held)
@@ -183,12 +183,19 @@ class RunnableDesign:
             self.program, chosen, value=value, arch=self.arch, entries=self.entries, scopes=self.scopes
         )
 
-    def estimate(self, data: Mapping[str, Data] | None = None, /) -> DesignEstimate:
+    def estimate(
+        self,
+        data: Mapping[str, Data] | None = None,
+        /,
+        *,
+        memory: OffChipMemory | Mapping[str, object] | Path | str | None = None,
+    ) -> DesignEstimate:
         """The operations, bytes and cycles that are expected of a run, by the statistics of its data, without
         running anything (docs/compiler.md).
 
         Args:
             data: the inputs by name, as for `run`; by default those of the last run.
+            memory: what is to hold tensors off chip, as for `run`.
 
         Raises:
             InputError: as `run` does, and where there are no data yet.
@@ -196,7 +203,8 @@ class RunnableDesign:
         workload = self._last if data is None else self.bind(data)
         if workload is None:
             raise InputError("An estimate counts what data store; give data, or run the design first.")
-        return estimate_compiled(self.compile_for(workload), workload.statistics(is_open=True))
+        held = None if memory is None else memory_of(memory)
+        return estimate_compiled(self.compile_for(workload, held), workload.statistics(is_open=True))
 
     def tune(
         self,
@@ -209,6 +217,7 @@ class RunnableDesign:
         blocks: bool = False,
         area: str | None = None,
         confirm: int = 8,
+        memory: OffChipMemory | Mapping[str, object] | Path | str | None = None,
     ) -> Tuned:
         """Searches a schedule for data, by estimate and then by simulation, and keeps the best for the runs
         to come (docs/choosing.md).
@@ -222,6 +231,7 @@ class RunnableDesign:
             area: how much of an FPGA the design may take, by estimate: its name, or limits of an ECP5 such as
                 `luts=20000,brams=56`.
             confirm: how many of the best by estimate are simulated.
+            memory: what is to hold tensors off chip, as for `run`.
 
         Raises:
             InputError: as `run` does, and for an objective or an area that there is not.
@@ -235,13 +245,15 @@ class RunnableDesign:
         grown = {"lanes": lanes, "blocks": blocks}
         limit = None if area is None else parse_budget(area)
         room = Room(frozenset(name for name, is_tried in grown.items() if is_tried), limit)
+        held = None if memory is None else memory_of(memory)
         job = job_of(workload, given, value=value, arch=self.arch, entries=self.entries, room=room)
+        job = replace(job, memory=held)
         found = explore(job, budget / 2, cost_of(objective))
         trials: list[Trial] = []
         for one in shortlist(found, written_one(found), confirm):
             if len(trials) > 1 and monotonic() > end:
                 break
-            measured = measure(workload, one.schedule, value=value, arch=self.arch)
+            measured = measure(workload, one.schedule, value=value, arch=self.arch, memory=held)
             trials.append(Trial(one, measured.cycles, measured.checked))
         tuned = Tuned(workload.name, tuple(trials), len(found), objective)
         self._chosen, self._why, self._is_tuned = tuned.best.found.schedule, (), True
@@ -280,8 +292,13 @@ class RunnableDesign:
             tensors[name] = replace(decl, format=fmt, implied=False)
         return replace(self.program, tensors=tensors)
 
-    def compile_for(self, workload: Workload) -> Compiled:
-        """What runs that workload: what there is if it fits, else compiled with room for both."""
+    def compile_for(self, workload: Workload, memory: OffChipMemory | None = None) -> Compiled:
+        """What runs that workload: what there is if it fits, else compiled with room for both; with a memory
+        off chip, the same beside it."""
+        compiled = self._compiled_for(workload, memory)
+        return compiled if memory is None else with_memory(compiled, memory)
+
+    def _compiled_for(self, workload: Workload, memory: OffChipMemory | None) -> Compiled:
         used = self._chosen or self.schedule
         stored = used.apply(workload.program)
         needed = workload.capacity(used) | Capacity().with_entries(stored, self.entries)
@@ -290,21 +307,29 @@ class RunnableDesign:
         if self._compiled is None or not fits or value != self._compiled.value:
             program = workload.program.unbound
             if self.schedule.is_open and not self._is_tuned:
-                compiled = self._choose(workload, value)
+                compiled = self._choose(workload, value, memory)
             else:
                 compiled = self._compile(program, value, needed | self._capacity)
             self.program = program
             return compiled
         return self._compiled
 
-    def _choose(self, workload: Workload, value: ValueType) -> Compiled:
-        """Chooses a schedule for a workload, and keeps the design that was compiled for it."""
+    def _choose(self, workload: Workload, value: ValueType, memory: OffChipMemory | None) -> Compiled:
+        """Chooses a schedule for a workload, which a memory may hold, and keeps the design that was compiled
+        for it."""
         given = Capacity().with_entries(self.schedule.apply(workload.program), self.entries) | self._capacity
         job = job_of(workload, self.schedule, value=value, capacity=given, arch=self.arch, is_open=True)
-        self._compiled = compile_job(job)
-        self._chosen, self._why = self._compiled.schedule, self._compiled.why
+        job = replace(job, memory=memory)
+        found = compile_job(job)
+        self._chosen, self._why = found.schedule, found.why
+        self._compiled = found if memory is None else self._on_chip(job, found)
         self._capacity = workload.capacity(self._chosen) | given
         return self._compiled
+
+    def _on_chip(self, job: Job, found: Compiled) -> Compiled:
+        """What a job was compiled to with a memory, without it."""
+        alone = compile_job(replace(job.under(found.schedule), memory=None))
+        return replace(alone, decision=replace(alone.decision, why=found.why))
 
     def _compile(self, program: Program, value: ValueType | None, capacity: Capacity) -> Compiled:
         chosen = self._chosen or self.schedule

@@ -80,7 +80,7 @@ def measure(
             schedule could.
         RunError: for a run that ends with an error, such as a deadlock or an overflow.
     """
-    compiled = compile_workload(workload, schedule, value=value, arch=arch)
+    compiled = compile_workload(workload, schedule, value=value, arch=arch, memory=memory)
     if depth is not None:
         compiled = _with_depth(compiled, depth)
     return measure_compiled(workload, compiled, memory=memory, **options)
@@ -182,6 +182,7 @@ def compare(
     *,
     value: ValueType | None = None,
     arch: Arch | None = None,
+    memory: OffChipMemory | None = None,
     known: list["Known"] | None = None,
     **options: Any,
 ) -> Iterator[Outcome]:
@@ -191,19 +192,19 @@ def compare(
     it is run once.
 
     Args:
+        memory: as for `measure`.
         known: the designs that have been measured, with the same options, to which this adds others.
         options: of `measure_compiled`.
     """
     known = [] if known is None else known
     for schedule in schedules:
         try:
-            compiled = compile_workload(workload, schedule, value=value, arch=arch)
-            memory = options.get("memory")
+            compiled = compile_workload(workload, schedule, value=value, arch=arch, memory=memory)
             arrays = {} if memory is None else arrays_off_chip(compiled, memory)
             design = compiled.design, arrays, (schedule.split, schedule.permute_rows)
             found = next((measure for other, measure in known if other == design), None)
             if found is None:
-                found = measure_compiled(workload, compiled, **options)
+                found = measure_compiled(workload, compiled, memory=memory, **options)
                 known.append((design, found))
         except ScheduleError as error:
             yield Outcome(schedule, None, str(error))

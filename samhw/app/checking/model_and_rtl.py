@@ -121,7 +121,7 @@ def correlate(
         backends: what runs the RTL; the first one's cycles are the row's, those of others stand beside them.
         jobs: processes that build and run; by default one for each processor.
         progress: is told the name of each program that is finished.
-        options: of a `Job`: `value`, `capacity`, `entries` and `arch`.
+        options: of a `Job`: `value`, `capacity`, `entries`, `arch` and `memory`.
     """
     if jobs is not None and jobs < 1:
         raise InputError(f"A correlation cannot have {jobs} processes; give at least 1.")
@@ -179,11 +179,12 @@ def _correlate_program(
     # A schedule that is open is chosen for all data alike, by their capacities.
     job = Job(program, schedule, None if schedule.is_open else first)
     compiled = compile_job(replace(job, **{**options, "capacity": capacity, "value": value}))
+    memory = {"memory": compiled.memory} if compiled.memory else {}
     rows = []
     for workload in workloads:
         try:
-            model = run(compiled, workload.tensors, MODEL)
-            runs = [run(compiled, workload.tensors, backend) for backend in backends]
+            model = run(compiled, workload.tensors, MODEL, **memory)
+            runs = [run(compiled, workload.tensors, backend, **memory) for backend in backends]
         except SamhwError as error:
             raise error.within(f"{program.name} on {workload.name}") from None
         found = check(workload, compiled, model.outputs)

@@ -21,6 +21,7 @@ __all__ = [
     "BACKEND",
     "CLOCK",
     "HOST",
+    "MEMORIES",
     "REGIONS",
     "REGIONS_HELP",
     "board_options",
@@ -139,6 +140,7 @@ def say_targets(can: Callable[[Target], bool]) -> str:
 
 
 MEMORIES = "ddr4|hbm2|sdram|constant:T|random:SEED|log:FILE|FILE.json"
+"""What --memory takes."""
 
 
 def memory_option(command: Callable[..., None]) -> Callable[..., None]:

@@ -91,6 +91,7 @@ def build(
     --capacity for the entries of what is sparse.
     """
     backend = find_target(target)
+    placed = memory_of(memory, ports)
     chosen: dict[str, object] = {
         "part": part,
         "clock": clock,
@@ -98,13 +99,13 @@ def build(
         "one_top": regions and regions == "top",
         "host": host,
         "name": name,
-        "memory": memory_of(memory, ports),
+        "memory": placed,
     }
     chosen = {setting: value for setting, value in chosen.items() if value is not None}
     check_settings(chosen, backend, "--target")
     given = options.load(program, data, assume=False)
     with phase("compiling"):
-        compiled = compile_job(options.job(given, backend.arch))
+        compiled = compile_job(options.job(given, backend.arch, placed))
     if checked:
         _check(given, compiled)
     tensors = given.tensors if isinstance(given, Workload) else None

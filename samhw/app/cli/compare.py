@@ -88,8 +88,15 @@ def compare(
     known: list[Known] = []
     for number, schedule in enumerate(schedules, 1):
         with follow(f"{schedule} ({number} of {len(schedules)})") as progress:
-            options = {"memory": placed, "progress": progress}
-            outcomes += compare_all(workload, [schedule], value=kind, arch=latencies, known=known, **options)
+            outcomes += compare_all(
+                workload,
+                [schedule],
+                value=kind,
+                arch=latencies,
+                memory=placed,
+                known=known,
+                progress=progress,
+            )
     where = _placed(schedules, placed.name) if placed else ""
     found = Comparison(program, workload.name, kind.name, tuple(outcomes), period, where)
     _show(found, json_target, plot, report)

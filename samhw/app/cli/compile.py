@@ -9,6 +9,7 @@ from rich.console import Console
 
 from samhw.app.cli.after import text_after, write_mlir
 from samhw.app.cli.analyses import print_cascades, print_orders, print_patterns
+from samhw.app.cli.backends import memory_of, memory_option
 from samhw.app.cli.estimate import Verdicts, print_estimate
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
@@ -20,7 +21,7 @@ from samhw.compiler import Compiled, CompiledRegion
 from samhw.compiler.passes import apply_program_passes
 from samhw.compiler.pipeline import Job, compile_job, settled
 from samhw.compiler.placement import place_lines
-from samhw.cost import DEVICES, SHOWN_DEVICES, find_device, parse_budget
+from samhw.cost import DEVICES, SHOWN_DEVICES, Device, find_device, parse_budget
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
 from samhw.graph import DRAWINGS, Design, draw, dumps, to_dot, unproved_circles
@@ -89,6 +90,7 @@ _TEXT = ("", ".dot", ".gv")
     metavar="FILE|-",
     help="Compile nothing; write the program as a function of linalg in MLIR.",
 )
+@memory_option
 @click.option("--after", metavar="PASS", help="Compile nothing; print the program as a pass leaves it.")
 @click.option(
     "--dot",
@@ -117,20 +119,21 @@ def compile(
     parts: Sequence[str],
     fits: Sequence[str],
     mlir: str | None,
+    memory: str | None,
+    ports: str | None,
     after: str | None,
     dot: str | None,
     output: str | None,
     json_target: str | None,
 ) -> None:
-    """Compile PROGRAM to a SAMML graph.
+    """Compile PROGRAM to a SAMML graph, with --memory for tensors off chip.
 
     A drawing needs Graphviz. Without it all else is printed and written, and the exit code is 2.
     """
     if dot:
         _check_drawing(dot)
-    devices = [find_device(name) for name in parts] or SHOWN_DEVICES
-    if parts and not estimate:
-        raise InputError("--part is for the area of --estimate; add that option.")
+    devices = _devices(parts, estimate=estimate)
+    placed = memory_of(memory, ports)
     budgets = {part: parse_budget(part) for part in fits}
     given = options.load(program, data, assume=True)
     shows = bool(table or html or channels or dot or output or fits)
@@ -145,20 +148,19 @@ def compile(
         return
     if cascades:
         _refuse("--cascades", writes or listed is not None or after)
-        print_cascades(settled(options.job(given)).lowerable())
+        print_cascades(settled(options.job(given, memory=placed)).lowerable())
         return
     if listed is not None or after is not None:
         copies = listed is not None and (options.schedule.permute or after)
         _refuse("--after" if listed is None else "--orders", writes or copies)
-        _print_unlowered(settled(options.job(given)), listed, after)
+        _print_unlowered(settled(options.job(given, memory=placed)), listed, after)
         return
-    job = options.job(given)
+    job = options.job(given, memory=placed)
     with phase("compiling"):
         compiled = compile_job(job)
     verdicts = Verdicts.of(compiled, budgets)
     if estimate:
-        statistics = job.statistics(compiled.schedule)
-        print_estimate(compiled, statistics, devices, json_target, verdicts)
+        print_estimate(compiled, job.statistics(compiled.schedule), devices, json_target, verdicts)
         verdicts.exit()
         return
     if output:
@@ -173,6 +175,14 @@ def compile(
     if dot:  # The last, since it may lack Graphviz.
         _draw(compiled.design, dot)
     verdicts.exit()
+
+
+def _devices(parts: Sequence[str], *, estimate: bool) -> Sequence[Device]:
+    """The FPGAs of --part, which belongs to --estimate; by default one of each family."""
+    devices = [find_device(name) for name in parts]
+    if parts and not estimate:
+        raise InputError("--part is for the area of --estimate; add that option.")
+    return devices or SHOWN_DEVICES
 
 
 def _print_unlowered(job: Job, listed: int | None, after: str | None) -> None:

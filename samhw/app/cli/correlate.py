@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from samhw.app.checking import correlate as run_all
-from samhw.app.cli.backends import check_on_chip
+from samhw.app.cli.backends import check_on_chip, memory_of, memory_option, say_backends
 from samhw.app.cli.options import CompileOptions, compile_options, complete_programs, data_option
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
@@ -60,6 +60,7 @@ _SIMULATORS = {backend.name: backend for backend in BACKENDS if backend.simulate
     metavar="NAME[,NAME]",
     help=f"What simulates the RTL: {', '.join(_SIMULATORS)}; each beside the first has a column of its own.",
 )
+@memory_option
 @report_option
 @plot_option("Draw the RTL's cycles against the simulator's")
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
@@ -70,12 +71,17 @@ def correlate(
     suite: str | None,
     data: Sequence[str],
     backend_names: str,
+    memory: str | None,
+    ports: str | None,
     report: str | None,
     plot: str | None,
     json_target: str | None,
     jobs: int | None,
 ) -> None:
-    """Run programs by simulator and RTL and compare cycles and results."""
+    """Run programs by simulator and RTL and compare cycles and results.
+
+    With --memory, tensors lie off chip, for both.
+    """
     if programs and suite:
         raise InputError(
             f"--suite {suite} stands for programs; leave out {' '.join(programs)}, or the option."
@@ -84,14 +90,16 @@ def correlate(
     names = list(_SUITES[suite]() if suite else programs)
     if not names:
         raise InputError("correlate needs programs; name some, or give '--suite kernels'.")
-    check_on_chip(options.schedule, "a correlation")
-    schedules = [options.schedule] * len(names)
+    placed, schedule = memory_of(memory, ports), options.schedule
+    if placed is None:
+        check_on_chip(schedule, "a correlation")
+    elif not all(backend.takes_memory for backend in backends):
+        raise InputError(f"With --memory only {say_backends(_runs_off_chip)} runs the RTL; leave others out.")
+    schedules = [schedule] * len(names)
     if suite == "wide":
-        if options.schedule.lanes:
+        if schedule.lanes:
             raise InputError("--suite wide has lanes of its own; leave out --lanes, or name programs.")
-        schedules = [
-            with_words(options.schedule, {"lanes": text}) for lanes in _WIDE.values() for text in lanes
-        ]
+        schedules = [with_words(schedule, {"lanes": text}) for lanes in _WIDE.values() for text in lanes]
     workloads = [[options.workload(name, [spec]) for spec in data] for name in names]
     at_once = min(jobs or os.cpu_count() or 1, len(names))
     warn_before([w for of_program in workloads for w in of_program], jobs=max(1, at_once), rtl=True)
@@ -100,9 +108,8 @@ def correlate(
         progress = (lambda name: shown.show(next(done), len(workloads), name)) if shown else None
         if shown:
             shown.show(0, len(workloads))
-        result = run_all(
-            workloads, schedules, backends=backends, jobs=jobs, progress=progress, **options.compiler()
-        )
+        given = {**options.compiler(), "memory": placed}
+        result = run_all(workloads, schedules, backends=backends, jobs=jobs, progress=progress, **given)
     summary = result.to_json()
     if plot:
         from samhw.app.report.plots import plot_correlation
@@ -121,6 +128,10 @@ def correlate(
         write_results(report, lambda: correlation_results(summary), quiet=json_target == "-", beside=beside)
     if not result.good:
         sys.exit(1)
+
+
+def _runs_off_chip(backend: Backend) -> bool:
+    return backend.simulates_rtl and backend.takes_memory
 
 
 def _simulator(name: str) -> Backend:

@@ -106,6 +106,9 @@ def print_estimate(
             f"{area.use.luts:,.0f} LUTs"
         )
         print_table(console, rows, title=title)
+        if region.lines:
+            lines = [["port", "lines"], *([name, f"{count:,.0f}"] for name, count in region.lines.items())]
+            print_table(console, lines, title=f"{region.name}, ports to off-chip memory")
     print_table(console, device_grid(areas), title="Expected before placing and routing")
     for caveat in dict.fromkeys(area.caveat for _, area in areas if area.caveat):
         console.print(caveat, soft_wrap=True)
@@ -140,6 +143,7 @@ def _region(region: RegionEstimate, area: RegionArea) -> Mapping[str, object]:
         "operations": round(region.operations),
         "bytes_read": round(region.bytes_read),
         "bytes_written": round(region.bytes_written),
+        **({"lines": {name: round(count) for name, count in region.lines.items()}} if region.lines else {}),
         "area": _use(area.use),
         "nodes": {
             name: {

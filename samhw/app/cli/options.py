@@ -3,7 +3,7 @@ several commands take."""
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from samhw.compiler.search import NO_LIMIT, Job, Room
 from samhw.cost import parse_budget
 from samhw.cost.statistics import from_densities
 from samhw.errors import InputError
-from samhw.graph import Arch
+from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.lang import Capacity, Example, MlirFile, Program, cautions, greatest_extents, load_named
 
@@ -196,22 +196,22 @@ class CompileOptions:
             "capacity": self.room,
         }
 
-    def job(self, given: Workload | Program, arch: str = "samhw") -> Job:
+    def job(self, given: Workload | Program, arch: str = "samhw", memory: OffChipMemory | None = None) -> Job:
         """What is to be compiled, with room for a workload, or for what a program's text says; `arch` as for
-        `compiler`.
+        `compiler`, and `memory` as for `Job`.
 
         Raises:
             InputError: for a density of what is not a sparse input, or extents that nothing gives.
         """
         beside = self.compiler(arch)
         if isinstance(given, Workload):
-            return job_of(given, self.schedule, room=self.room_for, **beside)
+            return replace(job_of(given, self.schedule, room=self.room_for, **beside), memory=memory)
         known = None
         if self.density is not None:
             extents = greatest_extents(given, self.room)
             shapes = {decl.name: given.dimensions.shape(decl.name, extents) for decl in given.inputs}
             known = from_densities(shapes, parse_densities(given, self.density))
-        return Job(given, self.schedule, known=known, room=self.room_for, **beside)
+        return Job(given, self.schedule, memory=memory, known=known, room=self.room_for, **beside)
 
 
 def compile_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,7 +30,7 @@ from samhw.app.cli.schedules import note_brackets, print_choice
 from samhw.app.report.recorded import check_trace, is_short, write_trace
 from samhw.app.report.region_report import RegionReport
 from samhw.app.report.run_report import RunReport, run_report
-from samhw.app.report.run_statistics import node_grid
+from samhw.app.report.run_statistics import node_grid, port_grid
 from samhw.app.report.time import beside, say_clock, say_time
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled
@@ -38,7 +38,6 @@ from samhw.compiler.pipeline import compile_job
 from samhw.errors import InputError
 from samhw.graph import OffChipMemory, RecordedMemory, SdramMemory
 from samhw.graph.off_chip_memory import SDRAM
-from samhw.sim import PortStats
 from samhw.targets.backends import MODEL, Backend, RunResult, check_places, find_backend
 from samhw.targets.backends import run as execute
 from samhw.tensors import write_tensor
@@ -52,20 +51,10 @@ def print_statistics(regions: Iterable[RegionReport]) -> None:
         print_table(None, node_grid(region), title=f"{region.name}, simulator")
         if region.ports is not None:
             title = f"{region.name}, ports to off-chip memory"
-            print_table(None, _ports(region.ports), title=title)
+            print_table(None, port_grid(region), title=title)
         if region.lanes:
             click.echo(f"  lanes      {region.lanes}")
         click.echo(f"  bottleneck {region.bottleneck}")
-
-
-def _ports(ports: Mapping[str, PortStats]) -> list[list[str]]:
-    """A row for each port to off-chip memory."""
-    rows = [["port", "beats", "lines", "ahead", "in vain", "cycles each"]]
-    for name, port in ports.items():
-        beats = f"{port.accesses:,} {'written' if port.write else 'read'}"
-        lines = (f"{count:,}" for count in (port.requests, port.ahead, port.vain))
-        rows.append([name, beats, *lines, f"{port.latency:.1f}"])
-    return rows
 
 
 def recording(trace: str | None, window: str | None) -> dict[str, Any]:
@@ -165,7 +154,7 @@ def run(
     workload = options.workload(program, data)
     warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
     with phase("compiling"):
-        compiled = compile_job(options.job(workload, backend.arch))
+        compiled = compile_job(options.job(workload, backend.arch, placed))
     check_places(compiled, backend, placed)
     if json_target != "-":
         print_choice(compiled)
@@ -181,8 +170,8 @@ def run(
     if compare_with_numpy:
         with phase("checking"):
             checks = [check(workload, compiled, result.outputs) for result in runs]
-    asked: dict[str, Any] = {"asked": options.schedule, "period": period, "command": command_line()}
-    told = run_report(workload, compiled, backend, runs, checks, **asked)
+    asked, typed = options.schedule, command_line()
+    told = run_report(workload, compiled, backend, runs, checks, asked=asked, period=period, command=typed)
     if save:
         _save(Path(save), workload, runs[-1])
     _tell(told, report, json_target, stats)

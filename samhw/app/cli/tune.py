@@ -9,7 +9,7 @@ from time import monotonic
 import click
 from rich.console import Console
 
-from samhw.app.cli.backends import check_on_chip
+from samhw.app.cli.backends import MEMORIES, check_on_chip, memory_of
 from samhw.app.cli.options import AREA, complete_programs, data_option, load_schedule, say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import OUTPUT, command_line, print_json, print_table
@@ -45,6 +45,7 @@ SEARCH = 0.5
     show_default=True,
     help="What is to become small: cycles, or cycles times LUTs.",
 )
+@click.option("--memory", metavar=MEMORIES, help="Search and simulate with tensors in off-chip memory.")
 @AREA
 @growing_options
 @click.option(
@@ -68,6 +69,7 @@ def tune(
     file: str | None,
     budget: float,
     objective: Objective,
+    memory: str | None,
     area: str | None,
     confirm: int,
     jobs: int | None,
@@ -93,9 +95,11 @@ def tune(
     workload = bind_program(program, data, value=asked)
     say_notes(workload)
     given = replace(load_schedule(file), fuse=AUTO)
-    check_on_chip(given, "a search")
+    placed = memory_of(memory, None)
+    if placed is None:
+        check_on_chip(given, "a search")
     room = room_for([name for name, word in grown.items() if word], most)
-    job = job_of(workload, given, value=asked, arch=Arch(), room=room)
+    job = replace(job_of(workload, given, value=asked, arch=Arch(), room=room), memory=placed)
     with line("tune", "{task.completed:.0f} schedules") as shown:
         found = explore(
             job,
@@ -104,7 +108,7 @@ def tune(
             progress=lambda count, least: _show(shown, count, f"best {least:,.0f} cycles"),
         )
         listed = {
-            one: Configuration(program, "+".join(data), asked, one.schedule)
+            one: Configuration(program, "+".join(data), asked, one.schedule, memory=memory or "chip")
             for one in shortlist(found, written_one(found), confirm)
         }
         trials = _trials(listed, Path(output).with_suffix(".csv"), end, jobs, scheduler, shown)

@@ -96,6 +96,22 @@ class ChannelReport:
 
 
 @dataclass(frozen=True)
+class PortReport:
+    """What a port to memory off the chip did."""
+
+    port: PortStats
+    waited: int
+    """Cycles that it waited for that memory, with a token or a place that was ready."""
+    bytes_per_cycle: float
+    """That it moved, in whole lines, over the region's cycles."""
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        own = {"waited": self.waited, "bytes_per_cycle": round(self.bytes_per_cycle, 4)}
+        return {**asdict(self.port), **own}
+
+
+@dataclass(frozen=True)
 class RegionReport:
     """What a run tells of one region. All but `cycles` is the simulator's."""
 
@@ -113,7 +129,7 @@ class RegionReport:
     channels: tuple[ChannelReport, ...]
     traffic: Mapping[str, Traffic]
     """Between each memory and the graph."""
-    ports: Mapping[str, PortStats] | None
+    ports: Mapping[str, PortReport] | None
     """To off-chip memory, by name; None where there is none."""
     bottleneck: Bottleneck
     start: int
@@ -156,7 +172,7 @@ class RegionReport:
             report["channels"] = [asdict(channel) for channel in self.channels]
             report["traffic"] = {name: asdict(moved) for name, moved in self.traffic.items()}
             if self.ports is not None:
-                report["ports"] = {name: asdict(port) for name, port in self.ports.items()}
+                report["ports"] = {name: port.to_json() for name, port in self.ports.items()}
             report["bottleneck"] = asdict(self.bottleneck)
         return report
 
@@ -186,7 +202,7 @@ def region_report(
             for channel in graph.channels
         ),
         traffic=traffic(graph, arch, statistics),
-        ports=None if statistics.memory is None else statistics.memory.ports,
+        ports=_ports(statistics),
         bottleneck=bottleneck(graph, statistics),
         start=start,
         roof=roof(graph, arch),
@@ -197,6 +213,22 @@ def region_report(
 
 def _channel(channel: Channel, reason: str, passed: ChannelStats) -> ChannelReport:
     return ChannelReport(channel.name, channel.depth, reason, passed.tokens, passed.high_water, passed.mean)
+
+
+def _ports(statistics: Result) -> dict[str, PortReport] | None:
+    if statistics.memory is None:
+        return None
+    found = {}
+    for name, port in statistics.memory.ports.items():
+        node, _, own = name.partition(".")
+        actors = statistics.nodes[node].actors
+        parts = (actors[part] for part in (f"{own}.{role}" for role in PORT_ACTORS) if part in actors)
+        waited = sum(part.memory for part in parts)
+        found[name] = PortReport(port, waited, port.bytes / max(1, statistics.cycles))
+    return found
+
+
+PORT_ACTORS = ("look", "deliver", "gather")
 
 
 def _nodes(graph: Graph, statistics: Result) -> tuple[NodeReport, ...]:

@@ -9,6 +9,7 @@ from samhw.app.report.layered import Edge, layered
 from samhw.app.report.page import page
 from samhw.app.report.region_view import region_view
 from samhw.app.report.run_report import RunReport
+from samhw.app.report.run_statistics import port_grid
 from samhw.app.report.time import seconds
 
 __all__ = ["DEFAULT_PERIOD", "run_page", "run_view"]
@@ -35,6 +36,7 @@ def run_page(report: RunReport) -> str:
         nodes=sum(len(region.compiled.graph.nodes) for region in report.regions),
         megahertz=1e3 / period,
         microseconds=seconds(report.cycles, period) * 1e6,
+        ports=[(region.name, port_grid(region)) for region in report.regions if region.ports],
         areas=device_grid(areas),
         caveat=areas[0][1].caveat,
         data=json.dumps(view, separators=(",", ":")),

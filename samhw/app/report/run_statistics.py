@@ -11,7 +11,7 @@ from samhw.html import html_scroll, html_section, html_table, html_text
 from samhw.targets.backends import RunResult
 from samhw.words import counted
 
-__all__ = ["Statistics", "limit", "node_grid", "statistics"]
+__all__ = ["Statistics", "limit", "node_grid", "port_grid", "statistics"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,19 @@ def node_grid(region: RegionReport) -> list[list[str]]:
         rows.append([name, f"{node.firings:,}", f"{node.busy:.0%}", *waits])
         if region.ports is not None:
             rows[-1].append(f"{node.memory:,}" if node.memory else "")
+    return rows
+
+
+def port_grid(region: RegionReport) -> list[list[str]]:
+    """Texts by rows, headings first: what each port to memory off the chip did; only those if there is
+    none."""
+    rows = [["port", "beats", "lines", "ahead", "in vain", "cycles each", "waited", "bytes a cycle"]]
+    for name, found in (region.ports or {}).items():
+        port = found.port
+        beats = f"{port.accesses:,} {'written' if port.write else 'read'}"
+        lines = (f"{count:,}" for count in (port.requests, port.ahead, port.vain))
+        rates = f"{port.latency:.1f}", f"{found.waited:,}", f"{found.bytes_per_cycle:.2f}"
+        rows.append([name, beats, *lines, *rates])
     return rows
 
 

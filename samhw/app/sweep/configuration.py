@@ -75,9 +75,7 @@ class Configuration:
         """What holds the tensors that lie off chip, if any do."""
         if self.memory == CHIP:
             if off := [name for name, word in self.schedule.place.items() if word != CHIP]:
-                raise InputError(
-                    f"{'+'.join(off)} is to lie off chip, but memory is 'chip'; give another one."
-                )
+                raise InputError(f"'{off[0]}' is to lie off chip, but memory is 'chip'; give another one.")
             return None
         return load_memory(self.memory)
 

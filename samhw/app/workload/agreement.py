@@ -23,8 +23,9 @@ SINGLE = 2.0**29
 _FEW = 2.0**-49
 """Of an element: what a few operations in float64 may make."""
 
-_FLOAT64 = Rounding(2.0**-53, 2.0**-155, float(np.finfo(np.float64).max))
-"""A type as fine as float64: bounds in it stay far from where they grow without end."""
+_FLOAT64 = Rounding(2.0**-53, 2.0**-155, float(np.finfo(np.float64).max), numbers=2.0**-24)
+"""A type as fine as float64: bounds in it stay far from where they grow without end. Numbers are rounded that
+f32 does not have."""
 
 
 def in_float64(program: Program, tensors: Mapping[str, Tensor]) -> dict[str, Bounded]:

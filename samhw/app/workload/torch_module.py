@@ -7,6 +7,7 @@ from typing import Any
 import numpy.typing as npt
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from samhw.app.workload.agreement import (
     SINGLE,
@@ -152,13 +153,38 @@ def _dense(output: object) -> object:
 
 def _in_double(module: nn.Module, arguments: Sequence[object]) -> object:
     """What the module gives in float64; None if it cannot."""
+    before = torch.get_default_dtype()
     try:
         wide = copy.deepcopy(module).double()
-        held = [a.double() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in arguments]
-        return outputs_of(wide, held)
+        torch.set_default_dtype(torch.float64)
+        with _Doubled():  # type: ignore[no-untyped-call]
+            return outputs_of(wide, torch.utils._pytree.tree_map(_doubled, list(arguments)))
     except Exception:
-        # It makes tensors of f32 on its way, which float64 does not go with.
+        # It looks into memory, or is compiled for f32.
         return None
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _doubled(item: Any) -> Any:
+    """In float64, where it is or says f32."""
+    if isinstance(item, torch.Tensor) and item.dtype == torch.float32:
+        return item.double()
+    return torch.float64 if item is torch.float32 else item
+
+
+class _Doubled(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Computes in float64 whatever a module itself makes or asks for in f32."""
+
+    def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        given = torch.utils._pytree.tree_map(_doubled, (args, kwargs or {}))
+        if op._schema.is_mutable and any(map(_is_other, leaves((args, kwargs)), leaves(given))):
+            raise TypeError(f"{op} writes to a tensor of f32")
+        return op(*given[0], **given[1])
+
+
+def _is_other(one: object, other: object) -> bool:
+    return isinstance(one, torch.Tensor) and one is not other
 
 
 def _is_lost(single: object, double: object) -> bool:

@@ -1,13 +1,14 @@
 """A workload as a job: compiled with room for its data."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from samhw.app.workload.workload import Workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import NO_LIMIT, Job, Room
-from samhw.graph import Arch
+from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.lang import Capacity
 
@@ -22,6 +23,7 @@ def compile_workload(
     capacity: Capacity | None = None,
     entries: Mapping[str, int] | None = None,
     arch: Arch | None = None,
+    memory: OffChipMemory | None = None,
 ) -> Compiled:
     """Compiles a workload's program with room for its data.
 
@@ -31,12 +33,14 @@ def compile_workload(
         capacity: greatest extents and entries that it is to have room for besides.
         entries: by tensor, the entries of its compressed levels instead of those of data and `capacity`.
         arch: the latencies.
+        memory: what holds the tensors that the schedule has off chip; None if all lie on chip.
 
     Raises:
         InputError: for a program that cannot be lowered, with the reason and the way out. It is a
             `ScheduleError` if another order, other regions or other formats would do.
     """
-    return compile_job(job_of(workload, schedule, value=value, capacity=capacity, entries=entries, arch=arch))
+    job = job_of(workload, schedule, value=value, capacity=capacity, entries=entries, arch=arch)
+    return compile_job(replace(job, memory=memory))
 
 
 def job_of(

@@ -13,19 +13,22 @@ Where several reductions follow each other, as many fibers are under way as begi
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import ceil
+from math import ceil, prod
 
 from samhw.compiler.graph_passes import Assembly
 from samhw.compiler.graph_passes.concats import waiting_parts
 from samhw.errors import StreamError
-from samhw.graph import Arch, Channel, Endpoint, Graph, Node, levels
+from samhw.graph import Arch, Channel, Endpoint, Graph, Node, PortDelays, levels
 from samhw.words import counted
 
-__all__ = ["depths", "most_tokens", "reductions_awaited"]
+__all__ = ["depths", "most_tokens", "reductions_awaited", "with_delays"]
 
 
 SHORT = 1 / 8
 """Of the time in which a fiber is gone through: what is not worth room for one more."""
+
+BURST = 2
+"""How much faster than on average tokens may come for a while, where fibers are of unequal length."""
 
 _Origin = tuple[str, int]
 """A node that makes coordinates, and the level that it makes, 0 for its outermost."""
@@ -71,18 +74,9 @@ def depths(assembly: Assembly) -> Assembly:
         StreamError: for a channel that would have to hold too much.
     """
     graph, arch, extent = assembly.graph, assembly.arch, assembly.extent
-    arrival: dict[str, int] = {}
-    folded: dict[str, int] = {}
-    """The same, with the time that reducers take after the end of a fiber."""
+    arrival, folded = _Arrival(graph, arch), _Arrival(graph, arch, folded=True)
     indices = levels(graph)
-    streams: dict[Endpoint, _Stream] = {}
-    for node in graph.nodes:
-        inputs = {port.name: graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs}
-        for times, own in ((arrival, 0), (folded, node.spec.behind_end(node.params, arch, graph.value))):
-            times[node.name] = node.spec.inside(node.params, arch, graph.value) + own
-            times[node.name] += max((times[c.source.node] + c.latency for c in inputs.values()), default=0)
-        heads = {port: streams[c.source] for port, c in inputs.items()}
-        streams |= _outputs(node, heads, indices)
+    streams = _streams(graph, indices)
     parts = waiting_parts(graph, indices)
     pace = _Pace.of_streams(graph, streams, extent)
     found = {}
@@ -94,9 +88,7 @@ def depths(assembly: Assembly) -> Assembly:
         held = _held(graph, channel, streams, parts, pace)
         # What is read once for several stalls them all where one of them holds a fiber and has no room.
         is_shared = graph.node[channel.source.node].memories and len(graph.fanout[channel.source]) > 1
-        times = folded if held is not None and is_shared else arrival
-        slack = times[sink.name] - sink.spec.inside(sink.params, arch, graph.value)
-        slack -= times[channel.source.node] + channel.latency
+        slack = (folded if held is not None and is_shared else arrival).earlier(channel)
         depth = channel.latency + 1 + slack + arch.slack
         if slack:
             reasons[channel.name] = f"{counted(slack, 'more cycle')} on another way to {sink.name}"
@@ -134,6 +126,84 @@ def depths(assembly: Assembly) -> Assembly:
                     f"room for {counted(tokens, 'token')}, as many as another reader holds"
                 )
     return replace(assembly, graph=graph.with_depths(found), reasons=reasons, held=waiting)
+
+
+def with_delays(
+    graph: Graph,
+    arch: Arch,
+    delays: PortDelays,
+    tokens: Mapping[Endpoint, float],
+    reasons: Mapping[str, str],
+) -> tuple[Graph, dict[str, str]]:
+    """A graph with room for what waits while reads off chip make other ways longer; and why each channel has
+    the depth that it has.
+
+    A channel needs a token for each cycle only if its tokens come one a cycle; those of outer levels do not.
+
+    Args:
+        tokens: about how many each output gives in a run, all lanes together.
+        reasons: why the channels are as deep as they are without reads off chip.
+    """
+    on_chip, off_chip = _Arrival(graph, arch), _Arrival(graph, arch, delays)
+    rate = _rates(graph, tokens)
+    room = {}
+    found = dict(reasons)
+    for channel in graph.channels:
+        longer = off_chip.earlier(channel) - on_chip.earlier(channel)
+        if longer > 0:
+            waiting = ceil(longer * min(1.0, BURST * rate[channel.source]))
+            room[channel.name] = channel.depth + waiting
+            own = f"{counted(waiting, 'token')} while reads off chip take {counted(longer, 'cycle')} longer"
+            found[channel.name] = "; ".join(filter(None, (found.get(channel.name), own)))
+    return graph.with_depths(room), found
+
+
+def _rates(graph: Graph, tokens: Mapping[Endpoint, float]) -> dict[Endpoint, float]:
+    """About how many tokens each output gives in a cycle, where the busiest gives one."""
+    own = {
+        end: tokens[end] / prod(stream.shares.get(index, 1) for index in stream.levels)
+        for end, stream in _streams(graph, levels(graph)).items()
+    }
+    most = max(own.values(), default=1.0)
+    return {end: count / most for end, count in own.items()}
+
+
+class _Arrival:
+    """When the first tokens come to the nodes of a graph, in cycles, along the longest ways.
+
+    Args:
+        delays: of reads off chip; None if there are none.
+        folded: with the time that reducers take after the end of a fiber.
+    """
+
+    def __init__(self, graph: Graph, arch: Arch, delays: PortDelays | None = None, *, folded: bool = False):
+        self._delays = delays or PortDelays()
+        self._taken: dict[str, int] = {}
+        """When a node has taken from all inputs, and a reducer has folded that,"""
+        self._given: dict[str, int] = {}
+        """and when it gives."""
+        for node in graph.nodes:
+            ends = (graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs)
+            own = node.spec.behind_end(node.params, arch, graph.value) if folded else 0
+            self._taken[node.name] = max(map(self._comes, ends), default=0) + own
+            inside = node.spec.inside(node.params, arch, graph.value)
+            self._given[node.name] = self._taken[node.name] + inside + self._delays.inside.get(node.name, 0)
+
+    def _comes(self, channel: Channel) -> int:
+        return self._given[channel.source.node] + self._delays.before(channel) + channel.latency
+
+    def earlier(self, channel: Channel) -> int:
+        """How many cycles before its node has taken from all inputs a channel has its first token."""
+        return self._taken[channel.sink.node] - self._comes(channel)
+
+
+def _streams(graph: Graph, indices: Mapping[Endpoint, tuple[str, ...]]) -> dict[Endpoint, _Stream]:
+    """What is known of all outputs."""
+    streams: dict[Endpoint, _Stream] = {}
+    for node in graph.nodes:
+        heads = {p.name: streams[graph.fanin[Endpoint(node.name, p.name)].source] for p in node.inputs}
+        streams |= _outputs(node, heads, indices)
+    return streams
 
 
 def reductions_awaited(graph: Graph, nodes: Collection[str]) -> dict[str, int]:

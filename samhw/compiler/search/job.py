@@ -13,7 +13,7 @@ from samhw.compiler.search.modules import in_modules
 from samhw.compiler.search.work import Sizes
 from samhw.cost import Budget
 from samhw.cost.statistics import TensorStatistics
-from samhw.graph import Arch
+from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.lang import Capacity, Program
 from samhw.lang.splits import Busiest, SplitProgram
@@ -64,6 +64,7 @@ class Job:
         capacity: greatest extents and entries, where neither text nor data say, or more is wanted.
         entries: by tensor, the entries of its compressed levels instead of all others.
         arch: the latencies.
+        memory: what holds the tensors that the schedule has off chip; None if all lie on chip.
         known: what is known of the inputs without data, for whose entries there is room then; None for as
             much as there is room for.
         scopes: of a program that was made of a module of PyTorch, as for `module_regions`.
@@ -79,6 +80,7 @@ class Job:
     capacity: Capacity = field(default_factory=Capacity)
     entries: Mapping[str, int] = field(default_factory=dict)
     arch: Arch = field(default_factory=Arch)
+    memory: OffChipMemory | None = None
     known: TensorStatistics | None = None
     scopes: Mapping[str, str] | None = None
     room: Room = NO_LIMIT

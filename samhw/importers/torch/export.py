@@ -11,15 +11,21 @@ import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
+from copy import copy
+from functools import wraps
 from io import StringIO
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
+from torch.fx import Interpreter, Node
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.traceback import preserve_node_meta
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.utils.rnn import PackedSequence
 
 from samhw.errors import InputError
@@ -64,8 +70,7 @@ def exported(
         with _quiet(), torch.no_grad(), without_fast_path(), restored(module):
             _make_dense(module)
             _watch_for_packed_sequences(module)
-            program, follower = _traced(module, arguments, stand_ins, sparse)
-            program = program.run_decompositions(dict(of_pytorch()))
+            program, follower = _decomposed(module, arguments, stand_ins, sparse)
     except InputError:
         raise
     except Exception as error:
@@ -75,6 +80,83 @@ def exported(
         names = [own_name(n) for n, one in constants if isinstance(one, Tensor) and _is_same(one, stand_in)]
         sparse |= dict.fromkeys(names, held)
     return program, sorted(follower.fixed), sparse
+
+
+def _decomposed(
+    module: nn.Module,
+    arguments: Sequence[object],
+    stand_ins: Sequence[object],
+    sparse: Mapping[str, Tensor],
+) -> tuple[ExportedProgram, Followed]:
+    """The exported program of a module in operators that the importer knows, and what has followed it."""
+    try:
+        program, follower = _traced(module, arguments, stand_ins, sparse)
+        transforms = any(map(_is_transform, program.graph.nodes))
+    except Exception as error:
+        if not _is_of_transforms(error):
+            raise
+        transforms = True
+        failure: Exception | None = error
+    else:
+        failure = None
+    if transforms:
+        try:
+            plain = _without_transforms(module, stand_ins)
+        except Exception as error:
+            raise failure or error from None
+        program, follower = _traced(plain, arguments, stand_ins, sparse)
+    return program.run_decompositions(dict(of_pytorch())), follower
+
+
+def _is_transform(node: Node) -> bool:
+    """Whether an operator begins or ends a transform of functions, which PyTorch writes with no others."""
+    return str(getattr(node.target, "__module__", "")).startswith("torch._functorch") or (
+        "set_grad_enabled" in str(node.target)
+    )
+
+
+_TRANSFORMS = re.compile(
+    r"functorch|set_grad_enabled|has no attribute 'constant'|that doesn't have storage|found a fake tensor"
+)
+"""What torch.export says of modules that call torch.func.grad, vmap and their kin."""
+
+
+def _is_of_transforms(error: Exception) -> bool:
+    """Whether PyTorch could not export a module since it transforms functions as it runs."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(_TRANSFORMS.search(str(error))) or any("_functorch" in Path(f.filename).parts for f in frames)
+
+
+def _without_transforms(module: nn.Module, arguments: Sequence[object]) -> nn.Module:
+    """A module with the same parameters and buffers that calls the operators which a module comes to, those
+    of its gradients too, and transforms no functions."""
+    held = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    leaves, structure = torch.utils._pytree.tree_flatten(tuple(arguments))
+    places = [n for n, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+
+    def called(state: Mapping[str, Tensor], given: Sequence[Tensor]) -> Any:
+        filled = list(leaves)
+        for place, tensor in zip(places, given, strict=True):
+            filled[place] = tensor
+        return torch.func.functional_call(
+            module, dict(state), torch.utils._pytree.tree_unflatten(filled, structure)
+        )
+
+    trace = make_fx(called, dict(of_pytorch()), "fake", record_stack_traces=True)
+    with sdpa_kernel(SDPBackend.MATH):
+        calls = Interpreter(trace(held, [leaves[n] for n in places]))
+    plain = copy(module)
+
+    @wraps(module.forward)
+    def forward(*given: Any, **named: Any) -> Any:
+        found = [leaf for leaf in torch.utils._pytree.tree_leaves((given, named)) if isinstance(leaf, Tensor)]
+        # With the user's lines.
+        with preserve_node_meta():
+            state = {**dict(plain.named_parameters()), **dict(plain.named_buffers())}
+            return calls.run(*state.values(), *found)
+
+    plain.forward = forward
+    return plain
 
 
 def _traced(
@@ -293,10 +375,10 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
             + (f"\n  {users[-1].line}" if users else "")
         )
     line = f"\n  {users[-1].line}" if users else ""
-    if "set_grad_enabled" in str(error):
+    if "does not require grad" in str(error):
         return InputError(
-            f"{place}{type(module).__name__} takes gradients as it runs (torch.func.grad, jacrev), "
-            f"which the importer does not follow; write the derivative with operators.{line}"
+            f"{place}{type(module).__name__} takes gradients of its arguments as it runs, which torch.export "
+            f"does not follow; take them of a function, by torch.func.grad.{line}"
         )
     if re.search(r"\bexpected sparse|aten(::|\.)_(nnz|values|indices|sparse_)", first):
         return InputError(

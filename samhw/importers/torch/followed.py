@@ -13,7 +13,17 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from samhw.importers.torch import places
-from samhw.importers.torch.sparse_layouts import KEPT, LAYOUT, MAKERS, PARTS, SAME, SparseLayouts, asked_for
+from samhw.importers.torch.sparse_layouts import (
+    KEPT,
+    LAYOUT,
+    MAKERS,
+    ON_PATTERN,
+    PARTS,
+    PRODUCTS,
+    SAME,
+    SparseLayouts,
+    asked_for,
+)
 
 __all__ = ["Followed", "FollowedModule"]
 
@@ -183,10 +193,17 @@ class Followed(TorchFunctionMode):
             made = partial(function, first.held, *rest, **kwargs)
             held = first.held if name == "_coalesced_" else _untraced(made)
             found = stand_in.view(stand_in.shape) if name in SAME else function(*args, **kwargs)
-            self.sparse.add(found, held, first.sources)
+            self.sparse.add(found, held, first.sources, first.is_computed, first.entries)
             return found
+        if first.entries is not None and name in PRODUCTS and len(args) == 2 and args[1] not in self.sparse:
+            return first.times(args[1])
         if name in PARTS:
             self.fixed |= first.sources
+            if first.is_computed and name in ("values", "_values"):
+                if name == "_values" and first.entries is not None:
+                    return first.entries[1]
+                places = _untraced(lambda: first.held.to_sparse().coalesce().indices())
+                return stand_in[tuple(self._constant(places, set(first.sources)))]
 
             def part() -> Any:
                 is_loose = name in ("indices", "values") and first.held.layout == torch.sparse_coo
@@ -194,6 +211,20 @@ class Followed(TorchFunctionMode):
                 return found.clone() if isinstance(found, Tensor) else found
 
             return self._constant(_untraced(part), set(first.sources))
+        if (make := ON_PATTERN.get(name)) is not None:
+            self.fixed |= first.sources
+            pattern = _untraced(lambda: torch.sparse_coo_tensor(*_places(first.held)).to_dense() > 0)
+            found = make(stand_in, self._constant(pattern, set(first.sources)), *rest, **kwargs)
+            self.sparse.add(found, first.held, first.sources, True)
+            return found
+        if name == "_sparse_sum":
+            held, found = (
+                _untraced(partial(function, first.held, *rest, **kwargs)),
+                stand_in.sum(*rest, **kwargs),
+            )
+            if held.layout != torch.strided:
+                self.sparse.add(found, held, first.sources, True)
+            return found
         if name == "_sparse_mm" and len(args) > 2:
             return self._reduced_product(*args)
         return NotImplemented
@@ -201,19 +232,38 @@ class Followed(TorchFunctionMode):
     def _sparse_of_parts(
         self, function: Callable[..., Any], args: Any, kwargs: Any, tensors: Sequence[Tensor]
     ) -> Any:
-        """A sparse tensor of parts that are all known."""
+        """A sparse tensor of parts that are all known, or of known indices and other values."""
         values = {id(tensor): self.value(tensor) for tensor in tensors}
         if any(value is None for value in values.values()):
-            return NotImplemented
+            return self._sparse_of_computed(function, args, kwargs)
         real_args, real_kwargs = places.mapped((args, kwargs), lambda tensor: values[id(tensor)])
         sources = self._fix(tensors)
         return _untraced(lambda: self.sparse.constant(function(*real_args, **real_kwargs), sources))
+
+    def _sparse_of_computed(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """A sparse tensor of known indices: where these stand several times, the sum of their values."""
+        given = dict(zip(("indices", "values", "size"), args, strict=False)) | kwargs
+        indices = given.get("indices")
+        if asked_for(function) != "sparse_coo_tensor" or (known := self._known(indices)) is None:
+            return NotImplemented
+        places = self._fix([indices])
+        values: Tensor = given["values"]
+        size = given.get("size") or _untraced(lambda: (known.max(1).values + 1).tolist())
+        held = _untraced(lambda: torch.sparse_coo_tensor(known, torch.ones(known.shape[1]), tuple(size)))
+        found = values.new_zeros(tuple(size)).index_put(tuple(indices), values, accumulate=True)
+        self.sparse.add(found, held, places, True, (indices, values))
+        return found
+
+    def _known(self, item: object) -> Tensor | None:
+        return self.value(item) if isinstance(item, Tensor) else None
 
     def _reduced_product(self, matrix: Tensor, x: Tensor, reduce: str) -> Any:
         """A product with a sparse matrix in which other than sums stand, as in PyTorch for processors."""
         if reduce == "sum":
             return torch.ops.aten._sparse_mm(matrix, x)
         first = self.sparse[matrix]
+        if first.is_computed:
+            return NotImplemented
         self.fixed |= first.sources
 
         def parts() -> tuple[Tensor, ...]:
@@ -339,6 +389,12 @@ def _untraced(compute: Callable[[], T]) -> T:
 def _is_wrapped(tensor: Tensor) -> bool:
     """Whether it is one of a transform of functions, such as vmap, and has no memory of its own."""
     return torch.func.debug_unwrap(tensor) is not tensor
+
+
+def _places(held: Tensor) -> tuple[Tensor, Tensor, torch.Size]:
+    """The indices of what a tensor stores, a one for each, and its shape."""
+    indices = held.to_sparse().coalesce().indices()
+    return indices, torch.ones(indices.shape[1]), held.shape
 
 
 def _copy(tensor: Tensor) -> Tensor:

@@ -19,8 +19,15 @@ __all__ = ["of_pytorch", "written_with_others"]
 @cache
 def of_pytorch() -> dict[Any, Callable[..., Any]]:
     """How PyTorch itself writes operators with others, but for those that this package knows."""
-    default = torch.export.default_decompositions().materialize()
+    default: dict[Any, Callable[..., Any]] = torch.export.default_decompositions().materialize()
+    default[torch.ops.aten._new_zeros_with_same_feature_meta.default] = _zeros_like_other
+    default[torch.ops.aten._efficientzerotensor.default] = torch.zeros
     return {op: function for op, function in default.items() if not is_known(op)}
+
+
+def _zeros_like_other(x: Tensor, other: Tensor, *, self_num_batch_dims: int = 0) -> Tensor:
+    """A tangent of `other` that is zero, for each of the derivatives that there are."""
+    return x.new_zeros(*x.shape[:self_num_batch_dims], *other.shape)
 
 
 def written_with_others(

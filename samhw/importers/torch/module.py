@@ -86,6 +86,11 @@ def _emitted(walked: GraphWalk, module: nn.Module, label: str) -> tuple[Emitted,
             f"{type(module).__name__} computes with integers and conditions alone, which the host does as it "
             "loads them; give the data of the hardware as floating-point numbers (x.float())."
         )
+    if not outputs.computed and walked.fixed:
+        raise InputError(
+            f"{type(module).__name__} computes with {', '.join(walked.fixed)} alone, which decides what is "
+            "computed and is a constant of the design; there is nothing to compile."
+        )
     if not outputs.computed:
         raise InputError(
             f"{type(module).__name__} computes nothing of its arguments; there is nothing to compile."

@@ -47,6 +47,8 @@ class Operands:
     def _constant_value(self, x: Known) -> Value:
         if not x.numel():
             raise UnsupportedError(f"takes a tensor without elements, of the shape {x.shape}", "leave it out")
+        if x.stored().is_complex():
+            raise UnsupportedError("takes complex numbers as real ones", "take their real parts (x.real)")
         if x.base is not None:
             source, apply = x.base
             return apply(self.value(source))

@@ -9,7 +9,20 @@ import torch
 from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
-__all__ = ["KEPT", "LAYOUT", "MAKERS", "PARTS", "SAME", "SparseLayouts", "Stood", "asked_for"]
+from samhw.importers.torch.own_operators import contract, stored
+
+__all__ = [
+    "KEPT",
+    "LAYOUT",
+    "MAKERS",
+    "ON_PATTERN",
+    "PARTS",
+    "PRODUCTS",
+    "SAME",
+    "SparseLayouts",
+    "Stood",
+    "asked_for",
+]
 
 
 @dataclass(frozen=True)
@@ -19,10 +32,21 @@ class Stood:
     Attributes:
         held: a sparse tensor.
         sources: the arguments that it is made of, by their places among all leaves.
+        is_computed: hardware computes its values, and `held` has others at the same places.
+        entries: its indices and its values, as the module has put them together.
     """
 
     held: Tensor
     sources: frozenset[int]
+    is_computed: bool = False
+    entries: tuple[Tensor, Tensor] | None = None
+
+    def times(self, x: Tensor) -> Tensor:
+        """A product of the matrix of such entries with a matrix or a vector: entry by entry."""
+        assert self.entries is not None
+        (rows, columns), values = self.entries
+        terms = x[columns] * values.reshape(-1, *[1] * (x.dim() - 1))
+        return terms.new_zeros(self.held.shape[0], *x.shape[1:]).index_add(0, rows, terms)
 
 
 class SparseLayouts:
@@ -43,9 +67,16 @@ class SparseLayouts:
         found: Stood = self._stood[tensor]
         return found
 
-    def add(self, stand_in: Tensor, held: Tensor, sources: Collection[int] = ()) -> None:
+    def add(
+        self,
+        stand_in: Tensor,
+        held: Tensor,
+        sources: Collection[int] = (),
+        is_computed: bool = False,
+        entries: tuple[Tensor, Tensor] | None = None,
+    ) -> None:
         """Says what a tensor of the trace stands for."""
-        self._stood[stand_in] = Stood(held, frozenset(sources))
+        self._stood[stand_in] = Stood(held, frozenset(sources), is_computed, entries)
 
     def constant(self, held: Tensor, sources: Collection[int]) -> Tensor:
         """A stand-in of a sparse tensor that is known."""
@@ -53,6 +84,31 @@ class SparseLayouts:
         self.add(stand_in, held, sources)
         self.made.append((stand_in, held))
         return stand_in
+
+
+def softmax(x: Tensor, pattern: Tensor, dim: int, dtype: object = None) -> Tensor:
+    """Of what is stored alone."""
+    return torch.where(pattern, x, -torch.inf).softmax(dim)
+
+
+def log_softmax(x: Tensor, pattern: Tensor, dim: int, dtype: object = None) -> Tensor:
+    return torch.where(pattern, torch.where(pattern, x, -torch.inf).log_softmax(dim), 0)
+
+
+def sampled_addmm(
+    x: Tensor, pattern: Tensor, one: Tensor, other: Tensor, *, beta: float = 1, alpha: float = 1
+) -> Any:
+    """A product of two matrices at the places that are stored, and nowhere else."""
+    found = contract("ij,ik,kj->ij", stored(pattern.to(x.dtype), "csr"), one, other) * alpha
+    return found + x * beta if beta else found
+
+
+ON_PATTERN: dict[str, Callable[..., Tensor]] = {
+    "_sparse_softmax": softmax,
+    "_sparse_log_softmax": log_softmax,
+    "sparse_sampled_addmm": sampled_addmm,
+}
+"""What depends on which places are stored, and stores something at the same ones."""
 
 
 def asked_for(function: Callable[..., Any]) -> str:
@@ -77,6 +133,9 @@ PARTS = frozenset(
     )
 )
 """What takes a sparse tensor apart."""
+
+PRODUCTS = frozenset(("mm", "_sparse_mm", "spmm", "matmul", "__matmul__", "mv"))
+"""What gives a product of a matrix with what comes after it."""
 
 MAKERS = frozenset(
     ("sparse_coo_tensor", "sparse_csr_tensor", "sparse_csc_tensor", "sparse_compressed_tensor")

@@ -45,6 +45,7 @@ class Known:
         base: of a view, what it is one of, and what makes a value of that one's value.
         annotation: the format that its user has asked for.
         of_numbers: it is computed of numbers alone, and one input for all that have its elements.
+        elements: of a view of a sparse one, whose `held` has a shape and no values, what gives them.
     """
 
     tensor: Tensor | None
@@ -53,6 +54,7 @@ class Known:
     base: "tuple[Known, Callable[[Value], Value]] | None" = None
     annotation: str | None = None
     of_numbers: bool = False
+    elements: Callable[[], Tensor] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -94,6 +96,8 @@ class Known:
         """To compute with. Raises InputError where that would be too large to have been meant."""
         if self.tensor is not None:
             return self.tensor
+        if self.elements is not None:
+            return self.elements()
         held = self._given
         if held.numel() > LARGEST_FOLDED:
             raise InputError(

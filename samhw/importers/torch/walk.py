@@ -151,6 +151,8 @@ class GraphWalk:
         """An argument of an operator, as the importer holds it."""
         if isinstance(argument, Node):
             found = self.env[argument]
+            if isinstance(found, UnsupportedError):
+                raise found
             return found.value(self.importer) if isinstance(found, StepOf) else found
         if isinstance(argument, list | tuple):
             return [self.mapped(item) for item in argument]
@@ -165,7 +167,10 @@ class GraphWalk:
         try:
             return self.applied(node, name)
         except InputError as error:
-            raise located(node, name, error) from None
+            if node.target is python_operator.getitem:
+                # It is what gives the results that has one to refuse.
+                (node, *_) = node.all_input_nodes
+            raise located(node, operator_name(node.target), error) from None
 
     def applied(self, node: Node, name: str) -> object:
         """What an operator gives, be it one of the module or one that another is written with."""
@@ -322,6 +327,7 @@ class GraphWalk:
                 # Of a shape alone; the values stay with what it is a view of.
                 torch.zeros(()).expand(tuple(node.meta["val"].shape)),
                 self.replayed(source, name, handler, rest, named),
+                elements=lambda: _called(node, arguments, named, lambda item: item.example),
             )
         found = _called(node, arguments, named, lambda item: item.example)
         base = None
@@ -379,8 +385,7 @@ class GraphWalk:
     def kept(self, node: Node, found: object) -> object:
         """A value that several operators use is a tensor of its own."""
         if isinstance(found, UnsupportedError) and node.target is python_operator.getitem:
-            (source, *_) = node.all_input_nodes
-            raise located(node, operator_name(source.target), found)
+            raise found
         if len(node.users) > 1:
             if isinstance(found, Value):
                 return self.importer.tensors.materialized(found)
@@ -392,7 +397,7 @@ class GraphWalk:
 
 
 _MISSING = UnsupportedError("gives a result for which there is no hardware yet", "use its first result")
-_CHECKS = ("aten._assert", "aten.sym_constrain", "_assert")
+_CHECKS = ("aten._assert", "aten.sym_constrain", "_assert", "aten._linalg_check_errors")
 """What only checks, and computes nothing."""
 _MADE_OF_SHAPES = frozenset(
     f"aten.{name}"

@@ -47,7 +47,8 @@ class Rounding:
 
     The functions of docs/numerics.md that are not correctly rounded may err twice as much. With `relative` 0
     (fixed point) sums are exact. `greatest` is the greatest number of the type, and `beyond` what is greater
-    becomes: an infinity, NaN, or, where the type saturates, the greatest.
+    becomes: an infinity, NaN, or, where the type saturates, the greatest. A program's own numbers err by
+    `relative` too, but for those that have no more bits than a type that errs by `numbers`, if that is given.
     """
 
     relative: float
@@ -55,6 +56,7 @@ class Rounding:
     greatest: float = inf
     beyond: float = inf
     has_subnormals: bool = False
+    numbers: float | None = None
 
     @property
     def saturates(self) -> bool:
@@ -111,6 +113,7 @@ class RunningError(Domain):
         self.greatest = rounding.greatest
         self.beyond = rounding.beyond
         self.has_subnormals = rounding.has_subnormals
+        self.unit = rounding.relative if rounding.numbers is None else rounding.numbers
         self.sums_are_exact = rounding.relative == 0
         # Whole numbers have whole products.
         self.of_products = 0.0 if self.sums_are_exact and rounding.absolute == 0.5 else rounding.absolute
@@ -150,7 +153,7 @@ class RunningError(Domain):
             return self.absolute == 0 or (value / (2 * self.absolute)).is_integer()
         if self.has_subnormals and not (value / (2 * self.absolute)).is_integer():
             return False
-        return (frexp(value)[0] / self.relative).is_integer()
+        return (frexp(value)[0] / self.unit).is_integer()
 
     def rounded(self, magnitude: float) -> float:
         return self.relative * magnitude + self.absolute

@@ -80,7 +80,7 @@ def _results(
     known = dict(inputs)
     needed = None if wanted is None else demands(program, known, wanted)
     found = {}
-    read_later: set[str] = set()
+    read_later = {access.tensor for start in program.starts for access in start.reads}
     lasts = []
     for statement in reversed(program.statements):
         lasts.append(statement.lhs.tensor not in read_later)

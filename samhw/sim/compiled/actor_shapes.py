@@ -9,12 +9,15 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from samhw.sim.machine_code import UNKNOWN, words_at
-from samhw.sim.worker import Earliest, Stalls, Worker
+from samhw.sim.worker import Earliest, Queue, Stalls, Worker
 
 __all__ = [
     "NO_KEY",
+    "CarefulShape",
     "FinderShape",
     "TimerShape",
+    "asked_by",
+    "careful_shape",
     "finder_shape",
     "gate_words",
     "key_of",
@@ -130,14 +133,27 @@ class TimerShape(NamedTuple):
     """The actor keeps a spacing."""
     gate: GateKind
     """What else holds it back."""
-    late: int
-    """The set of its inputs whose tokens may come with data from off-chip memory."""
-    accesses: bool
-    """It asks for lines of that memory itself."""
     single: bool
     """Firings are never timed at once."""
     together: bool
     """Many that differ may be timed together."""
+
+
+class CarefulShape(NamedTuple):
+    """That of the code that times firings without assumptions (careful.py)."""
+
+    inputs: int
+    ports: tuple[int, ...]
+    """As in `FinderShape`, and the others as in `TimerShape`."""
+    spaced: bool
+    gate: GateKind
+    late: int
+    """The set of its inputs whose tokens may come with data from off-chip memory."""
+    accesses: bool
+    """It asks for lines of that memory itself."""
+    asks: tuple[tuple[int, "CarefulShape"], ...]
+    """For each channel on which it tells a port what it reads or writes: the number of that among those that
+    it pushes to, and the shape of the actor there, which is timed with it."""
 
 
 class Wiring(NamedTuple):
@@ -146,15 +162,12 @@ class Wiring(NamedTuple):
     ports: tuple[int, ...]
     """As in `FinderShape`, as are the others."""
     circles: tuple[tuple[int, int], ...]
-    gate: GateKind
-    late: int
-    accesses: bool
+    careful: CarefulShape
 
 
 def wiring_of(worker: Worker) -> Wiring:
     """The wiring of a worker."""
-    late = sum(queue.off_chip << i for i, queue in worker.inputs.items())
-    return Wiring(ports_of(worker), _circles_of(worker), GateKind.of(worker), late, worker.access is not None)
+    return Wiring(ports_of(worker), _circles_of(worker), careful_shape(worker))
 
 
 def finder_shape(worker: Worker) -> FinderShape:
@@ -172,31 +185,49 @@ def finder_shape(worker: Worker) -> FinderShape:
         and inputs + len(wiring.ports) <= MOST_JOINED
         and not worker.actor.widths,
         key=NO_KEY if key is None else key,
-        accesses=wiring.accesses,
-        beat=_last_word(worker) if wiring.accesses else 0,
+        accesses=worker.access is not None,
+        beat=_last_word(worker) if worker.access is not None else 0,
         taken=_further(worker.more),
         given=_further(worker.out_more),
         data=worker.more[-1],
         out_data=worker.out_more[-1],
         long=worker.actor.operations >= LONG,
-        simple=not wiring.accesses and not wiring.circles,
+        simple=worker.access is None and not wiring.circles,
     )
 
 
 def timer_shape(worker: Worker) -> TimerShape:
     """The shape of the code that finds the cycles of a worker's firings."""
-    wiring = wiring_of(worker)
-    single = bool(wiring.circles) or wiring.gate is not GateKind.NOTHING
+    wiring, gate = wiring_of(worker), GateKind.of(worker)
+    single = bool(wiring.circles) or gate is not GateKind.NOTHING
     return TimerShape(
         inputs=len(worker.inputs),
         ports=wiring.ports,
         spaced=key_of(worker) is not None,
-        gate=wiring.gate,
-        late=wiring.late,
-        accesses=wiring.accesses,
+        gate=gate,
         single=single,
-        together=not single and not wiring.late and not wiring.accesses,
+        together=not single,
     )
+
+
+def careful_shape(worker: Worker) -> CarefulShape:
+    """The shape of the code that finds them without assumptions."""
+    asks = enumerate(asked_by(queue) for queues in worker.outputs for queue in queues)
+    return CarefulShape(
+        inputs=len(worker.inputs),
+        ports=ports_of(worker),
+        spaced=key_of(worker) is not None,
+        gate=GateKind.of(worker),
+        late=sum(queue.off_chip << i for i, queue in worker.inputs.items()),
+        accesses=worker.access is not None,
+        asks=tuple((q, careful_shape(asked)) for q, asked in asks if asked),
+    )
+
+
+def asked_by(queue: Queue) -> Worker | None:
+    """The actor of a port that its own actor asks on a channel, if this is such a channel."""
+    consumer = queue.consumer
+    return consumer if consumer.access is not None and queue.port == 0 else None
 
 
 def ports_of(worker: Worker) -> tuple[int, ...]:

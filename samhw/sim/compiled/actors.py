@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from samhw.sim.compiled.actor_shapes import gate_words, key_of, ports_of
+from samhw.sim.compiled.actor_shapes import asked_by, gate_words, key_of, ports_of
 from samhw.sim.compiled.engine_code import codes_of
 from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.points import points_words, words_before
@@ -43,12 +43,14 @@ class Actors:
         position: Mapping[Worker, int],
         channels: Mapping[Queue, int],
         phase: int,
+        careful: bool,
     ):
         """
         Args:
             position: the number of each worker.
             channels: the address of each queue's record.
             phase: most firings of an actor in a phase.
+            careful: nothing is ever assumed of cycles.
         """
         self.workers = workers
         self.table = table = Table(ActorRecord, len(workers))
@@ -62,12 +64,10 @@ class Actors:
         self._private: list[tuple[Words, Words]] = []
         """Memories of actors, with what was in them."""
         outputs = [[queue for queues in worker.outputs for queue in queues] for worker in workers]
-        codes = codes_of(workers)
-        firings = np.array([worker.firings for worker in workers], np.int64)
-        self._before = firings
+        codes = codes_of(workers, careful)
+        self._before = firings = np.array([worker.firings for worker in workers], np.int64)
         table.put(
             find=[find for find, _ in codes],
-            time=[time for _, time in codes],
             word=[worker.pending_word() for worker in workers],
             # The watched word differs from the one seen, so that an actor can go on, unless it never may.
             watch=table.addresses + ActorRecord.offset("fault"),
@@ -81,6 +81,8 @@ class Actors:
             spaced=[worker.spaced for worker in workers],
             stalled=[worker.stalled for worker in workers],
         )
+        table["careful" if careful else "time"][:] = [time for _, time in codes]
+        self._put_leaders(position, outputs)
         lists: dict[str, Sequence[Sequence[int]]] = {
             "inputs": [[channels[w.inputs[i]] for i in range(len(w.inputs))] for w in workers],
             "outputs": [[channels[queue] for queue in queues] for queues in outputs],
@@ -95,6 +97,19 @@ class Actors:
         for n, worker in enumerate(workers):
             if key_of(worker) is not None:
                 self._put_spacing(n, worker)
+
+    def _put_leaders(self, position: Mapping[Worker, int], outputs: Sequence[Sequence[Queue]]) -> None:
+        """Notes with whom each worker is timed where nothing is assumed: the actors of ports with those that
+        ask them, and others alone.
+
+        Args:
+            outputs: the channels that each pushes to.
+        """
+        leader, addresses = self.table["leader"], self.table.addresses
+        leader[:] = addresses
+        for n, queues in enumerate(outputs):
+            for asked in filter(None, map(asked_by, queues)):
+                leader[position[asked]] = addresses[n]
 
     def _put_rows(self, phase: int, sizes: Sequence[tuple[int, int]]) -> None:
         """Gives the records room for trails and points.
@@ -159,6 +174,10 @@ class Actors:
         table = self.table
         table["keys"][n], table["apart"][n] = self._keep(keys), spacing.latency
         table["cycles"][n], table["ago"][n] = self._keep(cycles) - 8 * base, self._keep(ago) - 8 * base
+
+    def be_careful(self) -> None:
+        """Gives the records the code that assumes nothing."""
+        self.table["careful"][:] = [time for _, time in codes_of(self.workers, careful=True)]
 
     def count_firings(self) -> int:
         """All firings so far; each worker's own count is brought up to date."""

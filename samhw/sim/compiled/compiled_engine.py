@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from samhw.sim.compiled.image import Image
-from samhw.sim.compiled.phases import LACKS_ROOM, MORE, QUIET
+from samhw.sim.compiled.image import Image, Partition
+from samhw.sim.compiled.phases import LACKS_CODE, LACKS_ROOM, MORE, QUIET
 from samhw.sim.engine import UNLIMITED, Between, nothing
 from samhw.sim.machine_code import call
 from samhw.sim.ports import Arbiter
@@ -71,9 +71,8 @@ def _finish(image: Image, window: tuple[int, int], seen: dict[int, int], between
         end = call(image.code, image.whole.address, 1 if image.tapped or image.partitions else BATCH)
         image.show_taps(window, seen)
         between(image.firings(), image.cycle())
-        if end == LACKS_ROOM:
-            image.lengthen(image.whole)
-        elif end == QUIET and not image.widen():
+        _provide(image, image.whole, end)
+        if end == QUIET and not image.widen():
             return
 
 
@@ -85,9 +84,16 @@ def _go_on_alone(image: Image, between: Between) -> int:
         end = MORE
         while end != QUIET:
             end = call(image.code, partition.address, BATCH)
-            if end == LACKS_ROOM:
-                image.lengthen(partition)
+            _provide(image, partition, end)
             if image.timed() >= shown + BATCH:
                 shown = image.firings()
                 between(shown, image.cycle())
     return image.timed() - first
+
+
+def _provide(image: Image, partition: Partition, end: int) -> None:
+    """Gives phases what they lack to go on."""
+    if end == LACKS_ROOM:
+        image.lengthen(partition)
+    elif end == LACKS_CODE:
+        image.be_careful()

@@ -16,7 +16,8 @@ from weakref import WeakKeyDictionary
 from samhw.graph.numerics import Float
 from samhw.graph.numerics.float_format import F32
 from samhw.sim import machine_code
-from samhw.sim.compiled.actor_shapes import finder_shape, timer_shape, wiring_of
+from samhw.sim.compiled.actor_shapes import careful_shape, finder_shape, timer_shape, wiring_of
+from samhw.sim.compiled.careful import careful_timer
 from samhw.sim.compiled.find import finder
 from samhw.sim.compiled.many_firings import time_many
 from samhw.sim.compiled.off_chip import make_line_room, serve_lines
@@ -92,6 +93,7 @@ Function = Callable[[int, int], int]
 LINES: tuple[Function, ...] = serve_lines, make_line_room
 """What runs with off-chip memory need."""
 
+
 _functions: dict[object, Function] = {}
 """Functions by what they are made from. They hold their step functions, so that keys stay good."""
 
@@ -99,18 +101,19 @@ _codes: WeakKeyDictionary[Actor, dict[object, tuple[int, int]]] = WeakKeyDiction
 """What `codes_of` gave, by what it depends on besides the actor."""
 
 
-def codes_of(workers: Sequence[Worker]) -> list[tuple[int, int]]:
-    """For each worker the addresses of the code that finds its firings, and of that which finds their cycles.
+def codes_of(workers: Sequence[Worker], careful: bool) -> list[tuple[int, int]]:
+    """For each worker the addresses of the code that finds its firings, and of that which finds their cycles,
+    with assumptions or carefully without.
 
     Raises:
         Untranslatable: if there can be none.
     """
-    wirings = [wiring_of(worker) for worker in workers]
+    wirings = [(wiring_of(worker), careful) for worker in workers]
     new = {}
     for worker, wiring in zip(workers, wirings, strict=True):
         if wiring not in _codes.setdefault(worker.actor, {}):
             new[worker.actor, wiring] = worker
-    made = {key: (finder_of(worker), timer_of(worker)) for key, worker in new.items()}
+    made = {key: (finder_of(worker), timer_of(worker, careful)) for key, worker in new.items()}
     if made:
         lines = LINES if any(worker.access for worker in new.values()) else ()
         needed = run_phases, time_many, *lines, *chain.from_iterable(made.values())
@@ -134,8 +137,11 @@ def finder_of(worker: Worker) -> Function:
     return function_of(("find", function_key(step), shape), partial(finder, step, shape))
 
 
-def timer_of(worker: Worker) -> Function:
+def timer_of(worker: Worker, careful: bool) -> Function:
     """What finds their cycles."""
+    if careful:
+        team = careful_shape(worker)
+        return function_of(("careful", team), partial(careful_timer, team))
     shape = timer_shape(worker)
     return function_of(("time", shape), partial(timer, shape))
 

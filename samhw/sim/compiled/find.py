@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from samhw.sim.compiled.actor_shapes import FinderShape
 from samhw.sim.compiled.finding import Finding, begin_finding, behead, do_firing, end_finding
-from samhw.sim.compiled.off_chip.asking import note_request
+from samhw.sim.compiled.off_chip.requests import note_request
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord, stores_of
 from samhw.sim.engine import FIRES
 from samhw.sim.machine_code import apart, words_at

@@ -18,7 +18,7 @@ from samhw.sim.machine_code import Table
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import Worker
 
-__all__ = ["Image", "partitions_of"]
+__all__ = ["Image", "Partition", "partitions_of"]
 
 
 def partitions_of(workers: Sequence[Worker]) -> list[list[Worker]]:
@@ -145,7 +145,9 @@ class Image:
         self.tapped = [n for n, queue in enumerate(queues) if queue.tap is not None]
         self._limit = min(limit, NEVER - 1)
         self._channels = Channels(queues, PHASE, ROOM, AHEAD if ahead else 0)
-        self._actors = Actors(workers, position, self._channels.places(), PHASE)
+        # What off-chip memory does is not assumed.
+        careful = not ahead or (arbiter is not None and len(arbiter.accesses) > 0)
+        self._actors = Actors(workers, position, self._channels.places(), PHASE, careful)
         self._producers = np.array([position[queue.producer] for queue in queues], np.int64)
         self._consumers = np.array([position[queue.consumer] for queue in queues], np.int64)
         self._channels.table.put(
@@ -158,6 +160,7 @@ class Image:
             for worker, access in self._lines.addresses().items():
                 self._actors.table["access"][position[worker]] = access
         self._scratch = np.empty(SCRATCH, np.int64)
+        self._awake = np.empty(len(workers), np.int64)
         # What is seen of tokens, and what off-chip memory does, concerns all.
         alone = ahead and not self.tapped and self._lines is None and len(partitions) > 1
         ends = np.cumsum([0, *(len(partition) for partition in partitions)]).tolist()
@@ -167,9 +170,10 @@ class Image:
             history=self._actors.history,
             time_many=many_address(),
             scratch=self._scratch.ctypes.data,
+            awake=self._awake.ctypes.data,
             limit=self._limit,
-            # What off-chip memory does is not assumed.
-            careful=0 if ahead and self._lines is None else NEVER,
+            careful=NEVER if careful else 0,
+            can_be_careful=careful,
             worth=WORTH,
             **(self._lines.graph if self._lines else {}),
         )
@@ -233,6 +237,11 @@ class Image:
             number = int(self._graphs["journal_number"][0])
             for name, word in self._lines.lengthen(PHASE, number).items():
                 self._graphs[name][0] = word
+
+    def be_careful(self) -> None:
+        """Has actors timed without assumptions, for which there has been no code yet."""
+        self._actors.be_careful()
+        self._graphs["can_be_careful"][:] = 1
 
     def widen(self) -> bool:
         """Doubles the room of channels that are full, but not to their depths; gives if there are any."""

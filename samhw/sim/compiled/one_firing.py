@@ -4,12 +4,12 @@ There are no branches that depend on the firing, but for whether it pushes anyth
 joined, one firing tells nothing about the next.
 """
 
-from samhw.sim.compiled.points import TimedInput, Timing
-from samhw.sim.compiled.records import NEVER, ActorRecord, input_channel
+from samhw.sim.compiled.points import Timing
+from samhw.sim.compiled.records import NEVER, ActorRecord
 from samhw.sim.machine_code import UNKNOWN, Record, words_at
 from samhw.sim.step import PUSHES, TAKES
 
-__all__ = ["Wait", "count_late", "fire", "wait_for_key", "wait_for_slots", "wait_for_tokens"]
+__all__ = ["Wait", "fire", "wait_for_key", "wait_for_slots", "wait_for_tokens"]
 
 
 class Wait(Record):
@@ -54,9 +54,9 @@ def wait_for_slots(word: int, ports: tuple[int, ...], timing: Timing, wait: Wait
             wait.room = max(wait.room, free)
 
 
-def wait_for_key(timing: Timing, wait: Wait) -> None:
-    """When the last firing with the same key is as many cycles ago as the actor's spacing asks for."""
-    me, number = timing.actor, timing.now.number
+def wait_for_key(me: ActorRecord, number: int, wait: Wait) -> None:
+    """When the last firing with the same key as the one of that number is as many cycles ago as the actor's
+    spacing asks for."""
     ago = words_at(me.ago, UNKNOWN)[number]
     if ago:
         wait.apart = max(wait.room, words_at(me.cycles, UNKNOWN)[number - ago] + me.apart)
@@ -91,19 +91,3 @@ def fire(word: int, ports: tuple[int, ...], t: int, timing: Timing, wait: Wait) 
             outs[q].pushed += pushed
     now.number += 1
     now.cycle = t
-
-
-def count_late(me: ActorRecord, late: int, ins: tuple[TimedInput, ...], wait: Wait) -> None:
-    """Of the wait for a token, counts what off-chip memory takes beyond the latency of the channel apart.
-
-    Args:
-        late: the set of inputs whose tokens may come with data from there.
-    """
-    if wait.there > wait.soonest:
-        for i in range(len(ins)):
-            if late >> i & 1 and wait.late == i:
-                channel = input_channel(me, i)
-                come = words_at(channel.come, UNKNOWN)[ins[i].popped]
-                waited = max(0, wait.there - max(wait.soonest, come))
-                channel.late += waited
-                ins[i].starved -= waited

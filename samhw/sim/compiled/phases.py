@@ -5,20 +5,20 @@ In a phase each actor first finds its next firings and tokens, as far as others 
 depend on cycles. Then all these firings are timed (settle.py).
 """
 
-from samhw.sim.compiled.points import begin_points, end_points
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.rows import move, moved
 from samhw.sim.compiled.settle import time_firings
 from samhw.sim.compiled.tokens import end_tokens
 from samhw.sim.machine_code import UNKNOWN, call, words_at
 
-__all__ = ["LACKS_ROOM", "MORE", "QUIET", "SLACK", "run_phases"]
+__all__ = ["LACKS_CODE", "LACKS_ROOM", "MORE", "QUIET", "SLACK", "run_phases"]
 
 SLACK = 2
 """Words after the last token that are looked at, though nothing comes of it."""
 
-QUIET, MORE, LACKS_ROOM = range(3)
-"""How phases end: nothing can go on; they may go on; rows of a channel are too short for another phase."""
+QUIET, MORE, LACKS_ROOM, LACKS_CODE = range(4)
+"""How phases end: nothing can go on; they may go on; rows of a channel are too short for another phase; there
+is no code to time without assumptions."""
 
 
 def run_phases(address: int, most: int) -> int:
@@ -31,8 +31,10 @@ def run_phases(address: int, most: int) -> int:
         hide_outside(graph)
         found = find_firings(graph)
         show_outside(graph)
-        time_firings(address)
-        fired = end_phase(graph)
+        fired = time_firings(address)
+        if fired < 0:
+            return LACKS_CODE
+        end_phase(graph)
         timed += fired
         if found == 0 and fired == 0:
             return QUIET
@@ -119,7 +121,6 @@ def make_room(address: int) -> int:
             actor.runs -= actor.run
             actor.run = 0
         actor.left = graph.phase - (actor.found - actor.timed)
-        begin_points(actor)
     channels = words_at(graph.channels, graph.channel_count)
     for n in range(graph.channel_count):
         channel = ChannelRecord.at(channels[n])
@@ -170,13 +171,8 @@ def raise_guard(channel: ChannelRecord) -> None:
     channel.guard = guard
 
 
-def end_phase(graph: GraphRecord) -> int:
-    """Makes what is timed in a phase the truth; gives the number of its firings."""
-    rows = words_at(graph.actors, graph.actor_count)
-    fired = 0
-    for n in range(graph.actor_count):
-        fired += end_points(ActorRecord.at(rows[n]))
+def end_phase(graph: GraphRecord) -> None:
+    """Counts the tokens that were timed in a phase, and makes what is known of them the truth."""
     channels = words_at(graph.channels, graph.channel_count)
     for n in range(graph.channel_count):
         end_tokens(channels[n])
-    return fired

@@ -22,6 +22,7 @@ __all__ = [
     "ChannelRecord",
     "GraphRecord",
     "array_of",
+    "channels_at",
     "input_channel",
     "output_channel",
     "stores_of",
@@ -40,7 +41,9 @@ class ActorRecord(Record):
     find: int
     """Address of the code that finds its next firings (find.py)."""
     time: int
-    """Address of the code that finds their cycles (time.py)."""
+    """Address of the code that finds their cycles (timing.py),"""
+    careful: int
+    """and of that which does so without assumptions (careful.py)."""
     inputs: int
     """Address of the addresses of its inputs' channels, and how many they are."""
     input_count: int
@@ -121,6 +124,10 @@ class ActorRecord(Record):
     """The latency of the spacing."""
     access: int
     """Address of its access to off-chip memory, or 0."""
+    leader: int
+    """Address of the actor that it is timed with where nothing is assumed (careful.py),"""
+    awake: int
+    """and which is among those that may go on (awake.py), if this is 1."""
 
 
 class ChannelRecord(Record):
@@ -173,6 +180,10 @@ class ChannelRecord(Record):
     new_dwell: int
     counted: int
     """Whether these are there, for the cycles that are known."""
+    wanted: int
+    """The consumer waits for a token,"""
+    full: int
+    """and the producer for a slot, until they are woken (careful.py)."""
     producer: int
     """Address of the producer."""
     consumer: int
@@ -201,6 +212,22 @@ def input_channel(actor: ActorRecord, i: int) -> ChannelRecord:
 def output_channel(actor: ActorRecord, q: int) -> ChannelRecord:
     """One of the channels that an actor pushes to."""
     return ChannelRecord.at(words_at(actor.outputs, UNKNOWN)[q])
+
+
+def channels_at(count: int) -> Callable[[int], tuple[ChannelRecord, ...]]:
+    """The function that gives this many channels, whose addresses lie at an address."""
+    if count == 0:
+
+        def nothing(address: int) -> tuple[ChannelRecord, ...]:
+            return ()
+
+        return nothing
+    before = channels_at(count - 1)
+
+    def channels(address: int) -> tuple[ChannelRecord, ...]:
+        return (*before(address), ChannelRecord.at(words_at(address, count)[count - 1]))
+
+    return channels
 
 
 class GraphRecord(Record):
@@ -232,8 +259,16 @@ class GraphRecord(Record):
     """The last cycle in which a firing may come."""
     careful: int
     """How many phases are still to be timed without assumptions."""
+    can_be_careful: int
+    """There is code for that."""
     worth: int
     """This many times over actors are timed before assumptions are given up."""
+    awake: int
+    """Address of the addresses of the actors that may go on (awake.py), and how many they are."""
+    awake_count: int
+    ends: int
+    """An actor could do more in another phase, or in a channel with more room. Until then it is not certain
+    which request to off-chip memory comes next."""
     serve: int
     """Address of the code that serves lines of off-chip memory, or 0."""
     line_room: int
@@ -249,6 +284,9 @@ class GraphRecord(Record):
     accesses: int
     """Address of the addresses of accesses to it, in the order of ports."""
     access_count: int
+    next_asked: int
+    """Address of a word for each of them: the cycle of the first request that is known and not served, or
+    NEVER."""
     journal: int
     """Address of the log that is written, or 0; how many entries it has, and has room for."""
     journal_number: int

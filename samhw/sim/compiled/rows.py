@@ -11,6 +11,7 @@ __all__ = [
     "follows_until",
     "in_time",
     "moved",
+    "place_of_least",
     "put",
     "raise_to",
     "total_difference",
@@ -121,6 +122,19 @@ def total_difference(address: int, other: int, count: int) -> int:
     for k in range(count):
         total += words[k] - others[k]
     return total
+
+
+@apart
+def place_of_least(address: int, count: int) -> int:
+    """The first place of the least of some words."""
+    words = words_at(address, count)
+    least = NEVER
+    for k in range(count):
+        least = min(least, words[k])
+    place = 0
+    while words[place] != least:
+        place += 1
+    return place
 
 
 @apart

@@ -3,8 +3,7 @@
 Each actor is timed as if all tokens and slots that are not known yet came in time, and once more whenever
 something changes that it was timed with. Cycles only ever grow in this, and each is the greatest
 of those that it depends on; so when nothing changes any more they are those of the recurrence. Where actors
-hold each other up token by token, as at both ends of a channel of one slot, each is timed as far as
-everything is known, and then goes on.
+hold each other up token by token, as at both ends of a channel of one slot, nothing is assumed (careful.py).
 
 Whatever is timed in the end depends on firings that are timed too, so what is found later cannot change it.
 
@@ -23,6 +22,8 @@ token comes in cycle 9, and B takes it after cycle 10, so B is not marked either
 Marks on actors that have to be timed again, or may go on, since a channel of theirs has changed.
 """
 
+from samhw.sim.compiled.careful import time_carefully
+from samhw.sim.compiled.points import begin_points, end_points
 from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
 from samhw.sim.compiled.rows import exceeds, fill
 from samhw.sim.machine_code import apart, call, words_at
@@ -39,10 +40,7 @@ def forget_tokens(address: int, unknown: int) -> None:
     """
     channel = ChannelRecord.at(address)
     first, count = channel.timed_pushed, channel.pushed - channel.timed_pushed
-    ready = unknown + channel.latency if unknown else 0
-    fill(channel.ready + 8 * first, count, ready)
-    if channel.come != channel.ready:
-        fill(channel.come + 8 * first, count, ready)
+    fill(channel.ready + 8 * first, count, unknown + channel.latency if unknown else 0)
 
 
 @apart
@@ -57,25 +55,18 @@ def forget_slots(address: int, unknown: int) -> None:
 
 
 @apart
-def tell_producer(address: int, first: int, end: int, careful: int) -> None:
+def tell_producer(address: int, first: int, end: int) -> None:
     """Marks the producer of a channel if pops of the tokens from `first` on, up to `end`, concern it.
 
-    They do if it has pushed a token into a slot that is free only later or, where nothing is assumed, if it
-    may have waited for one of them.
+    They do if it has pushed a token into a slot that is free only later.
     """
     channel = ChannelRecord.at(address)
     producer = ActorRecord.at(channel.producer)
     count = min(end, channel.pushed - channel.depth) - first
-    if count <= 0:
+    if count <= 0 or producer.stale <= 0:
         return
     freed = channel.freed + 8 * first
     come = channel.come + 8 * (first + channel.depth)
-    if careful:
-        if words_at(come, count)[count - 1] >= NEVER:
-            producer.stale = min(producer.stale, NEVER)
-        return
-    if producer.stale <= 0:
-        return
     # A firing that waited after its slots comes no later for one that is free in the meantime; but it has
     # waited for that one then.
     early = exceeds(freed, come, count, channel.latency + producer.slip)
@@ -88,7 +79,7 @@ def tell_producer(address: int, first: int, end: int, careful: int) -> None:
 
 
 @apart
-def tell_consumer(address: int, first: int, new: int, careful: int) -> None:
+def tell_consumer(address: int, first: int, new: int) -> None:
     """Marks the consumer of a channel if it may have looked at a token before that is there.
 
     The token `first` comes in another cycle than before, and those after it may.
@@ -103,9 +94,6 @@ def tell_consumer(address: int, first: int, new: int, careful: int) -> None:
     # After the head of those that are left nobody looks.
     count = min(channel.pushed, channel.popped + 1) - first
     if count <= 0 or consumer.stale <= 0:
-        return
-    if careful:
-        consumer.stale = min(consumer.stale, NEVER)
         return
     # Nobody looks at a token before the one ahead of it is taken.
     ready, front = channel.ready + 8 * first, channel.freed + 8 * (first - 1)
@@ -128,21 +116,21 @@ CAREFUL = 4
 """Phases that are timed without assumptions, once one has cost too much."""
 
 
-def time_firings(graph_address: int) -> None:
-    """Times what has been found, as far as possible."""
+def time_firings(graph_address: int) -> int:
+    """Times what has been found, as far as possible; gives the number of firings, or -1 if there is no code
+    for that yet."""
     graph = GraphRecord.at(graph_address)
     if graph.careful == 0:
-        once = begin_timing(graph, 0)
+        once = begin_timing(graph)
         cost = settle(graph_address, once * graph.worth)
         fit_phase(graph, once, cost)
         if cost <= once * graph.worth:
-            return
+            return end_timing(graph)
         graph.careful = CAREFUL
-    begin_timing(graph, NEVER)
-    settle(graph_address, NEVER)
-    while graph.serve and call(graph.serve, graph_address, 0):
-        settle(graph_address, NEVER)
+    if not graph.can_be_careful:
+        return -1
     graph.careful -= 1
+    return time_carefully(graph_address)
 
 
 def fit_phase(graph: GraphRecord, once: int, cost: int) -> None:
@@ -154,30 +142,29 @@ def fit_phase(graph: GraphRecord, once: int, cost: int) -> None:
         graph.phase = min(graph.phase << 1, graph.longest_phase)
 
 
-def begin_timing(graph: GraphRecord, unknown: int) -> int:
-    """Prepares the timing of what has been found; gives what it costs to time all of it once.
-
-    Args:
-        unknown: what stands for the cycles of tokens and of slots that are not known; 0 if these are assumed,
-            which rows say nothing of (turns.py).
-    """
+def begin_timing(graph: GraphRecord) -> int:
+    """Prepares the timing of what has been found; gives what it costs to time all of it once."""
     found = 0
     rows = words_at(graph.actors, graph.actor_count)
     for n in range(graph.actor_count):
         actor = ActorRecord.at(rows[n])
-        actor.point_count = 1
+        begin_points(actor)
         actor.beyond = NEVER
         untimed = actor.found - actor.timed
         actor.stale = 0 if untimed else UP_TO_DATE
-        actor.fresh = 1 if untimed and not unknown else 0
+        actor.fresh = 1 if untimed else 0
         found += untimed + CALL
     forget_outside(graph)
-    if unknown:
-        channels = words_at(graph.channels, graph.channel_count)
-        for n in range(graph.channel_count):
-            forget_tokens(channels[n], unknown)
-            forget_slots(channels[n], unknown)
     return found
+
+
+def end_timing(graph: GraphRecord) -> int:
+    """Makes the cycles that are known the truth; gives the number of their firings."""
+    rows = words_at(graph.actors, graph.actor_count)
+    timed = 0
+    for n in range(graph.actor_count):
+        timed += end_points(ActorRecord.at(rows[n]))
+    return timed
 
 
 def forget_outside(graph: GraphRecord) -> None:

@@ -10,10 +10,8 @@ from collections.abc import Callable
 
 from samhw.sim.compiled.actor_shapes import TimerShape, passes_gate
 from samhw.sim.compiled.many_firings import CALM, ENDED, FEW, MANY, fire_at_once, in_a_row
-from samhw.sim.compiled.off_chip.asking import bring_data
 from samhw.sim.compiled.one_firing import (
     Wait,
-    count_late,
     fire,
     wait_for_key,
     wait_for_slots,
@@ -85,9 +83,7 @@ def time_actor(shape: TimerShape, address: int, graph_address: int) -> int:
         else:
             next_point = now.number + SPAN
     put_down(timing)
-    end_turn(address, graph_address)
-    if shape.accesses:
-        bring_data(me.access)
+    end_turn(address)
     return now.number - first
 
 
@@ -152,7 +148,7 @@ def time_at_once(shape: TimerShape, timing: Timing, word: int, end: int, limit: 
 
 def time_one(shape: TimerShape, timing: Timing, word: int, limit: int, wait: Wait) -> int:
     """Times the next firing; gives 0 if its cycle is not known, or beyond the limit."""
-    me, now, ins, _ = timing
+    me, now, _, _ = timing
     t = next_cycle(shape, timing, word, wait)
     if t > limit:
         me.beyond = min(t, NEVER)
@@ -161,8 +157,6 @@ def time_one(shape: TimerShape, timing: Timing, word: int, limit: int, wait: Wai
     now.calm = 0 if t > wait.soonest else now.calm + 1
     if shape.spaced:
         words_at(me.cycles, UNKNOWN)[now.number] = t
-    if shape.late:
-        count_late(me, shape.late, ins, wait)
     fire(word, shape.ports, t, timing, wait)
     return 1
 
@@ -175,7 +169,7 @@ def next_cycle(shape: TimerShape, timing: Timing, word: int, wait: Wait) -> int:
     wait_for_slots(word, shape.ports, timing, wait)
     wait.apart = wait.room
     if shape.spaced:
-        wait_for_key(timing, wait)
+        wait_for_key(me, now.number, wait)
     if shape.gate and wait.apart < NEVER:
         return passes_gate(shape.gate, me.gate, me.gate_words, wait.apart, now.number)
     return wait.apart

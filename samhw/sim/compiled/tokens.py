@@ -48,8 +48,12 @@ def count_taken(channel: ChannelRecord, first: int) -> None:
 
 
 @apart
-def count_passed(address: int, popped: int) -> None:
-    """Counts what those tokens of a channel add that are popped in a phase, up to `popped`."""
+def count_passed(address: int, popped: int, pushed: int) -> None:
+    """Counts what those tokens of a channel add that are popped in a phase, up to `popped`.
+
+    Args:
+        pushed: rows say in which cycles tokens up to this one come. Those after it come later.
+    """
     channel = ChannelRecord.at(address)
     first = channel.timed_popped
     count = popped - first
@@ -57,7 +61,7 @@ def count_passed(address: int, popped: int) -> None:
     if count > 0:
         dwell = total_difference(channel.freed + 8 * first, channel.come + 8 * first, count)
         channel.new_dwell = dwell + count * (channel.latency - 1)
-    channel.new_high = highest(channel, popped)
+    channel.new_high = highest(channel, popped, pushed)
     channel.counted = 1
 
 
@@ -65,7 +69,7 @@ def end_tokens(address: int) -> None:
     """Makes what was timed in a phase the truth."""
     channel = ChannelRecord.at(address)
     if not channel.counted:
-        count_passed(address, channel.new_popped)
+        count_passed(address, channel.new_popped, channel.new_pushed)
     channel.counted = 0
     channel.dwell += channel.new_dwell
     channel.high = channel.new_high
@@ -83,7 +87,7 @@ def count_kinds(address: int, count: int) -> int:
     return kinds
 
 
-def highest(channel: ChannelRecord, popped: int) -> int:
+def highest(channel: ChannelRecord, popped: int, pushed: int) -> int:
     """The most slots taken at once, by tokens up to `popped`.
 
     In steps that double: a deep channel fills up in one phase.
@@ -92,7 +96,7 @@ def highest(channel: ChannelRecord, popped: int) -> int:
     # It cannot be more than the depth.
     step = 1 if high < channel.depth else 0
     while step > 0:
-        if is_fuller(channel, high + step - 1, popped):
+        if is_fuller(channel, high + step - 1, popped, pushed):
             high += step
             step <<= 1
         else:
@@ -100,12 +104,11 @@ def highest(channel: ChannelRecord, popped: int) -> int:
     return high
 
 
-def is_fuller(channel: ChannelRecord, slots: int, popped: int) -> bool:
+def is_fuller(channel: ChannelRecord, slots: int, popped: int, pushed: int) -> bool:
     """Whether more slots than this many were taken at once: a token was pushed before one had left that came
     this many before it."""
     first = max(channel.guard + 1, min(channel.timed_popped, channel.timed_pushed - slots))
-    # Tokens that are not timed come never.
-    count = min(popped, channel.pushed - slots) - first
+    count = min(popped, pushed - slots) - first
     if count < 1:
         return False
     freed, come = channel.freed + 8 * first, channel.come + 8 * (first + slots)

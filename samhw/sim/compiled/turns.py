@@ -4,7 +4,7 @@ These functions serve all actors, so that the code of each has only what depends
 """
 
 from samhw.sim.compiled.points import HEAD, began_of, changes_of, last_good_point, last_point, point_words
-from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord, GraphRecord
+from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord
 from samhw.sim.compiled.rows import differ, fill
 from samhw.sim.compiled.settle import forget_slots, forget_tokens, tell_consumer, tell_producer
 from samhw.sim.compiled.tokens import count_passed
@@ -62,9 +62,9 @@ def known_slots(channel: ChannelRecord, address: int) -> int:
 
 
 @apart
-def end_turn(address: int, graph_address: int) -> None:
+def end_turn(address: int) -> None:
     """Tells the channels of an actor what is timed, up to its last point, and who else has to be."""
-    me, careful = ActorRecord.at(address), GraphRecord.at(graph_address).careful
+    me = ActorRecord.at(address)
     point = words_at(last_point(me), point_words(me.input_count, me.output_count))
     # Who was timed again in the phase before may be again: then it counts at the end of the phase.
     new = me.fresh
@@ -73,25 +73,18 @@ def end_turn(address: int, graph_address: int) -> None:
     me.fresh = 0
     inputs, outputs = words_at(me.inputs, me.input_count), words_at(me.outputs, me.output_count)
     began, changes = began_of(me), changes_of(me)
-    if not careful:
-        # Of the firings that are left, the cycles are not known.
-        for q in range(me.output_count):
-            forget_pushes(ChannelRecord.at(outputs[q]), point[HEAD + 2 * (me.input_count + q)], q, changes)
+    # Of the firings that are left, the cycles are not known.
+    for q in range(me.output_count):
+        forget_pushes(ChannelRecord.at(outputs[q]), point[HEAD + 2 * (me.input_count + q)], q, changes)
     for i in range(me.input_count):
         channel, popped = ChannelRecord.at(inputs[i]), point[HEAD + 2 * i]
-        end = popped
-        if not careful:
-            end = channel.popped
-            fill(channel.freed + 8 * popped, end - popped, NEVER)
-        tell_producer(inputs[i], began[i], end, careful)
+        fill(channel.freed + 8 * popped, channel.popped - popped, NEVER)
+        tell_producer(inputs[i], began[i], channel.popped)
         channel.counted = 0
         if counts and not is_fresh(channel.producer):
-            count_passed(inputs[i], popped)
+            count_passed(inputs[i], popped, channel.pushed)
     for q in range(me.output_count):
-        channel = ChannelRecord.at(outputs[q])
-        # Those who take data from off-chip memory are told when these come (off_chip/serving.py).
-        if channel.come == channel.ready:
-            tell_consumer(outputs[q], changes[q], new, careful)
+        tell_consumer(outputs[q], changes[q], new)
 
 
 def forget_pushes(channel: ChannelRecord, first: int, q: int, changes: Words) -> None:

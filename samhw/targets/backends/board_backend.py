@@ -104,8 +104,8 @@ class BoardBackend(Backend):
         _log.debug("running on the board")
         with BoardSession(on_board.design, on_board.arch, on_board.build, line, on_board.layout) as session:
             found = session.run(*inputs, buffers=True)
-            if memory_log is not None and isinstance(line, EmulatedLine):
-                memory_log.write_text(line.memory_log(), encoding="utf-8")
+            if memory is not None and memory_log is not None and isinstance(line, EmulatedLine):
+                memory_log.write_text(line.memory_log(memory), encoding="utf-8")
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - begin, clock_hz)
 

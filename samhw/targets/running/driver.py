@@ -210,8 +210,8 @@ class VerilatedSession(PortSession):
         if memory is not None and not isinstance(memory, SdramMemory):
             harness.memory(memory)
         result = super().run(memories, extents, buffers=buffers, limit=limit)
-        if memory_log is not None:
-            memory_log.write_text(harness.memory_log(), encoding="utf-8")
+        if memory_log is not None and memory is not None:
+            memory_log.write_text(harness.memory_log(memory), encoding="utf-8")
         if trace:
             result = replace(result, traces=self._traces())
         if wave is not None:

@@ -17,7 +17,7 @@ from samhw.files import reason
 from samhw.graph import Dram, Token
 from samhw.graph.dram import NUMBERS
 from samhw.graph.numerics import Words
-from samhw.graph.off_chip_memory import LOG_HEAD, OffChipMemory, RecordedMemory, read_log
+from samhw.graph.off_chip_memory import OffChipMemory, RecordedMemory, log_head, read_log
 from samhw.graph.token import Kind
 from samhw.processes import start
 
@@ -184,9 +184,9 @@ class Harness(Answering, WordPort):
             words = " ".join(["dram", *map(str, own.values())])
         self.ask(f"memory {words}")
 
-    def memory_log(self) -> str:
-        """The log of the last run."""
-        return f"{LOG_HEAD}\n{self.ask('memory-log')[1].decode()}"
+    def memory_log(self, memory: OffChipMemory) -> str:
+        """The log of the last run, with that memory."""
+        return f"{log_head(memory)}\n{self.ask('memory-log')[1].decode()}"
 
     def stall(self, patterns: Sequence[NDArray[np.bool_]]) -> None:
         """For the next run: a pattern over its cycles, which repeats, for each bit of `stall`."""

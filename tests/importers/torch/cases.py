@@ -124,6 +124,15 @@ def hidden(x: Tensor, dim: int) -> Tensor:
     return torch.where((x > 0) | first, x, -math.inf)
 
 
+def regular(x: Tensor) -> Tensor:
+    """With an inverse, and the greatest elements not in their rows."""
+    return x * 0.3 + torch.eye(x.shape[-1]).roll(1, 0) * 2 + torch.eye(x.shape[-1])
+
+
+def definite(x: Tensor) -> Tensor:
+    return x @ x.mT + torch.eye(x.shape[-1])
+
+
 def shaped(function: Call, *shapes: str) -> Callable[[Draw], Call]:
     """Of tensors whose dimensions are letters, each of one drawn size; y is 3, z is 2."""
 
@@ -304,6 +313,9 @@ def turned(x: Tensor, y: Tensor) -> Iterator[Tensor]:
     yield torch.view_as_real(torch.cat([a, b]).sum(0, keepdim=True) - a[:1])[..., 1]
     yield torch.einsum("ab,cb->ac", a, b).real
     yield torch.exp(1j * a.real).imag + torch.complex(a.imag, b.real).imag
+    yield torch.view_as_real(F.linear(a, b, b[:, 0]) + torch.addmm(b, a, a.mT @ b, alpha=2j).sum())
+    yield torch.view_as_real(F.conv1d(a[None], b[None], padding=1) * F.conv1d(a[None].real + 0j, b[None]))
+    yield torch.view_as_real(a.log() + a.sqrt() + a.tanh() + (a * a.conj() + 1).reciprocal() + b.square())
 
 
 def recurrent(function: Call, gates: int, states: int = 1) -> Callable[[Draw], Call]:
@@ -738,6 +750,33 @@ CASES: dict[str, Callable[[Draw], Call]] = {
         ),
         "abcd",
     ),
+    "linalg_inv": shaped(lambda x: torch.linalg.inv(regular(x)), "abb"),
+    "linalg_solve": shaped(
+        lambda x, y: (
+            torch.linalg.solve(regular(x), y[..., 0]),
+            torch.linalg.solve(regular(x[0]), y[0].mT, left=False),
+        ),
+        *("abb", "abc"),
+    ),
+    "linalg_det": shaped(torch.linalg.det, "abb"),
+    "linalg_slogdet": shaped(lambda x: tuple(torch.linalg.slogdet(regular(x))), "abb"),
+    "linalg_cholesky": shaped(
+        lambda x: (torch.linalg.cholesky(definite(x)), torch.linalg.cholesky(definite(x[0]), upper=True)),
+        "abb",
+    ),
+    "linalg_solve_triangular": shaped(
+        lambda x, y: (
+            torch.linalg.solve_triangular(regular(x), y, upper=False),
+            torch.linalg.solve_triangular(regular(x), y, upper=True, unitriangular=True),
+            torch.linalg.solve_triangular(regular(x), y.mT, upper=True, left=False),
+        ),
+        *("abb", "abc"),
+    ),
+    "cholesky_solve": shaped(
+        lambda x, y: (torch.cholesky_solve(y, regular(x)), torch.cholesky_solve(y, regular(x), upper=True)),
+        *("abb", "abc"),
+    ),
+    "cholesky_inverse": shaped(lambda x: torch.cholesky_inverse(regular(x[0])), "abb"),
     "exp": along(lambda x, dim, keep: (x.exp(), (below(x) - x.amax(dim, True)).exp(), below(x).sigmoid())),
     "stft": shaped(
         lambda x, w: tuple(

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+import samhw.torch
 from samhw.errors import InputError
 from samhw.importers.torch import import_module
 from tests.importers.torch.agree import agree
@@ -146,3 +147,36 @@ def test_places_of_a_pool_are_refused_where_they_are_asked_for() -> None:
         InputError, match="max_pool2d_with_indices' gives a result for which there is no hardw"
     ):
         import_module(Pooled(), (torch.randn(1, 1, 4, 4),))
+
+
+class ComplexWeights(nn.Module):
+    """Layers whose parameters are complex."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolution = nn.Conv1d(2, 3, 2, dtype=torch.cfloat)
+        self.linear = nn.Linear(3, 2, dtype=torch.cfloat)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        z = self.convolution(torch.complex(x, x.flip(-1)))
+        z = torch.polar(z.abs().tanh(), z.angle())
+        return torch.view_as_real(self.linear(z) ** 2)
+
+
+def test_complex_parameters() -> None:
+    torch.manual_seed(0)
+    agree(ComplexWeights().to(torch.cdouble), (torch.randn(1, 2, 4, dtype=torch.float64),))
+
+
+class MakesSingles(nn.Module):
+    """Makes f32 of whatever it is given; its result is small beside what it is a difference of."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        share = (x > 0).float().mean(0)
+        chosen = F.one_hot(x.argmax(1), 3).float()
+        return (x.float() @ chosen.T - x.float() @ chosen.T.contiguous() * (1 + 2**-20)) * share[0] / 0.3
+
+
+def test_a_module_that_makes_f32_is_compared_in_float64() -> None:
+    torch.manual_seed(1)
+    assert samhw.torch.compile(MakesSingles(), (torch.randn(5, 3),), value="f32").run().check().good

@@ -88,7 +88,11 @@ REFUSED = {
     "bits": (lambda x: x.view(torch.int32), torch.ones(2), "reads the bits of numbers"),
     "random": (lambda x: x + torch.randn_like(x), torch.ones(2), "draws random numbers"),
     "normal": (lambda x: torch.normal(x, 1.0), torch.ones(2), "draws random numbers"),
-    "gradient": (torch.func.grad(lambda x: (x**3).sum()), torch.ones(2), "takes gradients as it runs"),
+    "gradient": (
+        lambda x: torch.autograd.grad(x.sum(), [x])[0],
+        torch.ones(2),
+        "takes gradients of its arguments as it runs, .*torch.func.grad",
+    ),
 }
 
 

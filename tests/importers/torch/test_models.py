@@ -14,6 +14,7 @@ import samhw.torch
 from samhw.errors import InputError
 from samhw.importers.torch import import_module
 from samhw.lang.expr import Reshape
+from tests.importers.torch.by_hand import BY_HAND
 from tests.importers.torch.forty import FORTY
 from tests.importers.torch.second_forty import SECOND_FORTY
 from tests.support.thorough import sample
@@ -78,6 +79,7 @@ def test_example_in_hardware(name, value, fuse):
 
 REFUSED = {
     "transformers.top_k_experts": ("aten.where", r"transformers.py:\d+: "),
+    "science.hash_grid": ("aten.bitwise_xor", r"science.py:\d+: "),
 }
 
 
@@ -110,6 +112,14 @@ def test_forty(name):
 @pytest.mark.parametrize("name", sample(list(SECOND_FORTY), few(SECOND_FORTY)))
 def test_second_forty(name):
     runs_or_is_refused(name, SECOND_FORTY[name], ("module",))
+
+
+@pytest.mark.nightly(but=6)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sample(list(BY_HAND), ["science.hash_grid", *list(BY_HAND)[::7]]))
+def test_by_hand(name):
+    torch.manual_seed(68)
+    runs_or_is_refused(name, BY_HAND[name], (None,))
 
 
 def test_nothing_moves_for_heads():

@@ -15,6 +15,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "pytorch.md"
 
 BY_PYTORCH = {
     *("chunk", "cross_entropy_loss", "flatten", "frac", "index_add", "index_copy"),
+    *("linalg_cholesky", "linalg_det", "linalg_inv", "linalg_slogdet", "linalg_solve"),
     *("instance_norm", "linalg_cross", "masked_fill", "movedim", "msort", "nansum", "narrow", "nll_loss"),
     *("pairwise_distance", "prelu", "reflection_pad2d", "relu6", "replication_pad1d", "roll", "rsub"),
     *("split", "square", "std", "std_mean", "t", "threshold", "trace", "transpose", "unbind", "unflatten"),

@@ -2,10 +2,13 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 import samhw.torch
 from samhw.errors import InputError
+from samhw.lang.reference import evaluate_program
+from tests.importers.torch.agree import agree
 
 
 class Router(nn.Module):
@@ -82,3 +85,17 @@ def test_what_is_minus_infinity_comes_last() -> None:
     weights, chosen = InGroups()(x)
     torch.testing.assert_close(found.output[0], weights, rtol=1e-5, atol=1e-6)
     assert found.output[1].tolist() == chosen.tolist()
+
+
+def test_the_place_of_the_greatest_that_is_not_hidden() -> None:
+    """As a second expert is chosen: -inf hides the first one."""
+
+    class Second(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            first = F.one_hot(x.argmax(1), x.shape[1])
+            return x.masked_fill(first.bool(), -torch.inf).argmax(1)
+
+    x = torch.tensor([[3.0, 1.0, 2.0], [-5.0, -7.0, -6.0]])
+    imported = agree(Second(), (x,))
+    found = evaluate_program(imported.program, imported.tensors((x,)))
+    assert imported.outputs(found, (x,)).tolist() == [2, 2]

@@ -73,6 +73,25 @@ def test_loops_are_scans(name: str) -> None:
     assert len({region.scan.number for region in imported.program.regions if region.scan is not None}) == 1
 
 
+class ComputedStart(nn.Module):
+    """Nothing reads what the state begins with but the loop."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        state, found = (x * x).sum(1), []
+        for step in x.unbind(1):
+            state = state * 0.5 + step
+            found.append(state)
+        return torch.stack(found, 1)
+
+
+def test_what_a_loop_starts_from_is_checked() -> None:
+    x = torch.tensor([[1.0, 2.0, 0.0, 4.0]])
+    run = samhw.torch.compile(ComputedStart(), (x,), value="f32").run()
+    assert run.check().good
+    # 21 / 2 + 1, half of that + 2, and so on.
+    assert run.output.tolist() == [[11.5, 7.75, 3.875, 5.9375]]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["cell", "selective", "concatenated"])
 def test_steps_that_are_unrolled(name: str) -> None:

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 import samhw.torch
 from samhw.errors import InputError
+from samhw.lang.reference import evaluate_program
 from tests.importers.torch.agree import agree
 
 ADJACENCY = torch.tensor([[0, 0.5, 0, 2], [1, 0, 0, 0], [0, 0, 0, 0], [0, 1.5, 3, 1]])
@@ -84,3 +85,79 @@ class Held(nn.Module):
 
 def test_a_buffer_has_its_layout_and_parts() -> None:
     assert not agree(Held(), (torch.randn(4, 2),)).fixed
+
+
+class Turned(Held):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.relu(self.matrix.to_dense().t() * 2) @ x
+
+
+def test_what_is_computed_of_a_view_of_a_sparse_buffer() -> None:
+    imported = agree(Turned(), (torch.eye(4),))
+    run = evaluate_program(imported.program, imported.tensors((torch.eye(4),)))
+    assert imported.outputs(run, (torch.eye(4),)).tolist() == (ADJACENCY.T * 2).tolist()
+
+
+PLACES = torch.tensor([[0, 1, 2, 2, 0], [1, 3, 0, 0, 1]])
+"""Two of them stand twice."""
+
+
+def made(values: Tensor) -> Tensor:
+    return torch.sparse_coo_tensor(PLACES, values * 2, (3, 4))
+
+
+COMPUTED = {
+    "product": lambda v, x: torch.sparse.mm(made(v), x),
+    "vector": lambda v, x: made(v) @ x[:, 0],
+    "rows": lambda v, x: made(v).to_sparse_csr() @ x,
+    "turned": lambda v, x: made(v).t() @ x[:3],
+    "dense": lambda v, x: made(v).to_dense() * x[0, 0],
+    "values": lambda v, x: made(v).coalesce().values() + x[0, 0],
+    "as given": lambda v, x: made(v)._values() + x[0, 0],
+    "softmax": lambda v, x: torch.sparse.mm(torch.sparse.softmax(made(v), 1), x),
+    "sum": lambda v, x: torch.sparse.sum(made(v), 1).to_dense() + torch.sparse.sum(made(v)),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_matrix_of_computed_values(name: str) -> None:
+    class Module(nn.Module):
+        def forward(self, v: Tensor, x: Tensor) -> Tensor:
+            return COMPUTED[name](v, x)
+
+    imported = agree(Module(), (torch.randn(5), torch.randn(4, 2)))
+    assert not imported.fixed
+
+
+STORED = {
+    "softmax": lambda a, x: torch.sparse.softmax(a.to_sparse_coo(), 1).to_dense() @ x,
+    "logarithm": lambda a, x: torch.sparse.log_softmax(a.to_sparse_coo(), 1).to_dense() @ x,
+    "addmm": lambda a, x: torch.sparse.addmm(x, a, x, beta=2, alpha=0.5),
+    "sampled": lambda a, x: torch.sparse.sampled_addmm(a, x, x.T, beta=2, alpha=0.5).to_dense(),
+    "attention": lambda a, x: (
+        torch.sparse.softmax(torch.sparse.sampled_addmm(a, x, x.T, beta=0.0).to_sparse_coo(), 1) @ x
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_what_goes_by_the_stored_places(name: str) -> None:
+    """A zero that is stored counts."""
+
+    class Module(nn.Module):
+        def forward(self, a: Tensor, x: Tensor) -> Tensor:
+            return STORED[name](a, x)
+
+    values = torch.tensor([0.5, 2, 1, 0, 1.5, 3, 1])
+    adjacency = torch.sparse_csr_tensor([0, 2, 3, 4, 7], [1, 3, 0, 2, 1, 2, 3], values, (4, 4))
+    agree(Module(), (adjacency, torch.randn(4, 3)))
+
+
+def test_sampled_products_are_computed_where_they_are_stored() -> None:
+    class Module(nn.Module):
+        def forward(self, a: Tensor, x: Tensor) -> Tensor:
+            return torch.sparse.sampled_addmm(a, x, x.T, beta=0.0).to_dense()
+
+    imported = agree(Module(), (ADJACENCY.to_sparse_csr(), torch.randn(4, 3)))
+    (product,) = imported.program.statements
+    assert "csr" in {str(imported.program.tensors[read.tensor].format) for read in product.reads}

@@ -34,8 +34,59 @@ def _multiplied(multiply: Callable[[Any, Any], Tensor], a: Any, b: Any) -> Any:
     return torch.complex(multiply(p, r) - multiply(q, s), multiply(p, s) + multiply(q, r))
 
 
-for _name in ("mul", "matmul", "mm", "bmm", "mv"):
+for _name in ("mul", "matmul", "mm", "bmm", "mv", "dot", "outer"):
     decomposition(_name, of_complex=True)(partial(_multiplied, getattr(torch, _name)))
+
+
+@decomposition("linear", of_complex=True)
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
+    found = x @ weight.mT
+    return found if bias is None else found + bias
+
+
+@decomposition("addmm", "baddbmm", "addmv", of_complex=True)
+def addmm(c: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    found: Tensor = c * beta + a @ b * alpha
+    return found
+
+
+@decomposition("reciprocal", of_complex=True)
+def reciprocal(x: Tensor) -> Any:
+    real, imag = _parts(x)
+    size = real * real + imag * imag
+    return torch.complex(real / size, -imag / size)
+
+
+@decomposition("pow", of_complex=True)
+def power(x: Tensor, exponent: Any) -> Any:
+    """By a whole number it is a product, and else of its size and its angle."""
+    if isinstance(exponent, float | int) and exponent == int(exponent) and 0 < exponent <= 16:
+        found = x
+        for _ in range(int(exponent) - 1):
+            found = found * x
+        return found
+    return torch.polar(x.abs() ** exponent, x.angle() * exponent)
+
+
+@decomposition("log", of_complex=True)
+def complex_log(x: Tensor) -> Tensor:
+    return torch.complex(x.abs().log(), x.angle())
+
+
+@decomposition("sqrt", of_complex=True)
+def complex_sqrt(x: Tensor) -> Tensor:
+    """That with the real part above 0."""
+    return torch.polar(x.abs().sqrt(), x.angle() * 0.5)
+
+
+@decomposition("tanh", of_complex=True)
+def complex_tanh(x: Tensor) -> Tensor:
+    """By functions of twice the parts, of which no exponential overflows."""
+    real, imag = _parts(x)
+    small = (real.abs() * -2).exp()
+    below = 1 + small * small + 2 * small * (2 * imag).cos()
+    size = torch.where(real < 0, -1.0, 1.0) * (1 - small * small)
+    return torch.complex(size / below, 2 * small * (2 * imag).sin() / below)
 
 
 @decomposition("einsum", of_complex=True)

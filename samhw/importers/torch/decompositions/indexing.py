@@ -101,9 +101,9 @@ def embedding_bag(
 @decomposition("nll_loss_forward", "nll_loss2d_forward")
 def nll_loss(
     x: Tensor, classes: Tensor, weight: Tensor | None, reduction: int, ignored: int
-) -> tuple[Any, None]:
+) -> tuple[Any, Any]:
     """Less the logarithms at the classes that indices name, each with the weight of its class; the mean is by
-    the sum of these weights."""
+    the sum of these weights, which is the other result."""
     own = letters(x.dim())
     kind = own[min(1, x.dim() - 1)]
     rows = own.replace(kind, "")
@@ -112,11 +112,11 @@ def nll_loss(
     letter = "" if weight is None else f",{kind}"
     out = rows if reduction == _NONE else ""
     loss = -contract(f"{rows}{kind}{letter},{own}->{out}", ones, *weights, x)
-    if reduction == _MEAN and weight is None:
-        loss = loss / (classes != ignored).sum()
-    elif reduction == _MEAN:
-        loss = loss / contract(f"{rows}{kind}{letter}->", ones, *weights)
-    return loss, None
+    if weight is None:
+        total = (classes != ignored).sum().to(x.dtype)
+    else:
+        total = contract(f"{rows}{kind}{letter}->", ones, *weights)
+    return loss / total if reduction == _MEAN else loss, total
 
 
 @decomposition("histc")

@@ -95,8 +95,13 @@ def layer_norm(
 
 
 @decomposition("native_layer_norm")
-def native_layer_norm(x: Tensor, *rest: Any) -> tuple[Tensor, None, None]:
-    return layer_norm(x, *rest), None, None
+def native_layer_norm(
+    x: Tensor, shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """With what its gradient takes: the mean, and one by the deviation."""
+    found, mean, apart = variance(x, range(-len(shape), 0), 0, True)
+    root = alone(torch.rsqrt(found + eps))
+    return affine(apart * root, weight, bias), mean, root
 
 
 @decomposition("rms_norm")
@@ -119,6 +124,18 @@ def group_norm(
 ) -> Tensor:
     split = taken_apart(x, 1, (groups, -1))
     return along_channels(normalised(split, range(2, split.dim()), eps).reshape(x.shape), weight, bias)
+
+
+@decomposition("native_group_norm")
+def native_group_norm(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, *sizes_groups_eps: Any
+) -> tuple[Tensor, Tensor, Tensor]:
+    """With what its gradient takes, as of a layer norm."""
+    groups, eps = sizes_groups_eps[-2:]
+    found, mean, apart = variance(taken_apart(x, 1, (groups, -1)), range(2, x.dim() + 1), 0, True)
+    root = alone(torch.rsqrt(found + eps))
+    parts = mean.flatten(1), root.flatten(1)
+    return along_channels((apart * root).reshape(x.shape), weight, bias), *parts
 
 
 @decomposition("batch_norm")

@@ -20,7 +20,7 @@ def isnan(x: Tensor) -> Tensor:
 
 @decomposition("isinf")
 def isinf(x: Tensor) -> Tensor:
-    return x.abs() == math.inf
+    return x.abs() == math.inf if x.is_floating_point() else torch.zeros_like(x, dtype=torch.bool)
 
 
 @decomposition("nan_to_num")
@@ -28,6 +28,8 @@ def nan_to_num(
     x: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
     """Infinities become the type's greatest numbers by default, which are nearest to them."""
+    if not x.is_floating_point():
+        return x.clone()
     found = torch.where(isnan(x), nan or 0.0, x)
     most = torch.finfo(x.dtype).max
     for infinity, given in ((math.inf, posinf), (-math.inf, neginf)):
@@ -42,6 +44,8 @@ def nan_to_num(
 @decomposition("signbit")
 def signbit(x: Tensor) -> Tensor:
     """The reciprocal tells the two zeros apart."""
+    if not x.is_floating_point():
+        return x < 0
     return torch.where(x == 0, x.reciprocal(), x) < 0
 
 

@@ -340,3 +340,59 @@ for _count in (1, 2, 3):
     decomposition(f"adaptive_avg_pool{_count}d", f"_adaptive_avg_pool{_count}d")(
         partial(adaptive_avg_pool, _count)
     )
+
+
+@decomposition("convolution_backward")
+def convolution_backward(
+    slope: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    bias_sizes: Sequence[int] | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+    wanted: Sequence[bool],
+) -> tuple[Tensor | None, ...]:
+    """The gradients of what is given, of the weights and of the bias, each a convolution itself."""
+    spans = [gap * (size - 1) for gap, size in zip(dilation, weight.shape[2:], strict=True)]
+    found: list[Tensor | None] = [None] * 3
+    if wanted[0]:
+        reached = [
+            (size - 1) * step - 2 * pad + span + 1
+            for size, step, pad, span in zip(slope.shape[2:], stride, padding, spans, strict=True)
+        ]
+        rest = (
+            [0] * len(spans)
+            if transposed
+            else [n - have for n, have in zip(x.shape[2:], reached, strict=True)]
+        )
+        found[0] = torch.convolution(
+            slope, weight, None, stride, padding, dilation, not transposed, rest, groups
+        )
+    if wanted[1]:
+        # Elements of a batch are its channels, and what moves by a stride are its weights.
+        long, short = (slope, x) if transposed else (x, slope)
+        parts = [
+            torch.convolution(
+                one.transpose(0, 1),
+                other.transpose(0, 1),
+                None,
+                dilation,
+                padding,
+                stride,
+                False,
+                [0] * len(spans),
+                1,
+            )
+            for one, other in zip(long.chunk(groups, 1), short.chunk(groups, 1), strict=True)
+        ]
+        made = torch.cat(parts, 1).transpose(0, 1)
+        for dim, size in enumerate(weight.shape[2:], 2):
+            made = made.narrow(dim, 0, size)
+        found[1] = made
+    if wanted[2]:
+        found[2] = slope.sum([0, *range(2, slope.dim())])
+    return tuple(found)

@@ -1,7 +1,6 @@
 """Operators of complex tensors, by those of their real and imaginary parts."""
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter
 from typing import Any
 
 from samhw.importers.core import UnsupportedError
@@ -15,6 +14,7 @@ from samhw.importers.torch.complex_pair import (
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import COMPLEX, OPERATORS, VIEWS
+from samhw.importers.torch.value import Known
 
 __all__ = ["TAKES_PAIRS", "complex_operator", "of_complex"]
 
@@ -77,13 +77,24 @@ def _picked(importer: Importer, item: Any, pick: Callable[[Complex], Operand]) -
 
 @complex_operator("contract", library="samhw")
 def import_contract(importer: Importer, equation: str, operands: Sequence[Any], reduction: str) -> Complex:
-    """Linear in the one operand that is complex."""
-    parts = [
-        [pick(operand) if isinstance(operand, Complex) else operand for operand in operands]
-        for pick in (attrgetter("real"), attrgetter("imag"))
-    ]
+    """Linear in each operand: of a complex one, that of its real part and i times that of its imaginary
+    one."""
     contract: Callable[..., Any] = OPERATORS["samhw.contract"]
-    return Complex(*(contract(importer, equation, part, reduction) for part in parts))
+    operands = [as_complex(importer, item) if _is_complex(item) else item for item in operands]
+    first, *others = (place for place, operand in enumerate(operands) if isinstance(operand, Complex))
+
+    def of(part: Operand) -> Any:
+        given = [*operands[:first], part, *operands[first + 1 :]]
+        return (import_contract if others else contract)(importer, equation, given, reduction)
+
+    real, imag = (of(part) for part in (operands[first].real, operands[first].imag))
+    if not others:
+        return Complex(real, imag)
+    return Complex(importer.call("sub", real.real, imag.imag), importer.call("add", real.imag, imag.real))
+
+
+def _is_complex(item: object) -> bool:
+    return isinstance(item, Known) and item.stored().is_complex()
 
 
 @complex_operator("real")

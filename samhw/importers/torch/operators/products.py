@@ -29,7 +29,7 @@ def import_matmul(importer: Importer, a: Operand, b: Operand, *_: object) -> Val
     return contract(importer.tensors, f"{left},{right}->{out}", a, b)
 
 
-@operator("addmm", "baddbmm", "addmv")
+@operator("addmm", "_sparse_addmm", "baddbmm", "addmv")
 def import_addmm(
     importer: Importer, c: Operand, a: Operand, b: Operand, *, beta: float = 1, alpha: float = 1
 ) -> Value:

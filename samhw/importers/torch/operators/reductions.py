@@ -131,14 +131,17 @@ def in_row(importer: Importer, held: Value, dim: int, kind: str, count: int = 1)
     return Value(modes, build.statement([i for mode in modes for i in mode], access, reduction=kind))
 
 
+def _filled(importer: Importer, x: Value) -> Value:
+    """A value with a number for -inf that is less than all others."""
+    if x.mask is None:
+        return x
+    return importer.elementwise(lambda e, c: select(c, e, 2 * GREATEST_MASKED), *importer.masks.apart(x))
+
+
 @operator("argmax", "argmin", masked=True)
-def import_argmax(
-    importer: Importer, x: Operand, dim: int | None = None, keepdim: bool = False
-) -> Value | UnsupportedError:
+def import_argmax(importer: Importer, x: Operand, dim: int | None = None, keepdim: bool = False) -> Value:
     """The coordinates of the first ones, along a dimension, or in the row of all elements."""
-    held = importer.materialized(x)
-    if held.mask is not None:
-        return importer.places_of_extremes
+    held = importer.materialized(_filled(importer, importer.value(x)))
     rank = len(held.modes)
     if not rank:
         return Value((), Literal(0))
@@ -163,10 +166,7 @@ def import_topk(
         )
     held = importer.value(x)
     if held.mask is not None:
-        filled = importer.elementwise(
-            lambda e, c: select(c, e, 2 * GREATEST_MASKED), *importer.masks.apart(held)
-        )
-        found: Any = import_topk(importer, filled, count, dim, largest)
+        found: Any = import_topk(importer, _filled(importer, held), count, dim, largest)
         values, places = found
         finite = importer.elementwise(lambda e: lt(GREATEST_MASKED, e), values, condition=True)
         return importer.masks.masked(values, finite), places

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from samhw.sim.compiled.engine_code import lines_addresses
 from samhw.sim.compiled.off_chip.records import AccessRecord
+from samhw.sim.compiled.records import NEVER
 from samhw.sim.oracle import entry_size
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import LineAccess, Queue, Worker
@@ -37,9 +38,11 @@ class LinesImage:
         self._memory = [np.array(words, np.int64) for words in (system.oracle, system.dram, system.recorded)]
         serve, room = lines_addresses()
         self._accesses = {
-            access.worker: _AccessImage(access, channels[access.queue], phase) for access in arbiter.accesses
+            access.worker: _AccessImage(access, n, channels[access.queue], phase)
+            for n, access in enumerate(arbiter.accesses)
         }
         self._table = np.array(list(self.addresses().values()), np.int64)
+        self._next_asked = np.array([access.next_asked() for access in self._accesses.values()], np.int64)
         self._entry = entry_size(system.ports.beats)
         self._entries = np.empty(0, np.int64)
         oracle, dram, recorded = (words.ctypes.data for words in self._memory)
@@ -53,6 +56,7 @@ class LinesImage:
             "stored": system.ports.lines,
             "accesses": self._table.ctypes.data,
             "access_count": len(self._table),
+            "next_asked": self._next_asked.ctypes.data,
         }
         if system.entries is not None:
             room = 2 * phase * len(self._table)
@@ -92,7 +96,7 @@ class LinesImage:
 class _AccessImage:
     """The record of an access, and its rows."""
 
-    def __init__(self, access: LineAccess, channel: int, phase: int):
+    def __init__(self, access: LineAccess, number: int, channel: int, phase: int):
         self.access = access
         beats, made, served = access.system.ports.beats, len(access.lines), access.served
         size = made + KEPT + phase
@@ -102,6 +106,7 @@ class _AccessImage:
         self._answered[: served * beats] = access.answered
         self._words = np.array(
             AccessRecord.words(
+                number=number,
                 channel=channel,
                 base=0,
                 size=size,
@@ -125,6 +130,10 @@ class _AccessImage:
         record = self.record
         record.lines, record.tokens, record.asked = (row.ctypes.data - 8 * record.base for row in self._rows)
         record.answered = self._answered.ctypes.data - 8 * record.base * record.beats
+
+    def next_asked(self) -> int:
+        """The cycle of its first request that is not served, or NEVER."""
+        return self.access.asked[self.access.served] if self.access.served < self.record.timed else NEVER
 
     def lengthen(self, phase: int) -> None:
         """Doubles its rows if there is no room for another phase."""

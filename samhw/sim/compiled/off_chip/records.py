@@ -8,6 +8,8 @@ __all__ = ["AccessRecord"]
 class AccessRecord(Record):
     """An access. Rows of requests have a word for each, the row of answers one for each beat."""
 
+    number: int
+    """That of the port, in the order in which those that ask in one cycle are served."""
     channel: int
     """Address of the channel whose tokens come with what is asked for."""
     lines: int

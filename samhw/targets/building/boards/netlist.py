@@ -86,7 +86,7 @@ def _check_memories(board: Board, design: Design, arch: Arch) -> None:
     if use.block_rams <= board.part.block_rams or not off:
         check_size(board, design.name, use)
         return
-    largest = ", ".join(sorted(off, key=lambda name: -sizes[name]))
+    largest = ", ".join(sorted(off, key=lambda name: (-sizes[name], name)))
     rest = f"with the rest in a memory (samhw run --memory ddr4 --on-chip {room >> 10}KB)"
     ways = f"take a larger board, or run it in the simulator or under Verilator, {rest}"
     if board.sdram is not None:

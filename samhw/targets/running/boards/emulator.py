@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from samhw.graph.off_chip_memory import LOG_HEAD
+from samhw.graph.off_chip_memory import OffChipMemory, log_head
 from samhw.graph.sdram import SdramChip
 from samhw.targets.boards import SDRAM_MODEL
 from samhw.targets.building.boards.netlist import TOP, BoardDesign
@@ -94,9 +94,9 @@ class EmulatedLine(Answering, Transport):
         while self.receive(self.latency):
             pass
 
-    def memory_log(self) -> str:
+    def memory_log(self, memory: OffChipMemory) -> str:
         """What the SDRAM did in the last run, as docs/memory.md says."""
-        return f"{LOG_HEAD}\n{self.ask('memory-log')[1].decode()}"
+        return f"{log_head(memory)}\n{self.ask('memory-log')[1].decode()}"
 
     def configure(self) -> None:
         """Configures the board again, as a power failure or somebody's loader would."""

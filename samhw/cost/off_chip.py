@@ -1,0 +1,318 @@
+"""What ports to memory off the chip (docs/memory.md) add to the cycles of a graph."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from samhw.cost.counts import TokenCounts
+from samhw.cost.stream_supports import Carried
+from samhw.graph import (
+    ConstantMemory,
+    Dram,
+    Endpoint,
+    OffChipMemory,
+    OffChipPort,
+    RandomMemory,
+    RecordedMemory,
+    SdramMemory,
+    TensorBinding,
+    levels,
+)
+from samhw.graph.off_chip_memory import read_latency
+from samhw.graph.spec import Each, StoredArray
+from samhw.tensors import Format
+
+__all__ = ["PortCosts"]
+
+PASSING = 2
+"""Cycles that a read port adds to a token that reads nothing, or what is there."""
+
+SHARPNESS = 3
+"""How little a memory that is not quite busy adds: the power of a mean."""
+
+BESIDE_A_ROW = 0.25
+"""The share of a row's time (tRAS + tRP) that is not hidden where another row of a bank is opened."""
+
+EXPOSED = 0.6
+"""The share of a refresh's time that is not hidden, where requests follow each other."""
+
+MEAN_GAP, MEAN_WAIT = 1.75, 16.5
+"""Of a random memory (docs/memory.md), in cycles."""
+
+
+class _Loop(NamedTuple):
+    """A loop in which places ascend: over the coordinates of a fiber, in a number of rounds.
+
+    `turns` are those of a round, of the `extent` places, or rows of places, that the fiber has. With `again`
+    the next round is about the same fiber.
+    """
+
+    over: str
+    rounds: float
+    turns: float
+    extent: float
+    again: bool
+
+
+class PortCosts:
+    """Those of the ports of a graph, whose tokens are counted."""
+
+    def __init__(
+        self,
+        counts: TokenCounts,
+        extents: Mapping[str, int],
+        ports: Sequence[OffChipPort],
+        memory: OffChipMemory,
+    ):
+        self._counts = counts
+        self._extents = extents
+        self._indices = levels(counts.graph)
+        self._ports = ports
+        self._memory = memory
+        self._latency, self._answered = _latencies(memory)
+
+    @cached_property
+    def accesses(self) -> Mapping[str, float]:
+        """By the port's name, how many places are read or written through it."""
+        return {port.name: self._accesses(port) for port in self._ports}
+
+    def _accesses(self, port: OffChipPort) -> float:
+        node = self._counts.graph.node[port.node]
+        use = node.spec.memories[port.param]
+        if use.each is Each.GIVEN:
+            return self._counts.values(self._counts.found[Endpoint(port.node, port.param)])
+        flow = self._counts.taken(node, node.inputs[0].name)
+        if port.write and use.array is StoredArray.POS:
+            return self._counts.level(flow, len(flow.levels) - 1) + 1
+        return self._counts.payloads(flow) if port.write else self._counts.values(flow)
+
+    @cached_property
+    def lines(self) -> Mapping[str, float]:
+        """By the port's name, how many lines it asks for."""
+        return {port.name: self._lines(port) for port in self._ports}
+
+    def _lines(self, port: OffChipPort) -> float:
+        line, place = self._memory.ports.line, port.array.place_bytes
+        accesses = self.accesses[port.name]
+        if accesses <= 0:
+            return 0.0
+        if port.write:
+            return accesses * place / line + (1.0 if place < line else 0.0)
+        loops = self._loops(port)
+        if not loops:
+            return max(1.0, place / line)
+        size = float(place)
+        for n, loop in enumerate(loops):
+            span = loop.extent * size
+            if span >= line or n + 1 == len(loops):
+                return self._asked(port, loop, loops[n + 1 :], size)
+            size = span
+        raise AssertionError
+
+    def _asked(self, port: OffChipPort, loop: _Loop, outer: Sequence[_Loop], size: float) -> float:
+        """The lines that are asked for in all rounds of a loop over places, or over rows of them, of this
+        size, which are smaller than lines."""
+        line, place = self._memory.ports.line, port.array.place_bytes
+        span = loop.extent * size
+        share = min(1.0, loop.turns / loop.extent)
+        begun = 0.0 if span % line == 0 else min(1.0, max(0.0, (span - place) / line))
+        """Of rounds that begin anywhere in a line, how many lines more they look into."""
+        touched = _touched(loop.turns, max(1.0, span / line))
+        whole = touched + begun
+        follows = self._memory.ports.ahead * share * min(1.0, whole - 1)
+        if outer:
+            # A round goes on where the one before has ended, if that was about the fiber before that.
+            beside = min(1.0, outer[0].turns / outer[0].extent)
+            jumps = loop.rounds * (1 - beside) + outer[0].rounds * beside
+            return loop.rounds * touched + jumps * (begun + follows)
+        if loop.again:
+            whole_again = whole - (1 - begun if span < line else 0.0)
+        else:
+            whole_again = max(0.0, whole - 1 / max(1.0, port.array.lines))
+        return whole + (loop.rounds - 1) * (whole_again + follows)
+
+    def _loops(self, port: OffChipPort) -> list[_Loop]:
+        """The innermost loops in which the places that a port reads ascend, the innermost first."""
+        node = self._counts.graph.node[port.node]
+        source = self._counts.graph.fanin[Endpoint(port.node, node.inputs[0].name)].source
+        flow, around = self._counts.taken(node, node.inputs[0].name), self._indices[source]
+        path = tuple(led.index for led in flow.path)
+        if self._is_given(port):
+            end = Endpoint(port.node, port.param)
+            flow, around, path = self._counts.found[end], self._indices[end], (*path, node.index)
+        depth = len(around)
+        while depth and around[depth - 1] not in path:
+            # In such a loop it is the same place again and again.
+            depth -= 1
+        loops: list[_Loop] = []
+        while depth and len(loops) < len(path) and around[depth - 1] == path[-1 - len(loops)]:
+            if loops and loops[-1].over in flow.lanes:
+                break
+            rounds = max(1.0, self._counts.present(flow, depth - 1))
+            turns = max(1.0, self._counts.present(flow, depth) / rounds)
+            extent = max(turns, self._extent(port, path, len(path) - 1 - len(loops), flow))
+            depth -= 1
+            again = depth > 0 and around[depth - 1] not in path
+            loops.append(_Loop(path[-1 - len(loops)], rounds, turns, extent, again))
+        return loops
+
+    def _extent(self, port: OffChipPort, path: Sequence[str], level: int, flow: Carried) -> float:
+        """About how many places a fiber of a level has."""
+        binding = self._binding(port, len(path))
+        if binding is not None:
+            form = Format.parse(binding.format, len(binding.indices))
+            if form.levels[level].is_full:
+                mode = form.mode_order[level]
+                counted = binding.block_counts[mode] if binding.block_counts else ""
+                return float(self._extents[counted or binding.indices[mode]])
+        statistics = self._counts.statistics
+        inside = flow.some.indices.intersection(path[: level + 1])
+        outside = inside.intersection(path[:level])
+        return statistics.count(flow.some, inside) / max(1.0, statistics.count(flow.some, outside))
+
+    def _binding(self, port: OffChipPort, depth: int) -> TensorBinding | None:
+        """The tensor that an array is read as, with this many levels outside of its places: of several in the
+        same memories the one of that rank."""
+        graph = self._counts.graph
+        stored = graph.memory[port.array.memory].tensor
+        held = [b for b in graph.tensors if b.stored == stored and len(b.indices) >= depth]
+        return min(held, key=lambda binding: len(binding.indices), default=None)
+
+    # Cycles of memories
+
+    def together(self, cycles: float) -> float:
+        """The cycles of a graph that takes this many if its memories keep up with it: each of these also
+        takes its time for all lines, and both together more than either."""
+        busiest = max(self.masters, default=0.0)
+        both = float((cycles**SHARPNESS + busiest**SHARPNESS) ** (1 / SHARPNESS))
+        return both * (1 + self._refreshed(both))
+
+    @cached_property
+    def masters(self) -> Sequence[float]:
+        """Of each master the cycles that its bus, or its memory, has to do with all lines."""
+        return [self._master(number) for number in range(self._memory.ports.masters)]
+
+    def _master(self, number: int) -> float:
+        own = [port for port in self._ports if port.array.master == number]
+        reads = sum(self.lines[port.name] for port in own if not port.write)
+        writes = sum(self.lines[port.name] for port in own if port.write)
+        beats = _cycles_of_line(self._memory)
+        cycles = max(reads * beats, reads + writes * (beats + 1))
+        if isinstance(self._memory, Dram):
+            cycles = max(cycles, (reads + writes) * self._line(self._memory, own))
+        return cycles
+
+    def _line(self, dram: Dram, ports: Sequence[OffChipPort]) -> float:
+        """The cycles that a DRAM has to do with a line of some ports: its bursts, and other rows of a bank
+        where several ports read far from each other."""
+        clocks = max(1.0, dram.ports.line / dram.burst_bytes) * dram.ccd_s
+        clocks += self._conflicts(dram, ports) * BESIDE_A_ROW * (dram.ras + dram.rp)
+        awake = 1 - (dram.rfc + dram.rp) / dram.refi
+        return clocks / awake * dram.clock_ps / dram.cycle_ps * dram.ports.masters / dram.channels
+
+    def _conflicts(self, dram: Dram, ports: Sequence[OffChipPort]) -> float:
+        """How probable it is that a bank has another row open: some other port has been there since, and what
+        all of them read does not lie in as many rows as there are banks."""
+        share = dram.channels / dram.ports.masters
+        beside = dram.groups * dram.banks * dram.row_bytes * share
+        """Bytes that do not come into each other's way."""
+        streams: dict[str, float] = {}
+        size = 0.0
+        for array in {port.array.memory: port.array for port in ports}.values():
+            own = {port.name: self.lines[port.name] for port in ports if port.array is array}
+            touched = min(array.size, sum(own.values()) * dram.ports.line)
+            size += touched
+            streams |= own if touched > beside else {array.memory: sum(own.values())}
+        alike = sum(streams.values()) ** 2 / max(1e-9, sum(line**2 for line in streams.values()))
+        others = 1 - float((1 - 1 / dram.banks) ** max(0.0, alike - 1))
+        return others * max(0.0, 1 - beside / max(1.0, size))
+
+    def _refreshed(self, cycles: float) -> float:
+        """By what share refreshes make a run longer: tokens that are under way bridge some of the time."""
+        dram = self._memory
+        if not isinstance(dram, Dram):
+            return 0.0
+        took = (dram.rfc + dram.rp) * dram.clock_ps / dram.cycle_ps
+        apart = cycles / max(1.0, sum(self.lines.values()))
+        return EXPOSED * (dram.rfc + dram.rp) / dram.refi * took / (took + apart)
+
+    def busy(self, node: str) -> float:
+        """The cycles that the ports of a node fire, a beat at a time, or wait for room for a line."""
+        ports = self._memory.ports
+        waiting = PASSING + ports.offer + self._latency + ports.answer
+        most = 0.0
+        for port in self._ports:
+            if port.node == node:
+                beats = self.accesses[port.name] * port.array.beats(ports.beat)
+                # A line's place is given back with the first token of the next one.
+                places = ports.lines if port.write else max(1, ports.lines - 1)
+                most = max(most, beats, self.lines[port.name] * waiting / places)
+        return most
+
+    # Cycles of tokens
+
+    def inside(self, node: str) -> float:
+        """The cycles that reads add to all that a node gives."""
+        return self._inside.get(node, 0.0)
+
+    def after(self, source: Endpoint) -> float:
+        """The cycles that reads add to the tokens of an output, beside those of its node."""
+        return self._after.get(source, 0.0)
+
+    @cached_property
+    def _inside(self) -> Mapping[str, float]:
+        found: dict[str, float] = {}
+        for port in self._ports:
+            if not port.write and not self._is_given(port):
+                found[port.node] = max(found.get(port.node, 0.0), self._delay(port))
+        return found
+
+    @cached_property
+    def _after(self) -> Mapping[Endpoint, float]:
+        given = (port for port in self._ports if not port.write and self._is_given(port))
+        return {Endpoint(port.node, port.param): self._delay(port) for port in given}
+
+    def _is_given(self, port: OffChipPort) -> bool:
+        """Whether a port reads for the tokens of an output, and not for those of an input."""
+        return self._counts.graph.node[port.node].spec.memories[port.param].each is Each.GIVEN
+
+    def _delay(self, port: OffChipPort) -> float:
+        """The cycles of the first read of a read port; hardly any if there is none."""
+        ports = self._memory.ports
+        waiting = 1 + ports.offer + self._latency + ports.answer - PASSING
+        return PASSING + waiting * min(1.0, self.accesses[port.name]) + port.array.beats(ports.beat) - 1
+
+    def tail(self, node: str) -> float:
+        """The cycles from the last firing of a node until all that it has written is there."""
+        ports = self._memory.ports
+        written = (self.accesses[port.name] for port in self._ports if port.write and port.node == node)
+        most = max(written, default=0.0)
+        return min(1.0, most) * (1 + ports.offer + ports.beats + self._answered + ports.answer)
+
+
+def _touched(accesses: float, lines: float) -> float:
+    """How many of some lines are looked into, if accesses are spread over them."""
+    return lines * (1 - (1 - 1 / lines) ** accesses) if lines > 1 else 1.0
+
+
+def _cycles_of_line(memory: OffChipMemory) -> int:
+    """In which the memory moves a line, with nothing in between."""
+    ports = memory.ports
+    return ports.line // memory.chip.word_bytes if isinstance(memory, SdramMemory) else ports.beats
+
+
+def _latencies(memory: OffChipMemory) -> tuple[float, float]:
+    """About how many cycles there are from the offer of a read to its beat, and from the acceptance of a
+    write to its answer. Of a DRAM about every second row is open."""
+    match memory:
+        case ConstantMemory():
+            return memory.cycles, memory.cycles
+        case RandomMemory():
+            return MEAN_GAP + MEAN_WAIT, MEAN_WAIT
+        case RecordedMemory() | SdramMemory():
+            return read_latency(memory), read_latency(memory)
+        case Dram():
+            kinds = (0, 1)
+            reads = [memory.latency(rows) for rows in kinds]
+            writes = [memory.latency(rows, write=True) for rows in kinds]
+            return sum(reads) / len(reads), sum(writes) / len(writes)

@@ -85,7 +85,8 @@ class SdramMemory:
     """An SDRAM with its controller, of which only hardware knows when it answers."""
 
     chip: SdramChip = field(default_factory=SdramChip)
-    ports: Ports = field(default_factory=lambda: Ports(beat=4))
+    ports: Ports = field(default_factory=lambda: Ports(beat=4, ahead=0))
+    """Nothing is read ahead: the chip is busy all the time, and what nobody uses takes a tenth of that."""
 
     @property
     def name(self) -> str:

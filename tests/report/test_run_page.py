@@ -150,7 +150,6 @@ def _values(evil: str) -> dict[str, Any]:
         "microseconds": 1.0,
         "ports": [(evil, [["port", "lines"], [evil, "1"]])],
         "areas": [["FPGA"], [evil]],
-        "ports": [[evil, [["port"], [evil]]]],
         "caveat": evil,
         "data": json.dumps(view),
     }

@@ -77,6 +77,9 @@ def _is_one(value: Any) -> bool:
 def _index(decider: Decider, index: Any, *, keep_conditions: bool = False) -> Any:
     """An index with places for conditions, and numbers for the ends of slices."""
     items: list[Any] = []
+    if isinstance(index, list) and any(part is None or isinstance(part, slice) for part in index):
+        # PyTorch takes such a list for a tuple.
+        index = tuple(index)
     for item in index if isinstance(index, tuple) else (index,):
         if isinstance(item, slice):
             items.append(mapped(item, lambda tensor: _number(decider, tensor)))

@@ -180,3 +180,14 @@ class MakesSingles(nn.Module):
 def test_a_module_that_makes_f32_is_compared_in_float64() -> None:
     torch.manual_seed(1)
     assert samhw.torch.compile(MakesSingles(), (torch.randn(5, 3),), value="f32").run().check().good
+
+
+class ListsSlices(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        y = x.clone()
+        y[[slice(1, 2), slice(None)]] = 7.0
+        return x[[slice(None), slice(1, 3)]] - y[[slice(None), slice(0, 2)]]
+
+
+def test_a_list_of_slices_is_an_index() -> None:
+    agree(ListsSlices(), (torch.randn(3, 4),))

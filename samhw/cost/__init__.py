@@ -1,13 +1,14 @@
 """What a graph costs, without running it; and what is known of stored coordinates (`statistics`)."""
 
 from samhw.cost.area import AreaEstimate, RegionArea, estimate_area
-from samhw.cost.components import FAMILIES, Use
+from samhw.cost.components import BASE, FAMILIES, Use
 from samhw.cost.design_cost import DesignEstimate, NodeEstimate, RegionEstimate, estimate_graph
 from samhw.cost.devices import DEVICES, FITS, SHOWN_DEVICES, Budget, Device, find_device, parse_budget
 from samhw.cost.stream_supports import Results
 from samhw.cost.worst_case import Expected, estimate
 
 __all__ = [
+    "BASE",
     "DEVICES",
     "FAMILIES",
     "FITS",

@@ -11,6 +11,7 @@ from samhw.choices.choice import choice
 from samhw.choices.schedule import Schedule
 from samhw.cost import Use, components, estimate_area
 from samhw.cost.components import Component, node_component, use_of_component
+from samhw.graph import DDR4
 from samhw.graph.numerics import value_type
 from samhw.lang import kernel_names, model_names
 
@@ -111,6 +112,18 @@ def test_an_estimate_says_what_it_leaves_out() -> None:
     assert narrow.caveat.endswith("by the area of other widths")
     nothing = replace(narrow, unmeasured=("alu sine",), guessed=())
     assert nothing.caveat == "without alu sine, which have not been measured"
+
+
+def test_what_lies_off_the_chip_takes_ports_instead_of_memories() -> None:
+    workload = bind_program("spmm", ["karate"])
+    on, off = (compile_workload(workload, memory=memory) for memory in (None, DDR4))
+    chip = estimate_area(on.design, on.arch)
+    area = estimate_area(off.design, off.arch, off_chip=off.off_chip)
+    assert chip.off_chip == Use()
+    assert area.memories.block_rams < chip.memories.block_rams == 10
+    # Four ports of reads and one of writes, each with four block RAMs for its lines.
+    assert area.off_chip.luts > 3000
+    assert area.use.luts > chip.use.luts
 
 
 def test_a_node_is_told_by_what_it_computes_and_its_sizes() -> None:

@@ -31,7 +31,7 @@ class Verdicts:
     def of(cls, compiled: Compiled, budgets: Mapping[str, Budget]) -> "Verdicts":
         """Those of a design."""
         uses = {
-            family: estimate_area(compiled.design, compiled.arch, family).use
+            family: estimate_area(compiled.design, compiled.arch, family, compiled.off_chip).use
             for family in dict.fromkeys(budget.family for budget in budgets.values())
         }
         return cls({words: budget.verdict(uses[budget.family]) for words, budget in budgets.items()})
@@ -71,7 +71,10 @@ def print_estimate(
     if statistics is None:
         raise InputError("--estimate counts what inputs store; give --data, or --density.")
     found = estimate_compiled(compiled, statistics)
-    areas = [(device, estimate_area(compiled.design, compiled.arch, device.family)) for device in devices]
+    areas = [
+        (device, estimate_area(compiled.design, compiled.arch, device.family, compiled.off_chip))
+        for device in devices
+    ]
     first = areas[0][1]
     if json_target:
         pairs = zip(found.regions, first.regions, strict=True)
@@ -119,6 +122,8 @@ def _area(device: Device, area: AreaEstimate) -> dict[str, object]:
     """What a design takes of an FPGA, in JSON."""
     shares = {name: round(share, 4) for name, share in device.shares(area.use).items()}
     shared = {"memories": _use(area.memories), "control": _use(area.control)}
+    if area.off_chip != Use():
+        shared["off_chip"] = _use(area.off_chip)
     left_out = {"unmeasured": list(area.unmeasured), "guessed": list(area.guessed)}
     verdict = device.verdict(area.use)
     return {

@@ -116,6 +116,8 @@ def _area_stat(device: Device, area: AreaEstimate) -> Stat:
 def _lut_bars(design: Design, area: AreaEstimate) -> BarChart:
     """Each kind of node has the channels at its inputs."""
     found = {"memories": area.memories.luts, "control and host port": area.control.luts}
+    if area.off_chip.luts:
+        found["ports off the chip"] = area.off_chip.luts
     for graph, region in zip(design.runs, area.regions, strict=True):
         for name, use in region.nodes.items():
             kind = graph.node[name].kind

@@ -85,7 +85,8 @@ FAMILY_NAMES = {"ecp5": "ECP5", "ice40": "iCE40", "xc7": "Xilinx 7", "xcup": "Ul
 def shown_areas(compiled: Compiled) -> Areas:
     """What a design takes of an FPGA of each family."""
     return [
-        (device, estimate_area(compiled.design, compiled.arch, device.family)) for device in SHOWN_DEVICES
+        (device, estimate_area(compiled.design, compiled.arch, device.family, compiled.off_chip))
+        for device in SHOWN_DEVICES
     ]
 
 

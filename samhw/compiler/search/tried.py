@@ -11,7 +11,7 @@ from typing import Any
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, Lowerings, OutOfStepsError, estimate_compiled
 from samhw.compiler.search.job import Job
-from samhw.cost import AreaEstimate, Budget, estimate_area
+from samhw.cost import BASE, AreaEstimate, Budget, estimate_area
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 from samhw.rooms import role
@@ -50,7 +50,7 @@ class AutoChoice:
     @cached_property
     def area(self) -> AreaEstimate:
         """What the design is expected to take of an ECP5."""
-        return estimate_area(self.compiled.design, self.compiled.arch)
+        return self._area()
 
     def share(self, budget: Budget | None) -> float:
         """What the design is expected to take of a budget; more than 1 if that is too much."""
@@ -58,8 +58,12 @@ class AutoChoice:
             return 0.0
         area = self.area
         if budget.family != area.family:
-            area = estimate_area(self.compiled.design, self.compiled.arch, budget.family)
+            area = self._area(budget.family)
         return budget.share(area.use)
+
+    def _area(self, family: str = BASE) -> AreaEstimate:
+        compiled = self.compiled
+        return estimate_area(compiled.design, compiled.arch, family, compiled.off_chip)
 
     @property
     def luts(self) -> float:

@@ -91,6 +91,12 @@ def test_all_reports(project: Path) -> None:
     assert report.implemented == {"LUT": 6520, "FF": 9000, "DSP": 3, "BRAM_18K": 7, "period": 3.1}
 
 
+def test_folders_that_cannot_be_read_are_left_out() -> None:
+    """Such as those of processes that end meanwhile."""
+    with pytest.raises(InputError, match=r"/proc has no csynth\.xml"):
+        read_reports(Path("/proc"))
+
+
 def test_command(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.argv", ["samhw", "hls-report", str(project)])
     with pytest.raises(SystemExit) as end:

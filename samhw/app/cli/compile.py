@@ -126,7 +126,7 @@ def compile(
     output: str | None,
     json_target: str | None,
 ) -> None:
-    """Compile PROGRAM to a SAMML graph, with --memory for tensors off chip.
+    """Compile PROGRAM to a SAMML graph.
 
     A drawing needs Graphviz. Without it all else is printed and written, and the exit code is 2.
     """

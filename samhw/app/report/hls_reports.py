@@ -4,9 +4,11 @@ Untested with Vitis: no report of it has been made for a project of samhw.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -75,7 +77,7 @@ def read_reports(folder: Path) -> Report:
     Raises:
         InputError: if there is no `csynth.xml`, or more than one, or a file is not what its name says.
     """
-    found = sorted(folder.rglob("csynth.xml"))
+    found = _below(folder, "csynth.xml")
     if len(found) != 1:
         what = "no csynth.xml" if not found else f"{len(found)} files csynth.xml"
         raise InputError(
@@ -91,10 +93,16 @@ def read_reports(folder: Path) -> Report:
             for element in root.iterfind("ModuleInformation/Module")
         ),
         available=_resources(root.find("AreaEstimates/AvailableResources")),
-        cosim=next(filter(None, map(_cosim, sorted(folder.rglob("*_cosim.rpt")))), None),
+        cosim=next(filter(None, map(_cosim, _below(folder, "*_cosim.rpt"))), None),
         implemented=next(filter(None, map(_implemented, _exports(folder))), {}),
         expected=json.loads(expected.read_text(encoding="utf-8")) if expected.exists() else {},
     )
+
+
+def _below(folder: Path, *patterns: str) -> list[Path]:
+    """The files below a folder of such names, in order; without those of folders that cannot be read."""
+    found = ((Path(place), name) for place, _, names in os.walk(folder) for name in names)
+    return sorted(place / name for place, name in found if any(fnmatch(name, one) for one in patterns))
 
 
 def _xml(path: Path) -> ElementTree.Element:
@@ -142,7 +150,7 @@ def _cosim(path: Path) -> tuple[str, tuple[int | None, ...]] | None:
 
 
 def _exports(folder: Path) -> list[Path]:
-    return sorted([*folder.rglob("*_export.xml"), *folder.rglob("export_impl.xml")])
+    return _below(folder, "*_export.xml", "export_impl.xml")
 
 
 def _implemented(path: Path) -> dict[str, float]:

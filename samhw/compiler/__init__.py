@@ -1,13 +1,14 @@
 """The compiler: a program, and what is decided about it, become fusion tables, and these SAMML graphs.
 
 The package also has the passes of programs (`passes`) and of graphs (`graph_passes`), and what decides
-(`search`), with the one way through (`search/pipeline.py`).
+(`search`), with the one way through (`pipeline.py`).
 """
 
 from samhw.compiler.compiled import (
     Compiled,
     CompiledRegion,
     Decision,
+    area_of,
     block_counts,
     check_divided,
     estimate_compiled,
@@ -30,6 +31,7 @@ __all__ = [
     "OutOfStepsError",
     "Scope",
     "add_queues",
+    "area_of",
     "asked_text",
     "asked_type",
     "assembled",

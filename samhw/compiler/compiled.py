@@ -10,7 +10,7 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import Lowerable, Recipe
 from samhw.compiler.region import LoweredRegion
 from samhw.compiler.scope import Lowerings
-from samhw.cost import DesignEstimate, Results, estimate_graph
+from samhw.cost import BASE, AreaEstimate, DesignEstimate, Results, estimate_area, estimate_graph
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, OffChipLayout, OffChipMemory, TensorBinding, runs_of, sequence_of
@@ -24,6 +24,7 @@ __all__ = [
     "Compiled",
     "CompiledRegion",
     "Decision",
+    "area_of",
     "block_counts",
     "check_divided",
     "estimate_compiled",
@@ -185,6 +186,11 @@ def undivided(program: Program) -> dict[str, Statement]:
             if dimension.get(index) in sizes:
                 found.setdefault(dimension[index], statement)
     return found
+
+
+def area_of(compiled: Compiled, family: str = BASE) -> AreaEstimate:
+    """What a compiled program is expected to take of an FPGA of a family, beside its memory."""
+    return estimate_area(compiled.design, compiled.arch, family, compiled.off_chip)
 
 
 def estimate_compiled(

@@ -54,8 +54,7 @@ def arrays_off_chip(compiled: Compiled, memory: OffChipMemory) -> dict[str, int]
     """
     kind = memory.name[:3] if isinstance(memory, Dram) else ""
     check_kinds(compiled, kind if kind in ("ddr", "hbm") else "", memory.name, memory.ports.masters)
-    auto = None if any(place.is_off for place in _table(compiled).values()) else 0
-    off = placement_of(compiled, auto).off_chip(compiled.design, chip_bytes(compiled.design, compiled.arch))
+    off = _beside_memory(compiled, chip_bytes(compiled.design, compiled.arch))
     said = channels_said(compiled)
     arrays = {name: said.get(name) for name in compiled.design.memory if name in off}
     if memory.ports.masters == 1:
@@ -111,12 +110,10 @@ def check_all_on_chip(compiled: Compiled, where: str, way_out: str) -> None:
 
 def place_lines(compiled: Compiled) -> list[str]:
     """What the schedule says of places, in lines; none if it says nothing."""
-    table = _table(compiled)
-    if not table and compiled.schedule.on_chip == AUTO:
+    if not compiled.schedule.place and compiled.schedule.on_chip == AUTO:
         return []
     design, sizes = compiled.design, chip_bytes(compiled.design, compiled.arch)
-    auto = None if any(place.is_off for place in table.values()) else 0
-    off = placement_of(compiled, auto).off_chip(design, sizes)
+    off = _beside_memory(compiled, sizes)
     on = [name for name in design.memory if name not in off]
     taken = sum(sizes[name] for name in on)
     return [
@@ -139,6 +136,12 @@ def used_places(compiled: Compiled, memory: OffChipMemory) -> dict[str, str]:
     for tensor, places in by_tensor.items():
         found |= {tensor: next(iter(places.values()))} if len({*places.values()}) == 1 else places
     return found
+
+
+def _beside_memory(compiled: Compiled, sizes: Mapping[str, int]) -> frozenset[str]:
+    """The arrays off the chip of a run with a memory there; `sizes` as for `Placement.off_chip`."""
+    auto = None if any(place.is_off for place in _table(compiled).values()) else 0
+    return placement_of(compiled, auto).off_chip(compiled.design, sizes)
 
 
 def _table(compiled: Compiled) -> dict[str, Location]:

@@ -14,7 +14,7 @@ from samhw.compiler.region import LoweredRegion, lower_region
 from samhw.compiler.scope import Scope
 from samhw.cost import estimate
 from samhw.errors import RunError, ScheduleError
-from samhw.graph import Arch, OffChipLayout, OffChipMemory, PortDelays, port_latency
+from samhw.graph import Arch, OffChipMemory, PortDelays, layout_of, port_latency
 from samhw.lang import Program
 from samhw.lang.decision import Refusal
 
@@ -65,7 +65,7 @@ def with_memory(compiled: Compiled, memory: OffChipMemory) -> Compiled:
     """
     assert compiled.memory is None
     arrays = arrays_off_chip(compiled, memory)
-    layout = OffChipLayout(compiled.design, compiled.arch, memory.ports, arrays)
+    layout = layout_of(compiled.design, compiled.arch, memory, arrays)
     cycles = port_latency(memory)
     regions = []
     for region in compiled.regions:

@@ -163,9 +163,7 @@ class Top(wiring.Component):
                 m.d.comb += theirs.eq(ours) if member.flow is In and not self.sdram else ours.eq(theirs)
         if self.sdram is not None:
             self._sdram(m, self.sdram)
-        for name, member in shell.axi.signature.members.items():
-            ours, theirs = getattr(self, AXI + name), getattr(shell.axi, name)
-            m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
+        self._lead_out(m, AXI, shell.axi)
         starting = fabric.run.request | shell.held if self.map.host.recovery else fabric.run.request
         failed = Cat(fabric.run.error).any()
         accepted = fabric.run.request & ~fabric.run.running & ~failed
@@ -183,20 +181,23 @@ class Top(wiring.Component):
             m.d.comb += fabric.stall.eq(self.stall)
         return m
 
+    def _lead_out(self, m: Module, prefix: str, pins: wiring.PureInterface) -> None:
+        """Joins the pins of a part to those of the top, whose names have a prefix."""
+        for name, member in pins.signature.members.items():
+            ours, theirs = getattr(self, prefix + name), getattr(pins, name)
+            m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
+
     def _sdram(self, m: Module, sdram: Sdram) -> None:
         """The SDRAM: answers the master and the host."""
         assert self.off_chip is not None
         m.submodules.sdram = sdram
         wiring.connect(m, self.off_chip.axi[0], sdram.axi)
         wiring.connect(m, self.shell.far, sdram.host)
-        pins = sdram.pins
-        members = pins.signature.members.items()
         if not self.chip_model:
-            for name, member in members:
-                ours, theirs = getattr(self, SDRAM + name), getattr(pins, name)
-                m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
+            self._lead_out(m, SDRAM, sdram.pins)
             return
-        chip = sdram.chip
+        chip, pins = sdram.chip, sdram.pins
+        members = pins.signature.members.items()
         ways = {name: "o" if member.flow is In else "i" for name, member in members}
         m.submodules.chip = Instance(
             CHIP_MODEL,

@@ -8,9 +8,9 @@ import click
 from rich.console import Console
 
 from samhw.app.cli.printed import print_json, print_table
-from samhw.app.report.grids import device_grid
-from samhw.compiler import Compiled, estimate_compiled
-from samhw.cost import FITS, AreaEstimate, Budget, Device, RegionArea, RegionEstimate, Use, estimate_area
+from samhw.app.report.grids import device_grid, shown_areas
+from samhw.compiler import Compiled, area_of, estimate_compiled
+from samhw.cost import FITS, AreaEstimate, Budget, Device, RegionArea, RegionEstimate, Use
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 
@@ -31,7 +31,7 @@ class Verdicts:
     def of(cls, compiled: Compiled, budgets: Mapping[str, Budget]) -> "Verdicts":
         """Those of a design."""
         uses = {
-            family: estimate_area(compiled.design, compiled.arch, family, compiled.off_chip).use
+            family: area_of(compiled, family).use
             for family in dict.fromkeys(budget.family for budget in budgets.values())
         }
         return cls({words: budget.verdict(uses[budget.family]) for words, budget in budgets.items()})
@@ -71,10 +71,7 @@ def print_estimate(
     if statistics is None:
         raise InputError("--estimate counts what inputs store; give --data, or --density.")
     found = estimate_compiled(compiled, statistics)
-    areas = [
-        (device, estimate_area(compiled.design, compiled.arch, device.family, compiled.off_chip))
-        for device in devices
-    ]
+    areas = shown_areas(compiled, devices)
     first = areas[0][1]
     if json_target:
         pairs = zip(found.regions, first.regions, strict=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 from samhw.app.checking import Verdict
 from samhw.app.sweep.tuning import Trial, Tuned
-from samhw.compiler import Compiled
-from samhw.cost import SHOWN_DEVICES, AreaEstimate, Device, estimate_area
+from samhw.compiler import Compiled, area_of
+from samhw.cost import SHOWN_DEVICES, AreaEstimate, Device
 from samhw.targets.backends import find_backend
 
 __all__ = [
@@ -82,12 +82,9 @@ FAMILY_NAMES = {"ecp5": "ECP5", "ice40": "iCE40", "xc7": "Xilinx 7", "xcup": "Ul
 """Families of FPGAs, as people call them."""
 
 
-def shown_areas(compiled: Compiled) -> Areas:
-    """What a design takes of an FPGA of each family."""
-    return [
-        (device, estimate_area(compiled.design, compiled.arch, device.family, compiled.off_chip))
-        for device in SHOWN_DEVICES
-    ]
+def shown_areas(compiled: Compiled, devices: Sequence[Device] = SHOWN_DEVICES) -> Areas:
+    """What a design takes of FPGAs, by default of one of each family."""
+    return [(device, area_of(compiled, device.family)) for device in devices]
 
 
 def device_grid(areas: Areas) -> list[list[str]]:

@@ -55,12 +55,13 @@ def choose(job: Job, compiled: Callable[[Schedule], Compiled], lowerings: Loweri
     for stage in LARGER_STAGES:
         best = _stage(search, best, notes, *stage)
     first, best = search.coupled(first), _waiting(search, best, notes)
-    if job.room.budget is not None and best.area.caveat:
-        notes.append(f"area: {best.area.caveat}")
+    budget = job.room.budget
+    if budget is not None and (caveat := best.area_in(budget.family).caveat):
+        notes.append(f"area: {caveat}")
     if search.is_over:
         notes.append(f"stopped: after graphs of {lowerings.most:,} nodes, with more left to try")
     lowerings.most = inf
-    line = regions_line(first, best, fits=job.room.budget is not None)
+    line = regions_line(first, best, fits=budget is not None)
     return replace(best, why=(line, *notes))
 
 
@@ -92,10 +93,12 @@ def _within(search: Search, best: AutoChoice, notes: list[str]) -> AutoChoice:
     found = search.fastest_first()
     least = next(filter(search.has_room, found), None)
     if least is not None:
-        notes.append(f"area: about {least.luts:,.0f} LUTs; what is faster takes more than {budget}")
+        luts = least.area_in(budget.family).use.luts
+        notes.append(f"area: about {luts:,.0f} LUTs; what is faster takes more than {budget}")
         return least
     least = min(found, key=lambda one: one.share(budget))
-    notes.append(f"area: about {least.luts:,.0f} LUTs, the least that was found, and more than {budget}")
+    luts = least.area_in(budget.family).use.luts
+    notes.append(f"area: about {luts:,.0f} LUTs, the least that was found, and more than {budget}")
     return least
 
 

@@ -9,9 +9,9 @@ from types import ModuleType
 from typing import Any
 
 from samhw.choices.schedule import Schedule
-from samhw.compiler import Compiled, Lowerings, OutOfStepsError, estimate_compiled
+from samhw.compiler import Compiled, Lowerings, OutOfStepsError, area_of, estimate_compiled
 from samhw.compiler.search.job import Job
-from samhw.cost import BASE, AreaEstimate, Budget, estimate_area
+from samhw.cost import BASE, AreaEstimate, Budget
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 from samhw.rooms import role
@@ -48,26 +48,27 @@ class AutoChoice:
     why: tuple[str, ...] = ()
 
     @cached_property
+    def _areas(self) -> dict[str, AreaEstimate]:
+        return {}
+
+    @property
     def area(self) -> AreaEstimate:
         """What the design is expected to take of an ECP5."""
-        return self._area()
+        return self.area_in(BASE)
+
+    def area_in(self, family: str) -> AreaEstimate:
+        """What it is expected to take of an FPGA of a family."""
+        if family not in self._areas:
+            self._areas[family] = area_of(self.compiled, family)
+        return self._areas[family]
 
     def share(self, budget: Budget | None) -> float:
         """What the design is expected to take of a budget; more than 1 if that is too much."""
-        if budget is None:
-            return 0.0
-        area = self.area
-        if budget.family != area.family:
-            area = self._area(budget.family)
-        return budget.share(area.use)
-
-    def _area(self, family: str = BASE) -> AreaEstimate:
-        compiled = self.compiled
-        return estimate_area(compiled.design, compiled.arch, family, compiled.off_chip)
+        return 0.0 if budget is None else budget.share(self.area_in(budget.family).use)
 
     @property
     def luts(self) -> float:
-        """The LUTs of that."""
+        """The LUTs that it is expected to take of an ECP5."""
         return self.area.use.luts
 
 

@@ -145,14 +145,12 @@ class OffChipPorts(wiring.Component):
         stages = numbers.offer - LEAST_OFFER
         arbiter = RequestArbiter(len(slots), numbers.lines, early=max(stages - 1, 0))
         line_bits = axi.signature.address_bits - exact_log2(numbers.line)
-        sender = Sender(axi.signature, len(slots), numbers.line, line_bits)
+        sender = Sender(axi.signature.flip(), len(slots), numbers.line, line_bits)
         m.submodules[f"arbiter{number}"] = arbiter
         m.submodules[f"sender{number}"] = sender
         m.d.comb += arbiter.made.eq(Cat(any_of(port.unit.requests.made for port in slot) for slot in slots))
         _take(m, arbiter.o, sender.i, slots, registered=stages > 0)
-        for name, member in axi.signature.members.items():
-            ours, theirs = getattr(axi, name), getattr(sender.axi, name)
-            m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
+        wiring.connect(m, wiring.flipped(axi), sender.axi)
         _send(m, sender, slots)
         _answer(m, axi, slots, numbers.answer - 1)
 

@@ -76,10 +76,12 @@ def along_channels(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Ten
     return affine(x, *(None if held is None else spread(held, behind) for held in (weight, bias)))
 
 
-def normalised(x: Tensor, dims: Sequence[int], eps: float) -> Any:
-    """(x - mean) / sqrt(variance + eps) along some dimensions."""
-    found, _, apart = variance(x, dims, 0, True)
-    return apart * alone(torch.rsqrt(found + eps))
+def normalised(x: Tensor, dims: Sequence[int], eps: float) -> tuple[Any, Any, Tensor]:
+    """(x - mean) / sqrt(variance + eps) along some dimensions; and what gradients take, the mean and one by
+    the root."""
+    found, mean, apart = variance(x, dims, 0, True)
+    root = alone(torch.rsqrt(found + eps))
+    return apart * root, mean, root
 
 
 @decomposition("layer_norm")
@@ -91,17 +93,15 @@ def layer_norm(
     eps: float = 1e-5,
     *_: object,
 ) -> Tensor:
-    return affine(normalised(x, range(-len(shape), 0), eps), weight, bias)
+    return affine(normalised(x, range(-len(shape), 0), eps)[0], weight, bias)
 
 
 @decomposition("native_layer_norm")
 def native_layer_norm(
     x: Tensor, shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """With what its gradient takes: the mean, and one by the deviation."""
-    found, mean, apart = variance(x, range(-len(shape), 0), 0, True)
-    root = alone(torch.rsqrt(found + eps))
-    return affine(apart * root, weight, bias), mean, root
+    found, mean, root = normalised(x, range(-len(shape), 0), eps)
+    return affine(found, weight, bias), mean, root
 
 
 @decomposition("rms_norm")
@@ -123,19 +123,17 @@ def group_norm(
     *_: Any,
 ) -> Tensor:
     split = taken_apart(x, 1, (groups, -1))
-    return along_channels(normalised(split, range(2, split.dim()), eps).reshape(x.shape), weight, bias)
+    return along_channels(normalised(split, range(2, split.dim()), eps)[0].reshape(x.shape), weight, bias)
 
 
 @decomposition("native_group_norm")
 def native_group_norm(
     x: Tensor, weight: Tensor | None, bias: Tensor | None, *sizes_groups_eps: Any
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """With what its gradient takes, as of a layer norm."""
     groups, eps = sizes_groups_eps[-2:]
-    found, mean, apart = variance(taken_apart(x, 1, (groups, -1)), range(2, x.dim() + 1), 0, True)
-    root = alone(torch.rsqrt(found + eps))
-    parts = mean.flatten(1), root.flatten(1)
-    return along_channels((apart * root).reshape(x.shape), weight, bias), *parts
+    split = taken_apart(x, 1, (groups, -1))
+    found, mean, root = normalised(split, range(2, split.dim()), eps)
+    return along_channels(found.reshape(x.shape), weight, bias), mean.flatten(1), root.flatten(1)
 
 
 @decomposition("batch_norm")

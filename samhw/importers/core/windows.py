@@ -10,13 +10,13 @@ import numpy.typing as npt
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.value import Hints
 
-__all__ = ["Window", "are_mostly_outside"]
+__all__ = ["SlidingWindow", "are_mostly_outside"]
 
 Pads = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Window:
+class SlidingWindow:
     """The windows along a dimension.
 
     Attributes:
@@ -55,19 +55,19 @@ class Window:
         return sum(0 <= first + n < self.size for first in starts for n in reach) / (self.count * self.kernel)
 
     @property
-    def places(self) -> npt.NDArray[np.int64]:
+    def located(self) -> npt.NDArray[np.int64]:
         """Of shape (windows, kernel): where their elements lie, also outside of the data."""
         starts = np.arange(self.count) * self.stride - self.padding[0]
         return starts[:, None] + np.arange(self.kernel) * self.dilation
 
-    def matrix(self, *, sparse: bool) -> tuple[HostArray, Hints]:
+    def picking(self, *, sparse: bool) -> tuple[HostArray, Hints]:
         """Of shape (windows, kernel, size): a one where a window's element lies.
 
         Args:
             sparse: only what lies in the data is stored, and multiplied.
         """
         shape = (self.count, self.kernel, self.size)
-        places = self.places.reshape(-1)
+        places = self.located.reshape(-1)
         inside = (places >= 0) & (places < self.size)
         rows = np.stack(np.unravel_index(np.arange(len(places)), shape[:2]))
         coords = np.concatenate([rows, np.where(inside, places, 0)[None]])
@@ -78,15 +78,15 @@ class Window:
             )
         return HostArray(shape, values, coords), Hints("(dense, dense, singleton)")
 
-    def spreading(self) -> tuple[HostArray, Hints]:
+    def scattering(self) -> tuple[HostArray, Hints]:
         """The same the other way round: of shape (size, kernel, windows)."""
-        hits = np.arange(self.size)[:, None, None] == self.places.T
+        hits = np.arange(self.size)[:, None, None] == self.located.T
         coords = np.stack(np.nonzero(hits))
         ones = np.ones(coords.shape[1], np.float32)
         return HostArray(hits.shape, ones, coords), Hints("(dense, compressed, compressed)")
 
 
-def are_mostly_outside(windows: Sequence[Window]) -> bool:
+def are_mostly_outside(windows: Sequence[SlidingWindow]) -> bool:
     """Whether so little of windows along several dimensions lies in the data that it takes fewer cycles to
     add up what does, some two for each element, than to pick zeros for the rest, one for each."""
     return math.prod(window.inside for window in windows) < 0.45

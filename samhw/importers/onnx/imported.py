@@ -20,10 +20,10 @@ from samhw.importers.core import (
     input_sources,
     placed_result,
 )
+from samhw.importers.onnx.graph_names import Entry
 from samhw.importers.onnx.importer import FractionError, Importer
 from samhw.importers.onnx.model import OnnxModel, Port
 from samhw.importers.onnx.operators.control import MOST_UNROLLED
-from samhw.importers.onnx.scope import Entry
 from samhw.importers.onnx.values import Array, Held, is_float, kind_name
 from samhw.importers.onnx.walk import Walk
 from samhw.lang.expr import Access, Literal
@@ -82,6 +82,7 @@ class ImportedModel:
         scopes: by result, the node that computes it.
         fixed: the arguments that are constants, since they have decided what is computed, by name.
         notes: what is done in another way than the model says, in sentences.
+        element: the value type that it computes in: `f32`, or `i32` for integers alone.
     """
 
     program: Program
@@ -90,6 +91,7 @@ class ImportedModel:
     scopes: Mapping[str, str]
     fixed: Mapping[str, Array]
     notes: tuple[str, ...]
+    element: str
     model: OnnxModel = field(repr=False)
 
     def other(self, arguments: Mapping[str, Array]) -> str | None:
@@ -192,6 +194,7 @@ def _imported(
         emitted.scopes,
         fixed,
         (*importer.notes,),
+        "i32" if importer.integer else "f32",
         model,
     )
 

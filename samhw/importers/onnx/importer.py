@@ -123,7 +123,7 @@ class Importer:
         """
         if not isinstance(x, Held):
             raise UnsupportedError(
-                f"takes {what} that the network computes", "make them constants, or arguments of their own"
+                f"takes {what} that the network computes", "make it a constant, or an input of its own"
             )
         if x.array.size:
             self.fixed.update(dict.fromkeys(sorted(x.sources)))

@@ -12,11 +12,11 @@ from onnx import TensorProto, defs, helper
 from samhw.errors import InputError
 from samhw.importers.core import Arguments, UnsupportedError, Value
 from samhw.importers.onnx.evaluate import evaluated
+from samhw.importers.onnx.graph_names import Entry, GraphNames
 from samhw.importers.onnx.importer import FractionError, Importer
 from samhw.importers.onnx.model import OnnxModel, array_of
 from samhw.importers.onnx.operators.control import CONTROL
 from samhw.importers.onnx.registry import HOSTED, OPERATORS
-from samhw.importers.onnx.scope import Entry, Scope
 from samhw.importers.onnx.values import (
     Array,
     Call,
@@ -50,7 +50,7 @@ class Walk:
     def run(self, arguments: Mapping[str, Array]) -> list[Entry]:
         """The outputs of the model's graph, for arguments of these shapes."""
         graph = self.model.proto.graph
-        scope = Scope(dict(self.arguments(arguments)), self.model.opsets)
+        scope = GraphNames(dict(self.arguments(arguments)), self.model.opsets)
         self.initialise(graph, scope)
         self.nodes(graph.node, scope)
         return [scope.get(output.name) for output in graph.output]
@@ -65,7 +65,7 @@ class Walk:
             made = Held(array, name, fetch, frozenset({name}))
             yield name, made if array.size else Held(array, name)
 
-    def initialise(self, graph: onnx.GraphProto, scope: Scope) -> None:
+    def initialise(self, graph: onnx.GraphProto, scope: GraphNames) -> None:
         """Adds the constants of a graph."""
         for tensor in graph.initializer:
             if tensor.name not in scope.held:
@@ -84,7 +84,7 @@ class Walk:
 
     # Bodies
 
-    def nodes(self, nodes: Sequence[onnx.NodeProto], scope: Scope) -> None:
+    def nodes(self, nodes: Sequence[onnx.NodeProto], scope: GraphNames) -> None:
         """Goes through nodes in their order."""
         for node in nodes:
             with self.located(node, scope):
@@ -92,12 +92,14 @@ class Walk:
             scope.held.update((name, entry) for name, entry in zip(node.output, found, strict=False) if name)
 
     @contextmanager
-    def located(self, node: onnx.NodeProto, scope: Scope) -> Iterator[None]:
+    def located(self, node: onnx.NodeProto, scope: GraphNames) -> Iterator[None]:
         """Refusals with the operator and the node's name."""
         build = self.importer.build
         label = node.name or next((name for name in node.output if name), "")
         kept = build.scope, build.result_name
-        build.scope = "/".join(part for part in (scope.path, label) if part)
+        # PyTorch's exporter names nodes by the module tree: /encoder/layer/MatMul.
+        own = label.strip("/").replace(".", "_").replace("/", ".")
+        build.scope = ".".join(part for part in (scope.path, own) if part)
         build.result_name = next((name for name in node.output if name), "t").rpartition("/")[2] or "t"
         operator = node.op_type if node.domain in _OWN else f"{node.domain}.{node.op_type}"
         try:
@@ -109,7 +111,7 @@ class Walk:
         finally:
             build.scope, build.result_name = kept
 
-    def outputs(self, node: onnx.NodeProto, scope: Scope) -> Sequence[Entry]:
+    def outputs(self, node: onnx.NodeProto, scope: GraphNames) -> Sequence[Entry]:
         """What a node gives."""
         operands = [self.operand(scope, name) for name in node.input]
         attributes = self.attributes(node, scope)
@@ -129,13 +131,13 @@ class Walk:
                 return self.hosted(plain, held, scope)  # type: ignore[arg-type]
         return self.made(call, plain, operands, scope)
 
-    def operand(self, scope: Scope, name: str) -> Operand | None:
+    def operand(self, scope: GraphNames, name: str) -> Operand | None:
         found = scope.get(name) if name else None
         if isinstance(found, UnsupportedError):
             raise found
         return found
 
-    def attributes(self, node: onnx.NodeProto, scope: Scope) -> dict[str, onnx.AttributeProto]:
+    def attributes(self, node: onnx.NodeProto, scope: GraphNames) -> dict[str, onnx.AttributeProto]:
         """A node's attributes, with those of the function for what refers to them."""
         found = {}
         for attribute in node.attribute:
@@ -150,7 +152,9 @@ class Walk:
             found[attribute.name] = attribute
         return found
 
-    def call(self, node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto], scope: Scope) -> Call:
+    def call(
+        self, node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto], scope: GraphNames
+    ) -> Call:
         version = self.importer.version = scope.opsets.get("", scope.opsets.get("ai.onnx", 0))
         values: dict[str, Any] = {}
         for name, attribute in attributes.items():
@@ -176,56 +180,57 @@ class Walk:
         return plain
 
     def is_hardware(self, operator: str, operands: Sequence[Entry]) -> bool:
-        """Whether hardware computes what the host could: arguments of the program's own kind of numbers, of
-        more than one element."""
+        """Whether hardware computes what the host could: with arguments of the program's own kind of numbers,
+        unless all are single numbers, and with tables of such numbers."""
         if operator in ("Shape", "Size"):
             return True
-        given = [x for x in operands if isinstance(x, Held) and x.fetch is not None and x.array.size > 1]
+        held = [x for x in operands if isinstance(x, Held)]
+        given = [x for x in held if x.fetch is not None]
+        if not given or all(x.array.size <= 1 for x in held):
+            return False
         if operator in HOSTED:
-            return any(is_float(x.kind) for x in given) and operator in OPERATORS
+            return any(is_float(x.kind) and x.array.size > 1 for x in held) and operator in OPERATORS
         return any(is_float(x.kind) or (self.importer.of_integers and _is_number(x.kind)) for x in given)
 
-    def hosted(self, node: onnx.NodeProto, operands: Sequence[Held | None], scope: Scope) -> Sequence[Entry]:
+    def hosted(
+        self, node: onnx.NodeProto, operands: Sequence[Held | None], scope: GraphNames
+    ) -> Sequence[Entry]:
         """What the host computes: once if it is the same in every run."""
-        arrays = [None if x is None else x.array for x in operands]
-        found = evaluated(node, arrays, scope.opsets)
         given = [x for x in operands if x is not None]
-        sources = frozenset[str]().union(*(x.sources for x in given))
-        made: list[Entry] = []
-        for place, array in enumerate(found):
+
+        def computed(arrays: Sequence[Array | None]) -> list[Array | None]:
+            return evaluated(node, arrays, scope.opsets)
+
+        def made(place: int, array: Array | None) -> Entry:
             if array is None:
-                made.append(None)
-                continue
+                return None
             name = node.output[place].rpartition("/")[2] or node.op_type.lower()
             if all(x.fetch is None for x in given):
-                made.append(Held(array, name))
-                continue
+                return Held(array, name)
 
-            def fetch(
-                arguments: Arguments, place: int = place, shape: tuple[int, ...] = array.shape
-            ) -> Array:
-                result = evaluated(
-                    node, [None if x is None else x.of(arguments) for x in operands], scope.opsets
-                )[place]
-                assert result is not None
-                if result.shape != shape:
+            def fetch(arguments: Arguments) -> Array:
+                found = computed([None if x is None else x.of(arguments) for x in operands])[place]
+                assert found is not None
+                if found.shape != array.shape:
                     raise InputError(
-                        f"'{name}' has the shape {shape} for the example data, and {result.shape} for these; "
-                        "import the model anew."
+                        f"'{name}' has the shape {array.shape} for the example data, and {found.shape} for "
+                        "these; import the model anew."
                     )
-                return result
+                return found
 
-            made.append(Held(array, name, fetch, sources))
-        return made
+            return Held(array, name, fetch, frozenset[str]().union(*(x.sources for x in given)))
+
+        found = computed([None if x is None else x.array for x in operands])
+        return [made(place, array) for place, array in enumerate(found)]
 
     def made(
-        self, call: Call, node: onnx.NodeProto, operands: Sequence[Operand | None], scope: Scope
+        self, call: Call, node: onnx.NodeProto, operands: Sequence[Operand | None], scope: GraphNames
     ) -> Sequence[Entry]:
         """What an importer makes of a node, or a function that says what it is."""
         handler = OPERATORS.get(call.operator)
         if handler is not None:
             found = handler(self.importer, call, *operands)
-            results = list(found) if isinstance(found, list | tuple) else [found]
+            results: list[Entry] = [found] if isinstance(found, Value | Held | UnsupportedError) else [*found]
         else:
             results = list(self.function(self.body(node, operands, scope), node, operands, scope))
         return [
@@ -265,7 +270,7 @@ class Walk:
     # Functions
 
     def body(
-        self, node: onnx.NodeProto, operands: Sequence[Operand | None], scope: Scope
+        self, node: onnx.NodeProto, operands: Sequence[Operand | None], scope: GraphNames
     ) -> onnx.FunctionProto:
         """The function that ONNX says an operator is.
 
@@ -276,7 +281,7 @@ class Walk:
         version = scope.opsets.get(domain, 0)
         refusal = UnsupportedError("is not read", "see docs/onnx.md for what is, and compute it outside")
         try:
-            schema = defs.get_schema(node.op_type, version, domain)
+            schema: Any = defs.get_schema(node.op_type, version, domain)
         except defs.SchemaError:
             raise UnsupportedError(
                 f"is no operator of set {version} of the domain '{node.domain}'",
@@ -288,7 +293,8 @@ class Walk:
                 found = onnx.FunctionProto()
                 found.ParseFromString(schema.get_function_with_opset_version(max(versions)))
                 return found
-            return schema.function_body
+            body: onnx.FunctionProto = schema.function_body
+            return body
         if not schema.has_context_dependent_function:
             raise refusal
         types = [self.type_of(x).SerializeToString() for x in operands]
@@ -314,19 +320,21 @@ class Walk:
         function: onnx.FunctionProto,
         node: onnx.NodeProto,
         operands: Sequence[Operand | None],
-        scope: Scope,
+        scope: GraphNames,
     ) -> Sequence[Entry]:
         """What a function gives for a node's operands and attributes."""
         given = dict(self.attributes(node, scope))
-        defaults = {attribute.name: attribute for attribute in function.attribute_proto}
+        defaults = {attribute.name: attribute for attribute in function.attribute_proto} | _defaults(
+            node, scope
+        )
         held: dict[str, Entry] = dict.fromkeys(function.input)
         held |= dict(zip(function.input, operands, strict=False))
-        opsets = {i.domain: i.version for i in function.opset_import} or scope.opsets
-        inner = Scope(held, opsets, None, defaults | given, self.importer.build.scope)
+        opsets = {**scope.opsets, **{i.domain: i.version for i in function.opset_import}}
+        inner = GraphNames(held, opsets, None, defaults | given, self.importer.build.scope)
         self.nodes(function.node, inner)
         return [inner.held.get(name) for name in function.output]
 
-    def graph(self, graph: onnx.GraphProto, scope: Scope, given: Sequence[Entry]) -> list[Entry]:
+    def graph(self, graph: onnx.GraphProto, scope: GraphNames, given: Sequence[Entry]) -> list[Entry]:
         """The outputs of a body of If, Loop or Scan, whose inputs these are."""
         inner = scope.inner()
         inner.held |= {value.name: entry for value, entry in zip(graph.input, given, strict=True)}
@@ -343,3 +351,14 @@ def _kind_of_text(text: str) -> int:
     """Of `tensor(int64)`."""
     name = text.removeprefix("tensor(").removesuffix(")")
     return int(TensorProto.DataType.Value("FLOAT" if name == "float" else name.upper()))
+
+
+def _defaults(node: onnx.NodeProto, scope: GraphNames) -> dict[str, onnx.AttributeProto]:
+    """The attributes that ONNX says a node has where it does not say them."""
+    domain = "" if node.domain in _OWN else node.domain
+    try:
+        schema = defs.get_schema(node.op_type, scope.opsets.get(domain, 0), domain)
+    except defs.SchemaError:
+        return {}
+    given = {name: attribute.default_value for name, attribute in schema.attributes.items()}
+    return {name: value for name, value in given.items() if value.type}

@@ -8,9 +8,9 @@ import numpy as np
 import onnx
 
 from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.onnx.graph_names import Entry, GraphNames
 from samhw.importers.onnx.importer import Importer
 from samhw.importers.onnx.operators.views import picked, stacked
-from samhw.importers.onnx.scope import Entry, Scope
 from samhw.importers.onnx.values import Call, Held, Operand, Typed, kind_of
 
 __all__ = ["CONTROL"]
@@ -23,19 +23,19 @@ class Bodies(Protocol):
     unroll: int
     has_scans: bool
 
-    def graph(self, graph: onnx.GraphProto, scope: Scope, given: Sequence[Entry]) -> list[Entry]: ...
+    def graph(self, graph: onnx.GraphProto, scope: GraphNames, given: Sequence[Entry]) -> list[Entry]: ...
 
 
 MOST_UNROLLED = 1024
 """Steps of a loop that is unrolled."""
 
 
-def import_if(walk: Bodies, call: Call, operands: Sequence[Any], scope: Scope) -> Sequence[Entry]:
+def import_if(walk: Bodies, call: Call, operands: Sequence[Any], scope: GraphNames) -> Sequence[Entry]:
     chosen = bool(walk.importer.decided(operands[0], "a condition").reshape(-1)[0])
     return walk.graph(call.get("then_branch" if chosen else "else_branch"), scope, [])
 
 
-def import_loop(walk: Bodies, call: Call, operands: Sequence[Any], scope: Scope) -> Sequence[Entry]:
+def import_loop(walk: Bodies, call: Call, operands: Sequence[Any], scope: GraphNames) -> Sequence[Entry]:
     importer, body = walk.importer, call.get("body")
     most = (
         None
@@ -69,7 +69,7 @@ def _is_held(states: Sequence[Any]) -> bool:
     return bool(states) and all(isinstance(state, Held) and state.fetch is None for state in states)
 
 
-def _goes_on(body: onnx.GraphProto, scope: Scope) -> bool:
+def _goes_on(body: onnx.GraphProto, scope: GraphNames) -> bool:
     """Whether a body's condition is what it is given, or true."""
     name, given = body.output[0].name, body.input[1].name
     made = {output: node for node in body.node for output in node.output}
@@ -98,7 +98,7 @@ def _stacked(walk: Bodies, row: Sequence[Any]) -> Entry:
 
 
 def _scanned_loop(
-    walk: Bodies, body: onnx.GraphProto, states: Sequence[Any], steps: int, scope: Scope
+    walk: Bodies, body: onnx.GraphProto, states: Sequence[Any], steps: int, scope: GraphNames
 ) -> Sequence[Entry]:
     walk.has_scans = True
     numbers = walk.importer.value(Held(np.arange(steps, dtype=np.int64), "steps"))
@@ -121,7 +121,7 @@ def _typed(x: Value, kind: int) -> Typed:
     return Typed(x.modes, x.expr, x.mask, x.condition, kind)
 
 
-def import_scan(walk: Bodies, call: Call, operands: Sequence[Any], scope: Scope) -> Sequence[Entry]:
+def import_scan(walk: Bodies, call: Call, operands: Sequence[Any], scope: GraphNames) -> Sequence[Entry]:
     importer, body, count = walk.importer, call.get("body"), call.get("num_scan_inputs")
     states, inputs = list(operands[:-count]), list(operands[-count:])
     outputs = len(body.output) - len(states)
@@ -164,7 +164,7 @@ def _first(x: Value, axis: int) -> Value:
     return replace(x, modes=(x.modes[axis], *x.modes[:axis], *x.modes[axis + 1 :]))
 
 
-CONTROL: dict[str, Callable[[Bodies, Call, Sequence[Operand | None], Scope], Sequence[Entry]]] = {
+CONTROL: dict[str, Callable[[Bodies, Call, Sequence[Operand | None], GraphNames], Sequence[Entry]]] = {
     "If": import_if,
     "Loop": import_loop,
     "Scan": import_scan,

@@ -13,6 +13,8 @@ from samhw.importers.onnx.importer import Importer, letters
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import Array, Call, Held, Operand
 from samhw.lang.functions import eq, lt, select
+from samhw.lang.functions import max as max_
+from samhw.lang.functions import min as min_
 
 __all__ = ["hot"]
 
@@ -33,7 +35,7 @@ def hot(importer: Importer, ids: Sequence[Operand], sizes: Sequence[int], *, bey
         named = [_checked(array.reshape(-1), size, beyond) for array, size in zip(arrays, sizes, strict=True)]
         count = prod(shape)
         rows = np.stack(np.unravel_index(np.arange(count), shape)) if shape else np.zeros((0, count), int)
-        values = np.stack([inside for _, inside in named]).all(0).astype(np.float32)
+        values: Array = np.all([inside for _, inside in named], axis=0).astype(np.float32)
         coords = np.concatenate([rows, np.stack([places for places, _ in named])])
         return HostArray((*shape, *sizes), values, coords)
 
@@ -188,13 +190,9 @@ def _written(
     if reduction == "none":
         return importer.elementwise(lambda n, old, new: select(eq(n, 0), old, new), counts, x, made)
     held = importer.materialized(x)
-    first = (
-        (lambda old, new: select(lt(old, new), new, old))
-        if reduction == "max"
-        else (lambda old, new: select(lt(new, old), new, old))
-    )
+    better = max_ if reduction == "max" else min_
     return importer.elementwise(
-        lambda n, old, new: select(eq(n, 0), old, first(old, new)), counts, held, made
+        lambda n, old, new: select(eq(n, 0), old, better(old, new)), counts, held, made
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from samhw.importers.core import Hints, HostArray, UnsupportedError, Value
 from samhw.importers.core.formulas import powered
-from samhw.importers.core.windows import Window
+from samhw.importers.core.windows import SlidingWindow
 from samhw.importers.onnx.importer import Importer
 from samhw.importers.onnx.operators.products import along, each_of, pads_of
 from samhw.importers.onnx.registry import Results, operator
@@ -20,22 +20,22 @@ from samhw.lang.functions import exp, log, sqrt
 __all__: list[str] = []
 
 
-def windows_of(call: Call, sizes: Sequence[int]) -> list[Window]:
+def windows_of(call: Call, sizes: Sequence[int]) -> list[SlidingWindow]:
     """The windows along each dimension. With `ceil_mode` a last one that begins within the data counts."""
     kernel = each_of(call.get("kernel_shape"), len(sizes))
     strides, dilations = (each_of(call.get(name), len(sizes)) for name in ("strides", "dilations"))
     found = []
     pads = pads_of(call, sizes, kernel, strides, dilations)
     for size, k, s, pad, d in zip(sizes, kernel, strides, pads, dilations, strict=True):
-        made = Window(size, k, s, pad, d)
+        made = SlidingWindow(size, k, s, pad, d)
         reach = d * (k - 1) + 1
         if call.get("ceil_mode", 0) and (size + sum(pad) - reach) % s and made.count * s < size + pad[0]:
-            made = Window(size, k, s, (pad[0], made.count * s + reach - size - pad[0]), d)
+            made = SlidingWindow(size, k, s, (pad[0], made.count * s + reach - size - pad[0]), d)
         found.append(made)
     return found
 
 
-def apart(importer: Importer, x: Value, dim: int, window: Window) -> Value:
+def apart(importer: Importer, x: Value, dim: int, window: SlidingWindow) -> Value:
     """A mode as windows and what is in them, where they lie side by side."""
     whole = window.count * window.kernel
     part = importer.views.slice(x, dim, 0, whole)
@@ -52,7 +52,7 @@ def import_max_pool(importer: Importer, call: Call, x: Operand) -> Results:
         if window.are_side_by_side:
             made = apart(importer, held, n, window)
         else:
-            places = window.places
+            places = window.located
             inside = np.where((places >= 0) & (places < window.size), places, window.size)
             first = inside.min(1, keepdims=True)
             if (first == window.size).any():
@@ -63,7 +63,8 @@ def import_max_pool(importer: Importer, call: Call, x: Operand) -> Results:
     places_of = UnsupportedError(
         "gives the places of extremes, which nothing in the hardware finds", "look for them after the run"
     )
-    return [held, places_of][: call.outputs]
+    results: list[Value | UnsupportedError] = [held, places_of]
+    return results[: call.outputs]
 
 
 def gathered(importer: Importer, x: Value, dim: int, places: Array) -> Value:
@@ -90,7 +91,7 @@ def import_average_pool(importer: Importer, call: Call, x: Operand) -> Value:
         *(each_of(call.get(name), len(windows)) for name in ("kernel_shape", "strides", "dilations")),
     )
     for n, (window, pad) in enumerate(zip(windows, pads, strict=True), start=2):
-        places = window.places
+        places = window.located
         inside = (places >= 0) & (places < window.size)
         # What a last window has beyond the padding never counts.
         counted = (places >= -pad[0]) & (places < window.size + pad[1])
@@ -99,11 +100,11 @@ def import_average_pool(importer: Importer, call: Call, x: Operand) -> Value:
     return held
 
 
-def _weights(importer: Importer, window: Window, inside: Array, shares: Array) -> Value:
+def _weights(importer: Importer, window: SlidingWindow, inside: Array, shares: Array) -> Value:
     """Of shape (windows, size): the share of each element of a window."""
     matrix = np.zeros((window.count, window.size), np.float32)
     rows, columns = np.nonzero(inside)
-    np.add.at(matrix, (rows, window.places[rows, columns]), shares[rows])
+    np.add.at(matrix, (rows, window.located[rows, columns]), shares[rows])
     return importer.constant(matrix, "shares", Hints("csr"))
 
 
@@ -114,7 +115,7 @@ def import_lp_pool(importer: Importer, call: Call, x: Operand) -> Value:
     made = importer.materialized(importer.elementwise(lambda e: powered(abs_(e), power), held))
     windows = windows_of(call, importer.build.shape(held)[2:])
     for n, window in enumerate(windows, start=2):
-        inside = (window.places >= 0) & (window.places < window.size)
+        inside = (window.located >= 0) & (window.located < window.size)
         made = along(importer, made, n, _weights(importer, window, inside, np.ones(window.count)))
     return _root(importer, made, power)
 
@@ -289,13 +290,13 @@ def import_col2im(importer: Importer, call: Call, x: Operand, image: Operand, bl
     count = len(sizes)
     strides, dilations = (each_of(call.get(name), count) for name in ("strides", "dilations"))
     pads = pads_of(call, sizes, kernel, strides, dilations)
-    windows = [Window(*each) for each in zip(sizes, kernel, strides, pads, dilations, strict=True)]
+    windows = [SlidingWindow(*each) for each in zip(sizes, kernel, strides, pads, dilations, strict=True)]
     batch, columns, _ = importer.shape(x)
     channels = columns // math.prod(kernel)
     held = importer.views.view(importer.value(x), [batch, channels, *kernel, *(w.count for w in windows)])
     own = ["n", "c", *"uvw"[:count], *"yxz"[:count]]
     for window, place, inside, number in zip(windows, "pqr", "uvw", "yxz", strict=False):
-        matrix, hints = window.spreading()
+        matrix, hints = window.scattering()
         out = [place if letter == number else letter for letter in own if letter != inside]
         ones = importer.build.constant(matrix, "windows", hints)
         held = importer.contract(f"{place}{inside}{number},{''.join(own)}->{''.join(out)}", ones, held)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value
-from samhw.importers.core.windows import Window, are_mostly_outside
+from samhw.importers.core.windows import SlidingWindow, are_mostly_outside
 from samhw.importers.onnx.importer import Importer, letters
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import Call, Operand
@@ -123,7 +123,7 @@ def import_conv(
     kernel = each_of(call.get("kernel_shape", shape[2:]), len(sizes))
     strides, dilations = (each_of(call.get(name), len(sizes)) for name in ("strides", "dilations"))
     pads = pads_of(call, sizes, kernel, strides, dilations)
-    windows = [Window(*each) for each in zip(sizes, kernel, strides, pads, dilations, strict=True)]
+    windows = [SlidingWindow(*each) for each in zip(sizes, kernel, strides, pads, dilations, strict=True)]
     made = convolution(importer, importer.value(x), importer.value(weight), windows, call.get("group", 1))
     return with_bias(importer, made, bias)
 
@@ -153,7 +153,7 @@ def import_conv_transpose(
     if want is not None and list(want[-count:]) != out:
         raise UnsupportedError("is to give more than it reaches", "pad after it")
     windows = [
-        Window(o, k, s, (p, (n - 1) * s + d * (k - 1) + 1 - o - p), d)
+        SlidingWindow(o, k, s, (p, (n - 1) * s + d * (k - 1) + 1 - o - p), d)
         for o, k, s, (p, _), d, n in zip(out, kernel, strides, pads, dilations, sizes, strict=True)
     ]
     made = convolution(
@@ -175,7 +175,7 @@ def convolution(
     importer: Importer,
     x: Value,
     weight: Value,
-    windows: Sequence[Window],
+    windows: Sequence[SlidingWindow],
     groups: int,
     *,
     backwards: bool = False,
@@ -189,7 +189,7 @@ def convolution(
         wide += number + inside if window.is_view else place
         shape += [window.count, window.kernel] if window.is_view else [window.size]
         if not window.is_view:
-            held, hints = window.spreading() if backwards else window.matrix(sparse=sparse)
+            held, hints = window.scattering() if backwards else window.picking(sparse=sparse)
             matrices.append(importer.build.constant(held, f"windows_{n}", hints))
             rows.append(f"{place}{inside}{number}" if backwards else f"{number}{inside}{place}")
     inside, numbers = "uvw"[: len(windows)], "yxz"[: len(windows)]

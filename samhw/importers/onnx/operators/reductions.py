@@ -140,10 +140,8 @@ def normalised(importer: Importer, x: Value, dims: list[int], epsilon: float) ->
     return importer.elementwise(lambda e, r: e * r, low, root), mean, root
 
 
-def along_channels(importer: Importer, x: Operand | None, rank: int) -> Value | None:
+def along_channels(importer: Importer, x: Operand, rank: int) -> Value:
     """A number for each channel, under the modes of the data from the second one on."""
-    if x is None:
-        return None
     held = importer.value(x)
     return replace(held, modes=(*held.modes, *[()] * (rank - 2)))
 
@@ -215,9 +213,8 @@ def import_batch_norm(
         rest = constants[1] - constants[2] * factor
         both = [Held(a.astype(np.float32), name) for a, name in ((factor, "scale"), (rest, "shift"))]
         return _affine(importer, importer.value(x), *(along_channels(importer, each, rank) for each in both))
-    held = [along_channels(importer, each, rank) for each in (mean, variance)]
-    low = importer.elementwise(lambda e, m: e - m, x, held[0])
-    root = importer.elementwise(lambda v: rsqrt(v + epsilon), held[1])
+    low = importer.elementwise(lambda e, m: e - m, x, along_channels(importer, mean, rank))
+    root = importer.elementwise(lambda v: rsqrt(v + epsilon), along_channels(importer, variance, rank))
     made = importer.elementwise(lambda e, r: e * r, low, importer.materialized(root))
     return _affine(
         importer, made, along_channels(importer, scale, rank), along_channels(importer, bias, rank)

@@ -233,7 +233,9 @@ def import_pad(
         return importer.elementwise(lambda e, w, f: e + w * f, held, importer.constant(rest, "outside"), more)
     with np.errstate(invalid="ignore"):
         return importer.elementwise(
-            lambda e, w: e + w, held, importer.constant(np.where(rest, fill, 0).astype(np.float32), "outside")
+            lambda e, w: e + w,
+            held,
+            importer.constant(np.where(rest, fill or 0.0, 0).astype(np.float32), "outside"),
         )
 
 
@@ -312,4 +314,5 @@ def import_constant_of_shape(importer: Importer, call: Call, sizes: Operand) -> 
 @operator("EyeLike")
 def import_eye_like(importer: Importer, call: Call, x: Operand) -> Held:
     dtype = helper.tensor_dtype_to_np_dtype(call.get("dtype", kind_of(x)))
-    return Held(np.eye(*importer.shape(x), k=call.get("k", 0), dtype=dtype), "eye")
+    rows, columns = importer.shape(x)
+    return Held(np.eye(rows, columns, call.get("k", 0)).astype(dtype), "eye")

@@ -9,13 +9,13 @@ from samhw.errors import InputError
 from samhw.importers.core import UnsupportedError
 from samhw.importers.onnx.values import Operand
 
-__all__ = ["Entry", "Scope"]
+__all__ = ["Entry", "GraphNames"]
 
 Entry = Operand | UnsupportedError | None
 
 
 @dataclass
-class Scope:
+class GraphNames:
     """The names of a graph, or of a function's body.
 
     Attributes:
@@ -28,19 +28,19 @@ class Scope:
 
     held: dict[str, Entry]
     opsets: Mapping[str, int]
-    outer: "Scope | None" = None
+    outer: "GraphNames | None" = None
     attributes: Mapping[str, onnx.AttributeProto] | None = None
     path: str = ""
 
     def get(self, name: str) -> Entry:
         """What a name stands for."""
-        scope: Scope | None = self
+        scope: GraphNames | None = self
         while scope is not None:
             if name in scope.held:
                 return scope.held[name]
             scope = scope.outer
         raise InputError(f"The model has no tensor '{name}'; mend it (onnx.checker tells what is wrong).")
 
-    def inner(self) -> "Scope":
+    def inner(self) -> "GraphNames":
         """That of a body that sees these names."""
-        return Scope({}, self.opsets, self, self.attributes, self.path)
+        return GraphNames({}, self.opsets, self, self.attributes, self.path)

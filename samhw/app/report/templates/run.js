@@ -3,11 +3,11 @@
 
 const REGIONS = DATA.regions;
 const CAUSES = [
-  ["firing", "busy", (s) => s.firing],
+  ["firing", "busy", (s) => s.busy],
   ["starved", "waits for a token", (s) => s.starved],
   ["blocked", "waits for a slot", (s) => s.blocked],
   ["memory", "waits for memory or spacing", (s) => s.memory + s.spaced + s.stalled],
-  ["resting", "done, or latency", (s) => s.resting],
+  ["resting", "done", (s) => s.done],
 ];
 const opened = new Set(DATA.opened);
 const drawn = { nodes: new Map(), channels: new Map(), cells: new Map(), boxes: [] };
@@ -373,7 +373,7 @@ const facts = (pairs) => make("dl", { class: "facts" }, ...pairs.filter((pair) =
 
 function nodeDetail(region, node) {
   const params = Object.entries(node.params).map(([name, value]) => `${name}=${value}`).join(", ");
-  const waits = node.waits.slice(0, 6).map((wait) => make("li", {}, wait.channel === null ? wait.text : link(wait.text, { region: picked.region, channel: wait.channel })));
+  const waits = node.waits.slice(0, 6).map((wait) => make("li", {}, link(wait.text, { region: picked.region, channel: wait.channel })));
   const shares = causes(node, picked.region).filter((c) => c.cycles).map((c) => make("span", {}, make("i", { class: `key ${c.name}` }), `${c.words} ${share(c.share)}`));
   return [
     make("h3", {}, node.label),

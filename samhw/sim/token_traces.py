@@ -24,9 +24,9 @@ def write_chrome_trace(path: Path, runs: Runs) -> None:
     """Writes JSON for https://ui.perfetto.dev or chrome://tracing: one microsecond stands for a cycle.
 
     Each node is a process. Each channel that it reads is a thread of it, with a slice for each token in the
-    cycle of the pop, and a counter of the slots taken. Its label is its
-    `Account`. Values are numbers. Where there are several regions, a
-    process of their own shows when each of them ran, and the names of nodes begin with that of their region.
+    cycle of the pop, and a counter of the slots taken. Its label is its `Account`.
+    Values are numbers. Where there are several regions, a process of their own shows when each of them ran,
+    and the names of nodes begin with that of their region.
 
     Args:
         runs: the regions of a run with their results, in the order in which they ran.

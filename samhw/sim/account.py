@@ -64,7 +64,7 @@ class Account:
 
 
 def account(node: NodeStats, cycles: int) -> Account:
-    """What a node did in a run of so many cycles."""
+    """What a node did in a run of that many cycles."""
     busiest = max(node.actors, key=lambda name: node.actors[name].firings)
     found = _Parts(node).seen_from_outside(busiest, frozenset())
     done = cycles - sum(found.values())

@@ -29,12 +29,16 @@ __all__ = ["ChannelReport", "NodeReport", "RegionReport", "region_report"]
 
 @dataclass(frozen=True)
 class Roof:
-    """The limits of a design, by cycle."""
+    """The limits of a region, by cycle."""
 
     operations: int
     """If each node that computes did what a payload costs in every cycle."""
     bytes: float
     """If each port to a memory moved all that it can."""
+
+    def at(self, intensity: float) -> float:
+        """The most operations a cycle for a number of operations a byte."""
+        return min(self.operations, intensity * self.bytes)
 
 
 def roof(graph: Graph, arch: Arch) -> Roof:
@@ -153,6 +157,13 @@ class RegionReport:
         """Between its memories and its graph."""
         return sum(moved.bytes for moved in self.traffic.values())
 
+    @property
+    def reached(self) -> float | None:
+        """Its operations a cycle, as a share of its own roof; None where it does none, or moves nothing."""
+        if not self.operations or not self.bytes:
+            return None
+        return self.operations / max(self.model_cycles, 1) / self.roof.at(self.operations / self.bytes)
+
     def to_json(self, *, details: bool = False) -> dict[str, Any]:
         """One of the `regions` of `samhw run --json`; with `details`, as with --stats, what its nodes,
         channels and memories did as well."""
@@ -163,6 +174,7 @@ class RegionReport:
             "model_cycles": self.model_cycles,
             "operations": self.operations,
             "bytes": self.bytes,
+            "roof": {**asdict(self.roof), "reached": self.reached},
         }
         if loads := self.lanes:
             balance = round(loads.balance, 4)

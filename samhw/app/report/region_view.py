@@ -5,7 +5,7 @@ Copies in lanes are one node, and so are the channels between them.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from samhw.app.report.layered import Edge, layered
@@ -67,7 +67,7 @@ def region_view(region: RegionReport, areas: Mapping[str, Use]) -> dict[str, Any
         "start": region.start,
         "operations": region.operations,
         "bytes": region.bytes,
-        "roof": {"operations": region.roof.operations, "bytes": region.roof.bytes},
+        "roof": {**asdict(region.roof), "reached": region.reached},
         "limit": found.short,
         "hot": {
             "node": numbers[base[found.node]],

@@ -1,9 +1,10 @@
 """Where the cycles of a run went, region by region, as tables of texts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from samhw.app.report.limits import limit
 from samhw.app.report.region_report import NodeReport, RegionReport, region_report
 from samhw.compiler import Compiled
 from samhw.errors import InputError
@@ -12,7 +13,7 @@ from samhw.sim import CAUSES, percents
 from samhw.targets.backends import RunResult
 from samhw.words import counted
 
-__all__ = ["Statistics", "awaited", "limit", "node_grid", "port_grid", "statistics"]
+__all__ = ["Statistics", "awaited", "node_grid", "port_grid", "statistics"]
 
 
 @dataclass(frozen=True)
@@ -54,17 +55,6 @@ class Statistics:
             for region in self.regions
         )
         return html_scroll("".join(parts))
-
-
-def limit(regions: Sequence[RegionReport]) -> str:
-    """As `Statistics.limit` says it."""
-    longest = max(regions, key=lambda region: region.model_cycles)
-    said = longest.bottleneck.short
-    if len(regions) == 1:
-        return said
-    cycles = sum(region.model_cycles for region in regions)
-    of = f"{longest.model_cycles:,} of {cycles + len(regions) - 1:,} cycles"
-    return f"The region {longest.name} takes {of}. {said.replace('the run', 'it')}"
 
 
 def statistics(compiled: Compiled, run: RunResult) -> Statistics:

@@ -72,8 +72,8 @@ def account(node: NodeStats, cycles: int) -> Account:
     for (cause, channel), count in sorted(found.items(), key=lambda item: -item[1]):
         if cause in waits and count:
             waits[cause][channel] = count
-    alone = {cause: found[cause, ""] for cause in ("busy", "spaced", "stalled", "memory")}
-    return Account(**alone, **waits, done=done)
+    busy, spaced, stalled, memory = (found[cause, ""] for cause in ("busy", "spaced", "stalled", "memory"))
+    return Account(busy, waits["starved"], waits["blocked"], spaced, stalled, memory, done)
 
 
 class _Parts:

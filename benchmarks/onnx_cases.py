@@ -136,8 +136,8 @@ def main() -> None:
         if given.list and kind != "right":
             print(f"{case.name}: {kind}: {why}", flush=True)
         counts[case.suite, f"refused: {group(why)}" if kind == "refused" else kind] += 1
-    whats = dict.fromkeys(["right", *sorted({what for _, what in counts} - {"right"}), "wrong", "crash"])
-    rows = [{"cases": what, **{suite: counts[suite, what] for suite in SUITES}} for what in whats]
+    outcomes = dict.fromkeys(["right", *sorted({what for _, what in counts} - {"right"}), "wrong", "crash"])
+    rows = [{"cases": what, **{suite: counts[suite, what] for suite in SUITES}} for what in outcomes]
     report("cases of ONNX", rows, given.json)
 
 

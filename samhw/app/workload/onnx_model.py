@@ -15,7 +15,15 @@ from samhw.app.workload.workload import DEFAULT, Workload
 from samhw.compiler import asked_type
 from samhw.errors import InputError
 from samhw.graph.numerics import ValueType
-from samhw.importers.onnx import Array, ImportedModel, OnnxModel, Port, import_model, is_float, read_model
+from samhw.importers.onnx import (
+    Array,
+    ImportedModel,
+    ModelPort,
+    OnnxModel,
+    import_model,
+    is_float,
+    read_model,
+)
 from samhw.lang import OnnxFile, parse
 from samhw.lang.reference import Bounded
 from samhw.names import Names, plain
@@ -128,7 +136,7 @@ class _Bound:
         return "\n".join([*lines, f"use max= {' * '.join(read)}"])
 
 
-def _array(port: Port, tensor: Tensor, *, drawn: bool) -> Array:
+def _array(port: ModelPort, tensor: Tensor, *, drawn: bool) -> Array:
     """An input's data in its type."""
     held = np.asarray(tensor.to_dense())
     if drawn and not is_float(port.kind):
@@ -240,7 +248,7 @@ def difference(
     return worst
 
 
-def _own(port: Port, theirs: Array) -> Array:
+def _own(port: ModelPort, theirs: Array) -> Array:
     """How far the evaluator itself may be off, where it computes in fewer bits than f32."""
     if not is_float(port.kind) or port.dtype.itemsize >= 4:
         return np.zeros(theirs.shape)

@@ -2,7 +2,7 @@
 
 from samhw.importers.onnx import operators
 from samhw.importers.onnx.imported import UNROLL, ImportedModel, ModelOutput, import_model
-from samhw.importers.onnx.model import OnnxModel, Port, read_model
+from samhw.importers.onnx.model import ModelPort, OnnxModel, read_model
 from samhw.importers.onnx.registry import OPERATORS
 from samhw.importers.onnx.values import Array, is_float, kind_name
 
@@ -12,8 +12,8 @@ __all__ = [
     "Array",
     "ImportedModel",
     "ModelOutput",
+    "ModelPort",
     "OnnxModel",
-    "Port",
     "import_model",
     "is_float",
     "kind_name",

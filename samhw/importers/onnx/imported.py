@@ -21,11 +21,11 @@ from samhw.importers.core import (
     placed_result,
 )
 from samhw.importers.onnx.graph_names import Entry
-from samhw.importers.onnx.importer import FractionError, Importer
-from samhw.importers.onnx.model import OnnxModel, Port
+from samhw.importers.onnx.importer import FractionError, NodeImporter
+from samhw.importers.onnx.model import ModelPort, OnnxModel
 from samhw.importers.onnx.operators.control import MOST_UNROLLED
 from samhw.importers.onnx.values import Array, Held, is_float, kind_name
-from samhw.importers.onnx.walk import Walk
+from samhw.importers.onnx.walk import NetworkWalk
 from samhw.lang.expr import Access, Literal
 from samhw.lang.program import Program
 from samhw.tensors import Tensor
@@ -44,7 +44,7 @@ class ModelOutput:
         port: its name and type.
     """
 
-    port: Port
+    port: ModelPort
     source: PlacedResult | Callable[[Arguments], Array]
 
     @property
@@ -146,8 +146,8 @@ def _in_its_type(
 ) -> ImportedModel:
     """A model in integers if it has nothing else, and if they suffice."""
 
-    def importer(*, integer: bool) -> Importer:
-        return Importer(Build(), integer=integer, of_integers=not model.has_fractions, sparsify=sparsify)
+    def importer(*, integer: bool) -> NodeImporter:
+        return NodeImporter(Build(), integer=integer, of_integers=not model.has_fractions, sparsify=sparsify)
 
     if model.has_fractions:
         return _imported(model, arguments, importer(integer=False), unroll)
@@ -160,10 +160,10 @@ def _in_its_type(
 
 
 def _imported(
-    model: OnnxModel, arguments: Mapping[str, Array], importer: Importer, unroll: int
+    model: OnnxModel, arguments: Mapping[str, Array], importer: NodeImporter, unroll: int
 ) -> ImportedModel:
     build = importer.build
-    walk = Walk(model, importer, unroll)
+    walk = NetworkWalk(model, importer, unroll)
     try:
         found = walk.run(arguments)
     except InputError as error:
@@ -199,7 +199,7 @@ def _imported(
     )
 
 
-def _computed(importer: Importer, entry: Entry) -> Entry:
+def _computed(importer: NodeImporter, entry: Entry) -> Entry:
     """An output; an argument that goes through as it is, is copied by the program."""
     if isinstance(entry, Held) and entry.fetch is not None and (is_float(entry.kind) or importer.of_integers):
         return importer.value(entry)
@@ -209,7 +209,7 @@ def _computed(importer: Importer, entry: Entry) -> Entry:
 
 
 def _source(
-    build: Build, port: Port, entry: Entry, emitted: Emitted
+    build: Build, port: ModelPort, entry: Entry, emitted: Emitted
 ) -> PlacedResult | Callable[[Arguments], Array]:
     if isinstance(entry, Held):
         return entry.of

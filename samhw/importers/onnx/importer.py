@@ -22,17 +22,17 @@ from samhw.importers.core import (
     contract,
 )
 from samhw.importers.onnx.registry import OPERATORS
-from samhw.importers.onnx.values import Array, Call, Held, Operand, as_numbers, is_bool, kind_of
+from samhw.importers.onnx.values import Array, Held, NodeCall, Operand, as_numbers, is_bool, kind_of
 from samhw.lang.expr import Expr
 
-__all__ = ["FractionError", "Importer"]
+__all__ = ["FractionError", "NodeImporter"]
 
 
 class FractionError(UnsupportedError):
     """What integers alone cannot compute: the network is imported in floating point instead."""
 
 
-class Importer:
+class NodeImporter:
     """Importers of operators get this first.
 
     Attributes:
@@ -101,7 +101,7 @@ class Importer:
         return Value(made.modes, made.expr, condition=condition)
 
     def _hints(self, array: Array, is_sparse: bool) -> Hints:
-        """A constant with so many zeros is stored by its nonzeros."""
+        """A constant with this share of zeros is stored by its nonzeros."""
         zeros = 1 - np.count_nonzero(array) / max(1, array.size)
         if array.ndim > 1 and (is_sparse or (self._sparsify is not None and zeros >= self._sparsify)):
             return Hints(rows_of(array.shape))
@@ -160,7 +160,7 @@ class Importer:
 
     def call(self, name: str, *operands: Operand | None, **attributes: Any) -> Any:
         """What another operator gives, in the newest version that is read."""
-        return OPERATORS[name](self, Call(name, self.version, attributes), *operands)
+        return OPERATORS[name](self, NodeCall(name, self.version, attributes), *operands)
 
     def empty(self, shape: Sequence[int], like: Operand) -> Held:
         """A tensor without elements."""

@@ -16,14 +16,14 @@ from samhw.files import check_readable, reason
 from samhw.importers.onnx.values import Array, is_float, kind_name
 from samhw.names import plain
 
-__all__ = ["OLDEST", "OnnxModel", "Port", "array_of", "read_model"]
+__all__ = ["OLDEST", "ModelPort", "OnnxModel", "array_of", "read_model"]
 
 OLDEST = 13
 """The oldest operator set that is read as it is; older ones are converted to it."""
 
 
 @dataclass(frozen=True)
-class Port:
+class ModelPort:
     """An input or an output of a model.
 
     Attributes:
@@ -62,13 +62,13 @@ class OnnxModel:
         return {"" if i.domain == "ai.onnx" else i.domain: i.version for i in self.proto.opset_import}
 
     @cached_property
-    def inputs(self) -> Sequence[Port]:
+    def inputs(self) -> Sequence[ModelPort]:
         """What a run gives data for."""
         held = {tensor.name for tensor in self.proto.graph.initializer}
         return [_port(value) for value in self.proto.graph.input if value.name not in held]
 
     @cached_property
-    def outputs(self) -> Sequence[Port]:
+    def outputs(self) -> Sequence[ModelPort]:
         """What a run gives."""
         return [_port(value) for value in self.proto.graph.output]
 
@@ -141,7 +141,7 @@ def _valued(proto: onnx.ModelProto) -> onnx.ModelProto:
     return copy
 
 
-def _port(value: onnx.ValueInfoProto) -> Port:
+def _port(value: onnx.ValueInfoProto) -> ModelPort:
     if not value.type.HasField("tensor_type"):
         raise InputError(
             f"'{value.name}' is no tensor but a sequence or an optional value; use tensors alone."
@@ -150,8 +150,8 @@ def _port(value: onnx.ValueInfoProto) -> Port:
     if kind.elem_type == TensorProto.STRING or not kind.elem_type:
         raise InputError(f"'{value.name}' holds {kind_name(kind.elem_type)}; use tensors of numbers.")
     if not kind.HasField("shape"):
-        return Port(value.name, kind.elem_type, None)
-    return Port(value.name, kind.elem_type, tuple(map(_extent, kind.shape.dim)))
+        return ModelPort(value.name, kind.elem_type, None)
+    return ModelPort(value.name, kind.elem_type, tuple(map(_extent, kind.shape.dim)))
 
 
 def _extent(dim: Any) -> int | str | None:

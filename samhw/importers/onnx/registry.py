@@ -12,7 +12,7 @@ Results = Operand | UnsupportedError | Sequence[Operand | UnsupportedError | Non
 """Of a node: a tensor, or one for each output; an error for one that is not there, but may be asked for."""
 
 Handler = Callable[..., Results]
-"""Takes the importer, the `Call`, and the operands, None for one that is left out."""
+"""Takes the importer, the `NodeCall`, and the operands, None for one that is left out."""
 
 H = TypeVar("H", bound=Callable[..., Any])
 

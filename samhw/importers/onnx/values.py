@@ -14,8 +14,8 @@ from samhw.importers.core import Arguments, Value
 
 __all__ = [
     "Array",
-    "Call",
     "Held",
+    "NodeCall",
     "Operand",
     "Typed",
     "is_bool",
@@ -110,7 +110,7 @@ def kind_of(x: Operand | None) -> int:
 
 
 @dataclass
-class Call:
+class NodeCall:
     """A node at hand.
 
     Attributes:
@@ -149,4 +149,4 @@ def as_numbers(array: Array, name: str = "") -> Array:
         return found
     if array.dtype in (np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2):
         return array.astype(np.float32)
-    return array.astype(np.int64) if array.dtype.kind in "bui" else array
+    return array.astype(np.int64) if array.dtype.kind in ("b", "u", "i") else array

@@ -13,14 +13,14 @@ from samhw.errors import InputError
 from samhw.importers.core import Arguments, UnsupportedError, Value
 from samhw.importers.onnx.evaluate import evaluated
 from samhw.importers.onnx.graph_names import Entry, GraphNames
-from samhw.importers.onnx.importer import FractionError, Importer
+from samhw.importers.onnx.importer import FractionError, NodeImporter
 from samhw.importers.onnx.model import OnnxModel, array_of
 from samhw.importers.onnx.operators.control import CONTROL
 from samhw.importers.onnx.registry import HOSTED, OPERATORS
 from samhw.importers.onnx.values import (
     Array,
-    Call,
     Held,
+    NodeCall,
     Operand,
     Typed,
     is_bool,
@@ -29,7 +29,7 @@ from samhw.importers.onnx.values import (
     kind_of,
 )
 
-__all__ = ["Walk"]
+__all__ = ["NetworkWalk"]
 
 _OWN = ("", "ai.onnx")
 """How ONNX's own domain is called."""
@@ -39,10 +39,10 @@ _RANDOM = frozenset(
 )
 
 
-class Walk:
+class NetworkWalk:
     """Goes through a model."""
 
-    def __init__(self, model: OnnxModel, importer: Importer, unroll: int) -> None:
+    def __init__(self, model: OnnxModel, importer: NodeImporter, unroll: int) -> None:
         self.model, self.importer, self.unroll = model, importer, unroll
         self.has_scans = False
         self.functions = {(f.domain, f.name): f for f in model.proto.functions}
@@ -154,7 +154,7 @@ class Walk:
 
     def call(
         self, node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto], scope: GraphNames
-    ) -> Call:
+    ) -> NodeCall:
         version = self.importer.version = scope.opsets.get("", scope.opsets.get("ai.onnx", 0))
         values: dict[str, Any] = {}
         for name, attribute in attributes.items():
@@ -165,7 +165,7 @@ class Walk:
                 value = [item.decode("utf-8", "replace") for item in value]
             values[name] = value
         wanted = [bool(name) for name in node.output]
-        return Call(node.op_type, version, values, wanted)
+        return NodeCall(node.op_type, version, values, wanted)
 
     def without_references(
         self, node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]
@@ -224,7 +224,7 @@ class Walk:
         return [made(place, array) for place, array in enumerate(found)]
 
     def made(
-        self, call: Call, node: onnx.NodeProto, operands: Sequence[Operand | None], scope: GraphNames
+        self, call: NodeCall, node: onnx.NodeProto, operands: Sequence[Operand | None], scope: GraphNames
     ) -> Sequence[Entry]:
         """What an importer makes of a node, or a function that says what it is."""
         handler = OPERATORS.get(call.operator)
@@ -245,7 +245,9 @@ class Walk:
         condition = entry.condition or is_bool(kind)
         return Typed(entry.modes, entry.expr, entry.mask, condition, kind or TensorProto.FLOAT)
 
-    def kinds(self, call: Call, operands: Sequence[Operand | None], results: Sequence[Entry]) -> list[int]:
+    def kinds(
+        self, call: NodeCall, operands: Sequence[Operand | None], results: Sequence[Entry]
+    ) -> list[int]:
         """The types of a node's results, as its schema says them."""
         schema = defs.get_schema(call.operator, call.version, "")
         for name in ("to", "dtype", "output_dtype"):

@@ -9,9 +9,9 @@ import onnx
 
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.onnx.graph_names import Entry, GraphNames
-from samhw.importers.onnx.importer import Importer
+from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.views import picked, stacked
-from samhw.importers.onnx.values import Call, Held, Operand, Typed, kind_of
+from samhw.importers.onnx.values import Held, NodeCall, Operand, Typed, kind_of
 
 __all__ = ["CONTROL"]
 
@@ -19,7 +19,7 @@ __all__ = ["CONTROL"]
 class Bodies(Protocol):
     """Goes through bodies."""
 
-    importer: Importer
+    importer: NodeImporter
     unroll: int
     has_scans: bool
 
@@ -30,12 +30,12 @@ MOST_UNROLLED = 1024
 """Steps of a loop that is unrolled."""
 
 
-def import_if(walk: Bodies, call: Call, operands: Sequence[Any], scope: GraphNames) -> Sequence[Entry]:
+def import_if(walk: Bodies, call: NodeCall, operands: Sequence[Any], scope: GraphNames) -> Sequence[Entry]:
     chosen = bool(walk.importer.decided(operands[0], "a condition").reshape(-1)[0])
     return walk.graph(call.get("then_branch" if chosen else "else_branch"), scope, [])
 
 
-def import_loop(walk: Bodies, call: Call, operands: Sequence[Any], scope: GraphNames) -> Sequence[Entry]:
+def import_loop(walk: Bodies, call: NodeCall, operands: Sequence[Any], scope: GraphNames) -> Sequence[Entry]:
     importer, body = walk.importer, call.get("body")
     most = (
         None
@@ -121,7 +121,7 @@ def _typed(x: Value, kind: int) -> Typed:
     return Typed(x.modes, x.expr, x.mask, x.condition, kind)
 
 
-def import_scan(walk: Bodies, call: Call, operands: Sequence[Any], scope: GraphNames) -> Sequence[Entry]:
+def import_scan(walk: Bodies, call: NodeCall, operands: Sequence[Any], scope: GraphNames) -> Sequence[Entry]:
     importer, body, count = walk.importer, call.get("body"), call.get("num_scan_inputs")
     states, inputs = list(operands[:-count]), list(operands[-count:])
     outputs = len(body.output) - len(states)
@@ -164,7 +164,7 @@ def _first(x: Value, axis: int) -> Value:
     return replace(x, modes=(x.modes[axis], *x.modes[:axis], *x.modes[axis + 1 :]))
 
 
-CONTROL: dict[str, Callable[[Bodies, Call, Sequence[Operand | None], GraphNames], Sequence[Entry]]] = {
+CONTROL: dict[str, Callable[[Bodies, NodeCall, Sequence[Operand | None], GraphNames], Sequence[Entry]]] = {
     "If": import_if,
     "Loop": import_loop,
     "Scan": import_scan,

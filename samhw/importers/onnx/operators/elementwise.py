@@ -23,9 +23,18 @@ from samhw.importers.core.formulas import (
     powered,
     softplus,
 )
-from samhw.importers.onnx.importer import Importer
+from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.registry import operator
-from samhw.importers.onnx.values import Call, Held, Operand, is_bool, is_float, is_whole, kind_name, kind_of
+from samhw.importers.onnx.values import (
+    Held,
+    NodeCall,
+    Operand,
+    is_bool,
+    is_float,
+    is_whole,
+    kind_name,
+    kind_of,
+)
 from samhw.lang.expr import Expr
 from samhw.lang.functions import abs as abs_
 from samhw.lang.functions import (
@@ -67,7 +76,7 @@ def register(
         alone: an operand stands in it several times.
     """
 
-    def handler(importer: Importer, call: Call, *operands: Operand) -> Value:
+    def handler(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
         if not whole:
             importer.need_fractions()
         given = [importer.materialized(x) for x in operands] if alone else operands
@@ -80,7 +89,7 @@ def register(
 def register_with(names: str, make: Maker, **defaults: float) -> None:
     """An operator of one tensor, which may stand in its expression several times, and of attributes."""
 
-    def handler(importer: Importer, call: Call, x: Operand) -> Value:
+    def handler(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
         importer.need_fractions()
         numbers = {name: _single(call.get(name, default)) for name, default in defaults.items()}
         return importer.elementwise(lambda e: make(e, **numbers), importer.materialized(x))
@@ -90,7 +99,7 @@ def register_with(names: str, make: Maker, **defaults: float) -> None:
 
 
 def _single(number: float) -> float:
-    """As f32 has it."""
+    """As f32 rounds it."""
     return float(np.float32(number))
 
 
@@ -168,14 +177,14 @@ register_with("Swish", lambda x, alpha: x * sigmoid(x * alpha), alpha=1.0)
 
 
 @operator("Gelu")
-def import_gelu(importer: Importer, call: Call, x: Operand) -> Value:
+def import_gelu(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     importer.need_fractions()
     kind = call.get("approximate", "none")
     return importer.elementwise(lambda e: gelu_of(e, kind), importer.materialized(x))
 
 
 @operator("IsInf")
-def import_isinf(importer: Importer, call: Call, x: Operand) -> Value:
+def import_isinf(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     importer.need_fractions()
     negative, positive = call.get("detect_negative", 1), call.get("detect_positive", 1)
     held = importer.materialized(x)
@@ -192,7 +201,7 @@ def import_isinf(importer: Importer, call: Call, x: Operand) -> Value:
 # Sums and products: what changes nothing is left out.
 
 
-def _without(importer: Importer, x: Operand, other: Operand, number: float) -> Value | None:
+def _without(importer: NodeImporter, x: Operand, other: Operand, number: float) -> Value | None:
     """The first operand as the result broadcasts it, if the other one is this number all over; else None."""
     if importer.number(other) != number or is_bool(kind_of(x)):
         return None
@@ -200,7 +209,7 @@ def _without(importer: Importer, x: Operand, other: Operand, number: float) -> V
     return importer.views.expand(importer.value(x), list(shape))
 
 
-def _several(importer: Importer, make: Maker, operands: tuple[Operand, ...]) -> Value:
+def _several(importer: NodeImporter, make: Maker, operands: tuple[Operand, ...]) -> Value:
     """Of as many as there are, a few at a time."""
     made: Operand = operands[0]
     for other in operands[1:]:
@@ -209,7 +218,7 @@ def _several(importer: Importer, make: Maker, operands: tuple[Operand, ...]) -> 
 
 
 @operator("Add")
-def import_add(importer: Importer, call: Call, a: Operand, b: Operand) -> Value:
+def import_add(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
     for x, other in ((a, b), (b, a)):
         if (left := _without(importer, x, other, 0)) is not None:
             return left
@@ -222,7 +231,7 @@ def import_add(importer: Importer, call: Call, a: Operand, b: Operand) -> Value:
 
 
 @operator("Mul")
-def import_mul(importer: Importer, call: Call, a: Operand, b: Operand) -> Value:
+def import_mul(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
     for x, other in ((a, b), (b, a)):
         if (left := _without(importer, x, other, 1)) is not None:
             return left
@@ -230,22 +239,22 @@ def import_mul(importer: Importer, call: Call, a: Operand, b: Operand) -> Value:
 
 
 @operator("Sum")
-def import_sum(importer: Importer, call: Call, *operands: Operand) -> Value:
+def import_sum(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
     return _several(importer, lambda x, y: x + y, operands)
 
 
 @operator("Max")
-def import_max(importer: Importer, call: Call, *operands: Operand) -> Value:
+def import_max(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
     return _several(importer, max_, operands)
 
 
 @operator("Min")
-def import_min(importer: Importer, call: Call, *operands: Operand) -> Value:
+def import_min(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
     return _several(importer, min_, operands)
 
 
 @operator("Mean")
-def import_mean(importer: Importer, call: Call, *operands: Operand) -> Value:
+def import_mean(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
     importer.need_fractions()
     total = _several(importer, lambda x, y: x + y, operands)
     return importer.elementwise(lambda e: e * (1 / len(operands)), total)
@@ -253,7 +262,11 @@ def import_mean(importer: Importer, call: Call, *operands: Operand) -> Value:
 
 @operator("Clip")
 def import_clip(
-    importer: Importer, call: Call, x: Operand, least: Operand | None = None, most: Operand | None = None
+    importer: NodeImporter,
+    call: NodeCall,
+    x: Operand,
+    least: Operand | None = None,
+    most: Operand | None = None,
 ) -> Value:
     made: Operand = x
     for function, bound in ((max_, least), (min_, most)):
@@ -273,7 +286,7 @@ def _with_number(function: Maker, number: float, e: Expr) -> Expr:
 
 
 @operator("PRelu")
-def import_prelu(importer: Importer, call: Call, x: Operand, slope: Operand) -> Value:
+def import_prelu(importer: NodeImporter, call: NodeCall, x: Operand, slope: Operand) -> Value:
     shape, sizes = importer.shape(x), importer.shape(slope)
     if len(sizes) == 1 and len(shape) > 1 and sizes[0] not in (1, shape[-1]):
         # Of old models, a number for each channel.
@@ -288,32 +301,32 @@ def import_prelu(importer: Importer, call: Call, x: Operand, slope: Operand) -> 
 
 
 @operator("Where")
-def import_where(importer: Importer, call: Call, condition: Operand, a: Operand, b: Operand) -> Value:
+def import_where(importer: NodeImporter, call: NodeCall, condition: Operand, a: Operand, b: Operand) -> Value:
     return importer.elementwise(select, condition, a, b)
 
 
 # Quotients
 
 
-def floored(importer: Importer, x: Operand) -> Value:
+def floored(importer: NodeImporter, x: Operand) -> Value:
     """The greatest whole number that is not above it."""
     held = importer.materialized(x)
     return importer.elementwise(lambda e: rint(e) - lt(e, rint(e)), held)
 
 
 @operator("Floor")
-def import_floor(importer: Importer, call: Call, x: Operand) -> Value:
+def import_floor(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     importer.need_fractions()
     return floored(importer, x)
 
 
 @operator("Ceil")
-def import_ceil(importer: Importer, call: Call, x: Operand) -> Value:
+def import_ceil(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     importer.need_fractions()
     return importer.elementwise(lambda e: rint(e) + lt(rint(e), e), importer.materialized(x))
 
 
-def truncated(importer: Importer, x: Operand) -> Value:
+def truncated(importer: NodeImporter, x: Operand) -> Value:
     """Without its fraction."""
     held = importer.materialized(x)
 
@@ -325,7 +338,7 @@ def truncated(importer: Importer, x: Operand) -> Value:
     return importer.elementwise(make, held)
 
 
-def divided(importer: Importer, a: Operand, b: Operand) -> Value:
+def divided(importer: NodeImporter, a: Operand, b: Operand) -> Value:
     """The quotient of integers without its fraction: half of one more never is at a whole quotient."""
     a, b = importer.materialized(a), importer.materialized(b)
 
@@ -338,7 +351,7 @@ def divided(importer: Importer, a: Operand, b: Operand) -> Value:
 
 
 @operator("Div")
-def import_div(importer: Importer, call: Call, a: Operand, b: Operand) -> Value:
+def import_div(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
     if (left := _without(importer, a, b, 1)) is not None:
         return left
     importer.need_fractions()
@@ -347,7 +360,7 @@ def import_div(importer: Importer, call: Call, a: Operand, b: Operand) -> Value:
     return importer.elementwise(lambda x, y: x / y, a, b)
 
 
-def modulo(importer: Importer, a: Operand, b: Operand, *, down: bool) -> Value:
+def modulo(importer: NodeImporter, a: Operand, b: Operand, *, down: bool) -> Value:
     """What is left of whole numbers: of the quotient rounded down, or towards zero."""
     a, b = importer.materialized(a), importer.materialized(b)
     quotient = divided(importer, a, b)
@@ -360,7 +373,7 @@ def modulo(importer: Importer, a: Operand, b: Operand, *, down: bool) -> Value:
 
 
 @operator("Mod")
-def import_mod(importer: Importer, call: Call, a: Operand, b: Operand) -> Value:
+def import_mod(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
     importer.need_fractions()
     if is_float(kind_of(a)):
         raise UnsupportedError("takes remainders of fractions", "give it integers")
@@ -368,7 +381,7 @@ def import_mod(importer: Importer, call: Call, a: Operand, b: Operand) -> Value:
 
 
 @operator("Pow")
-def import_pow(importer: Importer, call: Call, x: Operand, power: Operand) -> Value:
+def import_pow(importer: NodeImporter, call: NodeCall, x: Operand, power: Operand) -> Value:
     number = importer.number(power)
     if number is None:
         return _any_power(importer, x, power)
@@ -387,7 +400,7 @@ def import_pow(importer: Importer, call: Call, x: Operand, power: Operand) -> Va
     return importer.elementwise(roots.get(number, lambda e: exp(log(e) * number)), held)
 
 
-def _any_power(importer: Importer, x: Operand, power: Operand) -> Value:
+def _any_power(importer: NodeImporter, x: Operand, power: Operand) -> Value:
     """By exp and log of the magnitude; of a negative number only whole powers are numbers."""
     if is_whole(kind_of(x)):
         raise UnsupportedError(
@@ -413,7 +426,7 @@ def _any_power(importer: Importer, x: Operand, power: Operand) -> Value:
 
 
 @operator("Asin")
-def import_asin(importer: Importer, call: Call, x: Operand) -> Value:
+def import_asin(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     """Beyond 1/2 it is pi/2 less twice that of sqrt((1 - x) / 2)."""
     importer.need_fractions()
     held = importer.materialized(x)
@@ -430,12 +443,12 @@ def import_asin(importer: Importer, call: Call, x: Operand) -> Value:
 
 
 @operator("Acos")
-def import_acos(importer: Importer, call: Call, x: Operand) -> Value:
+def import_acos(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     return importer.elementwise(lambda e: math.pi / 2 - e, import_asin(importer, call, x))
 
 
 @operator("Atan")
-def import_atan(importer: Importer, call: Call, x: Operand) -> Value:
+def import_atan(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     """Beyond 1 it is pi/2 less that of the reciprocal."""
     importer.need_fractions()
     held = importer.materialized(x)
@@ -455,12 +468,12 @@ def import_atan(importer: Importer, call: Call, x: Operand) -> Value:
 
 
 @operator("Identity", hosted=True)
-def import_identity(importer: Importer, call: Call, x: Operand) -> Value:
+def import_identity(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     return importer.value(x)
 
 
 @operator("Dropout")
-def import_dropout(importer: Importer, call: Call, x: Operand, *rest: Operand | None) -> list[Any]:
+def import_dropout(importer: NodeImporter, call: NodeCall, x: Operand, *rest: Operand | None) -> list[Any]:
     training = rest[1] if len(rest) > 1 else None
     if training is not None and bool(importer.decided(training).any()):
         ratio = rest[0]
@@ -472,12 +485,12 @@ def import_dropout(importer: Importer, call: Call, x: Operand, *rest: Operand | 
 
 
 @operator("Cast")
-def import_cast(importer: Importer, call: Call, x: Operand) -> Operand:
+def import_cast(importer: NodeImporter, call: NodeCall, x: Operand) -> Operand:
     return cast(importer, x, int(call.get("to")), saturate=bool(call.get("saturate", 1)))
 
 
 @operator("CastLike")
-def import_cast_like(importer: Importer, call: Call, x: Operand, like: Operand) -> Operand:
+def import_cast_like(importer: NodeImporter, call: NodeCall, x: Operand, like: Operand) -> Operand:
     kind = kind_of(like)
     made = cast(importer, x, kind, saturate=bool(call.get("saturate", 1)))
     return replace(made, condition=is_bool(kind)) if isinstance(made, Value) else made
@@ -489,7 +502,7 @@ _EIGHT_BITS: dict[int, tuple[Maker, float]] = {
 }
 
 
-def cast(importer: Importer, x: Operand, kind: int, *, saturate: bool = True) -> Operand:
+def cast(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool = True) -> Operand:
     """In another type."""
     before = kind_of(x)
     if kind == before:

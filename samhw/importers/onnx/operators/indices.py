@@ -9,9 +9,9 @@ import numpy as np
 
 from samhw.errors import InputError
 from samhw.importers.core import Arguments, Hints, HostArray, UnsupportedError, Value
-from samhw.importers.onnx.importer import Importer, letters
+from samhw.importers.onnx.importer import NodeImporter, letters
 from samhw.importers.onnx.registry import operator
-from samhw.importers.onnx.values import Array, Call, Held, Operand
+from samhw.importers.onnx.values import Array, Held, NodeCall, Operand
 from samhw.lang.functions import eq, lt, select
 from samhw.lang.functions import max as max_
 from samhw.lang.functions import min as min_
@@ -19,7 +19,9 @@ from samhw.lang.functions import min as min_
 __all__ = ["hot"]
 
 
-def hot(importer: Importer, ids: Sequence[Operand], sizes: Sequence[int], *, beyond: bool = False) -> Value:
+def hot(
+    importer: NodeImporter, ids: Sequence[Operand], sizes: Sequence[int], *, beyond: bool = False
+) -> Value:
     """For each place in index tensors of one shape, a one at the coordinates that they name together, which
     stand after the places.
 
@@ -61,7 +63,7 @@ def _checked(ids: Array, size: int, beyond: bool) -> tuple[Array, Array]:
     return np.where(inside, where, 0), inside
 
 
-def _compared(importer: Importer, ids: Sequence[Operand], sizes: Sequence[int]) -> Value:
+def _compared(importer: NodeImporter, ids: Sequence[Operand], sizes: Sequence[int]) -> Value:
     """Comparisons with all places. An index that is out of range names nothing."""
     found: Value | None = None
     for behind, (index, size) in enumerate(zip(reversed(ids), reversed(sizes), strict=True)):
@@ -77,13 +79,13 @@ def _compared(importer: Importer, ids: Sequence[Operand], sizes: Sequence[int]) 
     return replace(importer.materialized(found), condition=True)
 
 
-def _contract(importer: Importer, equation: str, ones: Value, x: Value, reduction: str = "sum") -> Value:
+def _contract(importer: NodeImporter, equation: str, ones: Value, x: Value, reduction: str = "sum") -> Value:
     by_first = ones.condition or reduction != "sum"
     return importer.contract(equation, ones, x, reduction=reduction, by_first=by_first)
 
 
 @operator("Gather", hosted=True)
-def import_gather(importer: Importer, call: Call, x: Operand, ids: Operand) -> Value:
+def import_gather(importer: NodeImporter, call: NodeCall, x: Operand, ids: Operand) -> Value:
     held = importer.value(x)
     rank, axis = len(held.modes), call.get("axis", 0) % len(held.modes)
     size = importer.build.shape(held)[axis]
@@ -98,7 +100,7 @@ def import_gather(importer: Importer, call: Call, x: Operand, ids: Operand) -> V
     )
 
 
-def _in_line(importer: Importer, x: Value, dim: int, places: Sequence[int]) -> Value:
+def _in_line(importer: NodeImporter, x: Value, dim: int, places: Sequence[int]) -> Value:
     """Elements at places that are known: a slice if they are evenly spaced."""
     steps = set(np.diff(places))
     if len(places) == 1 or (len(steps) == 1 and min(steps) > 0):
@@ -108,7 +110,7 @@ def _in_line(importer: Importer, x: Value, dim: int, places: Sequence[int]) -> V
 
 
 @operator("GatherElements", hosted=True)
-def import_gather_elements(importer: Importer, call: Call, x: Operand, ids: Operand) -> Value:
+def import_gather_elements(importer: NodeImporter, call: NodeCall, x: Operand, ids: Operand) -> Value:
     held = importer.value(x)
     shape, want = importer.build.shape(held), importer.shape(ids)
     axis = call.get("axis", 0) % len(shape)
@@ -121,7 +123,7 @@ def import_gather_elements(importer: Importer, call: Call, x: Operand, ids: Oper
     return _contract(importer, f"{places}{own[axis]},{own}->{places}", ones, held)
 
 
-def _columns(importer: Importer, ids: Operand) -> list[Operand]:
+def _columns(importer: NodeImporter, ids: Operand) -> list[Operand]:
     """The last mode of an index tensor, taken apart."""
     count = importer.shape(ids)[-1]
     if isinstance(ids, Held):
@@ -140,7 +142,7 @@ def _column(ids: Held, n: int) -> Held:
 
 
 @operator("GatherND", hosted=True)
-def import_gather_nd(importer: Importer, call: Call, x: Operand, ids: Operand) -> Value:
+def import_gather_nd(importer: NodeImporter, call: NodeCall, x: Operand, ids: Operand) -> Value:
     held, batch = importer.value(x), call.get("batch_dims", 0)
     shape, columns = importer.build.shape(held), _columns(importer, ids)
     ones = hot(importer, columns, shape[batch : batch + len(columns)])
@@ -157,7 +159,7 @@ _REDUCTIONS = {"none": "sum", "add": "sum", "max": "max", "min": "min"}
 
 
 def _written(
-    importer: Importer,
+    importer: NodeImporter,
     x: Value,
     ones: Value,
     updates: Value,
@@ -206,7 +208,7 @@ def _check_once(ids: Sequence[Held], rows: Sequence[Array], sizes: Sequence[int]
 
 @operator("ScatterElements", "Scatter")
 def import_scatter_elements(
-    importer: Importer, call: Call, x: Operand, ids: Operand, updates: Operand
+    importer: NodeImporter, call: NodeCall, x: Operand, ids: Operand, updates: Operand
 ) -> Value:
     held = importer.value(x)
     shape, want = importer.build.shape(held), importer.shape(ids)
@@ -227,7 +229,7 @@ def import_scatter_elements(
     return _written(importer, held, ones, given_updates, (f"{places}{own[axis]}", places, own), reduction)
 
 
-def _beyond(importer: Importer, ids: Operand, dim: int, size: int) -> Held:
+def _beyond(importer: NodeImporter, ids: Operand, dim: int, size: int) -> Held:
     """An index tensor with more places, which name nothing."""
     array = importer.decided(ids, "places").astype(np.int64)
     widths = [(0, size - array.shape[n]) if n == dim else (0, 0) for n in range(array.ndim)]
@@ -235,7 +237,9 @@ def _beyond(importer: Importer, ids: Operand, dim: int, size: int) -> Held:
 
 
 @operator("ScatterND")
-def import_scatter_nd(importer: Importer, call: Call, x: Operand, ids: Operand, updates: Operand) -> Value:
+def import_scatter_nd(
+    importer: NodeImporter, call: NodeCall, x: Operand, ids: Operand, updates: Operand
+) -> Value:
     held, reduction = importer.value(x), call.get("reduction", "none")
     shape = importer.build.shape(held)
     if reduction == "none":
@@ -258,7 +262,9 @@ def import_scatter_nd(importer: Importer, call: Call, x: Operand, ids: Operand, 
 
 
 @operator("OneHot")
-def import_one_hot(importer: Importer, call: Call, ids: Operand, depth: Operand, values: Operand) -> Value:
+def import_one_hot(
+    importer: NodeImporter, call: NodeCall, ids: Operand, depth: Operand, values: Operand
+) -> Value:
     (size,) = importer.ints(depth)
     if isinstance(ids, Held):
         held = ids
@@ -280,5 +286,5 @@ def import_one_hot(importer: Importer, call: Call, ids: Operand, depth: Operand,
 
 
 @operator("Compress", "NonZero", "Unique", "NonMaxSuppression")
-def refuse_shapes(importer: Importer, call: Call, *_: Operand | None) -> Value:
+def refuse_shapes(importer: NodeImporter, call: NodeCall, *_: Operand | None) -> Value:
     raise UnsupportedError("gives a shape that depends on data", "do this after the run")

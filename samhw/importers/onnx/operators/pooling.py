@@ -10,17 +10,17 @@ import numpy as np
 from samhw.importers.core import Hints, HostArray, UnsupportedError, Value
 from samhw.importers.core.formulas import powered
 from samhw.importers.core.windows import SlidingWindow
-from samhw.importers.onnx.importer import Importer
+from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.products import along, each_of, pads_of
 from samhw.importers.onnx.registry import Results, operator
-from samhw.importers.onnx.values import Array, Call, Held, Operand
+from samhw.importers.onnx.values import Array, Held, NodeCall, Operand
 from samhw.lang.functions import abs as abs_
 from samhw.lang.functions import exp, log, sqrt
 
 __all__: list[str] = []
 
 
-def windows_of(call: Call, sizes: Sequence[int]) -> list[SlidingWindow]:
+def windows_of(call: NodeCall, sizes: Sequence[int]) -> list[SlidingWindow]:
     """The windows along each dimension. With `ceil_mode` a last one that begins within the data counts."""
     kernel = each_of(call.get("kernel_shape"), len(sizes))
     strides, dilations = (each_of(call.get(name), len(sizes)) for name in ("strides", "dilations"))
@@ -35,7 +35,7 @@ def windows_of(call: Call, sizes: Sequence[int]) -> list[SlidingWindow]:
     return found
 
 
-def apart(importer: Importer, x: Value, dim: int, window: SlidingWindow) -> Value:
+def apart(importer: NodeImporter, x: Value, dim: int, window: SlidingWindow) -> Value:
     """A mode as windows and what is in them, where they lie side by side."""
     whole = window.count * window.kernel
     part = importer.views.slice(x, dim, 0, whole)
@@ -44,7 +44,7 @@ def apart(importer: Importer, x: Value, dim: int, window: SlidingWindow) -> Valu
 
 
 @operator("MaxPool")
-def import_max_pool(importer: Importer, call: Call, x: Operand) -> Results:
+def import_max_pool(importer: NodeImporter, call: NodeCall, x: Operand) -> Results:
     """What lies outside of the data is some element of its window, which changes no maximum."""
     held = importer.value(x)
     windows = windows_of(call, importer.build.shape(held)[2:])
@@ -67,7 +67,7 @@ def import_max_pool(importer: Importer, call: Call, x: Operand) -> Results:
     return results[: call.outputs]
 
 
-def gathered(importer: Importer, x: Value, dim: int, places: Array) -> Value:
+def gathered(importer: NodeImporter, x: Value, dim: int, places: Array) -> Value:
     """A mode's elements at these places, whose dimensions take its place."""
     rows = np.stack(np.unravel_index(np.arange(places.size), places.shape))
     coords = np.concatenate([rows, places.reshape(1, -1)])
@@ -78,7 +78,7 @@ def gathered(importer: Importer, x: Value, dim: int, places: Array) -> Value:
 
 
 @operator("AveragePool")
-def import_average_pool(importer: Importer, call: Call, x: Operand) -> Value:
+def import_average_pool(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     held = importer.value(x)
     windows = windows_of(call, importer.build.shape(held)[2:])
     if all(window.are_side_by_side for window in windows):
@@ -100,7 +100,7 @@ def import_average_pool(importer: Importer, call: Call, x: Operand) -> Value:
     return held
 
 
-def _weights(importer: Importer, window: SlidingWindow, inside: Array, shares: Array) -> Value:
+def _weights(importer: NodeImporter, window: SlidingWindow, inside: Array, shares: Array) -> Value:
     """Of shape (windows, size): the share of each element of a window."""
     matrix = np.zeros((window.count, window.size), np.float32)
     rows, columns = np.nonzero(inside)
@@ -109,7 +109,7 @@ def _weights(importer: Importer, window: SlidingWindow, inside: Array, shares: A
 
 
 @operator("LpPool")
-def import_lp_pool(importer: Importer, call: Call, x: Operand) -> Value:
+def import_lp_pool(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     power = call.get("p", 2)
     held = importer.materialized(x)
     made = importer.materialized(importer.elementwise(lambda e: powered(abs_(e), power), held))
@@ -120,13 +120,13 @@ def import_lp_pool(importer: Importer, call: Call, x: Operand) -> Value:
     return _root(importer, made, power)
 
 
-def _root(importer: Importer, x: Value, power: int) -> Value:
+def _root(importer: NodeImporter, x: Value, power: int) -> Value:
     if power == 1:
         return x
     return importer.elementwise(sqrt if power == 2 else lambda e: exp(log(e) * (1 / power)), x)
 
 
-def import_global(kind: str, importer: Importer, call: Call, x: Operand) -> Value:
+def import_global(kind: str, importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     held = importer.value(x)
     dims = list(range(2, len(held.modes)))
     if kind == "mean":
@@ -139,14 +139,14 @@ operator("GlobalMaxPool")(partial(import_global, "max"))
 
 
 @operator("GlobalLpPool")
-def import_global_lp(importer: Importer, call: Call, x: Operand) -> Value:
+def import_global_lp(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     power, held = call.get("p", 2), importer.materialized(x)
     made = importer.materialized(importer.elementwise(lambda e: powered(abs_(e), power), held))
     return _root(importer, importer.reductions.reduced(made, list(range(2, len(held.modes))), True), power)
 
 
 @operator("LRN")
-def import_lrn(importer: Importer, call: Call, x: Operand) -> Value:
+def import_lrn(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     """The squares of neighbouring channels are a sum under a matrix of a band."""
     size, held = call.get("size"), importer.materialized(x)
     channels = importer.build.shape(held)[1]
@@ -163,8 +163,8 @@ def import_lrn(importer: Importer, call: Call, x: Operand) -> Value:
 
 @operator("Resize", "Upsample")
 def import_resize(
-    importer: Importer,
-    call: Call,
+    importer: NodeImporter,
+    call: NodeCall,
     x: Operand,
     roi: Operand | None = None,
     scales: Operand | None = None,
@@ -208,7 +208,7 @@ def import_resize(
 
 
 def _stretching(
-    call: Call, have: int, want: int, factor: float, transform: str, ends: tuple[float, float]
+    call: NodeCall, have: int, want: int, factor: float, transform: str, ends: tuple[float, float]
 ) -> tuple[Array, Array]:
     """Of shape (want, have): what each element is made of; and which ones lie outside of the data."""
     n = np.arange(want, dtype=np.float64)
@@ -247,7 +247,7 @@ def _stretching(
     return matrix, outside
 
 
-def _nearest(call: Call, at: Array) -> Array:
+def _nearest(call: NodeCall, at: Array) -> Array:
     kind = call.get("nearest_mode", "round_prefer_floor")
     if call.operator == "Upsample":
         kind = "floor"
@@ -260,7 +260,7 @@ def _nearest(call: Call, at: Array) -> Array:
     return np.asarray(found, np.int64)
 
 
-def _weigh(row: Array, place: float, mode: str, blur: float, call: Call) -> None:
+def _weigh(row: Array, place: float, mode: str, blur: float, call: NodeCall) -> None:
     """Adds the weights of an element between others. `blur` below 1 takes as many more as there are."""
     reach = (2 if mode == "cubic" else 1) / blur
     first, last = math.floor(place - reach) + 1, math.ceil(place + reach) - 1
@@ -284,7 +284,9 @@ def _weigh(row: Array, place: float, mode: str, blur: float, call: Call) -> None
 
 
 @operator("Col2Im")
-def import_col2im(importer: Importer, call: Call, x: Operand, image: Operand, block: Operand) -> Value:
+def import_col2im(
+    importer: NodeImporter, call: NodeCall, x: Operand, image: Operand, block: Operand
+) -> Value:
     """The sum of windows where they lie."""
     sizes, kernel = importer.ints(image), importer.ints(block)
     count = len(sizes)

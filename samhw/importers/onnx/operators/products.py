@@ -8,15 +8,15 @@ import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.core.windows import SlidingWindow, are_mostly_outside
-from samhw.importers.onnx.importer import Importer, letters
+from samhw.importers.onnx.importer import NodeImporter, letters
 from samhw.importers.onnx.registry import operator
-from samhw.importers.onnx.values import Call, Operand
+from samhw.importers.onnx.values import NodeCall, Operand
 
 __all__ = ["along", "each_of", "pads_of", "transposed"]
 
 
 @operator("MatMul")
-def import_matmul(importer: Importer, call: Call, a: Operand, b: Operand) -> Value:
+def import_matmul(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
     ranks = len(importer.shape(a)), len(importer.shape(b))
     batch = letters(max(0, max(ranks) - 2), "A")
     left = f"{batch[len(batch) - max(0, ranks[0] - 2) :]}{'i' if ranks[0] > 1 else ''}k"
@@ -31,7 +31,9 @@ def transposed(x: Value) -> Value:
 
 
 @operator("Gemm")
-def import_gemm(importer: Importer, call: Call, a: Operand, b: Operand, c: Operand | None = None) -> Value:
+def import_gemm(
+    importer: NodeImporter, call: NodeCall, a: Operand, b: Operand, c: Operand | None = None
+) -> Value:
     left, right = importer.value(a), importer.value(b)
     left = transposed(left) if call.get("transA", 0) else left
     right = transposed(right) if call.get("transB", 0) else right
@@ -46,7 +48,7 @@ def import_gemm(importer: Importer, call: Call, a: Operand, b: Operand, c: Opera
 
 
 @operator("Einsum")
-def import_einsum(importer: Importer, call: Call, *operands: Operand) -> Value:
+def import_einsum(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
     equation = call.get("equation").replace(" ", "")
     inputs, arrow, output = equation.partition("->")
     parts, ranks = inputs.split(","), [len(importer.shape(x)) for x in operands]
@@ -65,7 +67,7 @@ def import_einsum(importer: Importer, call: Call, *operands: Operand) -> Value:
     return importer.contract(f"{','.join(part for part, _ in single)}->{output}", *(x for _, x in single))
 
 
-def _single(importer: Importer, part: str, x: Value) -> tuple[str, Value]:
+def _single(importer: NodeImporter, part: str, x: Value) -> tuple[str, Value]:
     """An operand in which no letter stands twice: its diagonals are modes of their own."""
     while len(set(part)) < len(part):
         letter = max(part, key=part.count)
@@ -84,7 +86,7 @@ def _single(importer: Importer, part: str, x: Value) -> tuple[str, Value]:
     return part, x
 
 
-def along(importer: Importer, x: Value, dim: int, matrix: Value) -> Value:
+def along(importer: NodeImporter, x: Value, dim: int, matrix: Value) -> Value:
     """The sum along a mode under a matrix, whose other modes take its place."""
     return importer.views.product_along(x, dim, matrix)
 
@@ -98,7 +100,11 @@ def each_of(numbers: Sequence[int] | None, count: int, default: int = 1) -> list
 
 
 def pads_of(
-    call: Call, sizes: Sequence[int], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+    call: NodeCall,
+    sizes: Sequence[int],
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
 ) -> list[tuple[int, int]]:
     """What is before and after each dimension, as `pads` or `auto_pad` say it."""
     count, kind = len(sizes), call.get("auto_pad", "NOTSET")
@@ -117,7 +123,7 @@ def pads_of(
 
 @operator("Conv")
 def import_conv(
-    importer: Importer, call: Call, x: Operand, weight: Operand, bias: Operand | None = None
+    importer: NodeImporter, call: NodeCall, x: Operand, weight: Operand, bias: Operand | None = None
 ) -> Value:
     shape, sizes = importer.shape(weight), importer.shape(x)[2:]
     kernel = each_of(call.get("kernel_shape", shape[2:]), len(sizes))
@@ -130,7 +136,7 @@ def import_conv(
 
 @operator("ConvTranspose")
 def import_conv_transpose(
-    importer: Importer, call: Call, x: Operand, weight: Operand, bias: Operand | None = None
+    importer: NodeImporter, call: NodeCall, x: Operand, weight: Operand, bias: Operand | None = None
 ) -> Value:
     shape, sizes = importer.shape(weight), importer.shape(x)[2:]
     count = len(sizes)
@@ -162,7 +168,7 @@ def import_conv_transpose(
     return with_bias(importer, made, bias)
 
 
-def with_bias(importer: Importer, made: Value, bias: Operand | None) -> Value:
+def with_bias(importer: NodeImporter, made: Value, bias: Operand | None) -> Value:
     """A sum of products and a number for each channel."""
     if bias is None or importer.number(bias) == 0:
         return made
@@ -172,7 +178,7 @@ def with_bias(importer: Importer, made: Value, bias: Operand | None) -> Value:
 
 
 def convolution(
-    importer: Importer,
+    importer: NodeImporter,
     x: Value,
     weight: Value,
     windows: Sequence[SlidingWindow],

@@ -7,10 +7,10 @@ import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.core.formulas import clamp, elu, softplus
-from samhw.importers.onnx.importer import Importer
+from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.views import stacked
 from samhw.importers.onnx.registry import Results, operator
-from samhw.importers.onnx.values import Call, Held, Operand
+from samhw.importers.onnx.values import Held, NodeCall, Operand
 from samhw.lang.expr import Expr
 from samhw.lang.functions import abs as abs_
 from samhw.lang.functions import leaky_relu, lt, relu, select, sigmoid, tanh
@@ -52,7 +52,9 @@ class Layer:
         states: how many there are.
     """
 
-    def __init__(self, importer: Importer, call: Call, gates: int, states: int, named: Sequence[str]) -> None:
+    def __init__(
+        self, importer: NodeImporter, call: NodeCall, gates: int, states: int, named: Sequence[str]
+    ) -> None:
         self.importer, self.call = importer, call
         self.gates, self.states, self.named = gates, states, named
         self.size = int(call.get("hidden_size"))
@@ -189,15 +191,15 @@ class Layer:
         return every, last
 
 
-def _sum(importer: Importer, *terms: Value | None) -> Value:
+def _sum(importer: NodeImporter, *terms: Value | None) -> Value:
     kept = [term for term in terms if term is not None]
     return importer.elementwise(lambda e, *more: sum(more, start=e), *kept)
 
 
 @operator("RNN")
 def import_rnn(
-    importer: Importer,
-    call: Call,
+    importer: NodeImporter,
+    call: NodeCall,
     x: Operand,
     w: Operand,
     r: Operand,
@@ -226,8 +228,8 @@ def _gate_of(layer: Layer, now: Value, gate: int) -> Value:
 
 @operator("GRU")
 def import_gru(
-    importer: Importer,
-    call: Call,
+    importer: NodeImporter,
+    call: NodeCall,
     x: Operand,
     w: Operand,
     r: Operand,
@@ -274,8 +276,8 @@ def import_gru(
 
 @operator("LSTM")
 def import_lstm(
-    importer: Importer,
-    call: Call,
+    importer: NodeImporter,
+    call: NodeCall,
     x: Operand,
     w: Operand,
     r: Operand,

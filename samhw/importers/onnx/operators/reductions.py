@@ -9,11 +9,11 @@ import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.core.formulas import powered
-from samhw.importers.onnx.importer import Importer
+from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.elementwise import divided
 from samhw.importers.onnx.operators.views import picked
 from samhw.importers.onnx.registry import Results, operator
-from samhw.importers.onnx.values import Call, Held, Operand, is_float, kind_of
+from samhw.importers.onnx.values import Held, NodeCall, Operand, is_float, kind_of
 from samhw.lang import MOST_RANKS
 from samhw.lang.expr import Expr
 from samhw.lang.functions import abs as abs_
@@ -22,7 +22,7 @@ from samhw.lang.functions import exp, log, rsqrt, sqrt
 __all__: list[str] = []
 
 
-def axes_of(importer: Importer, call: Call, x: Operand, axes: Operand | None) -> list[int] | None:
+def axes_of(importer: NodeImporter, call: NodeCall, x: Operand, axes: Operand | None) -> list[int] | None:
     """The modes that are reduced, of an input or of an attribute; none for no reduction at all."""
     rank = len(importer.shape(x))
     given = call.get("axes") if axes is None else importer.ints(axes)
@@ -35,8 +35,8 @@ def import_reduction(
     kind: str,
     before: Callable[[Expr], Expr] | None,
     after: Callable[[Expr], Expr] | None,
-    importer: Importer,
-    call: Call,
+    importer: NodeImporter,
+    call: NodeCall,
     x: Operand,
     axes: Operand | None = None,
 ) -> Value:
@@ -68,7 +68,7 @@ for _name, _kind, _before, _after in (
 
 
 @operator("ReduceMean")
-def import_mean(importer: Importer, call: Call, x: Operand, axes: Operand | None = None) -> Value:
+def import_mean(importer: NodeImporter, call: NodeCall, x: Operand, axes: Operand | None = None) -> Value:
     dims, keep = axes_of(importer, call, x, axes), bool(call.get("keepdims", 1))
     if not dims:
         return importer.value(x)
@@ -81,7 +81,9 @@ def import_mean(importer: Importer, call: Call, x: Operand, axes: Operand | None
 
 
 @operator("ReduceLogSumExp")
-def import_log_sum_exp(importer: Importer, call: Call, x: Operand, axes: Operand | None = None) -> Value:
+def import_log_sum_exp(
+    importer: NodeImporter, call: NodeCall, x: Operand, axes: Operand | None = None
+) -> Value:
     importer.need_fractions()
     dims, keep = axes_of(importer, call, x, axes), bool(call.get("keepdims", 1))
     if not dims:
@@ -101,13 +103,13 @@ def import_log_sum_exp(importer: Importer, call: Call, x: Operand, axes: Operand
 
 
 @operator("Softmax")
-def import_softmax(importer: Importer, call: Call, x: Operand) -> Value:
+def import_softmax(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     importer.need_fractions()
     return importer.reductions.softmax(importer.value(x), call.get("axis", -1))
 
 
 @operator("LogSoftmax")
-def import_log_softmax(importer: Importer, call: Call, x: Operand) -> Value:
+def import_log_softmax(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     importer.need_fractions()
     held = importer.materialized(importer.tensors.expanded(importer.value(x)))
     axis = call.get("axis", -1) % len(held.modes)
@@ -118,7 +120,7 @@ def import_log_softmax(importer: Importer, call: Call, x: Operand) -> Value:
 
 
 @operator("Hardmax")
-def import_hardmax(importer: Importer, call: Call, x: Operand) -> Value:
+def import_hardmax(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     from samhw.lang.functions import eq
 
     held = importer.materialized(x)
@@ -129,7 +131,9 @@ def import_hardmax(importer: Importer, call: Call, x: Operand) -> Value:
     return importer.elementwise(eq, importer.materialized(first), Held(places, f"places_{size}"))
 
 
-def normalised(importer: Importer, x: Value, dims: list[int], epsilon: float) -> tuple[Value, Value, Value]:
+def normalised(
+    importer: NodeImporter, x: Value, dims: list[int], epsilon: float
+) -> tuple[Value, Value, Value]:
     """(x - mean) / sqrt(variance + epsilon) along some modes, the mean, and one by the root."""
     held = importer.materialized(x)
     mean = importer.materialized(importer.reductions.mean(held, dims, True))
@@ -140,7 +144,7 @@ def normalised(importer: Importer, x: Value, dims: list[int], epsilon: float) ->
     return importer.elementwise(lambda e, r: e * r, low, root), mean, root
 
 
-def along_channels(importer: Importer, x: Operand, rank: int) -> Value:
+def along_channels(importer: NodeImporter, x: Operand, rank: int) -> Value:
     """A number for each channel, under the modes of the data from the second one on."""
     held = importer.value(x)
     return replace(held, modes=(*held.modes, *[()] * (rank - 2)))
@@ -148,7 +152,7 @@ def along_channels(importer: Importer, x: Operand, rank: int) -> Value:
 
 @operator("LayerNormalization")
 def import_layer_norm(
-    importer: Importer, call: Call, x: Operand, scale: Operand, bias: Operand | None = None
+    importer: NodeImporter, call: NodeCall, x: Operand, scale: Operand, bias: Operand | None = None
 ) -> Results:
     rank = len(importer.shape(x))
     axis = call.get("axis", -1) % rank
@@ -158,7 +162,7 @@ def import_layer_norm(
     return [_affine(importer, made, scale, bias), mean, root][: call.outputs]
 
 
-def _affine(importer: Importer, x: Value, scale: Operand | None, bias: Operand | None) -> Value:
+def _affine(importer: NodeImporter, x: Value, scale: Operand | None, bias: Operand | None) -> Value:
     if scale is not None and importer.number(scale) != 1:
         x = importer.elementwise(lambda e, s: e * s, x, scale)
     if bias is not None and importer.number(bias) != 0:
@@ -167,7 +171,9 @@ def _affine(importer: Importer, x: Value, scale: Operand | None, bias: Operand |
 
 
 @operator("InstanceNormalization")
-def import_instance_norm(importer: Importer, call: Call, x: Operand, scale: Operand, bias: Operand) -> Value:
+def import_instance_norm(
+    importer: NodeImporter, call: NodeCall, x: Operand, scale: Operand, bias: Operand
+) -> Value:
     rank = len(importer.shape(x))
     made, _, _ = normalised(importer, importer.value(x), list(range(2, rank)), call.get("epsilon", 1e-5))
     return _affine(
@@ -176,7 +182,7 @@ def import_instance_norm(importer: Importer, call: Call, x: Operand, scale: Oper
 
 
 @operator("LpNormalization")
-def import_lp_norm(importer: Importer, call: Call, x: Operand) -> Value:
+def import_lp_norm(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     from samhw.lang.functions import eq, select
 
     power, held = call.get("p", 2), importer.materialized(x)
@@ -191,8 +197,8 @@ def import_lp_norm(importer: Importer, call: Call, x: Operand) -> Value:
 
 @operator("BatchNormalization")
 def import_batch_norm(
-    importer: Importer,
-    call: Call,
+    importer: NodeImporter,
+    call: NodeCall,
     x: Operand,
     scale: Operand,
     bias: Operand,
@@ -222,7 +228,7 @@ def import_batch_norm(
 
 
 def _trained(
-    importer: Importer, call: Call, x: Operand, scale: Operand, bias: Operand, *running: Operand
+    importer: NodeImporter, call: NodeCall, x: Operand, scale: Operand, bias: Operand, *running: Operand
 ) -> Results:
     """With the statistics of the batch, which change those that run along."""
     rank, momentum = len(importer.shape(x)), call.get("momentum", 0.9)
@@ -245,7 +251,7 @@ def _trained(
 # Rows and order
 
 
-def import_extreme(kind: str, importer: Importer, call: Call, x: Operand) -> Value:
+def import_extreme(kind: str, importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     """The coordinates of the first ones, or of the last ones, along a mode."""
     held = importer.materialized(x)
     axis = call.get("axis", 0) % len(held.modes)
@@ -266,7 +272,7 @@ operator("ArgMin")(partial(import_extreme, "argmin"))
 
 
 @operator("TopK")
-def import_topk(importer: Importer, call: Call, x: Operand, number: Operand) -> Results:
+def import_topk(importer: NodeImporter, call: NodeCall, x: Operand, number: Operand) -> Results:
     (count,) = importer.ints(number)
     if not 1 <= count <= MOST_RANKS:
         raise UnsupportedError(
@@ -279,7 +285,7 @@ def import_topk(importer: Importer, call: Call, x: Operand, number: Operand) -> 
     return [importer.reductions.in_row(row, axis, each, count) for each in (kind, f"arg{kind}")]
 
 
-def import_running(kind: str, importer: Importer, call: Call, x: Operand, axis: Operand) -> Value:
+def import_running(kind: str, importer: NodeImporter, call: NodeCall, x: Operand, axis: Operand) -> Value:
     (dim,) = importer.ints(axis)
     held = importer.materialized(x)
     dim %= len(held.modes)

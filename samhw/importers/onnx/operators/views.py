@@ -9,26 +9,26 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 from samhw.importers.core import UnsupportedError, Value, grouped
-from samhw.importers.onnx.importer import Importer
+from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.registry import operator
-from samhw.importers.onnx.values import Call, Held, Operand, kind_of
+from samhw.importers.onnx.values import Held, NodeCall, Operand, kind_of
 
 __all__ = ["concatenated", "picked", "sliced", "stacked"]
 
 
 @operator("Shape")
-def import_shape(importer: Importer, call: Call, x: Operand) -> Held:
+def import_shape(importer: NodeImporter, call: NodeCall, x: Operand) -> Held:
     shape = importer.shape(x)
     return Held(np.asarray(shape[call.get("start", 0) : call.get("end", None)], np.int64), "shape")
 
 
 @operator("Size")
-def import_size(importer: Importer, call: Call, x: Operand) -> Held:
+def import_size(importer: NodeImporter, call: NodeCall, x: Operand) -> Held:
     return Held(np.asarray(prod(importer.shape(x)), np.int64), "size")
 
 
 @operator("Reshape", hosted=True)
-def import_reshape(importer: Importer, call: Call, x: Operand, sizes: Operand) -> Value:
+def import_reshape(importer: NodeImporter, call: NodeCall, x: Operand, sizes: Operand) -> Value:
     have, want = importer.shape(x), importer.ints(sizes)
     if not call.get("allowzero", 0):
         want = [have[n] if size == 0 else size for n, size in enumerate(want)]
@@ -36,21 +36,21 @@ def import_reshape(importer: Importer, call: Call, x: Operand, sizes: Operand) -
 
 
 @operator("Flatten", hosted=True)
-def import_flatten(importer: Importer, call: Call, x: Operand) -> Value:
+def import_flatten(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     shape, axis = importer.shape(x), call.get("axis", 1)
     axis += len(shape) if axis < 0 else 0
     return importer.views.view(importer.value(x), [prod(shape[:axis]), prod(shape[axis:])])
 
 
 @operator("Transpose", hosted=True)
-def import_transpose(importer: Importer, call: Call, x: Operand) -> Value:
+def import_transpose(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     held = importer.value(x)
     order = call.get("perm", list(range(len(held.modes)))[::-1])
     return replace(held, modes=tuple(held.modes[dim] for dim in order))
 
 
 @operator("Unsqueeze", hosted=True)
-def import_unsqueeze(importer: Importer, call: Call, x: Operand, axes: Operand) -> Value:
+def import_unsqueeze(importer: NodeImporter, call: NodeCall, x: Operand, axes: Operand) -> Value:
     held, places = importer.value(x), importer.ints(axes)
     rank = len(held.modes) + len(places)
     places = [place % rank for place in places]
@@ -59,7 +59,7 @@ def import_unsqueeze(importer: Importer, call: Call, x: Operand, axes: Operand) 
 
 
 @operator("Squeeze", hosted=True)
-def import_squeeze(importer: Importer, call: Call, x: Operand, axes: Operand | None = None) -> Value:
+def import_squeeze(importer: NodeImporter, call: NodeCall, x: Operand, axes: Operand | None = None) -> Value:
     held = importer.build.resolve(importer.value(x))
     sizes = importer.build.shape(held)
     gone = [n for n, size in enumerate(sizes) if size == 1]
@@ -68,13 +68,13 @@ def import_squeeze(importer: Importer, call: Call, x: Operand, axes: Operand | N
 
 
 @operator("Expand", hosted=True)
-def import_expand(importer: Importer, call: Call, x: Operand, sizes: Operand) -> Value:
+def import_expand(importer: NodeImporter, call: NodeCall, x: Operand, sizes: Operand) -> Value:
     shape = np.broadcast_shapes(importer.shape(x), tuple(importer.ints(sizes)))
     return importer.views.expand(importer.value(x), list(shape))
 
 
 @operator("Tile", hosted=True)
-def import_tile(importer: Importer, call: Call, x: Operand, repeats: Operand) -> Value:
+def import_tile(importer: NodeImporter, call: NodeCall, x: Operand, repeats: Operand) -> Value:
     held, axes = importer.value(x), importer.build.axes
     outer = [(axes.index(n),) if n > 1 else () for n in importer.ints(repeats)]
     return replace(held, modes=tuple(o + mode for o, mode in zip(outer, held.modes, strict=True)))
@@ -83,7 +83,7 @@ def import_tile(importer: Importer, call: Call, x: Operand, repeats: Operand) ->
 # Parts
 
 
-def sliced(importer: Importer, x: Value, dim: int, start: int, stop: int, step: int) -> Value:
+def sliced(importer: NodeImporter, x: Value, dim: int, start: int, stop: int, step: int) -> Value:
     """Every step-th element of a mode."""
     size = importer.build.shape(x)[dim]
     places = range(*slice(start, stop, step).indices(size))
@@ -92,7 +92,7 @@ def sliced(importer: Importer, x: Value, dim: int, start: int, stop: int, step: 
     return picked(importer, x, dim, list(places))
 
 
-def picked(importer: Importer, x: Value, dim: int, places: Sequence[int]) -> Value:
+def picked(importer: NodeImporter, x: Value, dim: int, places: Sequence[int]) -> Value:
     """A mode's elements at these places, and zeros for those that lie outside."""
     if list(places) == list(range(importer.build.shape(x)[dim])):
         return x
@@ -101,8 +101,8 @@ def picked(importer: Importer, x: Value, dim: int, places: Sequence[int]) -> Val
 
 @operator("Slice", hosted=True)
 def import_slice(
-    importer: Importer,
-    call: Call,
+    importer: NodeImporter,
+    call: NodeCall,
     x: Operand,
     starts: Operand,
     ends: Operand,
@@ -130,7 +130,9 @@ def import_slice(
 
 
 @operator("Split", hosted=True)
-def import_split(importer: Importer, call: Call, x: Operand, sizes: Operand | None = None) -> list[Operand]:
+def import_split(
+    importer: NodeImporter, call: NodeCall, x: Operand, sizes: Operand | None = None
+) -> list[Operand]:
     held = importer.value(x)
     axis = call.get("axis", 0) % len(held.modes)
     whole = importer.build.shape(held)[axis]
@@ -154,7 +156,7 @@ def import_split(importer: Importer, call: Call, x: Operand, sizes: Operand | No
 
 
 @operator("Concat", hosted=True)
-def import_concat(importer: Importer, call: Call, *parts: Operand) -> Operand:
+def import_concat(importer: NodeImporter, call: NodeCall, *parts: Operand) -> Operand:
     kept = [part for part in parts if 0 not in importer.shape(part)]
     axis = call.get("axis", 0)
     if not kept:
@@ -167,7 +169,7 @@ def import_concat(importer: Importer, call: Call, *parts: Operand) -> Operand:
     )
 
 
-def concatenated(importer: Importer, parts: Sequence[Value], dim: int) -> Value:
+def concatenated(importer: NodeImporter, parts: Sequence[Value], dim: int) -> Value:
     """Values one after the other along a mode. In a scan, where nothing moves, it is the sum of what each
     gives by a product with a matrix that has a one for each of its places."""
     if len(parts) == 1:
@@ -187,7 +189,7 @@ def concatenated(importer: Importer, parts: Sequence[Value], dim: int) -> Value:
     return spread[0]
 
 
-def stacked(importer: Importer, parts: Sequence[Value], dim: int = 0) -> Value:
+def stacked(importer: NodeImporter, parts: Sequence[Value], dim: int = 0) -> Value:
     """Values side by side along a new mode."""
     held = [replace(part, modes=(*part.modes[:dim], (), *part.modes[dim:])) for part in parts]
     return concatenated(importer, held, dim)
@@ -198,8 +200,8 @@ def stacked(importer: Importer, parts: Sequence[Value], dim: int = 0) -> Value:
 
 @operator("Pad", hosted=True)
 def import_pad(
-    importer: Importer,
-    call: Call,
+    importer: NodeImporter,
+    call: NodeCall,
     x: Operand,
     pads: Operand,
     number: Operand | None = None,
@@ -254,7 +256,7 @@ def _places(wanted: np.ndarray[Any, Any], size: int, mode: str) -> list[int]:
 
 
 @operator("DepthToSpace")
-def import_depth_to_space(importer: Importer, call: Call, x: Operand) -> Value:
+def import_depth_to_space(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     held, b = importer.value(x), call.get("blocksize")
     n, c, h, w = importer.build.shape(held)
     columns_last = call.get("mode", "DCR") == "CRD"
@@ -266,7 +268,7 @@ def import_depth_to_space(importer: Importer, call: Call, x: Operand) -> Value:
 
 
 @operator("SpaceToDepth")
-def import_space_to_depth(importer: Importer, call: Call, x: Operand) -> Value:
+def import_space_to_depth(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     held, b = importer.value(x), call.get("blocksize")
     n, c, h, w = importer.build.shape(held)
     order = (0, 1, 3, 5, 2, 4) if call.get("mode", "DCR") == "CRD" else (0, 3, 5, 1, 2, 4)
@@ -276,7 +278,7 @@ def import_space_to_depth(importer: Importer, call: Call, x: Operand) -> Value:
 
 
 @operator("ReverseSequence")
-def import_reverse_sequence(importer: Importer, call: Call, x: Operand, lengths: Operand) -> Value:
+def import_reverse_sequence(importer: NodeImporter, call: NodeCall, x: Operand, lengths: Operand) -> Value:
     """By a matrix for each row of the batch."""
     held, given = importer.value(x), importer.decided(lengths, "lengths").astype(int)
     time, batch = call.get("time_axis", 0), call.get("batch_axis", 1)
@@ -292,7 +294,7 @@ def import_reverse_sequence(importer: Importer, call: Call, x: Operand, lengths:
 
 
 @operator("Trilu")
-def import_trilu(importer: Importer, call: Call, x: Operand, k: Operand | None = None) -> Value:
+def import_trilu(importer: NodeImporter, call: NodeCall, x: Operand, k: Operand | None = None) -> Value:
     held = importer.value(x)
     rows, columns = importer.build.shape(held)[-2:]
     offset = importer.ints(k)[0] if k is not None else 0
@@ -305,14 +307,14 @@ def import_trilu(importer: Importer, call: Call, x: Operand, k: Operand | None =
 
 
 @operator("ConstantOfShape")
-def import_constant_of_shape(importer: Importer, call: Call, sizes: Operand) -> Held:
+def import_constant_of_shape(importer: NodeImporter, call: NodeCall, sizes: Operand) -> Held:
     value = call.get("value")
     filled = np.zeros(1, np.float32) if value is None else numpy_helper.to_array(value)
     return Held(np.full(importer.ints(sizes), filled.reshape(-1)[0], filled.dtype), "filled")
 
 
 @operator("EyeLike")
-def import_eye_like(importer: Importer, call: Call, x: Operand) -> Held:
+def import_eye_like(importer: NodeImporter, call: NodeCall, x: Operand) -> Held:
     dtype = helper.tensor_dtype_to_np_dtype(call.get("dtype", kind_of(x)))
     rows, columns = importer.shape(x)
     return Held(np.eye(rows, columns, call.get("k", 0)).astype(dtype), "eye")

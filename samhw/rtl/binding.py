@@ -12,7 +12,7 @@ from samhw.graph.pools import Pool
 from samhw.rtl.interface import Turns
 from samhw.rtl.logic import any_of
 
-__all__ = ["Bindings", "Places", "PortUse", "bound_nodes"]
+__all__ = ["Bindings", "PortPlaces", "PortUse", "bound_nodes"]
 
 
 class Bindings:
@@ -81,7 +81,7 @@ class PortUse(NamedTuple):
     sides: list[tuple[str, int, Mapping[int, int]]]
 
 
-class Places:
+class PortPlaces:
     """Where arrays lie in pools, and the numbers that ports have there, one after the other.
 
     Args:

@@ -15,7 +15,7 @@ from samhw.graph.pools import pools_of
 from samhw.names import identifiers
 from samhw.rtl.access import MemoryAccess
 from samhw.rtl.actor import Primitive, component
-from samhw.rtl.binding import Bindings, Places, PortUse, bound_nodes
+from samhw.rtl.binding import Bindings, PortPlaces, PortUse, bound_nodes
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
 from samhw.rtl.counted import Counted
@@ -83,19 +83,7 @@ class Fabric(wiring.Component):
         self._bound = list(bound_nodes(design))
         self._off_chip = {} if layout is None else layout.arrays
         self._off_chip_ports = [] if layout is None else list(_ports_of(design, layout))
-        accesses = self._accesses()
-        self.nodes: dict[Key, Primitive | Counted] = {
-            (fabric, node.name): component(
-                node,
-                design.built[fabric],
-                arch,
-                stall_port=stall_ports,
-                accesses=accesses[fabric, node.name],
-                bound=tuple(bound.values()),
-                graphs=[design.regions[region] for region in bound],
-            )
-            for (fabric, node), bound in zip(design.built_nodes, self._bound, strict=True)
-        }
+        self.nodes: dict[Key, Primitive | Counted] = dict(self._components(stall_ports))
         if counters:
             self.nodes = {key: Counted(unit.make) for key, unit in self.nodes.items()}
         self.submodules = self._submodules()
@@ -133,6 +121,23 @@ class Fabric(wiring.Component):
         if recovery:
             for part in (*self.nodes.values(), *self.channels):
                 part.clear = self.run.clear
+
+    def _components(self, stall_ports: bool) -> Iterator[tuple[Key, Primitive]]:
+        """The component of each node."""
+        design, accesses = self.design, self._accesses()
+        for (fabric, node), bound in zip(design.built_nodes, self._bound, strict=True):
+            yield (
+                (fabric, node.name),
+                component(
+                    node,
+                    design.built[fabric],
+                    self.arch,
+                    stall_port=stall_ports,
+                    accesses=accesses[fabric, node.name],
+                    bound=tuple(bound.values()),
+                    graphs=[design.regions[region] for region in bound],
+                ),
+            )
 
     def probe_members(self) -> dict[str, object]:
         """For channel k of the design `probe<k>_valid`, `probe<k>_kind` and `probe<k>_payload`."""
@@ -284,7 +289,7 @@ class Fabric(wiring.Component):
 
     def _port_uses(self) -> Iterator[PortUse]:
         """How the ports of all nodes to memories on the chip reach their pools."""
-        places = Places(self.pools, self.turn)
+        places = PortPlaces(self.pools, self.turn)
         for (fabric, node), bound in zip(self.design.built_nodes, self._bound, strict=True):
             for param, memory in node.memories.items():
                 if memory not in self._off_chip:

@@ -113,6 +113,7 @@ def _of_schedule(case: Case, program: Program) -> Iterator[str]:
         "brackets": "brackets",
         "share": "share",
         "queues": "queues",
+        "share_hardware": "share hardware",
         "formats": "scheduled format",
         "iteration": "global iteration",
     }

@@ -295,7 +295,7 @@ def softmax(draft: Draft, a: Term) -> None:
     total = draft.write(kept, e, mask=where)
     if draft.is_real and draft.chance(0.6):
         draft.write(a.used, f"{e} / {left(total)}", mask=where)
-    return None
+    return
 
 
 def residual(draft: Draft) -> None:

@@ -131,10 +131,14 @@ class NetworkWalk:
         if node.op_type in _RANDOM:
             raise UnsupportedError("draws random numbers", "give them as an argument")
         plain = self.without_references(node, attributes)
-        if all(x is None or isinstance(x, Held) for x in operands):
-            held = list(operands)
-            if not self.is_hardware(node.op_type, held):
-                return self.hosted(plain, held, scope)  # type: ignore[arg-type]
+        known = [x for x in operands if x is None or isinstance(x, Held)]
+        if len(known) == len(operands) and not self.is_hardware(node.op_type, known):
+            try:
+                return self.hosted(plain, known, scope)
+            except UnsupportedError:
+                # The evaluator lacks some operators, in some types.
+                if node.op_type not in OPERATORS:
+                    raise
         return self.made(call, plain, operands, scope)
 
     def operand(self, scope: GraphNames, name: str) -> Operand | None:

@@ -28,6 +28,7 @@ from samhw.importers.onnx.values import (
     is_whole,
     kind_of,
 )
+from samhw.lang.expr import Literal
 
 __all__ = ["NetworkWalk"]
 
@@ -145,6 +146,10 @@ class NetworkWalk:
         found = scope.get(name) if name else None
         if isinstance(found, UnsupportedError):
             raise found
+        if isinstance(found, Typed) and isinstance(found.expr, Literal) and self.importer.build.block is None:
+            # One number everywhere is a constant, of which the host computes.
+            dtype = helper.tensor_dtype_to_np_dtype(found.kind)
+            return Held(np.full(self.importer.shape(found), found.expr.value, dtype), "number")
         return found
 
     def attributes(self, node: onnx.NodeProto, scope: GraphNames) -> dict[str, onnx.AttributeProto]:

@@ -10,6 +10,7 @@ all tensors on chip, and the last column has those with all tensors off chip.
 import time
 from collections.abc import Iterator, Sequence
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import samhw.onnx
@@ -36,7 +37,7 @@ def rows(files: Sequence[str], most: float) -> Iterator[dict[str, Any]]:
         budget, use = parse_budget(PART), area_of(compiled, "ecp5").use
         off = area_of(_off_chip(design), "ecp5").use
         yield {
-            "network": design.name,
+            "network": "/".join(Path(file.path).with_suffix("").parts[-2:]),
             "nodes": len(design.model.proto.graph.node),
             "statements": len(design.imported.program.statements),
             "compiled in s": round(taken, 1),

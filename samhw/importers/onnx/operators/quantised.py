@@ -7,8 +7,9 @@ from onnx import TensorProto, helper
 
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.onnx.importer import NodeImporter
-from samhw.importers.onnx.operators.elementwise import cast, floored
+from samhw.importers.onnx.operators.casts import cast
 from samhw.importers.onnx.operators.products import with_bias
+from samhw.importers.onnx.operators.quotients import floored
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import Held, NodeCall, Operand, is_float, is_whole, kind_name, kind_of
 from samhw.lang.functions import max as max_

@@ -30,7 +30,7 @@ from samhw.lang.built_in import (
     load_sequence,
     sequence_names,
 )
-from samhw.lang.capacity import Capacity, check_size, greatest_extents
+from samhw.lang.capacity import Capacity, check_size, greatest_extents, rounded_entries, rounded_extent
 from samhw.lang.check import cautions, check_program
 from samhw.lang.declaration import MAX_EXTENT, TensorDecl
 from samhw.lang.dimensions import Dimensions
@@ -134,6 +134,8 @@ __all__ = [
     "renamed",
     "result_patterns",
     "rewritten",
+    "rounded_entries",
+    "rounded_extent",
     "sequence_names",
     "terms",
     "walk",

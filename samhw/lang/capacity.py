@@ -10,10 +10,34 @@ from samhw.lang.declaration import TensorDecl
 from samhw.lang.program import Program
 from samhw.limits import WORD, check_memory
 
-__all__ = ["Capacity", "check_size", "greatest_extents"]
+__all__ = ["Capacity", "check_size", "greatest_extents", "rounded_entries", "rounded_extent"]
 
 DEFAULT_ENTRIES = 1 << 12
 """Entries of a compressed level when nothing says more: 16 KiB of coordinates."""
+
+_WHOLE = 1 << 9
+"""Places of a block RAM of an FPGA at its widest, 32 bits and more."""
+_ROWS = 1 << 6
+"""Likewise of an extent: a memory of as many words takes no block RAM."""
+_STEPS = 64
+"""Steps to a power of two: at most this share of a large memory is room that its data do not need."""
+
+
+def rounded_entries(count: int) -> int:
+    """Room for some entries: whole block RAMs, so that data with a few entries more need no other build. What
+    fits half of one takes a power of two, which may be no block RAM at all."""
+    return _rounded(count, _WHOLE)
+
+
+def rounded_extent(extent: int) -> int:
+    """Room for an extent, likewise: a dense level has as many places as the product of extents."""
+    return _rounded(extent, _ROWS)
+
+
+def _rounded(count: int, least: int) -> int:
+    power = 1 << max(count - 1, 0).bit_length()
+    step = max(power // _STEPS, least)
+    return power if power <= least else -(-count // step) * step
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,17 @@ from samhw.compiler.search import derived_of
 from samhw.cost.statistics import Kind, TensorStatistics, from_tensors
 from samhw.errors import InputError
 from samhw.graph.numerics import ValueType
-from samhw.lang import MAX_EXTENT, Capacity, Pattern, Program, TensorDecl, greatest_extents, result_patterns
+from samhw.lang import (
+    MAX_EXTENT,
+    Capacity,
+    Pattern,
+    Program,
+    TensorDecl,
+    greatest_extents,
+    result_patterns,
+    rounded_entries,
+    rounded_extent,
+)
 from samhw.lang.splits import Busiest, SplitProgram, dealt, split_program
 from samhw.tensors import Format, Tensor, stand_in
 from samhw.words import did_you_mean
@@ -178,8 +188,8 @@ class Workload:
         )
 
     def capacity(self, schedule: Schedule | None = None) -> Capacity:
-        """What a build must hold to run this data, in powers of two so that similar data share a build, but
-        for extents that were asked for. The schedule may store tensors in other formats.
+        """What a build must hold to run this data, rounded up so that similar data share a build, but for
+        extents that were asked for. The schedule may store tensors in other formats.
 
         Raises `InputError` for an extent that neither the program nor the data fix.
         """
@@ -204,8 +214,8 @@ class Workload:
             shape = program.dimensions.shape(like.get(name, name), greatest)
             entries[name] = _greatest_entries(decl, shape, pattern)
         return Capacity(
-            {d: self.greatest.get(d) or min(_power_of_two(n), MAX_EXTENT) for d, n in greatest.items()},
-            {name: _power_of_two(n) for name, n in entries.items()},
+            {d: self.greatest.get(d) or min(rounded_extent(n), MAX_EXTENT) for d, n in greatest.items()},
+            {name: rounded_entries(n) for name, n in entries.items()},
         )
 
 
@@ -238,7 +248,3 @@ def _above_dense(fmt: Format, shape: tuple[int, ...]) -> int:
     inner = max((n for n, level in enumerate(fmt.levels) if level.is_full), default=0)
     outer = [n for n in range(inner) if not fmt.levels[n].is_full]
     return prod(shape[mode] for mode in fmt.mode_order[: max(outer) + 1]) if outer else 0
-
-
-def _power_of_two(n: int) -> int:
-    return 1 << max(0, (n - 1).bit_length())

@@ -30,7 +30,14 @@ from samhw.lang.built_in import (
     load_sequence,
     sequence_names,
 )
-from samhw.lang.capacity import Capacity, check_size, greatest_extents, rounded_entries, rounded_extent
+from samhw.lang.capacity import (
+    Capacity,
+    bank_room,
+    check_size,
+    greatest_extents,
+    rounded_entries,
+    rounded_extent,
+)
 from samhw.lang.check import cautions, check_program
 from samhw.lang.declaration import MAX_EXTENT, TensorDecl
 from samhw.lang.dimensions import Dimensions
@@ -104,6 +111,7 @@ __all__ = [
     "Sub",
     "TensorDecl",
     "accesses",
+    "bank_room",
     "block_sizes",
     "built_in_names",
     "built_in_programs",

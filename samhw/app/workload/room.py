@@ -57,10 +57,9 @@ def banks_of(
             if name in read:
                 entries = ceil(more * max(map(stored_entries, in_ranges(read[name], ends))))
             else:
-                outermost = decl.format.mode_order[0]
-                shape = [*shapes[name]]
-                shape[outermost] = max(rows, 1)
-                pattern = _fullest(patterns[name], decl.indices[outermost], ends)
+                mode, shape = decl.format.mode_order[0], [*shapes[name]]
+                shape[mode] = max(rows, 1)
+                pattern = _fullest(patterns[name], decl.indices[mode], ends)
                 entries = greatest_entries(decl, tuple(shape), pattern)
             banks |= bank_room(name, count, rows, entries)
     return banks

@@ -51,6 +51,7 @@ ALLOWED = {
         "compiler",
         "compiler/passes",
         "compiler/search",
+        "cost",
         "graph",
         "graph/numerics",
         "lang",

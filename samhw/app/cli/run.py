@@ -13,6 +13,7 @@ import click
 from samhw.app.checking import Check, check
 from samhw.app.checking.advice import Advised
 from samhw.app.checking.advice import advise as find_advice
+from samhw.app.checking.cpu import as_fast, cpu_run
 from samhw.app.cli.backends import (
     BACKEND,
     CLOCK,
@@ -40,14 +41,16 @@ from samhw.app.cli.progress import building, follow, phase, warn_before
 from samhw.app.cli.schedules import note_brackets, print_choice
 from samhw.app.report.recorded import check_trace, is_short, write_trace
 from samhw.app.report.region_report import RegionReport
-from samhw.app.report.run_report import RunReport, run_report
+from samhw.app.report.run_report import BesideCpu, RunReport, run_report
 from samhw.app.report.run_statistics import node_grid, port_grid
 from samhw.app.report.time import beside, say_clock, say_time
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
+from samhw.cost import GREATEST_CLOCK, MEASURED_ARCH, reached_clock
 from samhw.errors import InputError
-from samhw.graph import OffChipMemory, RecordedMemory, SdramMemory
+from samhw.graph import Arch, OffChipMemory, RecordedMemory, SdramMemory
 from samhw.graph.off_chip_memory import SDRAM
 from samhw.targets.backends import MODEL, Backend, RunResult, check_places, find_backend
 from samhw.targets.backends import run as execute
@@ -105,6 +108,11 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
 @click.option("--save", type=OutputFile(), help="Write the result tensor to a file (.mtx, .tns, .npz).")
 @click.option("--stats", is_flag=True, help="Print where each node's cycles went.")
 @click.option("--advise", is_flag=True, help="Try what would take fewer cycles, and print the commands.")
+@click.option(
+    "--compare",
+    type=click.Choice(["cpu"]),
+    help="cpu: time the same program by SciPy and NumPy on this machine.",
+)
 @report_option
 @click.option("--wave", type=OUTPUT, help="Record the RTL's signals (.fst, .vcd).")
 @click.option(
@@ -140,6 +148,7 @@ def run(
     save: str | None,
     stats: bool,
     advise: bool,
+    compare: str | None,
     report: str | None,
     wave: str | None,
     trace: str | None,
@@ -190,6 +199,9 @@ def run(
         with phase("trying what helps"):
             advised = find_advice(job, workload, compiled, runs[0].cycles, placed)
         told = replace(told, advised=advised)
+    if compare:
+        with phase("timing the processor"):
+            told = replace(told, beside=_beside(job, workload, told))
     if save:
         _save(Path(save), workload, runs[-1])
     _tell(told, report, json_target, stats)
@@ -265,14 +277,37 @@ def _print_report(report: RunReport, stats: bool) -> None:
         click.echo(f"  {report.label:10} {report.took}")
     if report.period is not None:
         click.echo(f"  time       {say_time(report.cycles, report.period)} at {say_clock(report.period)}")
+        if report.beyond_measured_clocks:
+            click.echo(
+                f"  clock      no design was measured to reach that: on an ECP5 {GREATEST_CLOCK} MHz at most"
+            )
     if stats:
         print_statistics(report.regions)
     if stats or report.advised:
         for number, limit in enumerate(report.limits, 1):
             click.echo(f"  {'limits' if number == 1 else '':10} {number}. {limit.text}")
+    for number, line in enumerate(report.beside.lines() if report.beside else []):
+        click.echo(f"  {'' if number else 'cpu':10} {line}")
     if report.advised:
         _print_advice(report.advised, report.model_cycles)
     _print_check(report.check)
+
+
+def _beside(job: Job, workload: Workload, told: RunReport) -> BesideCpu:
+    """The run beside the same program on this machine, at the clock that was asked for, or that designs of
+    the value type reach."""
+    cpu = cpu_run(workload)
+    period, said = told.period, "as asked for"
+    if period is None:
+        period = 1e3 / reached_clock(told.compiled.value)
+        said = "which designs for an ECP5 reach"
+        if told.compiled.arch != Arch.load(MEASURED_ARCH):
+            said += f" with --arch {MEASURED_ARCH}"
+    beside = BesideCpu(cpu, told.cycles, period, said, None)
+    if beside.ratio >= 1:
+        return beside
+    wanted = told.model_cycles * beside.ratio
+    return replace(beside, wide=as_fast(job, told.compiled, told.model_cycles, wanted))
 
 
 def _print_advice(advised: Advised, cycles: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from samhw.app.checking import Verdict
 from samhw.app.sweep.tuning import Trial, Tuned
 from samhw.compiler import Compiled, area_of
-from samhw.cost import SHOWN_DEVICES, AreaEstimate, Device
+from samhw.cost import FITS, NO_FIT, SHOWN_DEVICES, AreaEstimate, Device
 from samhw.targets.backends import find_backend
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "by_cycles",
     "correlation_grid",
     "device_grid",
+    "fit_words",
     "furthest",
     "shown_areas",
     "tuned_grid",
@@ -85,6 +86,19 @@ FAMILY_NAMES = {"ecp5": "ECP5", "ice40": "iCE40", "xc7": "Xilinx 7", "xcup": "Ul
 def shown_areas(compiled: Compiled, devices: Sequence[Device] = SHOWN_DEVICES) -> Areas:
     """What a design takes of FPGAs, by default of one of each family."""
     return [(device, area_of(compiled, device.family)) for device in devices]
+
+
+def fit_words(areas: Areas) -> str:
+    """Which FPGAs a design fits, as expected, and what the others lack."""
+    verdicts = {device.name: device.verdict(area.use) for device, area in areas}
+    fitting = [name for name, said in verdicts.items() if said == FITS]
+    lacking = [
+        f"{name} ({said.partition(': ')[2].partition(',')[0]})"
+        for name, said in verdicts.items()
+        if said != FITS
+    ]
+    words = [f"fits {', '.join(fitting)}"] if fitting else []
+    return "; ".join([*words, f"{NO_FIT} {', '.join(lacking)}"] if lacking else words)
 
 
 def device_grid(areas: Areas) -> list[list[str]]:

@@ -573,7 +573,10 @@ function next() {
 
 $("search").addEventListener("input", search);
 $("search").addEventListener("keydown", (event) => event.key === "Enter" && matches.length && next());
+const beyond = () => { $("beyond").hidden = Number($("clock").value) <= DATA.greatest_clock; };
+beyond();
 $("clock").addEventListener("input", () => {
+  beyond();
   const megahertz = Number($("clock").value);
   const time = DATA.run.cycles / megahertz;
   const digits = time < 1000 ? 2 : 0;

@@ -13,7 +13,6 @@ import click
 from samhw.app.checking import Check, check
 from samhw.app.checking.advice import Advised
 from samhw.app.checking.advice import advise as find_advice
-from samhw.app.checking.cpu import as_fast, cpu_run
 from samhw.app.cli.backends import (
     BACKEND,
     CLOCK,
@@ -296,6 +295,8 @@ def _print_report(report: RunReport, stats: bool) -> None:
 def _beside(job: Job, workload: Workload, told: RunReport) -> BesideCpu:
     """The run beside the same program on this machine, at the clock that was asked for, or that designs of
     the value type reach."""
+    from samhw.app.checking.cpu import as_fast, cpu_run  # SciPy takes its time to be imported.
+
     cpu = cpu_run(workload)
     period, said = told.period, "as asked for"
     if period is None:

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from samhw.app.checking import Check, weakest
 from samhw.app.checking.advice import Advised
-from samhw.app.checking.cpu import AsFast, CpuRun
 from samhw.app.checking.model_and_rtl import agree
 from samhw.app.report.limits import Limit, limit, limits
 from samhw.app.report.region_report import RegionReport, region_report
@@ -26,6 +25,9 @@ from samhw.cost import GREATEST_CLOCK
 from samhw.graph import Dram
 from samhw.targets.backends import Backend, RunResult
 from samhw.version import __version__
+
+if TYPE_CHECKING:
+    from samhw.app.checking.cpu import AsFast, CpuRun
 
 __all__ = ["BesideCpu", "Origin", "RunReport", "origin", "run_report"]
 
@@ -131,13 +133,13 @@ def origin(command: str = "") -> Origin:
 class BesideCpu:
     """A run beside the same program on a processor."""
 
-    cpu: CpuRun
+    cpu: "CpuRun"
     cycles: int
     period: float
     """Of the hardware's clock, in ns."""
     clock: str
     """Where that clock comes from, in words."""
-    wide: AsFast | None
+    wide: "AsFast | None"
     """The lanes that would be as fast; None where none are needed, or known."""
 
     @property

@@ -148,6 +148,9 @@ class Point:
     x: float
     y: float
     group: str = ""
+    look: tuple[int, ...] = ()
+    """The numbers of its colour, its shape, and its filling; empty where groups have a colour and a shape
+    each."""
 
 
 @dataclass(frozen=True)

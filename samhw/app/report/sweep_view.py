@@ -132,4 +132,4 @@ def _title(rows: Sequence[Row], drawn: Sequence[Row]) -> str:
     left = Counter(row["status"] for row in rows) - Counter(row["status"] for row in drawn)
     missing = ", ".join(f"{number} {status}" for status, number in left.items())
     missing = f" ({missing} left out)" if missing else ""
-    return f"{len(drawn)} configurations{missing}; those that are alike cover each other"
+    return f"{len(drawn)} configurations{missing}; those that are alike stand side by side"

@@ -52,6 +52,7 @@ def measure(cycles: int, result: str = "right") -> Measure:
         blocked=0,
         spaced=0,
         fetching=0,
+        energy_pj=0.0,
         bottleneck="",
     )
 

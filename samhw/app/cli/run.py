@@ -13,6 +13,7 @@ import click
 from samhw.app.checking import Check, check
 from samhw.app.checking.advice import Advised
 from samhw.app.checking.advice import advise as find_advice
+from samhw.app.checking.energy import Energy, energy_of, load_energy
 from samhw.app.cli.backends import (
     BACKEND,
     CLOCK,
@@ -108,6 +109,13 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
 @click.option("--stats", is_flag=True, help="Print where each node's cycles went.")
 @click.option("--advise", is_flag=True, help="Try what would take fewer cycles, and print the commands.")
 @click.option(
+    "--energy",
+    metavar="[45nm|FILE]",
+    is_flag=False,
+    flag_value="45nm",
+    help="Estimate the energy of an ASIC by samhw's own table, or a TOML file of figures.",
+)
+@click.option(
     "--compare",
     type=click.Choice(["cpu"]),
     help="cpu: time the same program by SciPy and NumPy on this machine.",
@@ -147,6 +155,7 @@ def run(
     save: str | None,
     stats: bool,
     advise: bool,
+    energy: str | None,
     compare: str | None,
     report: str | None,
     wave: str | None,
@@ -170,6 +179,7 @@ def run(
     backend = find_backend(backend_name)
     _check_options(backend, wave, regions, memory, board | ({"host": host} if host else {}))
     placed, period = beside(memory_of(memory, ports), clock)
+    table = load_energy(energy) if energy else None
     if memory_log and not placed:
         raise InputError("--memory-log takes what a memory does; add '--memory ddr4'.")
     workload = options.workload(program, data)
@@ -198,6 +208,8 @@ def run(
         with phase("trying what helps"):
             advised = find_advice(job, workload, compiled, runs[0].cycles, placed)
         told = replace(told, advised=advised)
+    if table:
+        told = replace(told, energy=energy_of(compiled, runs[0], table))
     if compare:
         with phase("timing the processor"):
             told = replace(told, beside=_beside(job, workload, told))
@@ -285,11 +297,25 @@ def _print_report(report: RunReport, stats: bool) -> None:
     if stats or report.advised:
         for number, limit in enumerate(report.limits, 1):
             click.echo(f"  {'limits' if number == 1 else '':10} {number}. {limit.text}")
+    if report.energy:
+        _print_energy(report.energy, stats)
     for number, line in enumerate(report.beside.lines() if report.beside else []):
         click.echo(f"  {'' if number else 'cpu':10} {line}")
     if report.advised:
         _print_advice(report.advised, report.model_cycles)
     _print_check(report.check)
+
+
+def _print_energy(energy: Energy, stats: bool) -> None:
+    """The estimate, and with --stats what took most of it and where the figures come from."""
+    click.echo(f"  energy     {energy}")
+    if not stats:
+        return
+    for title, parts in (("nodes", energy.nodes), ("memories", energy.memories)):
+        most = ", ".join(f"{name} {pj / 1e3:,.2f} nJ" for name, pj in list(parts.items())[:5] if pj)
+        click.echo(f"             {title}: {most or 'none'}")
+    for source in energy.sources:
+        click.echo(f"             {source}")
 
 
 def _beside(job: Job, workload: Workload, told: RunReport) -> BesideCpu:

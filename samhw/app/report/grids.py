@@ -32,7 +32,7 @@ def by_cycles(tuned: Tuned) -> list[Trial]:
 
 def tuned_grid(tuned: Tuned) -> list[list[str]]:
     """Headings, and a row for each trial of `by_cycles`."""
-    rows = [["cycles", "expected", "LUTs", "regions", "front", "result", "schedule"]]
+    rows = [["cycles", "expected", "LUTs", "nJ", "regions", "front", "result", "schedule"]]
     front = tuned.front
     labels = _differences([trial.found.schedule for trial in tuned.trials])
     for trial in by_cycles(tuned):
@@ -47,6 +47,7 @@ def tuned_grid(tuned: Tuned) -> list[list[str]]:
                 f"{trial.cycles:,}",
                 f"{found.cycles:,.0f}",
                 f"{found.luts:,.0f}",
+                f"{trial.energy / 1e3:,.1f}",
                 str(found.regions),
                 "yes" if trial in front else "",
                 "right" if trial.checked else "unproved",

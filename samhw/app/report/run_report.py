@@ -12,6 +12,7 @@ import numpy as np
 
 from samhw.app.checking import Check, weakest
 from samhw.app.checking.advice import Advised
+from samhw.app.checking.energy import Energy
 from samhw.app.checking.model_and_rtl import agree
 from samhw.app.report.limits import Limit, limit, limits
 from samhw.app.report.region_report import RegionReport, region_report
@@ -221,6 +222,8 @@ class RunReport:
     """The command, and when it ran."""
     advised: Advised | None = None
     """What was tried that may take fewer cycles; None if nothing was asked for."""
+    energy: Energy | None = None
+    """An estimate of its energy; None if nothing was asked for."""
     beside: BesideCpu | None = None
     """The same program by a processor; None if nothing was asked for."""
 
@@ -288,6 +291,7 @@ class RunReport:
             "limit": self.limit,
             "limits": [one.to_json() for one in self.limits],
             **({"advice": self.advised.to_json()} if self.advised else {}),
+            **({"energy": self.energy.to_json()} if self.energy else {}),
             **({"cpu": self.beside.to_json()} if self.beside else {}),
             **time_report(self.cycles, self.period),
             **({"beyond_measured_clocks": True} if self.beyond_measured_clocks else {}),

@@ -8,7 +8,7 @@ from samhw.app.report.sweep_view import COSTS, Panel, Row, SweepView, sweep_view
 
 __all__ = ["sweep_results"]
 
-_FIGURES = ("cycles", "bytes_read", "bytes_written", "bytes_moved", "operations", "firings")
+_FIGURES = ("cycles", "bytes_read", "bytes_written", "bytes_moved", "operations", "firings", "energy_pj")
 
 
 def sweep_results(rows: Sequence[Row], axes: Sequence[str], against: str | None = None) -> Results:

@@ -16,6 +16,7 @@ COSTS = {
     "bytes_moved": "bytes moved by off-chip memory",
     "operations": "operations",
     "firings": "firings of all nodes",
+    "energy_pj": "picojoules of an ASIC, by estimate",
 }
 """What cycles are drawn against, in words. Fewer are better, so a panel has a Pareto front."""
 

@@ -52,6 +52,7 @@ ALLOWED = {
         "compiler/passes",
         "compiler/search",
         "cost",
+        "cost/statistics",
         "graph",
         "graph/numerics",
         "lang",

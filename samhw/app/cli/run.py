@@ -13,7 +13,7 @@ import click
 from samhw.app.checking import Check, check
 from samhw.app.checking.advice import Advised
 from samhw.app.checking.advice import advise as find_advice
-from samhw.app.checking.energy import Energy, energy_of, load_energy
+from samhw.app.checking.energy import Energy, EnergyTable, energy_of, load_energy
 from samhw.app.cli.backends import (
     BACKEND,
     CLOCK,
@@ -180,6 +180,11 @@ def run(
     _check_options(backend, wave, regions, memory, board | ({"host": host} if host else {}))
     placed, period = beside(memory_of(memory, ports), clock)
     table = load_energy(energy) if energy else None
+    if advise and isinstance(placed, SdramMemory | RecordedMemory):
+        raise InputError(
+            "--advise runs other schedules, of whose requests no log says when they are answered; leave it out, "
+            "or name a memory such as ddr4."
+        )
     if memory_log and not placed:
         raise InputError("--memory-log takes what a memory does; add '--memory ddr4'.")
     workload = options.workload(program, data)
@@ -204,15 +209,7 @@ def run(
             checks = [check(workload, compiled, result.outputs) for result in runs]
     asked, typed = options.schedule, command_line()
     told = run_report(workload, compiled, backend, runs, checks, asked=asked, period=period, command=typed)
-    if advise:
-        with phase("trying what helps"):
-            advised = find_advice(job, workload, compiled, runs[0].cycles, placed)
-        told = replace(told, advised=advised)
-    if table:
-        told = replace(told, energy=energy_of(compiled, runs[0], table))
-    if compare:
-        with phase("timing the processor"):
-            told = replace(told, beside=_beside(job, workload, told))
+    told = _further(told, job, workload, runs[0], table, advise=advise, compare=bool(compare))
     if save:
         _save(Path(save), workload, runs[-1])
     _tell(told, report, json_target, stats)
@@ -304,6 +301,29 @@ def _print_report(report: RunReport, stats: bool) -> None:
     if report.advised:
         _print_advice(report.advised, report.model_cycles)
     _print_check(report.check)
+
+
+def _further(
+    told: RunReport,
+    job: Job,
+    workload: Workload,
+    model: RunResult,
+    table: EnergyTable | None,
+    *,
+    advise: bool,
+    compare: bool,
+) -> RunReport:
+    """The report with what was asked for beside: advice, energy, and the time on this machine."""
+    if advise:
+        with phase("trying what helps"):
+            advised = find_advice(job, workload, told.compiled, model.cycles, job.memory)
+        told = replace(told, advised=advised)
+    if table:
+        told = replace(told, energy=energy_of(told.compiled, model, table))
+    if compare:
+        with phase("timing the processor"):
+            told = replace(told, beside=_beside(job, workload, told))
+    return told
 
 
 def _print_energy(energy: Energy, stats: bool) -> None:

@@ -182,8 +182,8 @@ def run(
     table = load_energy(energy) if energy else None
     if advise and isinstance(placed, SdramMemory | RecordedMemory):
         raise InputError(
-            "--advise runs other schedules, of whose requests no log says when they are answered; leave it out, "
-            "or name a memory such as ddr4."
+            "--advise runs other schedules, of whose requests no log says when they are answered; leave it "
+            "out, or name a memory such as ddr4."
         )
     if memory_log and not placed:
         raise InputError("--memory-log takes what a memory does; add '--memory ddr4'.")

@@ -144,7 +144,8 @@ def _by_reference(statement: Statement, extents: Mapping[str, int], known: Mappi
 
 
 def _dense(array: Array) -> Array:
-    return array.toarray() if scipy.sparse.issparse(array) else np.asarray(array)
+    found: Array = array
+    return found.toarray() if scipy.sparse.issparse(array) else np.asarray(array)
 
 
 def _names(access: Access) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ Leakage, the clock's tree, and wires between parts are left out.
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import exp, log
+from math import exp, log, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,8 @@ class EnergyTable:
             if f"{kind}.i{width}" in self.figures:
                 return self._take(f"{kind}.i{width}")
             self.used.add(_ASSUMED["fixed"])
-            return self._take(f"{kind}.i32") * (width / 32) ** (1 if kind == "add" else 2)
+            narrow = width / 32
+            return self._take(f"{kind}.i32") * (narrow if kind == "add" else narrow * narrow)
         return self._take(f"{kind}.{family}")
 
     def word(self, bits: int, size: int) -> float:
@@ -105,9 +106,9 @@ class EnergyTable:
         self.used.update(self.figures[name].source for name in _SIZES)
         (low, least), (high, most) = known[0], known[-1]
         if size <= low:
-            each = least * (max(size, 1) / low) ** 0.5
+            each = least * sqrt(max(size, 1) / low)
         elif size >= high:
-            each = most * (size / high) ** 0.5
+            each = most * sqrt(size / high)
         else:
             n = next(n for n in range(1, len(known)) if size <= known[n][0])
             (a, x), (b, y) = known[n - 1], known[n]

@@ -30,7 +30,14 @@ from samhw.lang.built_in import (
     load_sequence,
     sequence_names,
 )
-from samhw.lang.capacity import Capacity, check_size, greatest_extents
+from samhw.lang.capacity import (
+    Capacity,
+    bank_room,
+    check_size,
+    greatest_extents,
+    rounded_entries,
+    rounded_extent,
+)
 from samhw.lang.check import cautions, check_program
 from samhw.lang.declaration import MAX_EXTENT, TensorDecl
 from samhw.lang.dimensions import Dimensions
@@ -106,6 +113,7 @@ __all__ = [
     "Sub",
     "TensorDecl",
     "accesses",
+    "bank_room",
     "block_sizes",
     "built_in_names",
     "built_in_programs",
@@ -136,6 +144,8 @@ __all__ = [
     "renamed",
     "result_patterns",
     "rewritten",
+    "rounded_entries",
+    "rounded_extent",
     "sequence_names",
     "terms",
     "walk",

@@ -48,7 +48,6 @@ __all__ = ["CascadeFinding", "RegionRewriter"]
 PLACES = {*COORDINATES, "argtop", "argbottom"}
 """Reductions that give coordinates, and no values."""
 
-
 _ROUNDING = ("rint", "f8e4m3", "f8e5m2")
 
 

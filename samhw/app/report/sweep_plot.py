@@ -81,7 +81,9 @@ def _draw_panel(plot: Axes, panel: Panel, against: str, told: Sequence[str], sty
     plot.update_datalim(panel.points)  # Marks that are moved do not count for the limits of axes.
     there: Counter[tuple[float, float]] = Counter()
     for (x, y), row in zip(panel.points, panel.rows, strict=True):
-        beside = offset_copy(plot.transData, plot.get_figure(root=True), x=_BESIDE * there[x, y], units="points")
+        beside = offset_copy(
+            plot.transData, plot.get_figure(root=True), x=_BESIDE * there[x, y], units="points"
+        )
         there[x, y] += 1
         plot.plot(
             x,

@@ -142,7 +142,9 @@ def find_device(name: str) -> Device:
     """That of a name, in letters of either case; raises `InputError` for one that is not known."""
     device = _named(name)
     if device is None:
-        meant = did_you_mean(name, {known.lower(): known for known in DEVICES})
+        meant = did_you_mean(name, map(str.lower, DEVICES))
+        for known in DEVICES:
+            meant = meant.replace(f"'{known.lower()}'", f"'{known}'")
         raise InputError(f"No FPGA {name!r} is known{meant}; there are {', '.join(DEVICES)}.")
     return device
 

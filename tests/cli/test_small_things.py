@@ -96,7 +96,7 @@ def test_fields_of_a_schedule_are_no_arguments() -> None:
 
 
 def test_names_fold_after_their_underlines() -> None:
-    assert _parts("scan_dense_A_i 1,651") == ["scan_", "dense_", "A_", "i", "1,651"]
+    assert _parts("scan_dense_A_i 1,651 mul_2") == ["scan_", "dense_", "A_", "i", "1,651", "mul_2"]
     assert _folded("scan_compressed_A_k", 12) == "scan_\ncompressed_\nA_k"
     assert _folded("scan_dense_A: 1,651", 40) == "scan_dense_A: 1,651"
-    assert "".join(_folded("a__b c", 2).split()) == "a__bc"
+    assert "".join(_folded("a_name__of_many c", 2).split()) == "a_name__of_manyc"

@@ -139,9 +139,14 @@ def print_table(console: "Console | None", rows: list[list[str]], title: str) ->
     console.width = terminal
 
 
+_SHORT = 12
+"""A word of no more letters stays whole."""
+
+
 def _parts(cell: str) -> list[str]:
-    """What stays in a line: words, and the parts of names."""
-    return [part for word in cell.split() for part in re.findall(r"[^_]+_*|_+", word)]
+    """What stays in a line: words, and the parts of long names."""
+    words = cell.split()
+    return [p for word in words for p in (re.findall(r"[^_]+_*|_+", word) if len(word) > _SHORT else [word])]
 
 
 def _folded(cell: str, width: int) -> str:

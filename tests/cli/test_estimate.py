@@ -123,7 +123,7 @@ def test_auto_goes_by_densities() -> None:
         (["--density", "A=0.1", "--data", "random"], "--density is for a program without data"),
         (
             ["--estimate", "--part", "XC7A"],
-            "No FPGA 'XC7A' is known (did you mean 'XC7A35T'?); there are LFE5U",
+            "No FPGA 'XC7A' is known (did you mean 'XC7A35T'?)",
         ),
         (
             ["--density", "A=0.1", "--part", "XC7A35T"],

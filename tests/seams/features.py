@@ -105,6 +105,7 @@ def _of_value(case: Case, saturates: bool) -> Iterator[str]:
 def _of_schedule(case: Case, program: Program) -> Iterator[str]:
     fields = {
         "lanes": "lanes",
+        "deal": "ranges of rows",
         "blocks": "blocks",
         "split": "split",
         "partial_sums": "partial sums",

@@ -17,6 +17,7 @@ from samhw.app.report.accuracy_report import Accuracy, AccuracyRow
 from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, asked_type
+from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
 from samhw.targets.backends import MODEL, run
@@ -59,7 +60,15 @@ def accuracy(
     with line("accuracy", "{task.completed:.0f} of {task.total:.0f} inputs") as shown:
         for number, text in enumerate(inputs):
             # One draw for all types: that of the first.
-            workload = bind_program(program, text.split("+"), value=next(iter(names.values())))
+            try:
+                workload = bind_program(program, text.split("+"), value=next(iter(names.values())))
+            except InputError as error:
+                if draws is not None and tuple(data) == (AUTO,):
+                    raise InputError(
+                        f"--draws {draws} draws data, which '{program}' does not take: it has its own; leave "
+                        "out --draws."
+                    ) from error
+                raise
             for name, kind in names.items():
                 if shown is not None:
                     shown.show(number, len(inputs), f"{text}, {name}")

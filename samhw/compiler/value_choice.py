@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from samhw.errors import InputError
 from samhw.graph.numerics import Float, Integer, ValueType, value_type
 from samhw.lang import Call, Div, Literal, Program, walk
+from samhw.lang.expr import TYPED
 
 __all__ = ["AUTO", "asked_text", "asked_type", "choose_value", "counts_to"]
 
@@ -63,7 +64,7 @@ def _is_whole(program: Program) -> bool:
             match node:
                 case Div():
                     return False
-                case Call() if node.function not in operations:
+                case Call() if node.function not in operations and node.function not in TYPED:
                     return False
                 case Literal() if not _fits(np.asarray(node.value)):
                     return False

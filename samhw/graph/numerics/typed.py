@@ -25,6 +25,7 @@ __all__ = [
     "Operation",
     "convert",
     "operation",
+    "widens",
 ]
 
 ALL_OPERATIONS = {**OPERATIONS, "convert": 1, "scale": 3}
@@ -44,6 +45,12 @@ _WIDER: Mapping[ValueType, Sequence[ValueType]] = {
     Float("f8e5m2"): [Float("bf16"), Float("f32")],
     Float("bf16"): [Float("f32")],
 }
+
+
+def widens(source: ValueType | None, target: ValueType) -> bool:
+    """Whether `WIDENING` go from one type to the other."""
+    return source is not None and target in _WIDER.get(source, ())
+
 
 Constants: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -105,7 +112,7 @@ def _definition(op: str, source: ValueType, target: ValueType) -> Definition:
     definition = target.definition(op)
     if source == target:
         return definition
-    if op in WIDENING and target in _WIDER.get(source, ()):
+    if op in WIDENING and widens(source, target):
         return _on_converted(definition, source, target)
     raise InputError(
         f"{op!r} of {source} cannot give {target}; only {', '.join(WIDENING)} go to another type, from i8 or "

@@ -225,8 +225,9 @@ class EinsumBuilder:
                 raise InputError(f"'{e}' is a number; write it as one.")
             case Call():
                 operands = tuple(self._build(instance, a) for a in e.arguments)
-                if e.function == "to" and isinstance(operands[0], View):
-                    return replace(operands[0], to=e.to)
+                operand = operands[0]
+                if e.function == "to" and isinstance(operand, View) and operand.to is None:
+                    return replace(operand, to=e.to)
                 return Apply(e.function, operands, e.to)
             case Concat():
                 return self._concat(instance, e)

@@ -1,9 +1,8 @@
 """Programs whose types are written out: each operation is on operands of one type. docs/numerics.md has the
 rule ("Types of operations")."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from typing import NamedTuple, TypeAlias
 
 from samhw.errors import InputError
@@ -35,6 +34,8 @@ Kind: TypeAlias = ValueType
 
 _WHOLE, _REAL = Integer(32), Float("f32")
 
+_COMMON = (Integer(8), Integer(16), _WHOLE, Float("bf16"), _REAL)
+
 _WIDER = {
     "f8e4m3": ("bf16", "f32"),
     "f8e5m2": ("bf16", "f32"),
@@ -65,17 +66,14 @@ def holds(target: ValueType, source: ValueType) -> bool:
     return is_as_fine and target.least <= source.least and source.greatest <= target.greatest
 
 
-def common(one: ValueType, other: ValueType) -> ValueType | None:
-    """The type in which numbers of two types meet; None for fixed point that has none."""
-    for target, source in ((one, other), (other, one)):
-        if holds(target, source):
+def common(kinds: Collection[ValueType]) -> ValueType | None:
+    """The narrowest type that has all numbers of some types: one of them, or one that is common. f32 where
+    there is none; None beside fixed point."""
+    candidates = sorted([*sorted(kinds, key=str), *_COMMON], key=lambda kind: kind.width)
+    for target in candidates:
+        if all(holds(target, kind) for kind in kinds):
             return target
-    if isinstance(one, Integer) and isinstance(other, Integer):
-        return _WHOLE
-    if isinstance(one, Fixed) or isinstance(other, Fixed):
-        return None
-    narrow = Float("bf16")
-    return narrow if holds(narrow, one) and holds(narrow, other) else _REAL
+    return None if any(isinstance(kind, Fixed) for kind in kinds) else _REAL
 
 
 def types_of(program: Program, default: ValueType) -> dict[str, ValueType]:
@@ -127,6 +125,9 @@ def kind_of(expr: Expr, types: Mapping[str, ValueType]) -> ValueType | None:
                 return types.get(tensor)
             case Call(to=kind) if kind is not None:
                 return kind
+            case Call("select", (condition, *chosen)):
+                # A pass may select by a tensor of another type.
+                stack += [condition, *reversed(chosen)]
             case node:
                 stack += reversed(node.children)
     return None
@@ -315,18 +316,13 @@ class _Typer:
 
     def met(self, expr: Expr, kinds: set[ValueType]) -> ValueType:
         """The type that operands of some types have in common."""
-
-        def meet(one: ValueType, other: ValueType) -> ValueType:
-            kind = common(one, other)
-            if kind is None:
-                raise self.error(
-                    expr,
-                    f"{one} and {other} have no type in common, in '{expr}'; convert one with to(TYPE, ..)",
-                )
-            return kind
-
-        # In an order of their own, so that three types always meet in the same.
-        return reduce(meet, sorted(kinds, key=lambda kind: (kind.width, kind.name)))
+        kind = common(kinds)
+        if kind is None:
+            names = ", ".join(sorted(map(str, kinds)))
+            raise self.error(
+                expr, f"{names} have no type in common, in '{expr}'; convert one with to(TYPE, ..)"
+            )
+        return kind
 
     def leaf(self, expr: Expr, wanted: ValueType, target: ValueType | None = None) -> _Typed:
         """An operand of a calculation: a tensor, a number, or what a function gives."""

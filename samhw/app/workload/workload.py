@@ -16,6 +16,7 @@ from samhw.errors import InputError
 from samhw.graph.numerics import ValueType
 from samhw.lang import MAX_EXTENT, Capacity, Pattern, Program, TensorDecl, greatest_extents, result_patterns
 from samhw.lang.splits import Busiest, SplitProgram, dealt, split_program
+from samhw.lang.typed import typed
 from samhw.tensors import Format, Tensor, stand_in
 from samhw.words import did_you_mean
 
@@ -108,6 +109,12 @@ class Workload:
     def value(self, asked: ValueType | None = None) -> ValueType:
         """The value type, from what is asked for, the program and its data (`choose_value`)."""
         return choose_value(asked, self.program, (tensor.vals for tensor in self.tensors.values()))
+
+    def in_types(self, value: ValueType) -> "Workload":
+        """The same with the program's types written out, where it has several; `value` is the type of what
+        has none of its own."""
+        program = typed(self.program, value)
+        return self if program is self.program else replace(self, program=program)
 
     def statistics(
         self, kind: Kind = "exact", schedule: Schedule | None = None, *, is_open: bool = False

@@ -88,6 +88,11 @@ class Job:
     room: Room = NO_LIMIT
     is_open: bool = False
 
+    def __post_init__(self) -> None:
+        # Its types are written out before anything is chosen.
+        given = typed(self.program, choose_value(self.value, self.program))
+        object.__setattr__(self, "program", given)
+
     def under(self, schedule: Schedule) -> "Job":
         """The same under another schedule."""
         return replace(self, schedule=schedule)
@@ -135,15 +140,14 @@ class Job:
             InputError: for a schedule that the program does not fit, a format that is not compiled, or
                 entries of what has none.
         """
-        given = typed(self.program, choose_value(self.value, self.program))
-        schedule = with_conversions(in_modules(self.schedule, self.program, self.scopes), given)
+        schedule = in_modules(with_conversions(self.schedule, self.program), self.program, self.scopes)
         # The results of reshapes and concatenations have extents that follow from others.
-        program = schedule.apply(given.unbound if self.is_open else given).bind({})
+        program = schedule.apply(self.program.unbound if self.is_open else self.program).bind({})
         capacity = self.needs(schedule).with_entries(program, {**self._expected, **self.entries})
         return Lowerable(
             program,
             capacity,
-            written=frozenset((*given.tensors, *program.tensors)),
+            written=frozenset((*self.program.tensors, *program.tensors)),
             schedule=schedule,
             row_orders=schedule.row_orders(program),
             busiest=None if self.data is None else partial(self.data.busiest, schedule=schedule),

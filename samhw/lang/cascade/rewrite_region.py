@@ -39,6 +39,7 @@ from samhw.lang.cascade.monotone import commuted
 from samhw.lang.cascade.one_pass import Rescaling, begun
 from samhw.lang.cascade.region_reductions import Reduced, RegionReductions
 from samhw.lang.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
+from samhw.lang.expr import TYPED
 from samhw.lang.traverse import rewritten, with_accesses
 from samhw.names import Names
 from samhw.tensors import Format
@@ -49,7 +50,7 @@ PLACES = {*COORDINATES, "argtop", "argbottom"}
 """Reductions that give coordinates, and no values."""
 
 
-_ROUNDING = ("rint", "f8e4m3", "f8e5m2")
+_ROUNDING = ("rint", "f8e4m3", "f8e5m2", *TYPED)
 
 
 @dataclass(frozen=True)

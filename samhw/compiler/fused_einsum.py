@@ -362,7 +362,7 @@ class EinsumBuilder:
                 operands = e.operands[-2:] if isinstance(e, Apply) and e.op == "select" else e.operands
                 values = [o for o in operands if not isinstance(o, Number)] or e.operands
                 return own or self._type(values[0])
-            case Reduce(value=kind):
+            case Reduce(value=kind) if kind is not None:
                 return kind
             case Number():
                 return self._value

@@ -133,10 +133,10 @@ class _Making:
         if not isinstance(to, ValueType) or any(node.params.get("op") != "convert" for node in before):
             return sources, {}
         inner = {port: self.table.resolve(source.node.inputs["a"]) for port, source in sources.items()}
-        kinds = {self.type_of(source) for source in inner.values()}
-        if len(kinds) != 1 or not widens(*kinds, to):
+        kind, other = (self.type_of(source) for source in inner.values())
+        if kind is None or kind != other or not widens(kind, to):
             return sources, {}
-        return inner, {"value": kinds.pop() or self.value, "to": to}
+        return inner, {"value": kind, "to": to}
 
     def chosen_by(self, planned: PlannedNode, sources: Sources) -> Sources:
         """The sources of a node. The condition of a `select` is of the type of what it chooses: where a mask

@@ -120,9 +120,9 @@ class ExpressionParser:
                 self.expect("(")
                 kind = self.type()
                 self.expect(",")
-                operand = self.sum()
+                converted = self.sum()
                 self.expect(")")
-                return Call("to", (operand,), kind, span=name.span)
+                return Call("to", (converted,), kind, span=name.span)
             case "round":
                 return Call("rint", self.bracketed("(", self.sum, ")"), span=name.span)
         if name.text in _RUNNING:

@@ -28,13 +28,23 @@ from samhw.lang.statement import COORDINATES, RANKINGS, Region, Statement
 from samhw.lang.traverse import walk
 from samhw.names import Names, plain
 
-__all__ = ["Kind", "common", "holds", "kind_of", "named_types", "typed", "types_of", "wide"]
+__all__ = [
+    "REAL",
+    "Kind",
+    "common",
+    "holds",
+    "kind_of",
+    "named_types",
+    "typed",
+    "types_of",
+    "with_types",
+]
 
 Kind: TypeAlias = ValueType
 
-_WHOLE, _REAL = Integer(32), Float("f32")
+_WHOLE, REAL = Integer(32), Float("f32")
 
-_COMMON = (Integer(8), Integer(16), _WHOLE, Float("bf16"), _REAL)
+_COMMON = (Integer(8), Integer(16), _WHOLE, Float("bf16"), REAL)
 
 _WIDER = {
     "f8e4m3": ("bf16", "f32"),
@@ -44,11 +54,11 @@ _WIDER = {
 """For each floating-point type those that have all of its numbers."""
 
 
-def wide(kind: ValueType) -> ValueType:
+def _wide(kind: ValueType) -> ValueType:
     """The type of sums and products of a type."""
     if isinstance(kind, Integer):
         return _WHOLE if kind.width < _WHOLE.width else kind
-    return _REAL if isinstance(kind, Float) else kind
+    return REAL if isinstance(kind, Float) else kind
 
 
 def holds(target: ValueType, source: ValueType) -> bool:
@@ -73,7 +83,25 @@ def common(kinds: Collection[ValueType]) -> ValueType | None:
     for target in candidates:
         if all(holds(target, kind) for kind in kinds):
             return target
-    return None if any(isinstance(kind, Fixed) for kind in kinds) else _REAL
+    return None if any(isinstance(kind, Fixed) for kind in kinds) else REAL
+
+
+def with_types(program: Program, types: Mapping[str, ValueType]) -> Program:
+    """The program with other types for some tensors: another program.
+
+    Raises:
+        InputError: for a name that no tensor has, or that of an index tensor.
+    """
+    tensors = dict(program.tensors)
+    for name, kind in types.items():
+        if name not in tensors:
+            raise InputError(
+                f"'{program.name}' has no tensor '{name}' to give a type; it has {', '.join(tensors)}."
+            )
+        if name in program.index_tensors:
+            raise InputError(f"'{name}' names places, which have no value type; leave it out.")
+        tensors[name] = replace(tensors[name], value=kind)
+    return replace(program, tensors=tensors) if types else program
 
 
 def types_of(program: Program, default: ValueType) -> dict[str, ValueType]:
@@ -312,7 +340,7 @@ class _Typer:
         known = {kind for kind in kinds if kind is not None}
         if not known:
             return None
-        return wanted if known == {wanted} else wide(self.met(expr, known))
+        return wanted if known == {wanted} else _wide(self.met(expr, known))
 
     def met(self, expr: Expr, kinds: set[ValueType]) -> ValueType:
         """The type that operands of some types have in common."""

@@ -47,9 +47,9 @@ _WIDER: Mapping[ValueType, Sequence[ValueType]] = {
 }
 
 
-def widens(source: ValueType | None, target: ValueType) -> bool:
+def widens(source: ValueType, target: ValueType) -> bool:
     """Whether `WIDENING` go from one type to the other."""
-    return source is not None and target in _WIDER.get(source, ())
+    return target in _WIDER.get(source, ())
 
 
 Constants: TypeAlias = tuple[tuple[int, int], ...]

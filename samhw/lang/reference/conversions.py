@@ -40,7 +40,11 @@ NARROW: dict[str, Callable[[Array], Array]] = {
 }
 """Functions that round to a number of another type."""
 
-_FLOATS = {**NARROW, "bf16": partial(_flushed, mantissa=7), "f32": partial(_flushed, mantissa=23)}
+_FLOATS: dict[str, Callable[[Array], Array]] = {
+    **NARROW,
+    "bf16": partial(_flushed, mantissa=7),
+    "f32": partial(_flushed, mantissa=23),
+}
 
 
 def _whole(x: Array) -> Array:
@@ -63,7 +67,8 @@ def _scaled(x: Array, multiplier: Array, shift: Array, *, width: int) -> Array:
     twice_rest, unit = 2 * (product - (cut << s)), np.int64(1) << s
     up = (twice_rest > unit) | ((twice_rest == unit) & (cut & 1 == 1))
     end = 1 << width - 1
-    return np.clip(cut + up, -end, end - 1)
+    found: Array = np.clip(cut + up, -end, end - 1)
+    return found
 
 
 class _Conversions(dict[str, Callable[..., Array]]):

@@ -25,7 +25,7 @@ from samhw.lang.reference.saturating import Saturating
 from samhw.lang.reference.scan import evaluate_scan
 from samhw.lang.reference.typed_statements import Domains, one_type_each
 from samhw.lang.traverse import accesses, factors_of
-from samhw.lang.typed import Kind
+from samhw.lang.typed import REAL, Kind, typed
 from samhw.tensors import Tensor
 
 __all__ = ["Bounded", "bounds", "evaluate", "evaluate_program", "evaluate_with_bounds", "results"]
@@ -64,7 +64,7 @@ def results(
         InputError: when an input is missing, or shapes do not agree or leave an extent open.
     """
     known = {name: Relation.of(tensor) for name, tensor in tensors.items()}
-    program = _bound(program, known)
+    program = _bound(typed(program, program.value or REAL), known)
     if rounding is None:
         return _results(program, known, Domains.one(VALUES), wanted)
     finite = all(np.isfinite(relation.values).all() for relation in known.values())

@@ -174,7 +174,9 @@ def _places(compiled: Compiled) -> dict[str, Location]:
     found = {}
     for memory in design.memories:
         others = alike.get(memory.tensor, ())
-        place = table.get(memory.name) or said(memory.tensor) or _common(map(said, others))
+        # What is named itself comes before what a tensor is made of.
+        named = next((table[name] for name in (memory.name, memory.tensor, *others) if name in table), None)
+        place = named or said(memory.tensor) or _common(map(said, others))
         if place is not None:
             found[memory.name] = place
         for other in others:

@@ -1,6 +1,7 @@
 """What the lowering of a region has to know of the program around it, its memories among it."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from math import inf
@@ -90,6 +91,22 @@ class Lowerings(dict[Hashable, Any]):
         self.steps += steps
         if self.steps > self.most:
             raise OutOfStepsError
+
+    @contextmanager
+    def limited(self, part: float, least: float) -> Iterator[None]:
+        """A block that may take such a part of the steps that are left.
+
+        Raises:
+            OutOfStepsError: if these are less than the least that it takes, too.
+        """
+        most = self.most
+        self.most = self.steps + part * (most - self.steps)
+        try:
+            if self.most - self.steps < least:
+                raise OutOfStepsError
+            yield
+        finally:
+            self.most = most
 
 
 class Scope:

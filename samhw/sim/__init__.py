@@ -4,6 +4,7 @@ Step functions become machine code (`machine_code`), and so does the engine (`co
 """
 
 from samhw.graph.deadlock import DeadlockError
+from samhw.sim.account import CAUSES, Account, account, percents
 from samhw.sim.bottleneck import Bottleneck, bottleneck
 from samhw.sim.design_run import SimulatedRegion, joined, simulate_regions, simulated_regions, total_cycles
 from samhw.sim.engines import ENGINES, Engine
@@ -17,7 +18,9 @@ from samhw.sim.wave_viewers import write_gtkwave, write_surfer
 from samhw.sim.waveform import write_fst, write_vcd
 
 __all__ = [
+    "CAUSES",
     "ENGINES",
+    "Account",
     "ActorStats",
     "Bottleneck",
     "ChannelStats",
@@ -35,10 +38,12 @@ __all__ = [
     "Result",
     "SimulatedRegion",
     "Traffic",
+    "account",
     "bottleneck",
     "joined",
     "lane_loads",
     "operations",
+    "percents",
     "simulate",
     "simulate_regions",
     "simulated_regions",

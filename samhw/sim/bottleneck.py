@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from samhw.graph import Graph
+from samhw.sim.account import account
 from samhw.sim.memory_stats import MemoryStats
 from samhw.sim.result import ActorStats, Result
 
@@ -74,7 +75,9 @@ class _Found:
 
     def say(self, result: Result) -> Bottleneck:
         if self.circle is None:
-            short = _sentence(self.node, self.reason, self.count, result.cycles)
+            spent = account(result.nodes[self.node], result.cycles)
+            count = spent.busy if self.reason == "firing" else self.count
+            short = _sentence(self.node, self.reason, count, result)
             outside = [channel for channel in reversed(self.waits) if "->" in channel]
         else:
             short, outside = self.circle.say(result.cycles), []
@@ -169,12 +172,11 @@ def _next(result: Result, outside: Sequence[str]) -> str:
     if not outside:
         return ""
     channel = outside[0]
-    for node, stats in result.nodes.items():
-        for actor in stats.actors.values():
-            if count := actor.starved.get(channel, 0):
-                return f", and {node} waits for its tokens in {count:,}"
-            if count := actor.blocked.get(channel, 0):
-                return f", and {node} waits until it takes a token in {count:,}"
+    source, _, sink = (end.partition(".")[0] for end in channel.partition("->"))
+    if count := account(result.nodes[sink], result.cycles).starved.get(channel, 0):
+        return f", and {sink} waits for its tokens in {count:,}"
+    if count := account(result.nodes[source], result.cycles).blocked.get(channel, 0):
+        return f", and {source} waits until it takes a token in {count:,}"
     return ""
 
 
@@ -193,20 +195,23 @@ def _share(count: int, cycles: int) -> str:
     return f"{count:,} of {cycles:,} cycles ({count / cycles:.1%})"
 
 
-def _sentence(node: str, reason: str, count: int, cycles: int) -> str:
-    share = _share(count, cycles)
+def _sentence(node: str, reason: str, count: int, result: Result) -> str:
+    share = _share(count, result.cycles)
     match reason:
         case "firing":
-            return f"{node} limits the run: it fires in {share}"
+            return f"{node} limits the run: it is busy in {share}"
         case "spacing":
             return f"{node} limits the run: updates of one place keep their distance for {share}"
         case "memory":
             return f"Off-chip memory limits the run: its data for {node} are waited for in {share}"
         case "stalls":
             return f"{node} limits the run: its stall pattern holds it back for {share}"
+    busy = {name: account(stats, result.cycles).busy for name, stats in result.nodes.items()}
+    most = max(busy, key=lambda name: busy[name])
     return (
-        f"Nothing limits the rate of this run: {node} is at rest for {share}, and the rest is the latency of "
-        "the path from there"
+        f"Latency limits the run: no node is busy for longer than {most}, in "
+        f"{_share(busy[most], result.cycles)}, and the end waits for the path from {node}, which rests for "
+        f"{share}"
     )
 
 

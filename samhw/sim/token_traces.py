@@ -10,6 +10,7 @@ from typing import Any
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
 from samhw.graph import Channel, Graph, Kind
+from samhw.sim.account import account
 from samhw.sim.result import Passage
 from samhw.sim.traced import Runs, Traced, occupancy, traced_regions
 
@@ -23,8 +24,9 @@ def write_chrome_trace(path: Path, runs: Runs) -> None:
     """Writes JSON for https://ui.perfetto.dev or chrome://tracing: one microsecond stands for a cycle.
 
     Each node is a process. Each channel that it reads is a thread of it, with a slice for each token in the
-    cycle of the pop, and a counter of the slots taken. Values are numbers. Where there are several regions, a
-    process of their own shows when each of them ran, and the names of nodes begin with that of their region.
+    cycle of the pop, and a counter of the slots taken. Its label is its `Account`.
+    Values are numbers. Where there are several regions, a process of their own shows when each of them ran,
+    and the names of nodes begin with that of their region.
 
     Args:
         runs: the regions of a run with their results, in the order in which they ran.
@@ -59,6 +61,7 @@ def trace_events(regions: Sequence[Traced]) -> Iterator[Event]:
             if node not in numbers:
                 numbers[node] = next(processes)
                 yield _name("process", numbers[node], label + node)
+                yield _account(region, node, numbers[node])
         for thread, channel in enumerate(region.channels, 1):
             passages = list(region.passages(channel))
             text = f"{channel.sink.port} from {channel.source}"
@@ -113,6 +116,14 @@ def _region_events(regions: Sequence[Traced], process: int) -> Iterator[Event]:
         yield {"ph": "X", "name": region.graph.name, **span, "pid": process, "tid": 1}
 
 
+def _account(region: Traced, node: str, process: int) -> Event:
+    """The label of a process: where the cycles of the node went."""
+    spent = account(region.result.nodes[node], region.result.cycles)
+    text = ", ".join(f"{cause} {cycles}" for cause, cycles in spent.causes.items() if cycles)
+    args = {"labels": f"{text} of {spent.cycles} cycles"}
+    return {"ph": "M", "name": "process_labels", "pid": process, "args": args}
+
+
 def _name(what: str, process: int, name: str, **place: int) -> Event:
     return {"ph": "M", "name": f"{what}_name", "pid": process, **place, "args": {"name": name}}
 
@@ -157,6 +168,7 @@ class _Packets:
         self._protos = protos
         self._numbers = count(1)
         self._tracks: dict[tuple[object, ...], int] = {}
+        self._processes: dict[int, Any] = {}
         self._interned: dict[tuple[str, str], int] = {}
 
     def of(self, event: Event) -> Iterator[Any]:
@@ -189,11 +201,18 @@ class _Packets:
 
     def _descriptor(self, event: Event) -> Any:
         """Of a process or a thread, with its name."""
-        name, process = event["args"]["name"], event["pid"]
+        process = event["pid"]
+        if event["name"] == "process_labels":
+            found = self._packet()  # The process again, with what more is known of it.
+            found.track_descriptor.CopyFrom(self._processes[process])
+            found.track_descriptor.process.process_labels.append(event["args"]["labels"])
+            return found
+        name = event["args"]["name"]
         if event["name"] == "process_name":
             found = self._track(process)
             found.track_descriptor.process.pid = process
             found.track_descriptor.process.process_name = name
+            self._processes[process] = found.track_descriptor
             return found
         found = self._track(process, event["tid"])
         found.track_descriptor.parent_uuid = self._tracks[process,]

@@ -101,7 +101,7 @@ def test_where_the_cycles_went() -> None:
     stats = result.stats()
     assert [region.cycles for region in stats] == [result.cycles]
     assert repr(stats).startswith(f"<Statistics of text: {result.cycles} cycles in 1 region; the longest is")
-    assert "<th>waited for a token</th>" in stats._repr_html_()
+    assert "<th>waited most for</th>" in stats._repr_html_()
     assert stats.to_json()[0]["nodes"]
     counted = replace(
         result, run=replace(result.run, regions=(replace(result.run.regions[0], statistics=None),))

@@ -96,7 +96,11 @@ def test_a_trace_of_perfettos_own(tmp_path: Path) -> None:
             case kinds.TYPE_COUNTER:
                 counted.append((packet.timestamp, track.parent_uuid, track.name, event.counter_value))
     events = json.loads(whole.read_text())["traceEvents"]
-    names = {(e["name"], e["pid"], e.get("tid")): e["args"]["name"] for e in events if e["ph"] == "M"}
+    names = {
+        (e["name"], e["pid"], e.get("tid")): e["args"]["name"]
+        for e in events
+        if e["ph"] == "M" and "name" in e["args"]
+    }
     processes = {t.process.pid: t.uuid for t in tracks.values() if t.HasField("process")}
     assert {p: tracks[uuid].process.process_name for p, uuid in processes.items()} == {
         pid: name for (kind, pid, _), name in names.items() if kind == "process_name"

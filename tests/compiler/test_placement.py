@@ -142,6 +142,25 @@ def test_what_is_made_of_a_tensor_lies_where_it_does() -> None:
     assert off(found) == {"y.vals"}
 
 
+STATES = """
+tensor D[u=4, k=4] : dense
+tensor X[k=4, j=4] : dense
+tensor H[j=4, k=4] : dense
+tensor R[n=16] : dense
+scan j down {
+  H[j, k] = H[j + 1, u] * D[u, k] + X[k, j]
+}
+R[n] = reshape(H[j, k])
+"""
+
+
+def test_what_is_named_itself_comes_before_what_it_is_made_of() -> None:
+    """A scan's states are made of its operands, and R is in their memory."""
+    on_chip = {"D": "chip", "X": "chip"}
+    assert "H.vals" not in off(of(STATES, on_chip, permute=True))
+    assert "H.vals" in off(of(STATES, {**on_chip, "R": "ddr"}, permute=True))
+
+
 def test_lanes_have_shards_of_their_own() -> None:
     """Each is written by itself, and may lie where it fits."""
     found = compiled({}, lanes={"i": 2})

@@ -12,6 +12,7 @@ from samhw.app.api import compile as compile_program
 from samhw.app.report.run_report import RunReport, run_report
 from samhw.choices.schedule import Schedule
 from samhw.graph import DDR4, Arch, Dram
+from samhw.sim import percents
 from samhw.targets.backends import MODEL, run
 
 SPMM = "T[i,j] = A[i,k] * X[k,j]"
@@ -89,7 +90,7 @@ PLANTED = {
         CSR,
         depths={"scan_dense_X_j.crd->reduce_vector_t0.crd0": 3},
     ),
-    "a busy reducer": Planted(SPMM, MATRICES, ("reduce_vector_t0 limits the run: it fires in",), CSR),
+    "a busy reducer": Planted(SPMM, MATRICES, ("reduce_vector_t0 limits the run: it is busy in",), CSR),
     "a slow reducer": Planted(
         "x = a[i] * b[i]",
         VECTORS,
@@ -107,13 +108,13 @@ PLANTED = {
     "a join with little in common": Planted(
         "x[i] = a[i] * b[i]",
         VECTORS,
-        ("intersect_i limits the run: it fires in",),
+        ("intersect_i limits the run: it is busy in",),
         {"a": "csf", "b": "csf", "x": "csf"},
     ),
     "a starved join": Planted(
         "x[i] = a[i] + b[i] * c[i]",
         {**VECTORS, "c": (400,)},
-        ("intersect_i limits the run: it fires in", "union_i waits for its tokens"),
+        ("intersect_i limits the run: it is busy in", "union_i waits for its tokens"),
         {"a": "csf", "b": "csf", "c": "csf", "x": "csf"},
         density={"a": 0.02, "b": 0.2, "c": 0.2},
     ),
@@ -136,12 +137,12 @@ PLANTED = {
         heavy=True,
     ),
     "a run of latency": Planted(
-        SPMM, {"A": (1, 1), "X": (1, 1)}, ("Nothing limits the rate of this run",), CSR
+        SPMM, {"A": (1, 1), "X": (1, 1)}, ("Latency limits the run: no node is busy for longer than",), CSR
     ),
     "the second of two regions": Planted(
         "H[i,h] = A[i,k] * W[k,h]\nT[i,c] = H[i,h] * V[h,c]",
         {"A": (12, 6), "W": (6, 12), "V": (12, 24)},
-        ("The region", "_1 takes", "limits it: it fires in"),
+        ("The region", "_1 takes", "limits it: it is busy in"),
         {"A": "csr", "W": "dense", "V": "dense"},
         schedule=Schedule(fuse="none"),
     ),
@@ -160,6 +161,9 @@ def test_what_was_planted_is_named(name: str) -> None:
 def test_all_cycles_of_a_node_are_told_of(name: str) -> None:
     for region in told(PLANTED[name]).regions:
         for node in region.nodes:
-            assert sum(node.spent.values()) == region.model_cycles
-            assert min(node.spent.values()) >= 0
-            assert node.spent["firing"] == node.firings
+            causes = node.spent.causes
+            assert sum(causes.values()) == node.spent.cycles == region.model_cycles
+            assert min(causes.values()) >= 0
+            assert causes["busy"] >= node.firings
+            assert all("->" in channel for channel in (*node.spent.starved, *node.spent.blocked))
+            assert sum(percents(causes).values()) == 100

@@ -41,10 +41,10 @@ def test_stalls_and_traffic_are_those_of_a_measure(memory: Dram | None) -> None:
     nodes = [node for region in report.regions for node in region.nodes]
     assert report.cycles == measure.cycles
     assert sum(node.firings for node in nodes) == measure.firings
-    assert sum(sum(node.starved.values()) for node in nodes) == measure.starved > 0
-    assert sum(sum(node.blocked.values()) for node in nodes) == measure.blocked > 0
-    assert sum(node.spaced for node in nodes) == measure.spaced
-    assert sum(node.memory for node in nodes) == measure.fetching
+    assert sum(node.spent.causes["starved"] for node in nodes) == measure.starved > 0
+    assert sum(node.spent.causes["blocked"] for node in nodes) == measure.blocked > 0
+    assert sum(node.spent.spaced for node in nodes) == measure.spaced
+    assert sum(node.spent.memory for node in nodes) == measure.fetching
     moved = sum(words.bytes for region in report.regions for words in region.traffic.values())
     assert moved == pytest.approx(measure.bytes_read + measure.bytes_written)
     longest = max(report.regions, key=lambda region: region.cycles)

@@ -83,9 +83,11 @@ def main() -> None:
     for test in tests:
         seconds.setdefault(test.function, []).append(test.seconds)
     slow = [name for name, of_cases in seconds.items() if mean(of_cases) > QUICK]
-    _write(SLOW, slow)
+    ran = {test.name for test in tests}
+    _write(SLOW, {*slow, *(listed(SLOW) - seconds.keys())})
     deep = _deep(tests, frozenset(slow))
-    _write(DEEP, deep)
+    # FOLDER need not have what is deep already.
+    _write(DEEP, deep | (listed(DEEP) - ran))
     quick = sum(test.seconds for test in tests if test.function not in slow)
     whole = sum(test.seconds for test in tests if test.name not in deep)
     print(f"quick: {quick:.0f} s of one processor; whole suite: {whole:.0f} s")

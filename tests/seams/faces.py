@@ -56,7 +56,7 @@ def off_chip(case: Case, design: RunnableDesign, folder: Path) -> dict[str, Arra
     placed = Placed.of(case)
     result = placed.design.run(case.data, memory=placed.memory)
     agreed = placed.agreed()
-    if result.cycles != total_cycles([each.cycles for each in agreed]):
+    if placed.is_sized and result.cycles != total_cycles([each.cycles for each in agreed]):
         raise WrongError(f"{result.cycles} cycles, but {agreed} alone: {placed}")
     return {name: tensor.to_dense() for name, tensor in result.tensors.items()}
 

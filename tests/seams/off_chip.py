@@ -47,11 +47,13 @@ class Placed:
         design: that of the case, with these tensors off chip.
         memory: what holds them.
         run: on the data of the case.
+        is_sized: whether its channels have room for what waits for the memory.
     """
 
     design: RunnableDesign
     memory: OffChipMemory
     run: HostRun
+    is_sized: bool
 
     @classmethod
     def of(cls, case: Case) -> "Placed":
@@ -63,9 +65,9 @@ class Placed:
         schedule = placed_schedule(case, kind, memory.ports.masters, is_placed=is_placed)
         design = samhw.compile(case.text, schedule=schedule, value=case.value)
         workload = design.bind(case.data)
-        # Its channels may have room for what waits for the memory, or not.
-        compiled = design.compile_for(workload, memory if source.random() < 0.5 else None)
-        return cls(design, memory, HostRun.of(compiled, workload.tensors))
+        is_sized = source.random() < 0.5
+        compiled = design.compile_for(workload, memory if is_sized else None)
+        return cls(design, memory, HostRun.of(compiled, workload.tensors), is_sized)
 
     def simulated(self, engine: str = "auto") -> list[Result]:
         """What an engine of the simulator makes of it."""

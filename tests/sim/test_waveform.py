@@ -48,11 +48,14 @@ def traced_regions(*windows: tuple[int, int]) -> Runs:
     return [(replace(graph, name=f"a design_{n}"), result) for n, (graph, result) in enumerate(found)]
 
 
+LABEL = "busy 5, starved 5 of 10 cycles"
+
+
 def test_chrome_trace(tmp_path: Path) -> None:
     write_chrome_trace(tmp_path / "t.json", traced())
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
-    names = [(e["name"], e["args"]["name"]) for e in events if e["ph"] == "M"]
-    assert names == [("process_name", "w"), ("thread_name", "crd from scan.crd")]
+    names = [(e["name"], *e["args"].values()) for e in events if e["ph"] == "M"]
+    assert names == [("process_name", "w"), ("process_labels", LABEL), ("thread_name", "crd from scan.crd")]
     slices = [(e["ts"], e["dur"], e["name"], e["args"]["pushed"]) for e in events if e["ph"] == "X"]
     assert slices == [(6, 1, "0", 4), (7, 1, "2", 5), (8, 1, "4", 6), (9, 1, "S0", 7), (10, 1, "D", 8)]
     waits = [(e["args"]["stood"], e["args"]["empty before"]) for e in events if e["ph"] == "X"]

@@ -56,7 +56,7 @@ def test_a_busy_node_is_the_bottleneck() -> None:
     program = scanned(60)
     found = bottleneck(program.graph, run(program))
     assert (found.node, found.reason, found.waits) == ("w", "firing", ())
-    assert str(found) == "w limits the run: it fires in 62 of 67 cycles (92.5%)."
+    assert str(found) == "w limits the run: it is busy in 62 of 67 cycles (92.5%)."
 
 
 def test_stalls_are_a_bottleneck_of_who_waits() -> None:
@@ -79,7 +79,7 @@ def test_latency_is_a_bottleneck_where_nothing_is_busy() -> None:
     found = bottleneck(program.graph, run(program))
     assert (found.node, found.reason) == ("scan", "latency")
     assert found.waits == ("scan.crd->w.crd", "scan/start")
-    assert "Nothing limits the rate of this run: scan is at rest for 5 of 8 cycles" in str(found)
+    assert "and the end waits for the path from scan, which rests for 5 of 8 cycles" in str(found)
 
 
 def test_a_narrow_channel_is_a_circle() -> None:

@@ -13,7 +13,7 @@ from samhw.compiler.placement import arrays_off_chip
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Design, MemoryRole, OffChipMemory
 from samhw.graph.numerics import ValueType
-from samhw.sim import Result, bottleneck, operations, traffic
+from samhw.sim import Result, account, bottleneck, operations, traffic
 from samhw.targets.backends import MODEL, check_places, run
 
 __all__ = ["Known", "Measure", "Outcome", "compare", "measure", "measure_compiled"]
@@ -46,13 +46,13 @@ class Measure:
     unproved: int
     """Elements for which that proves nothing, as for `Check`."""
     starved: int
-    """Cycles that actors waited for a token, added up over all actors."""
+    """Cycles that nodes waited for a token, added up over all nodes."""
     blocked: int
-    """Cycles that actors waited for a slot, added up over all actors."""
+    """Cycles that nodes waited for a slot, added up over all nodes."""
     spaced: int
-    """Cycles that actors waited for an update of the same place, added up over all actors."""
+    """Cycles that nodes waited for an update of the same place, added up over all nodes."""
     fetching: int
-    """Cycles that actors waited for off-chip memory, added up over all actors."""
+    """Cycles that nodes waited for off-chip memory, added up over all nodes."""
     bottleneck: str
     """What limits the longest region, in words."""
 
@@ -140,13 +140,9 @@ def _with_depth(compiled: Compiled, depth: int) -> Compiled:
 
 
 def _waits(result: Result) -> dict[str, int]:
-    actors = [actor for node in result.nodes.values() for actor in node.actors.values()]
-    return {
-        "starved": sum(sum(actor.starved.values()) for actor in actors),
-        "blocked": sum(sum(actor.blocked.values()) for actor in actors),
-        "spaced": sum(actor.spaced for actor in actors),
-        "fetching": sum(actor.memory for actor in actors),
-    }
+    accounts = [account(node, result.cycles).causes for node in result.nodes.values()]
+    names = {"starved": "starved", "blocked": "blocked", "spaced": "spaced", "fetching": "memory"}
+    return {name: sum(own[cause] for own in accounts) for name, cause in names.items()}
 
 
 Layouts = tuple[Mapping[str, str], Mapping[str, str]]

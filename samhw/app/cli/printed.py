@@ -15,7 +15,17 @@ from samhw.files import reason, write_text
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["OUTPUT", "OutputFile", "TraceFile", "command_line", "print_json", "print_table"]
+    from samhw.app.checking.advice import Advice
+
+__all__ = [
+    "OUTPUT",
+    "OutputFile",
+    "TraceFile",
+    "advised_command",
+    "command_line",
+    "print_json",
+    "print_table",
+]
 
 _OUTPUTS = "samhw.outputs"
 """In the context of a command, the options that name files to write, by the files."""
@@ -24,6 +34,33 @@ _OUTPUTS = "samhw.outputs"
 def command_line() -> str:
     """What was typed, as a shell takes it."""
     return shlex.join(["samhw", *click.get_current_context().meta[TYPED]])
+
+
+_ONCE = ("--advise", "--stats", "--report", "--json", "--save", "--trace", "--window", "--wave")
+"""Options of a run that say what it writes, which one that follows its advice has no use for."""
+
+
+def advised_command(advice: "Advice") -> str:
+    """What was typed, with the options of an advice instead of those for the same."""
+    typed = list(click.get_current_context().meta[TYPED])
+    if "auto" in typed and "--schedule" in typed:
+        del typed[typed.index("--schedule") : typed.index("--schedule") + 2]
+    elif "--schedule=auto" in typed:
+        typed.remove("--schedule=auto")
+    new = advice.options
+    flags = {f"--{word.removeprefix('--no-')}" if word.startswith("--no-") else word for word in new}
+    kept: list[str] = []
+    skipped = False
+    for word in typed:
+        if skipped:
+            skipped = False
+            continue
+        name, equals, _ = word.partition("=")
+        if name in flags or name in _ONCE:
+            skipped = not equals and name not in ("--advise", "--stats", "--permute")
+        else:
+            kept.append(word)
+    return shlex.join(["samhw", *kept, *new])
 
 
 class OutputFile(click.Path):

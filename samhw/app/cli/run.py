@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import click
 
 from samhw.app.checking import Check, check
+from samhw.app.checking.advice import Advised
+from samhw.app.checking.advice import advise as find_advice
 from samhw.app.cli.backends import (
     BACKEND,
     CLOCK,
@@ -24,7 +27,15 @@ from samhw.app.cli.backends import (
 )
 from samhw.app.cli.options import CompileOptions, compile_options, complete_programs, data_option
 from samhw.app.cli.pages import report_option, write_report
-from samhw.app.cli.printed import OUTPUT, OutputFile, TraceFile, command_line, print_json, print_table
+from samhw.app.cli.printed import (
+    OUTPUT,
+    OutputFile,
+    TraceFile,
+    advised_command,
+    command_line,
+    print_json,
+    print_table,
+)
 from samhw.app.cli.progress import building, follow, phase, warn_before
 from samhw.app.cli.schedules import note_brackets, print_choice
 from samhw.app.report.recorded import check_trace, is_short, write_trace
@@ -93,6 +104,7 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
 )
 @click.option("--save", type=OutputFile(), help="Write the result tensor to a file (.mtx, .tns, .npz).")
 @click.option("--stats", is_flag=True, help="Print where each node's cycles went.")
+@click.option("--advise", is_flag=True, help="Try what would take fewer cycles, and print the commands.")
 @report_option
 @click.option("--wave", type=OUTPUT, help="Record the RTL's signals (.fst, .vcd).")
 @click.option(
@@ -127,6 +139,7 @@ def run(
     json_target: str | None,
     save: str | None,
     stats: bool,
+    advise: bool,
     report: str | None,
     wave: str | None,
     trace: str | None,
@@ -154,11 +167,12 @@ def run(
     workload = options.workload(program, data)
     warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
     with phase("compiling"):
-        compiled = compile_job(options.job(workload, backend.arch, placed))
+        job = options.job(workload, backend.arch, placed)
+        compiled = compile_job(job)
     check_places(compiled, backend, placed)
     if json_target != "-":
         print_choice(compiled)
-        note_brackets(workload, options.schedule)
+        note_brackets(job, compiled)
     recorded = recording(trace, window)
     if report and not recorded and is_short(workload):
         recorded = {"trace": True}
@@ -172,6 +186,10 @@ def run(
             checks = [check(workload, compiled, result.outputs) for result in runs]
     asked, typed = options.schedule, command_line()
     told = run_report(workload, compiled, backend, runs, checks, asked=asked, period=period, command=typed)
+    if advise:
+        with phase("trying what helps"):
+            advised = find_advice(job, workload, compiled, runs[0].cycles, placed)
+        told = replace(told, advised=advised)
     if save:
         _save(Path(save), workload, runs[-1])
     _tell(told, report, json_target, stats)
@@ -250,7 +268,22 @@ def _print_report(report: RunReport, stats: bool) -> None:
         click.echo(f"  time       {say_time(report.cycles, report.period)} at {say_clock(report.period)}")
     if stats:
         print_statistics(report.regions)
+    if stats or report.advised:
+        for number, limit in enumerate(report.limits, 1):
+            click.echo(f"  {'limits' if number == 1 else '':10} {number}. {limit.text}")
+    if report.advised:
+        _print_advice(report.advised, report.model_cycles)
     _print_check(report.check)
+
+
+def _print_advice(advised: Advised, cycles: int) -> None:
+    """The commands that take fewer cycles than the run, as they were tried."""
+    for one in advised.found:
+        gain = f"{one.cycles:,} cycles instead of {cycles:,}, {cycles / one.cycles:.2f} times as fast"
+        area = f"about {one.luts:,.0f} LUTs of an ECP5 instead of {advised.luts:,.0f}"
+        click.echo(f"  advice     {gain}, with {area}:\n             {advised_command(one)}")
+    tried = f"{advised.estimated} schedules were estimated, {advised.simulated} simulated"
+    click.echo(f"  advice     {tried}" if advised.found else f"  advice     none helps: {tried}")
 
 
 def _print_check(found: Check | None) -> None:

@@ -3,19 +3,20 @@ said of a schedule that was chosen, or that could be.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from samhw.app.cli.numbers import split_words
-from samhw.app.workload import Workload
 from samhw.choices.choice import AUTO, Choice
 from samhw.choices.schedule import CHOICES, Schedule, with_words
 from samhw.compiler import Compiled
-from samhw.compiler.search import Room, Sizes, bracket_choices, work_of
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job, Room, bracket_choices, work_of
+from samhw.compiler.search.tried import CLEARLY, expected_cycles
 from samhw.cost import Budget
 from samhw.errors import InputError
-from samhw.lang import Capacity
 
 __all__ = [
     "choice_options",
@@ -154,20 +155,28 @@ def print_choice(compiled: Compiled) -> None:
         click.echo(f"  chosen     {line}")
 
 
-def note_brackets(workload: Workload, schedule: Schedule) -> None:
-    """A line on stderr where other brackets would take far less work, unless some were given or chosen."""
-    if schedule.brackets or schedule.is_open:
+def note_brackets(job: Job, compiled: Compiled) -> None:
+    """A line on stderr where other brackets would take far less work and are expected to take fewer cycles,
+    unless some were given or chosen."""
+    schedule, program = job.schedule, job.program
+    if schedule.brackets or schedule.is_open or job.data is None:
         return
-    program = workload.program.bind({name: tensor.shape for name, tensor in workload.tensors.items()})
-    stored = {name: tensor.nnz for name, tensor in workload.tensors.items()}
-    sizes = Sizes.of_entries(program, Capacity(), stored)
+    sizes = job.sizes()
     choices = bracket_choices(program, sizes)
     before = sum(work_of(program, sizes).points.values())
     after = before - sum(choice.before - choice.after for choice in choices)
-    if choices and before > FASTER * after:
-        best = "; ".join(f"{choice.result} = {choice.text}" for choice in choices)
+    if not choices or before <= FASTER * after:
+        return
+    brackets = {choice.result: choice.text for choice in choices}
+    found = replace(schedule, brackets=brackets)
+    try:
+        cycles = expected_cycles(compile_job(job.under(found)), job.statistics(found))
+    except InputError:
+        return
+    now = expected_cycles(compiled, job.statistics(schedule))
+    if cycles < CLEARLY * now:
         click.echo(
-            f"samhw: note: {best} is expected to take {before / after:.1f} times less work; "
-            "'--schedule auto' chooses it.",
+            f"samhw: note: --brackets '{found.word('brackets')}' is expected to take {before / after:.1f} "
+            f"times less work, and about {cycles:,.0f} cycles instead of {now:,.0f}.",
             err=True,
         )

@@ -9,13 +9,14 @@ from typing import Any
 from samhw.compiler import CompiledRegion
 from samhw.graph import Arch, Channel, Graph
 from samhw.sim import (
-    ActorStats,
+    Account,
     Bottleneck,
     ChannelStats,
     LaneLoads,
     PortStats,
     Result,
     Traffic,
+    account,
     bottleneck,
     lane_loads,
     operations,
@@ -28,12 +29,16 @@ __all__ = ["ChannelReport", "NodeReport", "RegionReport", "region_report"]
 
 @dataclass(frozen=True)
 class Roof:
-    """The limits of a design, by cycle."""
+    """The limits of a region, by cycle."""
 
     operations: int
     """If each node that computes did what a payload costs in every cycle."""
     bytes: float
     """If each port to a memory moved all that it can."""
+
+    def at(self, intensity: float) -> float:
+        """The most operations a cycle for a number of operations a byte."""
+        return min(self.operations, intensity * self.bytes)
 
 
 def roof(graph: Graph, arch: Arch) -> Roof:
@@ -50,34 +55,35 @@ def roof(graph: Graph, arch: Arch) -> Roof:
 
 @dataclass(frozen=True)
 class NodeReport:
-    """How a node spent the run. Of copies in lanes, the busiest one is told of, under the name of all.
-
-    Waits are in cycles, by channel; those of the node's actors are told apart by the channels that they wait
-    for.
-    """
+    """How a node spent the run. Of copies in lanes, the busiest one is told of, under the name of all."""
 
     name: str
     copies: int
     """In lanes; 1 for what stands alone."""
     firings: int
     """Of its busiest actor."""
-    busy: float
-    """The share of the region's cycles in which that fires."""
-    starved: Mapping[str, int]
-    """Cycles waited for a token, by the channel that it came through."""
-    blocked: Mapping[str, int]
-    """Cycles waited for a slot, by the channel that was full."""
-    spaced: int
-    """Cycles that all its actors waited for an update of the same place."""
-    memory: int
-    """Cycles that all its actors waited for off-chip memory."""
-    spent: Mapping[str, int]
-    """What its busiest actor did with the cycles of the region: `firing`, `starved`, `blocked`, `spaced`,
-    `stalled`, `memory`, and `resting` after its last firing."""
+    spent: Account
+    """What it did with the cycles of the region, all of which are there."""
     operations: int
     """On values, in all lanes."""
     busiest: str
     """Of the copies in lanes, the one that is told of."""
+
+    @property
+    def busy(self) -> float:
+        """The share of the region's cycles in which it is."""
+        return self.spent.busy / max(self.spent.cycles, 1)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {
+            "name": self.name,
+            "copies": self.copies,
+            "firings": self.firings,
+            "spent": self.spent.to_json(),
+            "operations": self.operations,
+            "busiest": self.busiest,
+        }
 
 
 @dataclass(frozen=True)
@@ -151,6 +157,13 @@ class RegionReport:
         """Between its memories and its graph."""
         return sum(moved.bytes for moved in self.traffic.values())
 
+    @property
+    def reached(self) -> float | None:
+        """Its operations a cycle, as a share of its own roof; None where it does none, or moves nothing."""
+        if not self.operations or not self.bytes:
+            return None
+        return self.operations / max(self.model_cycles, 1) / self.roof.at(self.operations / self.bytes)
+
     def to_json(self, *, details: bool = False) -> dict[str, Any]:
         """One of the `regions` of `samhw run --json`; with `details`, as with --stats, what its nodes,
         channels and memories did as well."""
@@ -161,6 +174,7 @@ class RegionReport:
             "model_cycles": self.model_cycles,
             "operations": self.operations,
             "bytes": self.bytes,
+            "roof": {**asdict(self.roof), "reached": self.reached},
         }
         if loads := self.lanes:
             balance = round(loads.balance, 4)
@@ -168,7 +182,7 @@ class RegionReport:
         if self.result.uncompiled:
             report["uncompiled"] = self.result.uncompiled
         if details:
-            report["nodes"] = [asdict(node) for node in self.nodes]
+            report["nodes"] = [node.to_json() for node in self.nodes]
             report["channels"] = [asdict(channel) for channel in self.channels]
             report["traffic"] = {name: asdict(moved) for name, moved in self.traffic.items()}
             if self.ports is not None:
@@ -240,33 +254,14 @@ def _nodes(graph: Graph, statistics: Result) -> tuple[NodeReport, ...]:
     for base, names in copies.items():
         name = max(names, key=lambda name: statistics.nodes[name].firings)
         busiest = statistics.nodes[name]
-        actors = busiest.actors.values()
         reports.append(
             NodeReport(
                 base,
                 len(names),
                 busiest.firings,
-                busiest.firings / max(statistics.cycles, 1),
-                {channel: n for actor in actors for channel, n in actor.starved.items() if n},
-                {channel: n for actor in actors for channel, n in actor.blocked.items() if n},
-                sum(actor.spaced for actor in actors),
-                sum(actor.memory for actor in actors),
-                _spent(max(actors, key=lambda actor: actor.firings), statistics.cycles),
+                account(busiest, statistics.cycles),
                 sum(work.get(name, 0) for name in names),
                 name,
             )
         )
     return tuple(reports)
-
-
-def _spent(actor: ActorStats, cycles: int) -> Mapping[str, int]:
-    """Where the cycles of a region went for an actor."""
-    spent = {
-        "firing": actor.firings,
-        "starved": sum(actor.starved.values()),
-        "blocked": sum(actor.blocked.values()),
-        "spaced": actor.spaced,
-        "stalled": actor.stalled,
-        "memory": actor.memory,
-    }
-    return {**spent, "resting": cycles - sum(spent.values())}

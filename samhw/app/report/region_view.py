@@ -5,7 +5,7 @@ Copies in lanes are one node, and so are the channels between them.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from samhw.app.report.layered import Edge, layered
@@ -67,7 +67,7 @@ def region_view(region: RegionReport, areas: Mapping[str, Use]) -> dict[str, Any
         "start": region.start,
         "operations": region.operations,
         "bytes": region.bytes,
-        "roof": {"operations": region.roof.operations, "bytes": region.roof.bytes},
+        "roof": {**asdict(region.roof), "reached": region.reached},
         "limit": found.short,
         "hot": {
             "node": numbers[base[found.node]],
@@ -112,8 +112,9 @@ def _label(node: NodeReport) -> str:
 def _node(region: RegionReport, report: NodeReport, told: Mapping[str, int]) -> dict[str, Any]:
     graph = region.compiled.graph
     node = graph.node[report.busiest]
-    waits = [_wait(name, count, "starved", told) for name, count in report.starved.items()]
-    waits += [_wait(name, count, "blocked", told) for name, count in report.blocked.items()]
+    spent = report.spent
+    waits = [_wait(name, count, "starved", told) for name, count in spent.starved.items()]
+    waits += [_wait(name, count, "blocked", told) for name, count in spent.blocked.items()]
     return {
         "name": report.name,
         "label": _label(report),
@@ -125,24 +126,19 @@ def _node(region: RegionReport, report: NodeReport, told: Mapping[str, int]) -> 
         "copies": report.copies,
         "firings": report.firings,
         "busy": report.busy,
-        "spent": dict(report.spent),
+        "spent": spent.causes,
         "operations": report.operations,
-        "waits": sorted(waits, key=lambda wait: (wait["channel"] is None, -wait["cycles"])),
+        "waits": sorted(waits, key=lambda wait: -wait["cycles"]),
         "activity": activity(graph, region.result, node),
     }
 
 
 def _wait(name: str, cycles: int, cause: str, told: Mapping[str, int]) -> dict[str, Any]:
     """A wait in words: `waited 41,982 cycles for reduce_scalar_t0.val`."""
-    source, arrow, sink = name.partition("->")
-    if not arrow:
-        what = f"its own {name.partition('/')[2]}" + (", which was full" if cause == "blocked" else "")
-    elif cause == "starved":
-        what = source
-    else:
-        what = f"a slot of {sink}, which was full"
+    source, _, sink = name.partition("->")
+    what = source if cause == "starved" else f"a slot of {sink}, which was full"
     text = f"waited {cycles:,} cycles for {what}"
-    return {"text": text, "cycles": cycles, "cause": cause, "channel": told.get(name)}
+    return {"text": text, "cycles": cycles, "cause": cause, "channel": told[name]}
 
 
 def _channel(region: RegionReport, folded: _Folded, numbers: Mapping[str, int]) -> dict[str, Any]:

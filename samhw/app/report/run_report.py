@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from samhw.app.checking import Check, weakest
+from samhw.app.checking.advice import Advised
 from samhw.app.checking.model_and_rtl import agree
+from samhw.app.report.limits import Limit, limit, limits
 from samhw.app.report.region_report import RegionReport, region_report
-from samhw.app.report.run_statistics import limit
 from samhw.app.report.time import time_report
 from samhw.app.workload import SYNTHETIC, Workload
 from samhw.choices.choice import AUTO
@@ -181,6 +182,8 @@ class RunReport:
     """Off-chip memory, if there is one."""
     origin: Origin
     """The command, and when it ran."""
+    advised: Advised | None = None
+    """What was tried that may take fewer cycles; None if nothing was asked for."""
 
     @property
     def is_synthetic(self) -> bool:
@@ -206,6 +209,11 @@ class RunReport:
     def limit(self) -> str:
         """What keeps the run from being shorter, in a sentence: the bottleneck of its longest region."""
         return limit(self.regions)
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """What takes longest, the longest first."""
+        return limits(self.regions)
 
     @property
     def good(self) -> bool:
@@ -235,6 +243,8 @@ class RunReport:
             "operations": self.operations,
             "bytes": self.bytes,
             "limit": self.limit,
+            "limits": [one.to_json() for one in self.limits],
+            **({"advice": self.advised.to_json()} if self.advised else {}),
             **time_report(self.cycles, self.period),
             "result": None if found is None else str(found.verdict),
             "checked": self.checked,

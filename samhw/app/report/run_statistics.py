@@ -1,17 +1,19 @@
 """Where the cycles of a run went, region by region, as tables of texts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from samhw.app.report.region_report import RegionReport, region_report
+from samhw.app.report.limits import limit
+from samhw.app.report.region_report import NodeReport, RegionReport, region_report
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.html import html_scroll, html_section, html_table, html_text
+from samhw.sim import CAUSES, percents
 from samhw.targets.backends import RunResult
 from samhw.words import counted
 
-__all__ = ["Statistics", "limit", "node_grid", "port_grid", "statistics"]
+__all__ = ["Statistics", "awaited", "node_grid", "port_grid", "statistics"]
 
 
 @dataclass(frozen=True)
@@ -55,17 +57,6 @@ class Statistics:
         return html_scroll("".join(parts))
 
 
-def limit(regions: Sequence[RegionReport]) -> str:
-    """As `Statistics.limit` says it."""
-    longest = max(regions, key=lambda region: region.model_cycles)
-    said = longest.bottleneck.short
-    if len(regions) == 1:
-        return said
-    cycles = sum(region.model_cycles for region in regions)
-    of = f"{longest.model_cycles:,} of {cycles + len(regions) - 1:,} cycles"
-    return f"The region {longest.name} takes {of}. {said.replace('the run', 'it')}"
-
-
 def statistics(compiled: Compiled, run: RunResult) -> Statistics:
     """What a run of the simulator tells of its regions.
 
@@ -83,17 +74,15 @@ def statistics(compiled: Compiled, run: RunResult) -> Statistics:
 
 
 def node_grid(region: RegionReport) -> list[list[str]]:
-    """Texts by rows, headings first: of each node its firings, and for which channel it waited longest, for a
-    token and a slot."""
-    rows = [["node", "firings", "busy", "waited for a token", "waited for a slot"]]
-    if region.ports is not None:
-        rows[0].append("waited for memory")
-    for node in region.nodes:
+    """Texts by rows, headings first: of each node its firings, where its cycles went in whole percents that
+    add up to 100, and the node for which it waited longest. Causes that no node has are left out."""
+    all_causes = [node.spent.causes for node in region.nodes]
+    shown = [cause for cause in CAUSES if cause in _ALWAYS or any(own[cause] for own in all_causes)]
+    rows = [["node", "firings", *(f"{cause} %" for cause in shown), "waited most for"]]
+    for node, causes in zip(region.nodes, all_causes, strict=True):
         name = f"{node.name} ({node.copies} lanes)" if node.copies > 1 else node.name
-        waits = [_longest(node.starved), _longest(node.blocked)]
-        rows.append([name, f"{node.firings:,}", f"{node.busy:.0%}", *waits])
-        if region.ports is not None:
-            rows[-1].append(f"{node.memory:,}" if node.memory else "")
+        parts = percents({cause: causes[cause] for cause in shown})
+        rows.append([name, f"{node.firings:,}", *map(str, parts.values()), _awaited(node)])
     return rows
 
 
@@ -110,9 +99,18 @@ def port_grid(region: RegionReport) -> list[list[str]]:
     return rows
 
 
-def _longest(waits: Mapping[str, int]) -> str:
-    """The longest of some waits, with its channel."""
-    if not waits:
+_ALWAYS = ("busy", "starved", "blocked", "done")
+
+
+def _awaited(node: NodeReport) -> str:
+    """The node that it waited for longest, and the cycles."""
+    if node.spent.longest is None:
         return ""
-    channel = max(waits, key=lambda name: waits[name])
-    return f"{waits[channel]:,}: {channel}"
+    cause, channel, cycles = node.spent.longest
+    return f"{awaited(cause, channel)}: {cycles:,}"
+
+
+def awaited(cause: str, channel: str) -> str:
+    """The node at the other end of a channel that is waited for: by one that is starved, or blocked."""
+    source, _, sink = channel.partition("->")
+    return (source if cause == "starved" else sink).partition(".")[0]

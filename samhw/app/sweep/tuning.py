@@ -75,15 +75,26 @@ class Tuned:
 
     @property
     def best(self) -> Trial:
-        """The one that was searched for; of equal ones the first."""
+        """The one that was searched for, which is on the front: of equal ones that with the fewest LUTs, and
+        then the first."""
         cost = cost_of(self.objective)
-        right = [trial for trial in self.trials if trial.checked] or list(self.trials)
-        return min(right, key=lambda trial: cost(replace(trial.found, cycles=trial.cycles)))
+
+        def key(trial: Trial) -> tuple[float, float]:
+            return cost(replace(trial.found, cycles=trial.cycles)), trial.found.luts
+
+        return min(self._allowed, key=key)
 
     @property
     def front(self) -> list[Trial]:
-        """The trials than which no other takes both fewer cycles and fewer LUTs, the fastest first."""
-        return pareto_front(self.trials, lambda trial: (trial.cycles, trial.found.luts))
+        """The trials than which no other takes both fewer cycles and fewer LUTs, the fastest first. Those
+        that may not be the best are left out."""
+        return pareto_front(self._allowed, lambda trial: (trial.cycles, trial.found.luts))
+
+    @property
+    def _allowed(self) -> list[Trial]:
+        """Those of right results that fit their budget, as far as there are any."""
+        right = [trial for trial in self.trials if trial.checked] or list(self.trials)
+        return [trial for trial in right if trial.found.share <= 1] or right
 
     def dumps(self, command: str) -> str:
         """The best schedule as a file, which says in comments what it was found by."""

@@ -58,8 +58,8 @@ def choose(job: Job, compiled: Callable[[Schedule], Compiled], lowerings: Loweri
     budget = job.room.budget
     if budget is not None and (caveat := best.area_in(budget.family).caveat):
         notes.append(f"area: {caveat}")
-    if search.is_over:
-        notes.append(f"stopped: after graphs of {lowerings.most:,} nodes, with more left to try")
+    if search.is_short:
+        notes.append(f"stopped: after graphs of {lowerings.steps:,} nodes, with more left to try")
     lowerings.most = inf
     line = regions_line(first, best, fits=budget is not None)
     return replace(best, why=(line, *notes))

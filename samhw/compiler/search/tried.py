@@ -147,6 +147,9 @@ def candidates_of(choice: str) -> ModuleType | None:
     return role("samhw.choices", choice, "candidates")
 
 
+PART = 0.25
+"""Of the steps that are left, how many one candidate may take: a dear one leaves some to those after it."""
+
 _NOT_TRIED = InputError("It was not tried.")
 
 
@@ -158,7 +161,7 @@ class Search:
         program: as it is written.
         given: the schedule with the fields that are to stay.
         kept: what stages find for later ones, by name.
-        is_over: nothing more is tried, since the steps that it may take are taken.
+        is_short: of steps, so that something was not tried.
     """
 
     def __init__(self, job: Job, compiled: Callable[[Schedule], Compiled], lowerings: Lowerings) -> None:
@@ -166,12 +169,13 @@ class Search:
         self.program = job.program
         self.given = replace(job.schedule, fuse="partial")
         self.kept: dict[str, Any] = {}
-        self.is_over = False
+        self.is_short = False
         self._compiled = compiled
         self._lowerings = lowerings
         self._known: dict[Schedule, AutoChoice | InputError] = {}
         self._spent = 0
         self._least = inf
+        self._smallest = 0.0
 
     def tried(self, schedule: Schedule) -> AutoChoice | None:
         """A schedule with what is expected of it; None if it cannot be."""
@@ -194,18 +198,18 @@ class Search:
     def outcome(self, schedule: Schedule) -> AutoChoice | InputError:
         if schedule not in self._known:
             self._spent += len(self.program.statements)
-            if self.is_over:
-                return _NOT_TRIED
             try:
-                compiled = self._compiled(schedule)
-                self._lowerings.take(len(compiled.design.nodes))
+                with self._lowerings.limited(PART, self._smallest):
+                    compiled = self._compiled(schedule)
+                    self._lowerings.take(nodes := len(compiled.design.nodes))
+                self._smallest = min(self._smallest or nodes, nodes)
                 cycles = self.expected(schedule, compiled)
                 self._known[schedule] = AutoChoice(schedule, compiled, cycles)
             except InputError as error:
                 self._known[schedule] = error
             except OutOfStepsError:
-                self.is_over = True
-                return _NOT_TRIED
+                self.is_short = True
+                self._known[schedule] = _NOT_TRIED
         return self._known[schedule]
 
     def expected(self, schedule: Schedule, compiled: Compiled, *, rows_wait: bool = False) -> float:

@@ -3,11 +3,11 @@
 
 const REGIONS = DATA.regions;
 const CAUSES = [
-  ["firing", "busy", (s) => s.firing],
+  ["firing", "busy", (s) => s.busy],
   ["starved", "waits for a token", (s) => s.starved],
   ["blocked", "waits for a slot", (s) => s.blocked],
   ["memory", "waits for memory or spacing", (s) => s.memory + s.spaced + s.stalled],
-  ["resting", "done, or latency", (s) => s.resting],
+  ["resting", "done", (s) => s.done],
 ];
 const opened = new Set(DATA.opened);
 const drawn = { nodes: new Map(), channels: new Map(), cells: new Map(), boxes: [] };
@@ -373,7 +373,7 @@ const facts = (pairs) => make("dl", { class: "facts" }, ...pairs.filter((pair) =
 
 function nodeDetail(region, node) {
   const params = Object.entries(node.params).map(([name, value]) => `${name}=${value}`).join(", ");
-  const waits = node.waits.slice(0, 6).map((wait) => make("li", {}, wait.channel === null ? wait.text : link(wait.text, { region: picked.region, channel: wait.channel })));
+  const waits = node.waits.slice(0, 6).map((wait) => make("li", {}, link(wait.text, { region: picked.region, channel: wait.channel })));
   const shares = causes(node, picked.region).filter((c) => c.cycles).map((c) => make("span", {}, make("i", { class: `key ${c.name}` }), `${c.words} ${share(c.share)}`));
   return [
     make("h3", {}, node.label),
@@ -524,28 +524,28 @@ function showTraffic() {
   $("traffic").replaceChildren(...rows.flatMap((row) => barLine(row.name, [{ class: row.written ? "written" : "read", share: row.bytes / most }], `${count(row.bytes)} ${row.written ? "written" : "read"}`)));
 }
 
-// Operations a cycle over operations a byte, and what a region's nodes and ports permit
+// Each region against its own roof: what its nodes and ports permit
 
 function showRoofline() {
-  const points = REGIONS.filter((r) => r.operations && r.bytes).map((r) => ({ region: REGIONS.indexOf(r), x: r.operations / r.bytes, y: r.operations / Math.max(r.cycles, 1), roof: r.roof }));
+  const points = REGIONS.filter((r) => r.roof.reached !== null).map((r) => {
+    const rate = r.operations / Math.max(r.cycles, 1), intensity = r.operations / r.bytes;
+    return { region: REGIONS.indexOf(r), rate, intensity, x: (intensity * r.roof.bytes) / r.roof.operations, y: rate / r.roof.operations, roof: r.roof };
+  });
   if (!points.length) return $("roofline").replaceChildren(make("p", { class: "faint" }, "This run does no operation on values."));
-  const knees = points.map((p) => p.roof.operations / p.roof.bytes);
-  const [x0, x1] = [Math.min(...points.map((p) => p.x), ...knees) / 4, Math.max(...points.map((p) => p.x), ...knees) * 4];
-  const [y0, y1] = [Math.min(...points.map((p) => p.y)) / 3, Math.max(...points.map((p) => p.roof.operations)) * 2];
-  const { svg, X, Y, W, right } = plane({ lo: x0, hi: x1, log: true, name: "operations for each byte" }, { lo: y0, hi: y1, log: true, name: "operations a cycle" });
+  const [x0, x1] = [Math.min(0.5, ...points.map((p) => p.x)) / 2, Math.max(2, ...points.map((p) => p.x)) * 2];
+  const y0 = Math.min(x0, ...points.map((p) => p.y)) / 2;
+  const { svg, X, Y, W, right } = plane({ lo: x0, hi: x1, log: true, name: "operations a byte, over those at which a region's two limits meet" }, { lo: y0, hi: 2, log: true, name: "share of its operations a cycle" });
+  svg.append(draw("path", { class: "roof chosen", d: `M${X(x0)},${Y(x0)} L${X(1)},${Y(1)} H${W - right}` }));
+  svg.append(draw("text", { x: X(x0) + 6, y: Y(x0) - 8 }, "ports to memories"));
+  svg.append(draw("text", { x: W - right - 4, y: Y(1) - 7, "text-anchor": "end" }, "nodes that compute"));
   const chosen = points.find((p) => p.region === shown) || points[0];
-  const { operations, bytes } = chosen.roof, knee = operations / bytes;
-  svg.append(draw("path", { class: "roof chosen", d: `M${X(Math.max(x0, y0 / bytes))},${Y(Math.max(y0, x0 * bytes))} L${X(knee)},${Y(operations)} H${W - right}` }));
-  svg.append(draw("text", { x: W - right - 4, y: Y(operations) - 7, "text-anchor": "end" }, `${count(operations)} operation${operations === 1 ? "" : "s"} a cycle`));
-  svg.append(draw("text", { class: "halo", x: X(Math.sqrt(Math.max(x0, y0 / bytes) * knee)) + 10, y: Y(bytes * Math.sqrt(Math.max(x0, y0 / bytes) * knee)) + 14 }, `${+bytes.toPrecision(3)} bytes a cycle`));
   for (const p of points.sort((a, b) => (a === chosen) - (b === chosen))) {
     const dot = draw("circle", { class: `dot${p === chosen ? " chosen" : ""}`, cx: X(p.x), cy: Y(p.y), r: p === chosen ? 7 : 5.5, click: () => pick({ region: p.region }) });
-    dot.append(draw("title", {}, `${REGIONS[p.region].name}: ${p.y.toFixed(3)} operations a cycle, ${p.x.toFixed(3)} a byte`));
+    dot.append(draw("title", {}, `${REGIONS[p.region].name}: ${p.rate.toFixed(3)} of ${count(p.roof.operations)} operations a cycle, ${p.intensity.toFixed(3)} a byte at up to ${+p.roof.bytes.toPrecision(3)} bytes a cycle; ${share(p.roof.reached)} of its roof`));
     svg.append(dot);
   }
-  const reach = chosen.y / Math.min(operations, chosen.x * bytes);
   const beyond = X(chosen.x) > 0.55 * W; // On that side there is no room for words.
-  svg.append(draw("text", { class: "name halo", x: X(chosen.x) + (beyond ? -11 : 11), y: Y(chosen.y) + 4, "text-anchor": beyond ? "end" : "start" }, `${REGIONS[chosen.region].name}: ${share(reach)} of its limit`));
+  svg.append(draw("text", { class: "name halo", x: X(chosen.x) + (beyond ? -11 : 11), y: Y(chosen.y) + 18, "text-anchor": beyond ? "end" : "start" }, `${REGIONS[chosen.region].name}: ${chosen.rate.toFixed(2)} of ${count(chosen.roof.operations)} operations a cycle, ${share(chosen.roof.reached)} of its roof`));
   $("roofline").replaceChildren(svg);
 }
 

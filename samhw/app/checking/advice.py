@@ -1,0 +1,125 @@
+"""What would make a run shorter: schedules that differ from it in one choice, simulated before they are
+recommended."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
+from typing import Any
+
+from samhw.app.checking.check_run import check
+from samhw.app.workload import Workload
+from samhw.choices.schedule import CHOICES, Schedule, with_words
+from samhw.compiler import Compiled, Lowerings, area_of
+from samhw.compiler.pipeline import candidates, compile_job
+from samhw.compiler.search import Job, Room
+from samhw.compiler.search.tried import Start, candidates_of, expected_cycles
+from samhw.errors import InputError
+from samhw.graph import OffChipMemory
+from samhw.targets.backends import MODEL, run
+
+__all__ = ["Advice", "Advised", "advise"]
+
+_ESTIMATED = 48
+"""Schedules that are estimated."""
+_SIMULATED = 5
+"""Those of them that are simulated: the best of a choice each."""
+_WORTH = 0.99
+"""What the cycles must come down to."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A schedule that takes fewer cycles."""
+
+    words: Mapping[str, str]
+    """The fields that are others, as their options take them."""
+    cycles: int
+    """That it takes, by the simulator."""
+    luts: float
+    """That it is expected to take of an ECP5."""
+
+    @property
+    def options(self) -> list[str]:
+        """The words of a command line."""
+        said = ((one, self.words[one.name]) for one in CHOICES if one.name in self.words)
+        return [word for one, text in said for word in _option(one.option, one.kind, text)]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {"options": self.options, "cycles": self.cycles, "luts": round(self.luts)}
+
+
+def _option(option: str, kind: type, text: str) -> list[str]:
+    if kind is not bool:
+        return [option, text]
+    return [option if text == str(True) else f"--no-{option[2:]}"]
+
+
+@dataclass(frozen=True)
+class Advised:
+    """What was tried, and what of it helps."""
+
+    found: tuple[Advice, ...]
+    """The best first."""
+    luts: float
+    """Of the design that is advised about, as expected of an ECP5."""
+    estimated: int
+    simulated: int
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        own = {"luts": round(self.luts), "estimated": self.estimated, "simulated": self.simulated}
+        return {"found": [one.to_json() for one in self.found], **own}
+
+
+def advise(
+    job: Job, workload: Workload, compiled: Compiled, cycles: int, memory: OffChipMemory | None
+) -> Advised:
+    """Tries what differs from a run in one choice; lanes may double.
+
+    Args:
+        job: that was run, with its data.
+        compiled: the job, as it ran.
+        cycles: that it took.
+        memory: what holds the tensors off chip, if something does.
+    """
+    asked = compiled.schedule if job.schedule.is_open else job.schedule
+    job = replace(job, schedule=asked, room=Room(frozenset({"lanes"})))
+    lower = candidates(job, Lowerings())
+    best: dict[str, tuple[float, dict[str, str]]] = {}
+    estimated = 0
+    for choice, schedule in islice(_neighbours(Start(job, asked, compiled, {})), _ESTIMATED):
+        words = _words(asked, schedule)
+        try:
+            same = with_words(asked, words)
+            expected = expected_cycles(lower(same), job.statistics(same))
+        except InputError:
+            continue
+        estimated += 1
+        if expected < best.get(choice, (float("inf"), {}))[0]:
+            best[choice] = expected, words
+    before = expected_cycles(compiled, job.statistics(asked))
+    listed = sorted((one for one in best.values() if one[0] < _WORTH * before), key=lambda one: one[0])
+    options = {"memory": memory} if memory else {}
+    found = []
+    for _, words in listed[:_SIMULATED]:
+        tried = compile_job(job.under(with_words(asked, words)))
+        result = run(tried, workload.tensors, MODEL, **options)
+        if result.cycles < _WORTH * cycles and check(workload, tried, result.outputs).good:
+            found.append(Advice(words, result.cycles, area_of(tried).use.luts))
+    found.sort(key=lambda one: one.cycles)
+    luts = area_of(compiled).use.luts
+    return Advised(tuple(found), luts, estimated, min(len(listed), _SIMULATED))
+
+
+def _neighbours(at: Start) -> Iterator[tuple[str, Schedule]]:
+    """What differs in one choice, by its name: one of each choice in turn."""
+    known = ((one.name, candidates_of(one.name)) for one in CHOICES)
+    each = [[(name, s) for s in found.neighbours(at)] for name, found in known if found is not None]
+    return (one for round_ in zip_longest(*each) for one in round_ if one is not None)
+
+
+def _words(before: Schedule, after: Schedule) -> dict[str, str]:
+    """The fields in which schedules differ, in words."""
+    differ = (one.name for one in CHOICES if getattr(before, one.name) != getattr(after, one.name))
+    return {name: after.word(name) for name in differ}

@@ -122,7 +122,7 @@ def test_a_scan_starts_from_numbers_of_the_type_of_its_state() -> None:
 def test_which_types_hold_others() -> None:
     def name(*kinds: str) -> str | None:
         found = common([value_type(kind) for kind in kinds])
-        return found and found.name
+        return None if found is None else found.name
 
     assert name("i8", "i32") == "i32"
     assert name("f8e4m3", "f8e5m2") == "bf16"

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 
 from samhw.compiler.passes.lowerable import Lowerable, Recipe
-from samhw.graph.numerics import ValueType
 from samhw.lang import (
     COORDINATES,
     RANKINGS,
@@ -27,7 +26,7 @@ from samhw.lang import (
     is_zero_beyond,
     reaching_beyond,
 )
-from samhw.lang.typed import kind_of, types_of
+from samhw.lang.typed import Kind, kind_of, types_of
 from samhw.names import Names
 from samhw.tensors import Format, Tensor
 
@@ -54,7 +53,7 @@ class _Masker:
     sizes: dict[str, int]
     added: dict[str, TensorDecl] = field(default_factory=dict)
     recipes: dict[str, Recipe] = field(default_factory=dict)
-    insides: dict[tuple[str, ValueType | None], str] = field(default_factory=dict)
+    insides: dict[tuple[str, Kind | None], str] = field(default_factory=dict)
     """By dimension, and type of the numbers beside it, the input that says what lies inside."""
 
     def __post_init__(self) -> None:
@@ -126,14 +125,14 @@ class _Masker:
         self.added[name] = TensorDecl(name, indices, (None,) * len(indices), storage)
         return Access.of(name, indices)
 
-    def kind(self, statement: Statement) -> ValueType | None:
+    def kind(self, statement: Statement) -> Kind | None:
         """The type that a statement computes in, if it may be another than the program's."""
         if not self.program.is_typed or self.program.value is None:
             return None
         tensors = {**self.program.tensors, **self.added}
         return kind_of(statement.rhs, types_of(replace(self.program, tensors=tensors), self.program.value))
 
-    def inside(self, dimension: str, index: str, kind: ValueType | None) -> Access:
+    def inside(self, dimension: str, index: str, kind: Kind | None) -> Access:
         """What is one at each coordinate of an index of a dimension, and zero beyond, in a type."""
         key = dimension, kind
         if key not in self.insides:

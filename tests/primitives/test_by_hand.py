@@ -808,6 +808,7 @@ def test_errors(name: str) -> None:
         ("alu", 1, {"op": "add", "immediates": 1}, "give a map from operands .* to numbers"),
         ("alu", 1, {"op": "scale", "immediates": {"b": 1, "c": 63}}, "give it b, .*, and c, 0 to 62"),
         ("alu", 1, {"op": "scale", "immediates": {"b": 2**31}}, "give it b"),
+        ("alu", 1, {"op": "scale", "immediates": {"b": 1, "c": -1}}, "give it b"),
         ("alu", 1, {"op": "add", "value": "i64"}, "has value = 'i64'; give a value type, such as"),
         ("reduce_scalar", 0, {"op": "sum"}, "depth 0; give at least 1"),
         ("reduce_vector", 2, {"op": "sum", "bits": [3, 3]}, "depth 2; give at least 3"),

@@ -16,7 +16,7 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Design, OffChipLayout, OffChipMemory, TensorBinding, runs_of, sequence_of
 from samhw.graph.numerics import ValueType
 from samhw.lang import Program, Statement, block_sizes, reaching_beyond
-from samhw.lang.decision import RegionDecision
+from samhw.lang.decision import Refusal, RegionDecision
 from samhw.lang.splits import RowOrders
 from samhw.lang.typed import types_of
 from samhw.tensors import Format
@@ -73,6 +73,8 @@ class CompiledRegion(LoweredRegion):
 
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Why a channel is deeper than full rate needs, by its name."""
+    in_turns: Refusal | None = None
+    """Why rows are dealt in turns here, where ranges of them were asked for."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ class Compiled:
     """The memory off chip for which its channels are deep enough, if there is to be one,"""
     off_chip: OffChipLayout | None = field(default=None, compare=False, repr=False)
     """and where what lies there lies."""
+    fabrics: tuple[tuple[int, ...], ...] = ()
+    """The numbers of regions that share a fabric."""
 
     def __repr__(self) -> str:
         return f"<Compiled {self.program.summary}; {self.value}, {self.design.summary}>"
@@ -153,6 +157,7 @@ class Compiled:
             [region.graph for region in self.regions],
             sequence_of([region.repeat for region in self.regions]),
             {decl.name for decl in self.program.outputs},
+            self.fabrics,
         )
 
 
@@ -238,4 +243,8 @@ def run_extents(compiled: Compiled, statistics: TensorStatistics) -> Mapping[str
     bound = compiled.program.unbound.bind(shapes).dimensions.extents
     known = {dimension: extent for dimension, extent in bound.items() if extent is not None}
     extents = {**compiled.design.extents, **known}
+    for tensor in compiled.design.tensors:
+        if tensor.rows:  # Of all rows the estimate takes a lane's share.
+            outermost = Format.parse(tensor.format, len(tensor.indices)).mode_order[0]
+            extents |= dict.fromkeys(tensor.rows, extents[tensor.indices[outermost]])
     return extents | block_counts(compiled.design.tensors, extents)

@@ -37,6 +37,7 @@ def dumps(design: Design) -> str:
                 "shape": t.shape,
                 "shards": t.shards,
                 "alias_of": t.alias_of,
+                **({"rows": t.rows} if t.rows else {}),
                 **({"block_counts": t.block_counts} if t.block_counts else {}),
                 **({"is_step": True} if t.is_step else {}),
             }
@@ -57,6 +58,7 @@ def dumps(design: Design) -> str:
         ],
         "regions": [_region_data(graph) for graph in design.regions],
         "sequence": _steps_data(design.sequence),
+        **({"fabrics": design.fabrics} if design.fabrics else {}),
     }
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
@@ -157,6 +159,7 @@ def _design(data: dict[str, Any]) -> Design:
         tensors=tuple(_tensor(t, t["role"]) for t in tensors.values()),
         extents=data["extents"],
         sequence=_steps(data["sequence"]),
+        fabrics=tuple(tuple(map(int, group)) for group in data.get("fabrics", ())),
     )
 
 
@@ -224,6 +227,7 @@ def _tensor(data: dict[str, Any], role: str) -> TensorBinding:
         shape=tuple(data["shape"]),
         shards=data["shards"],
         alias_of=data["alias_of"],
+        rows=tuple(data.get("rows", ())),
         block_counts=tuple(data.get("block_counts", ())),
         is_step=data.get("is_step", False),
     )

@@ -1,7 +1,6 @@
 """The tensor memories of a build: one side for the graph's nodes, the other for the host."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from amaranth.hdl import Array, Const, Elaboratable, Module, Mux, Signal, Value
@@ -12,6 +11,7 @@ from amaranth.utils import ceil_log2
 from samhw.graph import MemoryRole
 from samhw.graph.address_map import Window
 from samhw.rtl.access import MemoryReadSignature, MemoryWriteSignature
+from samhw.rtl.interface import Turns
 from samhw.rtl.logic import any_of
 
 __all__ = ["TENSOR", "TensorMemory"]
@@ -24,8 +24,8 @@ Sharer = tuple[Value, Value, wiring.PureInterface]
 
 
 class TensorMemory(wiring.Component):
-    """One array of a tensor. The host writes an input; a node writes an output or a buffer, the host reads
-    it.
+    """One array of a tensor, or a pool of several. The host writes an input; nodes write an output or a
+    buffer, the host reads it.
 
     A place may have several words, for a block of values. Each of them lies in a memory of its own, since the
     host reads and writes one at a time.
@@ -39,20 +39,22 @@ class TensorMemory(wiring.Component):
     Args:
         window: the memory, and the width of its places.
         regions: how many regions the design has. They count in the order in which they run.
-        readers: the region of each read port that the nodes have to an input or a buffer.
-        writer: the region of the node that writes an output or a buffer.
+        readers: the regions of each read port that the nodes have to an input or a buffer.
+        writers: those of each write port to an output or a buffer.
 
     Members:
         reads: the read ports of the nodes.
-        write: of an output or a buffer, the write port of its writer.
+        writes: of an output or a buffer, the write ports.
         host: the host's port: for an input it writes, for the others it reads.
         turn: whose the memory is: a bit for each region, and the last one for the host, between runs.
     """
 
-    def __init__(self, window: Window, *, regions: int, readers: Sequence[int], writer: int = 0):
+    def __init__(
+        self, window: Window, *, regions: int, readers: Sequence[Turns], writers: Sequence[Turns] = ()
+    ):
         self.window = window
         self.readers = tuple(readers)
-        self.writer = writer
+        self.writers = tuple(writers)
         self.is_input = window.memory.role is MemoryRole.INPUT
         self.parts = max(window.words // max(window.memory.capacity, 1), 1)
         width = ceil_log2(window.memory.capacity)
@@ -61,7 +63,8 @@ class TensorMemory(wiring.Component):
         host_width, part = ceil_log2(window.words), window.width // self.parts
         host = {"host": In(MemoryWriteSignature(host_width, part))}
         if not self.is_input:
-            host = {"host": In(MemoryReadSignature(host_width, part)), "write": In(write)}
+            writes = In(write).array(len(self.writers))
+            host = {"host": In(MemoryReadSignature(host_width, part)), "writes": writes}
         super().__init__({"reads": In(read).array(len(self.readers)), "turn": In(regions + 1), **host})
 
     def elaborate(self, platform: object) -> Elaboratable:
@@ -93,20 +96,25 @@ class TensorMemory(wiring.Component):
         if self.is_input:
             written, enabled = self.turn[-1], enable
             m.d.comb += [write.addr.eq(place), write.data.eq(self.host.data)]
+        elif not self.writers:
+            written = enabled = Const(0)
         else:
-            written, enabled = self.turn[self.writer], self.write.en
-            data = self.write.data.word_select(number, width)
-            m.d.comb += [write.addr.eq(self.write.addr), write.data.eq(data)]
+            turns = [self._is_turn(regions) for regions in self.writers]
+            sinks = [*zip(turns, self.writes, strict=True)]
+            written, enabled = any_of(turns), any_of(sink.en & turn for turn, sink in sinks)
+            m.d.comb += [
+                write.addr.eq(_chosen((turn, sink.addr) for turn, sink in sinks)),
+                write.data.eq(_chosen((turn, sink.data.word_select(number, width)) for turn, sink in sinks)),
+            ]
         m.d.comb += write.en.eq(enabled & written)
         host: Value = Const(0)
         for sharers in self._shared_ports(place):
             read = words.read_port()
             addr, enable = sharers[0][1], sharers[0][2].en
             if len(sharers) > 1:
-                addr = any_of(Mux(turn, at, 0) for turn, at, _ in sharers)
+                addr = _chosen((turn, at) for turn, at, _ in sharers)
                 enable = any_of(turn & sink.en for turn, _, sink in sharers)
-            in_place = not self.is_input and self.writer in self.readers
-            m.d.comb += [read.addr.eq(addr), read.en.eq(enable if in_place else enable & ~written)]
+            m.d.comb += [read.addr.eq(addr), read.en.eq(enable if self._in_place else enable & ~written)]
             for _, _, sink in sharers:
                 if sink is self.host:
                     host = read.data
@@ -116,9 +124,30 @@ class TensorMemory(wiring.Component):
 
     def _shared_ports(self, place: Value) -> Iterator[list[Sharer]]:
         """For each read port of the memory who uses it; `place` is where the host reads."""
-        by_region: dict[int, list[Sharer]] = defaultdict(list)
-        for region, sink in zip(self.readers, self.reads, strict=True):
-            by_region[region].append((self.turn[region], sink.addr, sink))
+        ports: list[list[int]] = []
+        for number, regions in enumerate(self.readers):
+            free = (port for port in ports if all(regions.isdisjoint(self.readers[other]) for other in port))
+            if (port := next(free, None)) is None:
+                ports.append(port := [])
+            port.append(number)
         host = [] if self.is_input else [(self.turn[-1], place, self.host)]
-        for sharers in zip_longest(*by_region.values(), host):
-            yield [sharer for sharer in sharers if sharer]
+        for port, more in zip_longest(ports, [host], fillvalue=[]):
+            own = ((self._is_turn(self.readers[n]), self.reads[n].addr, self.reads[n]) for n in port)
+            if sharers := [*own, *more]:
+                yield sharers
+
+    @property
+    def _in_place(self) -> bool:
+        """A region reads it and writes it."""
+        writing = frozenset[int]().union(*self.writers)
+        return any(not writing.isdisjoint(regions) for regions in self.readers)
+
+    def _is_turn(self, regions: Turns) -> Value:
+        """One of these regions is under way."""
+        return any_of(self.turn[region] for region in sorted(regions))
+
+
+def _chosen(values: Iterable[tuple[Value, Value]]) -> Value:
+    """The value whose condition holds; of a single one, itself."""
+    (_, first), *others = pairs = [*values]
+    return any_of(Mux(condition, value, 0) for condition, value in pairs) if others else first

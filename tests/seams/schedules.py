@@ -41,6 +41,19 @@ def lanes(draft: Draft) -> None:
         draft.schedule["lanes"] = {index: draft.random.choice([2, 2, 3])}
 
 
+def ranges(draft: Draft) -> None:
+    """Ranges of rows, for an outermost index as often as can be."""
+    if "lanes" not in draft.schedule:
+        nests = [nest for nest in draft.nests if nest]
+        if not nests:
+            return
+        draft.schedule["lanes"] = {draft.random.choice(nests)[0]: draft.random.choice([2, 3, 5])}
+        if draft.chance(0.3):
+            lanes = draft.schedule["lanes"]
+            draft.schedule["lanes"] = dict.fromkeys(draft.random.choice(nests)[1:2], 2) | lanes
+    draft.schedule["deal"] = {list(draft.schedule["lanes"])[-1]: "ranges"}
+
+
 def blocks(draft: Draft) -> None:
     index = _index(draft) if draft.chance(0.6) else apart(draft)
     if index:
@@ -131,8 +144,31 @@ def no_fusion(draft: Draft) -> None:
     draft.schedule["fuse"] = []
 
 
+def share_hardware(draft: Draft) -> None:
+    """With a twin of a statement, which may differ in a number or an operation."""
+    found = [n for n, line in enumerate(draft.lines) if re.match(r"T\d+\b.* = ", line)]
+    twins = []
+    if found:
+        line = draft.lines[draft.random.choice(found)]
+        name = line[: re.match(r"\w+", line).end()]  # type: ignore[union-attr]
+        original = draft.tensors[name]
+        twin = draft.result([*original.modes], only_dense=original.format is None)
+        twin.format = original.format
+        right = line[len(name) :]
+        if draft.chance(0.3):
+            right = right.replace(
+                *draft.random.choice([(" + ", " - "), (" * ", " + "), (" = ", " max= ")]), 1
+            )
+        draft.lines.append(f"{twin.name}{right}")
+        draft.nests.append([*original.modes])
+        twins = [[name, twin.name]]
+    draft.schedule["share_hardware"] = draft.random.choice(["all", "auto", "none", twins or "all"])
+    draft.schedule.setdefault("fuse", [])
+
+
 FIELDS: dict[str, Callable[[Draft], None]] = {
     "lanes": lanes,
+    "ranges of rows": ranges,
     "blocks": blocks,
     "split": split,
     "partial sums": partial_sums,
@@ -141,6 +177,7 @@ FIELDS: dict[str, Callable[[Draft], None]] = {
     "brackets": brackets,
     "share": share,
     "queues": queues,
+    "share hardware": share_hardware,
     "scheduled format": formats,
     "global iteration": global_space,
     "full fusion": fused("full"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from samhw.graph.numerics import ValueType, value_type
+from samhw.graph.numerics import ValueType
 from samhw.graph.spec.arch import Arch
 from samhw.graph.spec.base import MOST_JOINED, Joined, KeepsLevels, Ports, Work
 from samhw.graph.spec.blocked import Blocked, TakenBlocks
@@ -57,7 +57,7 @@ class Join(KeepsLevels):
     ) -> Iterator[tuple[str, int, Sequence[int], ValueType | None]]:
         """The kind of each payload, its depth, its shape, and the type of its values, if it has its own."""
         for kind, shape, name in zip(params["payloads"], _shapes(params), _types(params), strict=True):
-            yield kind, depth, shape, value_type(name) if name else None
+            yield kind, depth, shape, VALUE.read(name) if name else None
 
     def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
         return arch.step

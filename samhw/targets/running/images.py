@@ -142,7 +142,7 @@ def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, in
 
     Words after the end of an array are ignored. Raises `RunError` where the words are no tensor.
     """
-    values = graph.value
+    values = {memory.tensor: memory.value or graph.value for memory in graph.memories if memory.is_value}
     tensors = {}
     for binding in graph.tensors:
         if binding.role is MemoryRole.OUTPUT and not binding.is_step:
@@ -150,7 +150,7 @@ def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, in
             shape = tuple(extents[index] for index in binding.indices)
             try:
                 arrays = joined(binding, extents, words)
-                arrays["vals"] = values.decode(arrays["vals"])
+                arrays["vals"] = values[binding.stored].decode(arrays["vals"])
                 tensors[binding.name] = Tensor.from_arrays(shape, binding.format, arrays)
             except InputError as error:
                 raise RunError(

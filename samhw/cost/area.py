@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from samhw.cost.components import (
+    BASE,
     DEPTH,
     Component,
     Use,
@@ -18,7 +19,7 @@ from samhw.cost.components import (
     unit_component,
     use_of_component,
 )
-from samhw.graph import Arch, Design, Endpoint, Graph, Node
+from samhw.graph import LUT_PLACES, Arch, Design, Endpoint, Graph, Memory, Node, block_rams
 from samhw.graph.off_chip import OffChipLayout, OffChipPort, Ports
 from samhw.graph.widths import LEAST_INDEX_BITS, carried_bits, index_bits
 
@@ -108,11 +109,11 @@ class _Area:
             RegionArea(graph.name, {node.name: self._node(graph, node) for node in graph.nodes})
             for graph in design.runs
         )
-        memories = (
-            memory_component(memory, design.stored(memory).width(self._bits), design.copies[memory.name])
+        memories = [
+            self._memory(memory)
             for memory in design.memories
             if self._off_chip is None or memory.name not in self._off_chip.arrays
-        )
+        ]
         writers = sum(not node.outputs for _, node in design.nodes)
         control = control_component(len(design.nodes), writers, len(design.regions))
         off_chip = self._masters()
@@ -120,11 +121,25 @@ class _Area:
         return AreaEstimate(
             self._family,
             regions,
-            sum(map(self._use, memories), Use()),
+            sum(memories, Use()),
             self._use(control) + self._use(shell),
             tuple(self._unmeasured),
             tuple(self._guessed),
             off_chip,
+        )
+
+    def _memory(self, memory: Memory) -> Use:
+        """A memory of a tensor. How many block RAMs it takes of an ECP5 follows from their shapes; others are
+        as large a share of what copies for all reads would take, if both of their ports read."""
+        width, reads = self._design.stored(memory).width(self._bits), self._design.copies[memory.name]
+        found = self._use(memory_component(memory, width, reads))
+        words = memory.payload().words
+        blocks = words * block_rams(memory.capacity, width // words, reads)
+        if self._family == BASE:
+            return replace(found, block_rams=blocks if memory.capacity > LUT_PLACES else 0)
+        alone = words * reads * block_rams(memory.capacity, width // words)
+        return (
+            found if self._family == "ice40" else replace(found, block_rams=found.block_rams * blocks / alone)
         )
 
     def _masters(self) -> Use:

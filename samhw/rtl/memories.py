@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
+from typing import NamedTuple
 
 from amaranth.hdl import Array, Const, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In
 from amaranth.utils import ceil_log2
 
-from samhw.graph import MemoryRole
+from samhw.graph import MemoryRole, reads_of_a_copy
 from samhw.graph.address_map import Window
 from samhw.rtl.access import MemoryReadSignature, MemoryWriteSignature
 from samhw.rtl.logic import any_of
@@ -18,6 +19,16 @@ __all__ = ["TENSOR", "TensorMemory"]
 
 TENSOR = "tensor"
 """The attribute of the words in a netlist, by which a flow may choose what they are made of."""
+
+
+class _Writing(NamedTuple):
+    """What writes a memory: whether it is its turn, and a word at a place."""
+
+    turn: Value
+    en: Value
+    addr: Value
+    data: Value
+
 
 Sharer = tuple[Value, Value, wiring.PureInterface]
 """Who uses a read port: the condition that it is their turn, the place that they read, and their side."""
@@ -34,7 +45,7 @@ class TensorMemory(wiring.Component):
     writes it: then it is never read and written in one cycle, and synthesis, which sees that, needs no logic
     for what would come of it. A region that is repeated may read in one place what it has written at earlier
     steps, while it writes in others. What reads at different times shares a port, since each port costs a
-    copy of the block memory.
+    copy of the block memory, or half of one (`reads_of_a_copy`).
 
     Args:
         window: the memory, and the width of its places.
@@ -86,32 +97,59 @@ class TensorMemory(wiring.Component):
             place: that the host reads or writes.
             enable: it writes this word.
         """
-        depth, width = self.window.memory.capacity, self.window.width // self.parts
-        words = memory.Memory(shape=width, depth=depth, init=[], attrs={TENSOR: 1})
-        m.submodules["words" if self.parts == 1 else f"words{number}"] = words
-        write = words.write_port()
+        width = self.window.width // self.parts
+        name = "words" if self.parts == 1 else f"words{number}"
+        ports = list(self._shared_ports(place))
+        in_place = not self.is_input and self.writer in self.readers
+        each = reads_of_a_copy(self.window.memory.capacity, width, len(ports))
         if self.is_input:
-            written, enabled = self.turn[-1], enable
-            m.d.comb += [write.addr.eq(place), write.data.eq(self.host.data)]
+            writing = _Writing(self.turn[-1], enable, place, self.host.data)
         else:
-            written, enabled = self.turn[self.writer], self.write.en
             data = self.write.data.word_select(number, width)
-            m.d.comb += [write.addr.eq(self.write.addr), write.data.eq(data)]
-        m.d.comb += write.en.eq(enabled & written)
+            writing = _Writing(self.turn[self.writer], self.write.en, self.write.addr, data)
+        if each == 1 or in_place:
+            return self._words(m, name, number, width, writing, ports, in_place=in_place)
+        pairs = [ports[first : first + each] for first in range(0, len(ports), each)]
+        found = [self._words(m, f"{name}_{n}", number, width, writing, own) for n, own in enumerate(pairs)]
+        return any_of(found)
+
+    def _words(
+        self,
+        m: Module,
+        name: str,
+        number: int,
+        width: int,
+        writing: _Writing,
+        ports: Sequence[list[Sharer]],
+        *,
+        in_place: bool = False,
+    ) -> Value:
+        """One copy of a memory, with some of its read ports; gives what the host reads of it, or 0.
+
+        The first of two ports has the address of the writer, whose turn is another one: then both ports of a
+        block memory serve, one of them for the writer too.
+        """
+        words = memory.Memory(shape=width, depth=self.window.memory.capacity, init=[], attrs={TENSOR: 1})
+        m.submodules[name] = words
+        write = words.write_port()
+        m.d.comb += [write.data.eq(writing.data), write.en.eq(writing.en & writing.turn)]
+        shared: Value = writing.addr
         host: Value = Const(0)
-        for sharers in self._shared_ports(place):
+        for place, sharers in enumerate(ports):
             read = words.read_port()
             addr, enable = sharers[0][1], sharers[0][2].en
             if len(sharers) > 1:
                 addr = any_of(Mux(turn, at, 0) for turn, at, _ in sharers)
                 enable = any_of(turn & sink.en for turn, _, sink in sharers)
-            in_place = not self.is_input and self.writer in self.readers
-            m.d.comb += [read.addr.eq(addr), read.en.eq(enable if in_place else enable & ~written)]
+            if len(ports) == 2 and place == 0:
+                shared = addr = Mux(writing.turn, writing.addr, addr)
+            m.d.comb += [read.addr.eq(addr), read.en.eq(enable if in_place else enable & ~writing.turn)]
             for _, _, sink in sharers:
                 if sink is self.host:
                     host = read.data
                 else:
                     m.d.comb += sink.data.word_select(number, width).eq(read.data)
+        m.d.comb += write.addr.eq(shared)
         return host
 
     def _shared_ports(self, place: Value) -> Iterator[list[Sharer]]:

@@ -118,7 +118,7 @@ def cases(values: Sequence[ValueType], widths: Sequence[int] = INDEX_BITS) -> It
         yield from _memory_cases(width)
     yield from _off_chip_cases()
     for nodes, regions, more in product((8, 200, 1600), REGIONS, (0, 8)):
-        writers = [n % regions for n in range(regions + more)]
+        writers = [{n % regions} for n in range(regions + more)]
         unit = RunControl(nodes=nodes, writers=writers, watchdog=Arch().watchdog)
         yield Case(control_component(nodes, len(writers), regions), unit)
     for sizes in product((1, 16), (16, 240, 1920), REGIONS):
@@ -159,7 +159,8 @@ def sample() -> Iterator[Case]:
     for role, width, words in product((MemoryRole.INPUT, MemoryRole.BUFFER), (8, 32), SAMPLED_WORDS):
         memory = Memory("T.vals", "T", StoredArray.VALS, role, words, value_type(f"i{width}"))
         window = AddressMap(_holding((memory,)), Arch()).windows[memory.name]
-        yield Case(memory_component(memory, width, 1), TensorMemory(window, regions=2, readers=[0], writer=1))
+        unit = TensorMemory(window, regions=2, readers=[frozenset({0})], writers=[frozenset({1})])
+        yield Case(memory_component(memory, width, 1), unit)
 
 
 Params = Mapping[str, Any]
@@ -243,8 +244,8 @@ def _memory_cases(width: int) -> Iterator[Case]:
             signature = MemorySignature(
                 capacity=words,
                 width=width,
-                readers=[0] * copies,
-                writer=None if role is MemoryRole.INPUT else 1,
+                readers=[frozenset({0})] * copies,
+                writers=[] if role is MemoryRole.INPUT else [frozenset({1})],
             )
             whole = _shell(((memory, signature),), 4, 16, 2)
             yield Case(memory_component(memory, width, copies), whole, bare)

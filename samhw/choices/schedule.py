@@ -91,6 +91,7 @@ class Schedule:
     attempts: int = 12
     place: Mapping[str, str] = field(default_factory=dict, hash=False)
     on_chip: str = AUTO
+    share_hardware: str | Sequence[Sequence[str]] = AUTO
 
     def __post_init__(self) -> None:
         for one in CHOICES:

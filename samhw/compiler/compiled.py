@@ -90,6 +90,8 @@ class Compiled:
     """The memory off chip for which its channels are deep enough, if there is to be one,"""
     off_chip: OffChipLayout | None = field(default=None, compare=False, repr=False)
     """and where what lies there lies."""
+    fabrics: tuple[tuple[int, ...], ...] = ()
+    """The numbers of regions that share a fabric."""
 
     def __repr__(self) -> str:
         return f"<Compiled {self.program.summary}; {self.value}, {self.design.summary}>"
@@ -148,6 +150,7 @@ class Compiled:
             [region.graph for region in self.regions],
             sequence_of([region.repeat for region in self.regions]),
             {decl.name for decl in self.program.outputs},
+            self.fabrics,
         )
 
 

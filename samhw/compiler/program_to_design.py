@@ -14,6 +14,7 @@ from samhw.compiler.placement import arrays_off_chip
 from samhw.compiler.region import LoweredRegion, lower_region
 from samhw.compiler.row_ranges import row_ranges
 from samhw.compiler.scope import Scope
+from samhw.compiler.shared_hardware import with_fabrics
 from samhw.cost import estimate
 from samhw.errors import RunError, ScheduleError
 from samhw.graph import Arch, OffChipMemory, PortDelays, layout_of, port_latency
@@ -59,7 +60,9 @@ def lower_program(
         return refused
     _check_stored(decision.given.program, placed, regions)
     compiled = Compiled(placed, tuple(regions), arch, decision.alone)
-    return compiled if memory is None or "depths" not in passes_to(last) else with_memory(compiled, memory)
+    if memory is not None and "depths" in passes_to(last):
+        compiled = with_memory(compiled, memory)
+    return with_fabrics(compiled) if last is None else compiled
 
 
 def with_memory(compiled: Compiled, memory: OffChipMemory) -> Compiled:
@@ -78,7 +81,7 @@ def with_memory(compiled: Compiled, memory: OffChipMemory) -> Compiled:
         tokens = estimate(region.graph, compiled.arch, region.extent).tokens
         graph, reasons = with_delays(region.graph, compiled.arch, delays, tokens, region.reasons)
         regions.append(replace(region, graph=graph, reasons=reasons))
-    return replace(compiled, regions=tuple(regions), memory=memory, off_chip=layout)
+    return replace(compiled, regions=tuple(regions), memory=memory, off_chip=layout, fabrics=())
 
 
 def _check_stored(program: Program, placed: Lowerable, regions: Sequence[LoweredRegion]) -> None:
@@ -114,7 +117,7 @@ def add_queues(compiled: Compiled, queues: Mapping[str, int]) -> Compiled:
         schedule=replace(decision.schedule, queues=queues),
         given=replace(given, schedule=replace(given.schedule, queues=queues)),
     )
-    return replace(compiled, regions=tuple(regions), decision=decision)
+    return with_fabrics(replace(compiled, regions=tuple(regions), decision=decision))
 
 
 def assembled(scope: Scope, lowered: LoweredRegion, last: str | None = None) -> CompiledRegion | Refusal:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from samhw.compiler.graph_passes import RowRanges
 from samhw.compiler.region import LoweredRegion
 from samhw.compiler.scope import Scope, memories_of
-from samhw.graph import Endpoint, Graph, Node, levels
+from samhw.graph import Endpoint, Graph, Node, levels, with_indices
 from samhw.lang import Capacity, Concat, Name
 from samhw.lang.decision import Refusal
 from samhw.lang.fusion import StoredUse
@@ -15,7 +15,7 @@ __all__ = ["row_ranges"]
 
 def row_ranges(scope: Scope, lowered: LoweredRegion, index: str, count: int) -> RowRanges | Refusal:
     """The ranges of rows that some lanes of an index of a region have; or why they cannot have any."""
-    uses = list(lowered.fused.stored_uses())
+    uses, graph = list(lowered.fused.stored_uses()), with_indices(lowered.graph)
     tensors = frozenset(use.tensor for use in uses if index in use.stored)
     others = [use for use in uses if use.tensor in tensors and index not in use.stored]
     cause = (
@@ -23,7 +23,7 @@ def row_ranges(scope: Scope, lowered: LoweredRegion, index: str, count: int) -> 
         or next(filter(None, (_by_use(scope, lowered, index, use) for use in uses)), None)
         or next((f"'{use}' reads other rows too" for use in others), None)
         or _by_others(scope, lowered, tensors)
-        or next(filter(None, (_by_node(lowered.graph, index, node) for node in lowered.graph.nodes)), None)
+        or next(filter(None, (_by_node(graph, index, node) for node in graph.nodes)), None)
     )
     if cause is not None:
         cause = f"Lanes on '{index}' cannot have ranges of rows: {cause}"

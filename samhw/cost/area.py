@@ -1,7 +1,7 @@
 """What a design takes of an FPGA: the sum of its components, as they were measured."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from samhw.cost.components import (
@@ -21,6 +21,7 @@ from samhw.cost.components import (
 )
 from samhw.graph import LUT_PLACES, Arch, Design, Endpoint, Graph, Memory, Node, block_rams
 from samhw.graph.off_chip import OffChipLayout, OffChipPort, Ports
+from samhw.graph.pools import pools_of
 from samhw.graph.widths import LEAST_INDEX_BITS, carried_bits, index_bits
 
 __all__ = ["AreaEstimate", "RegionArea", "estimate_area"]
@@ -32,11 +33,13 @@ class RegionArea:
 
     Attributes:
         name: of its graph.
-        nodes: by name, each with the channels at its inputs.
+        nodes: by name, each with the channels at its inputs. They count for the first region of a fabric.
+        fabric: the name of that region, if it is another one.
     """
 
     name: str
     nodes: Mapping[str, Use]
+    fabric: str = ""
 
     @property
     def use(self) -> Use:
@@ -105,42 +108,50 @@ class _Area:
 
     def estimate(self) -> AreaEstimate:
         design = self._design
-        regions = tuple(
-            RegionArea(graph.name, {node.name: self._node(graph, node) for node in graph.nodes})
-            for graph in design.runs
-        )
-        memories = [
-            self._memory(memory)
-            for memory in design.memories
-            if self._off_chip is None or memory.name not in self._off_chip.arrays
-        ]
-        writers = sum(not node.outputs for _, node in design.nodes)
-        control = control_component(len(design.nodes), writers, len(design.regions))
+        areas = {}
+        for group, graph in zip(design.groups, design.built, strict=True):
+            areas[group[0]] = RegionArea(
+                graph.name, {node.name: self._node(graph, node) for node in graph.nodes}
+            )
+            for number in group[1:]:
+                other = design.regions[number]
+                areas[number] = RegionArea(other.name, {node.name: Use() for node in other.nodes}, graph.name)
+        regions = tuple(areas[number] for number in design.turns)
+        nodes, channels, runs = len(design.built_nodes), len(design.built_channels), len(design.regions)
+        writers = sum(not node.outputs for _, node in design.built_nodes)
+        control = control_component(nodes, max(writers, runs), runs)
         off_chip = self._masters()
-        shell = shell_component(len(design.extents), len(design.channels), len(design.regions))
+        shell = shell_component(len(design.extents), channels, runs)
         return AreaEstimate(
             self._family,
             regions,
-            sum(memories, Use()),
+            sum(self._memories(), Use()),
             self._use(control) + self._use(shell),
             tuple(self._unmeasured),
             tuple(self._guessed),
             off_chip,
         )
 
-    def _memory(self, memory: Memory) -> Use:
+    def _memories(self) -> Iterator[Use]:
+        """The memories on the chip, as large as their pools."""
+        design = self._design
+        for pool in pools_of(design, () if self._off_chip is None else self._off_chip.arrays):
+            memory = replace(design.memory[pool.name], capacity=pool.capacity)
+            yield self._memory(memory, max(design.copies[name] for name in pool.bases))
+
+    def _memory(self, memory: Memory, reads: int) -> Use:
         """A memory of a tensor. How many block RAMs it takes of an ECP5 follows from their shapes; others are
         as large a share of what copies for all reads would take, if both of their ports read."""
-        width, reads = self._design.stored(memory).width(self._bits), self._design.copies[memory.name]
+        width = self._design.stored(memory).width(self._bits)
         found = self._use(memory_component(memory, width, reads))
         words = memory.payload().words
         blocks = words * block_rams(memory.capacity, width // words, reads)
         if self._family == BASE:
             return replace(found, block_rams=blocks if memory.capacity > LUT_PLACES else 0)
+        if self._family == "ice40":
+            return found
         alone = words * reads * block_rams(memory.capacity, width // words)
-        return (
-            found if self._family == "ice40" else replace(found, block_rams=found.block_rams * blocks / alone)
-        )
+        return replace(found, block_rams=found.block_rams * blocks / alone)
 
     def _masters(self) -> Use:
         """The ports off the chip."""

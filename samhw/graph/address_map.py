@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from enum import IntEnum, IntFlag
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from samhw.graph.host import PLAIN_HOST, HostOptions
 from samhw.graph.ir import Memory
 from samhw.graph.numerics import ValueType
 from samhw.graph.off_chip import OffChipLayout, PlacedArray
+from samhw.graph.pools import Pool, pools_of
 from samhw.graph.spec import Arch, Payload
 from samhw.graph.widths import index_bits
 from samhw.names import Names, comment_text, identifiers, plain
@@ -20,6 +21,7 @@ from samhw.names import Names, comment_text, identifiers, plain
 __all__ = [
     "MOST_ACTORS",
     "NO_NODE",
+    "REGION",
     "STATES",
     "AddressMap",
     "Cause",
@@ -89,6 +91,10 @@ class Cause(IntFlag):
     DEADLOCK = 16
 
 
+REGION = 16
+"""The lowest bit of ERROR that has the number of a region, in the order of the region cycles."""
+
+
 @dataclass(frozen=True)
 class Window:
     """The words of one memory: word i lies at byte address `base + 4*i`.
@@ -121,10 +127,11 @@ class AddressMap:
         region_cycles: the address of each region's register with the cycles that it was under way.
         channel_states: the addresses of the channel state words, 16 channels in each.
         interrupts: the addresses of INTERRUPT_ENABLE and INTERRUPTS, if the host has them.
-        counters: for each of `design.nodes`, that of its first counter, if the host has them.
+        counters: for each of `design.built_nodes`, that of its first counter, if the host has them.
         layout: what lies off the chip, and has no window of its own.
         sdram: where the host finds address 0 of the SDRAM, the upper half of the range; None without one.
         windows: the window of each memory on the chip, by the memory's name.
+        pools: the memories as they lie on the chip.
         index_bits: the width of the build's coordinates, references and extents.
         address_bits: the width of an address on the port; its range is the map rounded up to a power of two.
         identity: what IDENTITY reads, a hash of design and arch.
@@ -152,16 +159,16 @@ class AddressMap:
         cycles = _FIRST_EXTENT + _WORD * len(self.extents)
         states = cycles + _WORD * len(design.regions)
         self.region_cycles = range(cycles, states, _WORD)
-        end = states + _WORD * -(-len(design.channels) // _CHANNELS_PER_WORD)
+        end = states + _WORD * -(-len(design.built_channels) // _CHANNELS_PER_WORD)
         self.channel_states = range(states, end, _WORD)
         self.interrupts = range(end, end + 2 * _WORD * host.interrupt, _WORD)
         end = self.interrupts.stop
         self.counters = range(0)
         if host.counters:
             each = _WORD * MOST_ACTORS * len(STATES)
-            size = 1 << (each * len(design.nodes) - 1).bit_length()
+            size = 1 << (each * len(design.built_nodes) - 1).bit_length()
             first = -(-end // size) * size
-            self.counters = range(first, first + each * len(design.nodes), each)
+            self.counters = range(first, first + each * len(design.built_nodes), each)
             end = first + size
         self.layout = layout
         self.windows: dict[str, Window] = {}
@@ -174,6 +181,7 @@ class AddressMap:
             end = base + size
             width = stored.width(self.index_bits)
             self.windows[memory.name] = Window(memory, base, size, memory.words, width)
+        self.pools = pools_of(design, () if layout is None else layout.arrays)
         self.address_bits = max((end - 1).bit_length(), _LEAST_ADDRESS_BITS)
         self.sdram: int | None = None
         if layout is not None and layout.chip is not None:
@@ -192,8 +200,14 @@ class AddressMap:
                 chosen.append(layout.chip.to_json())
         self.identity = _hash32([_plain(design), arch.to_json(), *chosen])
 
+    def whole(self, pool: Pool) -> Window:
+        """All of a pool as if it were the memory that gives it its name, for what builds it."""
+        first = self.windows[pool.name]
+        memory = replace(first.memory, capacity=pool.capacity)
+        return replace(first, memory=memory, words=memory.words)
+
     def channel_state(self, index: int) -> tuple[int, int]:
-        """Byte address and lowest bit of the state (empty, then full) of `design.channels[index]`."""
+        """Byte address and lowest bit of the state (empty, then full) of `design.built_channels[index]`."""
         return self.channel_states[index // _CHANNELS_PER_WORD], 2 * (index % _CHANNELS_PER_WORD)
 
     def to_json(self) -> dict[str, Any]:
@@ -229,8 +243,10 @@ class AddressMap:
             ],
             **({} if self.layout is None else {"off_chip": self.layout.to_json()}),
             **({} if self.sdram is None else {"sdram": self.sdram}),
-            "nodes": [design.label(region, node.name) for region, node in design.nodes],
-            "channels": [design.label(region, channel.name) for region, channel in design.channels],
+            "nodes": [design.built_label(fabric, node.name) for fabric, node in design.built_nodes],
+            "channels": [
+                design.built_label(fabric, channel.name) for fabric, channel in design.built_channels
+            ],
         }
 
     def _chosen(self) -> dict[str, Any]:
@@ -299,7 +315,7 @@ class AddressMap:
         define("REGIONS", f"{len(self.region_cycles)}u")
         lines += ["", "/* Channel states: bit 2k, channel k is empty; bit 2k+1, it is full; 16 in a word. */"]
         define("CHANNEL_STATES", f"0x{self.channel_states.start:02x}u")
-        define("CHANNELS", f"{len(self.design.channels)}u")
+        define("CHANNELS", f"{len(self.design.built_channels)}u")
         if self.interrupts:
             lines += ["", "/* Interrupts: the bits of STATUS, done and error. */"]
             for name, address in zip(("INTERRUPT_ENABLE", "INTERRUPTS"), self.interrupts, strict=True):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from samhw.errors import InputError
+from samhw.graph.fabrics import built_graph
 from samhw.graph.ir import Channel, Graph, Memory, MemoryRole, Node, TensorBinding
 from samhw.graph.numerics import ValueType
 from samhw.graph.sequence import Run, Steps, in_turn
@@ -54,6 +55,8 @@ class Design:
         tensors: of all regions.
         extents: the greatest extent of each index.
         sequence: the steps of a run. Each region has a place there.
+        fabrics: the numbers of regions that share a fabric, a tuple for each fabric with several
+            (`samhw.graph.fabrics`); nodes and channels of these correspond place by place.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Design:
     tensors: tuple[TensorBinding, ...]
     extents: Mapping[str, int] = field(default_factory=dict)
     sequence: Steps = (Run(0),)
+    fabrics: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
     def of(cls, graph: Graph) -> "Design":
@@ -76,6 +80,7 @@ class Design:
         graphs: Sequence[Graph],
         sequence: Steps | None = None,
         results: Collection[str] = (),
+        fabrics: tuple[tuple[int, ...], ...] = (),
     ) -> "Design":
         """The design that runs graphs in a sequence, or one after another.
 
@@ -115,13 +120,16 @@ class Design:
             tuple(tensors.values()),
             extents,
             sequence,
+            fabrics,
         )
 
     @property
     def summary(self) -> str:
         """Its size in a few words."""
-        parts = (counted(len(self.nodes), "node"), counted(len(self.channels), "channel"))
-        return f"{counted(len(self.regions), 'region')} with {' and '.join(parts)}"
+        parts = (counted(len(self.built_nodes), "node"), counted(len(self.built_channels), "channel"))
+        regions = counted(len(self.regions), "region")
+        on = f" on {counted(len(self.groups), 'fabric')}" if self.fabrics else ""
+        return f"{regions}{on} with {' and '.join(parts)}"
 
     def __repr__(self) -> str:
         return f"<Design {self.name}: {self.value}, {self.summary}>"
@@ -144,15 +152,39 @@ class Design:
 
     @cached_property
     def nodes(self) -> tuple[tuple[int, Node], ...]:
-        """All nodes, each with the number of its region, in the order in which ERROR_NODE counts them
-        (docs/host_port.md)."""
+        """The nodes of all regions, each with the number of its region."""
         return tuple((number, node) for number, graph in enumerate(self.regions) for node in graph.nodes)
 
     @cached_property
     def channels(self) -> tuple[tuple[int, Channel], ...]:
-        """All channels, each with the number of its region, in the order of their states."""
+        """The channels of all regions, each with the number of its region."""
         return tuple(
             (number, channel) for number, graph in enumerate(self.regions) for channel in graph.channels
+        )
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """For each fabric the numbers of its regions, in ascending order; fabrics come by their first one."""
+        shared = {group[0]: group for group in self.fabrics}
+        others = {number for group in self.fabrics for number in group[1:]}
+        return tuple(shared.get(n, (n,)) for n in range(len(self.regions)) if n not in others)
+
+    @cached_property
+    def built(self) -> tuple[Graph, ...]:
+        """The graph of each fabric, as large as its regions need it."""
+        return tuple(built_graph([self.regions[number] for number in group]) for group in self.groups)
+
+    @cached_property
+    def built_nodes(self) -> tuple[tuple[int, Node], ...]:
+        """The nodes of all fabrics, each with the number of that, as ERROR_NODE counts them
+        (docs/host_port.md)."""
+        return tuple((number, node) for number, graph in enumerate(self.built) for node in graph.nodes)
+
+    @cached_property
+    def built_channels(self) -> tuple[tuple[int, Channel], ...]:
+        """The channels of all fabrics, each with the number of its fabric, in the order of their states."""
+        return tuple(
+            (number, channel) for number, graph in enumerate(self.built) for channel in graph.channels
         )
 
     @cached_property
@@ -171,6 +203,10 @@ class Design:
     def label(self, region: int, name: str) -> str:
         """What a node or a channel of a region is called where those of all regions meet."""
         return f"{self.regions[region].name}.{name}" if len(self.regions) > 1 else name
+
+    def built_label(self, fabric: int, name: str) -> str:
+        """What a node or a channel of a fabric is called: as in the first of its regions."""
+        return self.label(self.groups[fabric][0], name)
 
     def stored(self, memory: Memory) -> Payload:
         """What lies at one place of a memory."""

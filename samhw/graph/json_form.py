@@ -58,6 +58,7 @@ def dumps(design: Design) -> str:
         ],
         "regions": [_region_data(graph) for graph in design.regions],
         "sequence": _steps_data(design.sequence),
+        **({"fabrics": design.fabrics} if design.fabrics else {}),
     }
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
@@ -155,6 +156,7 @@ def _design(data: dict[str, Any]) -> Design:
         tensors=tuple(_tensor(t, t["role"]) for t in tensors.values()),
         extents=data["extents"],
         sequence=_steps(data["sequence"]),
+        fabrics=tuple(tuple(map(int, group)) for group in data.get("fabrics", ())),
     )
 
 

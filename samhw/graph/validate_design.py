@@ -4,6 +4,7 @@ from collections import Counter
 
 from samhw.errors import InputError
 from samhw.graph.design import Design
+from samhw.graph.fabrics import are_alike
 from samhw.graph.ir import Graph, MemoryRole
 from samhw.graph.sequence import Parallel, Repeat, Run, Steps, walk
 from samhw.graph.validate import check_unique, validate
@@ -22,6 +23,7 @@ def validate_design(design: Design) -> None:
         _check_shared(design, graph)
     _check_views(design)
     _check_sequence(design)
+    _check_fabrics(design)
     _check_repeats(design)
     _check_flow(design, design.sequence, {})
 
@@ -88,6 +90,21 @@ def _check_sequence(design: Design) -> None:
             )
     if unknown := sorted(times.keys() - set(range(len(design.regions)))):
         raise InputError(f"The sequence of {design.name} runs region {unknown[0]}, which it lacks; add it.")
+
+
+def _check_fabrics(design: Design) -> None:
+    """Regions that share a fabric are alike, place by place; none is on two."""
+    times = Counter(number for group in design.fabrics for number in group)
+    for number, count in times.items():
+        if count > 1 or not 0 <= number < len(design.regions):
+            raise InputError(f"The fabrics of {design.name} have region {number} wrong; give each one place.")
+    for group in design.fabrics:
+        graphs = [design.regions[number] for number in group]
+        if len(group) < 2 or sorted(group) != [*group] or not are_alike(graphs):
+            raise InputError(
+                f"The regions {', '.join(graph.name for graph in graphs)} of {design.name} cannot share a "
+                "fabric as they are; leave them apart, or let samhw.compile find what may share one."
+            )
 
 
 def _check_flow(

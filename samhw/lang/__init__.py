@@ -61,7 +61,7 @@ from samhw.lang.expr import (
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
 from samhw.lang.models import load_model, model_data, model_description, model_names
 from samhw.lang.named import built_in_names, built_in_programs, load_named, load_program
-from samhw.lang.objects import Example, MlirFile, load_object
+from samhw.lang.objects import Example, MlirFile, Named, OnnxFile, load_object
 from samhw.lang.parse import dumps, load, parse, parse_expression
 from samhw.lang.pattern import Pattern, result_patterns
 from samhw.lang.program import Program
@@ -94,7 +94,9 @@ __all__ = [
     "MlirFile",
     "Mul",
     "Name",
+    "Named",
     "Neg",
+    "OnnxFile",
     "Parens",
     "Pattern",
     "Program",

@@ -2,7 +2,7 @@
 rule's names."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from amaranth.hdl import Cat, ShapeLike, Signal, Value, ValueLike
@@ -14,7 +14,7 @@ from samhw.primitives import role
 from samhw.rtl.access import MemoryAccess
 from samhw.rtl.channel import PushSignature
 from samhw.rtl.shared import Shared
-from samhw.rtl.site import Site
+from samhw.rtl.site import Site, Varying
 
 __all__ = ["Error", "Primitive", "component", "error_bits"]
 
@@ -43,6 +43,8 @@ def error_bits(
 class Primitive(Shared):
     """Base of the components. Inputs are `stream` consumers, outputs are pushes (`PushSignature`).
 
+    A component with memories is made with their capacities as `<param>_capacity`, and asks `limit` for them.
+
     Args:
         inputs, outputs: the shape of each port's token, by the port's name in docs/primitives.md.
         others: further members of the signature: memory ports (`mem_<param>`, and `mem_<param>_next` where
@@ -52,6 +54,7 @@ class Primitive(Shared):
     Members:
         i, o: the inputs and the outputs, by name; the two may share one (`repeat.i.ref`, `repeat.o.ref`).
         error (Out, `Error`): for one cycle or more when an error is detected; the top level makes it sticky.
+        limit_<param> (In): the capacity of a memory, if it varies; stable during a run of a region.
         fired (Out): some actor of this primitive fires in this cycle; feeds the deadlock watchdog.
     """
 
@@ -69,7 +72,22 @@ class Primitive(Shared):
         consumed = wiring.Signature({name: In(stream.Signature(shape)) for name, shape in inputs.items()})
         pushed = wiring.Signature({name: Out(PushSignature(shape)) for name, shape in outputs.items()})
         members = {"i": Out(consumed), "o": Out(pushed), "error": Out(Error), "fired": Out(1)}
-        super().__init__({**members, **(others or {})})
+        super().__init__({**members, **(others or {}), **self._limits()})
+
+    def _limits(self) -> dict[str, object]:
+        """The members that tell it the capacities which vary."""
+        given = self.make.kwargs.items()
+        varying = {name: capacity for name, capacity in given if isinstance(capacity, Varying)}
+        return {
+            f"limit_{name.removesuffix('_capacity')}": In(range(capacity + 1))
+            for name, capacity in varying.items()
+        }
+
+    def limit(self, param: str) -> Value | int:
+        """The places of the memory that a parameter names, in the present run."""
+        member = f"limit_{param}"
+        capacity: int = self.make.kwargs[f"{param}_capacity"]
+        return getattr(self, member) if member in self.signature.members else capacity
 
     def memory_ports(self, param: str) -> list[wiring.PureInterface]:
         """The ports to the memory that a parameter names."""
@@ -89,12 +107,14 @@ def component(
     *,
     stall_port: bool,
     accesses: Mapping[str, MemoryAccess] = MappingProxyType({}),
+    bound: Sequence[Node] = (),
+    graphs: Sequence[Graph] = (),
 ) -> Primitive:
     """The component of a node, of the one class in the folder of its kind that is a `Primitive`.
 
     Args:
         stall_port: gives roots and writers the input `stall`.
-        accesses: as of `Site`.
+        accesses, bound, graphs: as of `Site`.
 
     Raises:
         InputError: a value type without the unit, or a latency of `arch` that the RTL cannot meet.
@@ -105,4 +125,4 @@ def component(
         made for made in vars(module).values() if isinstance(made, type) and issubclass(made, Primitive)
     )
     (kind,) = (made for made in classes if made.__module__ == module.__name__)
-    return kind.at(Site(node, graph, arch, stall_port, accesses))
+    return kind.at(Site(node, graph, arch, stall_port, accesses, bound, graphs))

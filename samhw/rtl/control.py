@@ -1,6 +1,6 @@
 """Start, regions, end, cycle counter and sticky errors of a run (docs/timing.md, from "Start and end" on)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value
@@ -12,11 +12,15 @@ from samhw.graph.address_map import NO_NODE
 from samhw.graph.sequence import walk
 from samhw.rtl.actor import Error
 from samhw.rtl.logic import all_of, any_of, lowest_bit
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["RunControl"]
 
 SETTLE = 4
 """Cycles between the last commit and `done`, in which an error on its way still arrives."""
+
+LATE = 3
+"""Cycles from the firing that meets an error until the error ends the run, at most."""
 
 
 class _Turn(NamedTuple):
@@ -40,7 +44,7 @@ class RunControl(wiring.Component):
 
     Args:
         nodes: number of nodes.
-        writers: the region of each writer. Regions count from 0 in the order in which a run first comes to
+        writers: the regions of each writer. Regions count from 0 in the order in which a run first comes to
             them, and each has a writer.
         watchdog: cycles without a firing that mean a deadlock.
         sequence: of these regions; else one after another. Repeats count in the order in which a run comes to
@@ -67,13 +71,14 @@ class RunControl(wiring.Component):
             start; after its end, the last one.
         error: the causes that nodes reported in the first cycle with an error, sticky until reset.
         error_node: the first of those nodes, or all ones.
+        error_region: the region that was under way then.
     """
 
     def __init__(
         self,
         *,
         nodes: int,
-        writers: Sequence[int],
+        writers: Sequence[Collection[int]],
         watchdog: int,
         sequence: Steps = (),
         index_bits: int = 32,
@@ -81,7 +86,7 @@ class RunControl(wiring.Component):
     ):
         self.nodes = nodes
         self.writers = tuple(writers)
-        self.regions = max(writers) + 1
+        self.regions = 1 + max(region for of in writers for region in of)
         self.watchdog = watchdog
         self.ports = ports
         self.sequence = sequence or tuple(map(Run, range(self.regions)))
@@ -105,6 +110,7 @@ class RunControl(wiring.Component):
                 "cycle": Out(64),
                 "error": Out(Error),
                 "error_node": Out(32, init=NO_NODE),
+                "error_region": Out(range(self.regions)),
                 **(registers if self.repeats else {}),
                 **({"ports_fired": In(1), "ports_settled": In(1)} if ports else {}),
             }
@@ -125,7 +131,7 @@ class RunControl(wiring.Component):
         count = Signal(64)
         failed = Signal()  # an error is sticky; one register, since a request reaches far in its cycle
         for region, bit in enumerate(ended):
-            own = [n for n, of in enumerate(self.writers) if of == region]
+            own = [n for n, of in enumerate(self.writers) if region in of]
             all_committed = all_of(committed[n] | self.committed[n] for n in own)
             ends = all_committed & self.ports_settled if self.ports else all_committed
             m.d.comb += bit.eq(active & self.region[region] & ends)
@@ -136,7 +142,7 @@ class RunControl(wiring.Component):
             self.start.eq(next_start | begin),
             self.cycle.eq(count),
         ]
-        over = Cat(ended[region] for region in self.writers)
+        over = Cat(any_of(ended[region] for region in of) for of in self.writers)
         m.d.sync += [
             committed.eq((committed | self.committed) & ~over),
             next_start.eq(following),
@@ -254,10 +260,15 @@ class RunControl(wiring.Component):
             reporting.eq(Cat(error.any() for error in bits)),
             Cat(causes).eq(any_of(bits) | Mux(deadlock, Error.DEADLOCK, Error(0))),
         ]
+        # The region of the firing: a node reports at most two cycles after that, what it reports is looked at
+        # in the next cycle, and nodes of the next region report nothing in its first two.
+        here = lowest_bit(self.region)
+        before, is_there = delayed(m, here, LATE), delayed(m, self.region.any(), LATE)
         # The first error only, since the graph goes on with what the error left.
         with m.If(Cat(causes).any() & ~failed):
             m.d.sync += [
                 failed.eq(1),
+                self.error_region.eq(Mux(is_there, before, here)),
                 self.error.eq(causes),
                 active.eq(0),
                 ahead.eq(0),

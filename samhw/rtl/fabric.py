@@ -4,15 +4,18 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, ResetInserter
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch, Channel, Design, Endpoint, Repeat, Run, Steps
+from samhw.graph.fabrics import immediates_of
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
+from samhw.graph.pools import pools_of
 from samhw.names import identifiers
 from samhw.rtl.access import MemoryAccess
 from samhw.rtl.actor import Primitive, component
+from samhw.rtl.binding import Bindings, PortPlaces, PortUse, bound_nodes
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
 from samhw.rtl.counted import Counted
@@ -26,11 +29,11 @@ from samhw.rtl.units.unit import delayed
 __all__ = ["Fabric"]
 
 Key = tuple[int, str]
-"""A node: the number of its region, and its name there."""
+"""A node: the number of its fabric, and its name in that."""
 
 
 class Fabric(wiring.Component):
-    """The nodes of all regions, their channels, and the control that runs region after region.
+    """The nodes of all fabrics, their channels, and the control that runs region after region.
 
     Args:
         stall_ports: adds the input `stall`, a bit for each of `stallable`.
@@ -42,7 +45,8 @@ class Fabric(wiring.Component):
     Members:
         run: starts and ends of runs.
         extents: `extent_<index>` for each index; stable during a run.
-        memories: `mem_<memory>` for each memory on the chip, with the ports of the nodes to it.
+        memories: `mem_<memory>` for each memory on the chip, with the ports of the nodes to it; one that is a
+            pool has the name of its first array.
         off_chip: with a layout, an `OffChipSignature`.
 
     Attributes:
@@ -75,28 +79,22 @@ class Fabric(wiring.Component):
         self.recovery = recovery
         self.counters = counters
         self.turn = {region: turn for turn, region in enumerate(design.turns)}
+        self._turns = [frozenset(self.turn[region] for region in group) for group in design.groups]
+        self._bound = list(bound_nodes(design))
         self._off_chip = {} if layout is None else layout.arrays
         self._off_chip_ports = [] if layout is None else list(_ports_of(design, layout))
-        accesses = self._accesses()
-        self.nodes: dict[Key, Primitive | Counted] = {
-            (region, node.name): component(
-                node,
-                design.regions[region],
-                arch,
-                stall_port=stall_ports,
-                accesses=accesses[region, node.name],
-            )
-            for region, node in design.nodes
-        }
+        self.nodes: dict[Key, Primitive | Counted] = dict(self._components(stall_ports))
         if counters:
             self.nodes = {key: Counted(unit.make) for key, unit in self.nodes.items()}
         self.submodules = self._submodules()
-        self.channels = [self._channel(region, channel) for region, channel in design.channels]
+        self.channels = [self._channel(fabric, channel) for fabric, channel in design.built_channels]
         self.stallable = [
             (region, node.name)
             for region, node in design.nodes
             if stall_ports and (not node.inputs or not node.outputs)
         ]
+        self.pools = pools_of(design, self._off_chip)
+        self._uses = list(self._port_uses())
         self.ports = self._ports()
         self.needs = self._needs()
         names = memory_members(self.ports)
@@ -124,10 +122,28 @@ class Fabric(wiring.Component):
             for part in (*self.nodes.values(), *self.channels):
                 part.clear = self.run.clear
 
+    def _components(self, stall_ports: bool) -> Iterator[tuple[Key, Primitive]]:
+        """The component of each node."""
+        design, accesses = self.design, self._accesses()
+        for (fabric, node), bound in zip(design.built_nodes, self._bound, strict=True):
+            yield (
+                (fabric, node.name),
+                component(
+                    node,
+                    design.built[fabric],
+                    self.arch,
+                    stall_port=stall_ports,
+                    accesses=accesses[fabric, node.name],
+                    bound=tuple(bound.values()),
+                    graphs=[design.regions[region] for region in bound],
+                ),
+            )
+
     def probe_members(self) -> dict[str, object]:
-        """For channel k `probe<k>_valid`, `probe<k>_kind` and `probe<k>_payload`."""
+        """For channel k of the design `probe<k>_valid`, `probe<k>_kind` and `probe<k>_payload`."""
         members: dict[str, object] = {}
-        for k, channel in enumerate(self.channels):
+        for k, (_, number) in enumerate(self._probed()):
+            channel = self.channels[number]
             members[f"probe{k}_valid"] = Out(1)
             members[f"probe{k}_kind"] = Out(2)
             members[f"probe{k}_payload"] = Out(channel.shape["payload"].shape)
@@ -137,24 +153,27 @@ class Fabric(wiring.Component):
         m = Module()
         self._connect_channels(m)
         self._connect_control(m)
-        self._connect_memories(m)
+        bindings = Bindings(m, self._control.region)
+        self._connect_bound(bindings)
+        if self.probes:
+            self._connect_probes(m)
+        self._connect_memories(m, bindings)
         if self.layout is not None:
             self._connect_off_chip(m)
-        self._connect_extents(m)
         if self.counters:
             self._connect_counters(m)
         return m
 
     def _submodules(self) -> dict[Key, str]:
-        several = len(self.design.regions) > 1
+        several = len(self.design.groups) > 1
         wishes = {key: f"r{key[0]}_{key[1]}" if several else key[1] for key in self.nodes}
         unique = identifiers(wishes.values())
         return {key: unique[wish] for key, wish in wishes.items()}
 
-    def _channel(self, region: int, channel: Channel) -> Fifo:
+    def _channel(self, fabric: int, channel: Channel) -> Fifo:
         source = channel.source
-        shape = getattr(self.nodes[region, source.node].o, source.port).signature.shape
-        kept, early = bits_of(self.design.regions[region], source)
+        shape = getattr(self.nodes[fabric, source.node].o, source.port).signature.shape
+        kept, early = bits_of(self.design.built[fabric], source)
         return Fifo(shape, channel.depth, kept=kept, early=early)
 
     def _connect_channels(self, m: Module) -> None:
@@ -162,25 +181,19 @@ class Fabric(wiring.Component):
         for key, unit in self.nodes.items():
             m.submodules[names[key]] = unit
         behind: dict[tuple[int, Endpoint], list[Fifo]] = defaultdict(list)
-        for k, ((region, edge), channel) in enumerate(zip(self.design.channels, self.channels, strict=True)):
+        for (fabric, edge), channel in zip(self.design.built_channels, self.channels, strict=True):
             sink = edge.sink
-            m.submodules[f"ch_{names[region, sink.node]}_{sink.port}"] = channel
-            wiring.connect(m, channel.o, getattr(self.nodes[region, sink.node].i, sink.port))
-            behind[region, edge.source].append(channel)
-            if self.probes:
-                m.d.comb += [
-                    getattr(self, f"probe{k}_valid").eq(channel.o.valid & channel.o.ready),
-                    getattr(self, f"probe{k}_kind").eq(channel.o.payload.kind),
-                    getattr(self, f"probe{k}_payload").eq(meant(channel.o.payload)),
-                ]
+            m.submodules[f"ch_{names[fabric, sink.node]}_{sink.port}"] = channel
+            wiring.connect(m, channel.o, getattr(self.nodes[fabric, sink.node].i, sink.port))
+            behind[fabric, edge.source].append(channel)
         m.d.comb += [
             self.run.empty.eq(Cat(channel.empty for channel in self.channels)),
             self.run.full.eq(Cat(channel.full for channel in self.channels)),
         ]
-        for region, node in self.design.nodes:
+        for fabric, node in self.design.built_nodes:
             for port in node.outputs:
-                source = getattr(self.nodes[region, node.name].o, port.name)
-                channels = behind[region, Endpoint(node.name, port.name)]
+                source = getattr(self.nodes[fabric, node.name].o, port.name)
+                channels = behind[fabric, Endpoint(node.name, port.name)]
                 # An output without a channel is always ready.
                 m.d.comb += source.ready.eq(all_of(c.i.ready for c in channels))
                 for channel in channels:
@@ -190,13 +203,32 @@ class Fabric(wiring.Component):
                         channel.i.token.eq(source.token),
                     ]
 
+    def _probed(self) -> Iterator[tuple[int, int]]:
+        """For each channel of the design its region, and the number of the channel that is built."""
+        first = 0
+        numbers: dict[int, int] = {}
+        for group, graph in zip(self.design.groups, self.design.built, strict=True):
+            numbers |= dict.fromkeys(group, first)
+            first += len(graph.channels)
+        for region, graph in enumerate(self.design.regions):
+            yield from ((region, numbers[region] + k) for k in range(len(graph.channels)))
+
+    def _connect_probes(self, m: Module) -> None:
+        for k, (region, number) in enumerate(self._probed()):
+            channel, here = self.channels[number], self._control.region[self.turn[region]]
+            m.d.comb += [
+                getattr(self, f"probe{k}_valid").eq(channel.o.valid & channel.o.ready & here),
+                getattr(self, f"probe{k}_kind").eq(channel.o.payload.kind),
+                getattr(self, f"probe{k}_payload").eq(meant(channel.o.payload)),
+            ]
+
     def _connect_control(self, m: Module) -> None:
         nodes = list(self.nodes.values())
-        roots = [(region, node.name) for region, node in self.design.nodes if not node.inputs]
-        writers = [(region, node.name) for region, node in self.design.nodes if not node.outputs]
+        roots = [(fabric, node.name) for fabric, node in self.design.built_nodes if not node.inputs]
+        writers = [(fabric, node.name) for fabric, node in self.design.built_nodes if not node.outputs]
         self._control = control = RunControl(
             nodes=len(nodes),
-            writers=[self.turn[region] for region, _ in writers],
+            writers=[self._turns[fabric] for fabric, _ in writers],
             watchdog=self.arch.watchdog,
             sequence=_of_turns(self.design.sequence, self.turn),
             index_bits=self.arch.index_bits,
@@ -209,8 +241,7 @@ class Fabric(wiring.Component):
             control.committed.eq(Cat(self.nodes[writer].committed for writer in writers)),
             control.busy.eq(any_of(n.busy for n in nodes if "busy" in n.signature.members)),
             *(errors.eq(n.error) for errors, n in zip(control.errors, nodes, strict=True)),
-            *(self.nodes[root].start.eq(control.start[self.turn[root[0]]]) for root in roots),
-            *(self.nodes[key].stall.eq(self.stall[bit]) for bit, key in enumerate(self.stallable)),
+            *(self.nodes[root].start.eq(self._start_of(root[0])) for root in roots),
             control.request.eq(run.request),
             run.running.eq(control.running),
             run.done.eq(control.done),
@@ -219,58 +250,68 @@ class Fabric(wiring.Component):
             *(ours.eq(theirs) for ours, theirs in zip(run.spent, control.spent, strict=True)),
             run.error.eq(control.error),
             run.error_node.eq(control.error_node),
+            run.error_region.eq(control.error_region),
         ]
-
         extents = extent_members(self.design.extents)
         for number, repeat in enumerate(control.repeats):
             m.d.comb += control.extents[number].eq(getattr(self.extents, extents[repeat.extent]))
-            for region, node in self.design.nodes:
-                for param, name in node.repeats.items():
-                    if name == repeat.index:
-                        m.d.comb += getattr(self.nodes[region, node.name], param).eq(control.steps[number])
+        self._connect_stalls(m)
+
+    def _start_of(self, fabric: int) -> Value:
+        """The start of one of its regions is accepted."""
+        return any_of(self._control.start[turn] for turn in sorted(self._turns[fabric]))
+
+    def _connect_stalls(self, m: Module) -> None:
+        """Each node is stalled by the bits of its regions, each while it is under way."""
+        bits = {key: self.stall[bit] for bit, key in enumerate(self.stallable)}
+        for (fabric, node), bound in zip(self.design.built_nodes, self._bound, strict=True):
+            stalls = [
+                bits[region, own.name] & (self._control.region[self.turn[region]] | (len(bound) == 1))
+                for region, own in bound.items()
+                if (region, own.name) in bits
+            ]
+            if stalls:
+                m.d.comb += self.nodes[fabric, node.name].stall.eq(any_of(stalls))
 
     def _connect_counters(self, m: Module) -> None:
-        run, control = self.run, self._control
+        run = self.run
         requested = run.request & ~run.running & ~Cat(run.error).any()
         words = []
-        for number, ((region, _), unit) in enumerate(self.nodes.items()):
+        for number, ((fabric, _), unit) in enumerate(self.nodes.items()):
             select = unit.counts.select
             m.d.comb += [
                 unit.counts.clear.eq(requested),
-                unit.counts.begin.eq(control.start[self.turn[region]]),
+                unit.counts.begin.eq(self._start_of(fabric)),
                 select.eq(run.counter),
             ]
             words.append(Mux(delayed(m, run.counter[len(select) :]) == number, unit.counts.word, 0))
         m.d.sync += run.count.eq(any_of(words))
 
-    def _memory_ports(self) -> Iterator[tuple[str, bool, int, wiring.PureInterface]]:
-        """The ports of all nodes to memories on the chip, each with the name of its memory, whether it
-        writes, and its region."""
-        for region, node in self.design.nodes:
-            for param, name in node.memories.items():
-                if name in self._off_chip:
-                    continue
-                written = node.spec.memories[param].written
-                for port in self.nodes[region, node.name].memory_ports(param):
-                    yield name, written, region, port
+    def _port_uses(self) -> Iterator[PortUse]:
+        """How the ports of all nodes to memories on the chip reach their pools."""
+        places = PortPlaces(self.pools, self.turn)
+        for (fabric, node), bound in zip(self.design.built_nodes, self._bound, strict=True):
+            for param, memory in node.memories.items():
+                if memory not in self._off_chip:
+                    written = node.spec.memories[param].written
+                    for port in self.nodes[fabric, node.name].memory_ports(param):
+                        yield places.use(
+                            port, written, {region: own.memories[param] for region, own in bound.items()}
+                        )
 
     def _ports(self) -> dict[str, MemorySignature]:
-        readers: dict[str, list[int]] = defaultdict(list)
-        writers: dict[str, int] = {}
-        for name, written, region, _ in self._memory_ports():
-            if written:
-                writers[name] = self.turn[region]
-            else:
-                readers[name].append(self.turn[region])
+        turns: dict[tuple[str, bool], list[frozenset[int]]] = defaultdict(list)
+        for use in self._uses:
+            for pool, _, bases in use.sides:
+                turns[pool, use.written].append(frozenset(bases))
         return {
-            memory.name: MemorySignature(
-                capacity=memory.capacity,
-                width=self.design.stored(memory).width(self.arch.index_bits),
-                readers=readers[memory.name],
-                writer=writers.get(memory.name),
+            pool.name: MemorySignature(
+                capacity=pool.capacity,
+                width=self.design.stored(self.design.memory[pool.name]).width(self.arch.index_bits),
+                readers=turns[pool.name, False],
+                writers=turns[pool.name, True],
             )
-            for memory in self.design.memories
-            if memory.name not in self._off_chip
+            for pool in self.pools
         }
 
     def _needs(self) -> list[PortNeeds]:
@@ -288,7 +329,7 @@ class Fabric(wiring.Component):
                 for param, name in node.memories.items()
                 if name in self._off_chip
             }
-            for region, node in self.design.nodes
+            for region, node in self.design.built_nodes
         }
 
     def _off_chip_port(self, region: int, port: OffChipPort) -> wiring.PureInterface:
@@ -305,19 +346,46 @@ class Fabric(wiring.Component):
             control.ports_settled.eq(self.off_chip.settled),
         ]
 
-    def _connect_memories(self, m: Module) -> None:
-        names = memory_members(self.ports)
-        interfaces = {name: wiring.flipped(getattr(self.memories, names[name])) for name in self.ports}
-        free = {name: iter(signature.reads) for name, signature in self.ports.items()}
-        for name, written, _, port in self._memory_ports():
-            wiring.connect(m, port, getattr(interfaces[name], "write" if written else next(free[name])))
-
-    def _connect_extents(self, m: Module) -> None:
+    def _connect_bound(self, bindings: Bindings) -> None:
+        """What each node has by the binding of its region."""
         names = extent_members(self.design.extents)
-        for region, node in self.design.nodes:
-            for param, index in node.extents.items():
-                own = getattr(self.nodes[region, node.name], param)
-                m.d.comb += own.eq(getattr(self.extents, names[index]))
+        extents = {index: getattr(self.extents, name) for index, name in names.items()}
+        steps = {repeat.index: self._control.steps[n] for n, repeat in enumerate(self._control.repeats)}
+        for (fabric, node), bound in zip(self.design.built_nodes, self._bound, strict=True):
+            by_turn = {self.turn[region]: own for region, own in bound.items()}
+            graphs = {self.turn[region]: self.design.regions[region] for region in bound}
+            unit = self.nodes[fabric, node.name]
+            for param in node.extents:
+                bindings.connect(unit, param, {t: extents[own.extents[param]] for t, own in by_turn.items()})
+            for param in node.repeats:
+                bindings.connect(unit, param, {t: steps[own.repeats[param]] for t, own in by_turn.items()})
+            for param in node.memories:
+                places = {t: graphs[t].memory[own.memories[param]].capacity for t, own in by_turn.items()}
+                bindings.connect(unit, f"limit_{param}", places)
+            for name in immediates_of(node):
+                words = {
+                    t: graphs[t].operand_type(own).constant(immediates_of(own)[name])
+                    for t, own in by_turn.items()
+                }
+                bindings.connect(unit, f"immediate_{name}", words)
+
+    def _connect_memories(self, m: Module, bindings: Bindings) -> None:
+        names = memory_members(self.ports)
+        for use in self._uses:
+            port, words = use.port, []
+            for pool, number, bases in use.sides:
+                side = getattr(
+                    getattr(self.memories, names[pool]), f"{'write' if use.written else 'read'}{number}"
+                )
+                base = bindings.value(bases, len(side.addr))
+                here = bindings.is_turn(frozenset(bases)) if len(use.sides) > 1 else Const(1)
+                m.d.comb += [side.addr.eq(port.addr | base), side.en.eq(port.en & here)]
+                if use.written:
+                    m.d.comb += side.data.eq(port.data)
+                else:
+                    words.append(Mux(here, side.data, 0) if len(use.sides) > 1 else side.data)
+            if words:
+                m.d.comb += port.data.eq(any_of(words))
 
 
 def _ports_of(design: Design, layout: OffChipLayout) -> Iterator[tuple[int, OffChipPort]]:

@@ -12,7 +12,10 @@ from samhw.names import identifiers
 from samhw.rtl.access import MemoryReadSignature, MemoryWriteSignature
 from samhw.rtl.actor import Error
 
-__all__ = ["MemorySignature", "RunSignature", "extent_members", "memory_members"]
+__all__ = ["MemorySignature", "RunSignature", "Turns", "extent_members", "memory_members"]
+
+Turns = frozenset[int]
+"""Regions, by their numbers in the order in which they run."""
 
 
 class MemorySignature(wiring.Signature):
@@ -21,21 +24,21 @@ class MemorySignature(wiring.Signature):
     Args:
         capacity: in places.
         width: of a place, in bits.
-        readers: the region of each read port. Regions count as they run.
-        writer: the region of the node that writes; None for a memory that only the host writes.
+        readers: the regions of each read port. Regions count as they run.
+        writers: those of each write port, no two of which have a region in common; none for a memory that
+            only the host writes.
 
     Members:
         read<k>: the read ports, in the order of the nodes.
-        write: of a memory that a node writes.
+        write<k>: the write ports.
     """
 
-    def __init__(self, *, capacity: int, width: int, readers: Sequence[int], writer: int | None):
+    def __init__(self, *, capacity: int, width: int, readers: Sequence[Turns], writers: Sequence[Turns] = ()):
         self.readers = tuple(readers)
-        self.writer = writer
+        self.writers = tuple(writers)
         address = ceil_log2(capacity)
         members = {name: Out(MemoryReadSignature(address, width)) for name in self.reads}
-        if writer is not None:
-            members["write"] = Out(MemoryWriteSignature(address, width))
+        members |= {name: Out(MemoryWriteSignature(address, width)) for name in self.writes}
         super().__init__(members)
 
     @property
@@ -43,14 +46,19 @@ class MemorySignature(wiring.Signature):
         """The names of the read ports."""
         return tuple(f"read{k}" for k in range(len(self.readers)))
 
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The names of the write ports."""
+        return tuple(f"write{k}" for k in range(len(self.writers)))
+
 
 class RunSignature(wiring.Signature):
     """How a shell starts runs and learns what came of them, seen from the fabric. But for the last five these
     are members of `RunControl`, which says more of them.
 
     Members:
-        request, running, done, cycle, region, spent, error, error_node: as of `RunControl`.
-        empty, full: a bit for each channel of the design.
+        request, running, done, cycle, region, spent, error, error_node, error_region: as of `RunControl`.
+        empty, full: a bit for each channel that is built.
         clear: with `recovery`, takes the fabric to where a reset does.
         counter: with counters of `counted` nodes, the number of a counter, as the address map has them.
         count: the counter that was asked for two cycles ago.
@@ -69,6 +77,7 @@ class RunSignature(wiring.Signature):
                 "spent": Out(32).array(regions),
                 "error": Out(Error),
                 "error_node": Out(32),
+                "error_region": Out(range(regions)),
                 "empty": Out(channels),
                 "full": Out(channels),
             }

@@ -1,7 +1,6 @@
 """The tensor memories of a build: one side for the graph's nodes, the other for the host."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -13,12 +12,16 @@ from amaranth.utils import ceil_log2
 from samhw.graph import MemoryRole, reads_of_a_copy
 from samhw.graph.address_map import Window
 from samhw.rtl.access import MemoryReadSignature, MemoryWriteSignature
+from samhw.rtl.interface import Turns
 from samhw.rtl.logic import any_of
 
 __all__ = ["TENSOR", "TensorMemory"]
 
 TENSOR = "tensor"
 """The attribute of the words in a netlist, by which a flow may choose what they are made of."""
+
+Sharer = tuple[Value, Value, wiring.PureInterface]
+"""Who uses a read port: the condition that it is their turn, the place that they read, and their side."""
 
 
 class _Writing(NamedTuple):
@@ -30,13 +33,9 @@ class _Writing(NamedTuple):
     data: Value
 
 
-Sharer = tuple[Value, Value, wiring.PureInterface]
-"""Who uses a read port: the condition that it is their turn, the place that they read, and their side."""
-
-
 class TensorMemory(wiring.Component):
-    """One array of a tensor. The host writes an input; a node writes an output or a buffer, the host reads
-    it.
+    """One array of a tensor, or a pool of several. The host writes an input; nodes write an output or a
+    buffer, the host reads it.
 
     A place may have several words, for a block of values. Each of them lies in a memory of its own, since the
     host reads and writes one at a time.
@@ -50,20 +49,22 @@ class TensorMemory(wiring.Component):
     Args:
         window: the memory, and the width of its places.
         regions: how many regions the design has. They count in the order in which they run.
-        readers: the region of each read port that the nodes have to an input or a buffer.
-        writer: the region of the node that writes an output or a buffer.
+        readers: the regions of each read port that the nodes have to an input or a buffer.
+        writers: those of each write port to an output or a buffer.
 
     Members:
         reads: the read ports of the nodes.
-        write: of an output or a buffer, the write port of its writer.
+        writes: of an output or a buffer, the write ports.
         host: the host's port: for an input it writes, for the others it reads.
         turn: whose the memory is: a bit for each region, and the last one for the host, between runs.
     """
 
-    def __init__(self, window: Window, *, regions: int, readers: Sequence[int], writer: int = 0):
+    def __init__(
+        self, window: Window, *, regions: int, readers: Sequence[Turns], writers: Sequence[Turns] = ()
+    ):
         self.window = window
         self.readers = tuple(readers)
-        self.writer = writer
+        self.writers = tuple(writers)
         self.is_input = window.memory.role is MemoryRole.INPUT
         self.parts = max(window.words // max(window.memory.capacity, 1), 1)
         width = ceil_log2(window.memory.capacity)
@@ -72,7 +73,8 @@ class TensorMemory(wiring.Component):
         host_width, part = ceil_log2(window.words), window.width // self.parts
         host = {"host": In(MemoryWriteSignature(host_width, part))}
         if not self.is_input:
-            host = {"host": In(MemoryReadSignature(host_width, part)), "write": In(write)}
+            writes = In(write).array(len(self.writers))
+            host = {"host": In(MemoryReadSignature(host_width, part)), "writes": writes}
         super().__init__({"reads": In(read).array(len(self.readers)), "turn": In(regions + 1), **host})
 
     def elaborate(self, platform: object) -> Elaboratable:
@@ -100,63 +102,91 @@ class TensorMemory(wiring.Component):
         width = self.window.width // self.parts
         name = "words" if self.parts == 1 else f"words{number}"
         ports = list(self._shared_ports(place))
-        in_place = not self.is_input and self.writer in self.readers
-        each = reads_of_a_copy(self.window.memory.capacity, width, len(ports))
         if self.is_input:
             writing = _Writing(self.turn[-1], enable, place, self.host.data)
+        elif not self.writers:
+            writing = _Writing(*[Const(0)] * 4)
         else:
-            data = self.write.data.word_select(number, width)
-            writing = _Writing(self.turn[self.writer], self.write.en, self.write.addr, data)
-        if each == 1 or in_place:
-            return self._words(m, name, number, width, writing, ports, in_place=in_place)
-        pairs = [ports[first : first + each] for first in range(0, len(ports), each)]
-        found = [self._words(m, f"{name}_{n}", number, width, writing, own) for n, own in enumerate(pairs)]
-        return any_of(found)
+            turns = [self._is_turn(regions) for regions in self.writers]
+            sinks = [*zip(turns, self.writes, strict=True)]
+            writing = _Writing(
+                any_of(turns),
+                any_of(sink.en & turn for turn, sink in sinks),
+                _chosen((turn, sink.addr) for turn, sink in sinks),
+                _chosen((turn, sink.data.word_select(number, width)) for turn, sink in sinks),
+            )
+        each = 1 if self._in_place else reads_of_a_copy(self.window.memory.capacity, width, len(ports))
+        if each == 1:
+            return self._words(m, name, number, writing, ports)
+        copies = enumerate(ports[first : first + each] for first in range(0, len(ports), each))
+        return any_of(self._words(m, f"{name}_{n}", number, writing, own, shared=True) for n, own in copies)
 
     def _words(
         self,
         m: Module,
         name: str,
         number: int,
-        width: int,
         writing: _Writing,
-        ports: Sequence[list[Sharer]],
+        ports: Sequence[Sequence[Sharer]],
         *,
-        in_place: bool = False,
+        shared: bool = False,
     ) -> Value:
-        """One copy of a memory, with some of its read ports; gives what the host reads of it, or 0.
+        """A copy of the memory of a word of each place, with some of its read ports; gives what the host
+        reads of it, or 0.
 
-        The first of two ports has the address of the writer, whose turn is another one: then both ports of a
-        block memory serve, one of them for the writer too.
+        Where two ports are `shared`, the first one has the address of what writes, whose turn is another one.
+        So both ports of a block memory serve.
         """
+        width = self.window.width // self.parts
         words = memory.Memory(shape=width, depth=self.window.memory.capacity, init=[], attrs={TENSOR: 1})
         m.submodules[name] = words
         write = words.write_port()
         m.d.comb += [write.data.eq(writing.data), write.en.eq(writing.en & writing.turn)]
-        shared: Value = writing.addr
+        place = writing.addr
         host: Value = Const(0)
-        for place, sharers in enumerate(ports):
+        for k, sharers in enumerate(ports):
             read = words.read_port()
             addr, enable = sharers[0][1], sharers[0][2].en
             if len(sharers) > 1:
-                addr = any_of(Mux(turn, at, 0) for turn, at, _ in sharers)
+                addr = _chosen((turn, at) for turn, at, _ in sharers)
                 enable = any_of(turn & sink.en for turn, _, sink in sharers)
-            if len(ports) == 2 and place == 0:
-                shared = addr = Mux(writing.turn, writing.addr, addr)
-            m.d.comb += [read.addr.eq(addr), read.en.eq(enable if in_place else enable & ~writing.turn)]
+            if shared and k == 0:
+                place = addr = Mux(writing.turn, writing.addr, addr)
+            m.d.comb += [read.addr.eq(addr), read.en.eq(enable if self._in_place else enable & ~writing.turn)]
             for _, _, sink in sharers:
                 if sink is self.host:
                     host = read.data
                 else:
                     m.d.comb += sink.data.word_select(number, width).eq(read.data)
-        m.d.comb += write.addr.eq(shared)
+        m.d.comb += write.addr.eq(place)
         return host
 
     def _shared_ports(self, place: Value) -> Iterator[list[Sharer]]:
         """For each read port of the memory who uses it; `place` is where the host reads."""
-        by_region: dict[int, list[Sharer]] = defaultdict(list)
-        for region, sink in zip(self.readers, self.reads, strict=True):
-            by_region[region].append((self.turn[region], sink.addr, sink))
+        ports: list[list[int]] = []
+        for number, regions in enumerate(self.readers):
+            free = (port for port in ports if all(regions.isdisjoint(self.readers[other]) for other in port))
+            if (port := next(free, None)) is None:
+                ports.append(port := [])
+            port.append(number)
         host = [] if self.is_input else [(self.turn[-1], place, self.host)]
-        for sharers in zip_longest(*by_region.values(), host):
-            yield [sharer for sharer in sharers if sharer]
+        for port, more in zip_longest(ports, [host], fillvalue=[]):
+            own = ((self._is_turn(self.readers[n]), self.reads[n].addr, self.reads[n]) for n in port)
+            if sharers := [*own, *more]:
+                yield sharers
+
+    @property
+    def _in_place(self) -> bool:
+        """A region reads it and writes it."""
+        writing = frozenset[int]().union(*self.writers)
+        return any(not writing.isdisjoint(regions) for regions in self.readers)
+
+    def _is_turn(self, regions: Turns) -> Value:
+        """One of these regions is under way."""
+        return any_of(self.turn[region] for region in sorted(regions))
+
+
+def _chosen(values: Iterable[tuple[Value, Value]]) -> Value:
+    """The value whose condition holds; of a single one, itself."""
+    (_, first), *others = pairs = [*values]
+    return any_of(Mux(condition, value, 0) for condition, value in pairs) if others else first

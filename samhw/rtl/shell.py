@@ -7,8 +7,9 @@ from amaranth.hdl import Array, Cat, Const, Elaboratable, Module, Mux, Signal, V
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Arch, MemoryRole
-from samhw.graph.address_map import AddressMap, Register, Status, Window
+from samhw.graph import Arch
+from samhw.graph.address_map import REGION, AddressMap, Register, Status, Window
+from samhw.graph.pools import Pool
 from samhw.rtl.burst_port import BurstPort
 from samhw.rtl.host_port import FarSignature, HostPort
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
@@ -58,7 +59,7 @@ class Shell(wiring.Component):
         self._port: Port = BurstPort(bits, host.id_bits) if host.bursts else HostPort(bits, far)
         run = RunSignature(
             regions=len(design.regions),
-            channels=len(design.channels),
+            channels=len(design.built_channels),
             recovery=host.recovery,
             counted=len(map.counters),
         )
@@ -96,21 +97,23 @@ class Shell(wiring.Component):
         # cycles after its start, when its root has fired, and the host waits a cycle after the end.
         region = self.run.region
         turn = delayed(m, Cat(region, ~region.any()))
-        for name, member in memory_members(self.ports).items():
-            ports = self.ports[name]
-            memories[name] = tensor = TensorMemory(
-                self.map.windows[name],
+        members = memory_members(self.ports)
+        for pool in self.map.pools:
+            member, ports = members[pool.name], self.ports[pool.name]
+            memories[pool.name] = tensor = TensorMemory(
+                self.map.whole(pool),
                 regions=len(self.map.design.regions),
                 readers=ports.readers,
-                writer=ports.writer or 0,
+                writers=ports.writers,
             )
             m.submodules[member] = tensor
             m.d.comb += tensor.turn.eq(turn)
             fabric = wiring.flipped(getattr(self.memories, member))
             for port, read in zip(ports.reads, tensor.reads, strict=True):
                 wiring.connect(m, getattr(fabric, port), read)
-            if ports.writer is not None:
-                wiring.connect(m, fabric.write, tensor.write)
+            if ports.writers:
+                for port, write in zip(ports.writes, tensor.writes, strict=True):
+                    wiring.connect(m, getattr(fabric, port), write)
         return memories
 
     def _host_writes(
@@ -134,16 +137,21 @@ class Shell(wiring.Component):
             fits = at_most(host.next_data, self.map.design.extents[index])
             with m.If(host.write & takes(index, here & idle & fits)):
                 m.d.sync += register.eq(host.write_data)
-        for name, tensor in memories.items():
-            window = self.map.windows[name]
-            if window.memory.role is MemoryRole.INPUT:
+        for pool in self.map.pools:
+            tensor = memories[pool.name]
+            if not tensor.is_input:
+                continue
+            taken = []
+            for name in pool.bases:
+                window = self.map.windows[name]
                 here, _ = _within(window, host.next_addr)
                 # The bits of a value that are not stored do not count; those of an index would be missed.
                 fits = Const(1) if window.memory.is_value else (host.next_data >> window.width) == 0
-                _, word = _within(window, host.store_addr)
-                m.d.comb += [tensor.host.addr.eq(word), tensor.host.data.eq(host.store_data)]
-                # From a register, since it has many words to reach: a cycle later.
-                m.d.sync += tensor.host.en.eq(host.write & takes(name, here & idle & fits))
+                taken.append(takes(name, here & idle & fits))
+            _, word = self._in_pool(pool, host.store_addr)
+            m.d.comb += [tensor.host.addr.eq(word), tensor.host.data.eq(host.store_data)]
+            # From a register, since it has many words to reach: a cycle later.
+            m.d.sync += tensor.host.en.eq(host.write & any_of(taken))
         m.d.comb += host.write_ok.eq(any_of(accepted))
 
     def _control(self, m: Module, asked: Value, word: Value) -> Value:
@@ -218,10 +226,10 @@ class Shell(wiring.Component):
             m.d.comb += self.run.counter.eq(host.read_addr[2:])
             words.append(Mux(counted, self.run.count, 0))
             found.append(counted)
-        for name, tensor in memories.items():
-            window = self.map.windows[name]
-            if window.memory.role is not MemoryRole.INPUT:
-                here, address = _within(window, host.read_addr)
+        for pool in self.map.pools:
+            name, tensor = pool.name, memories[pool.name]
+            if not tensor.is_input:
+                here, address = self._in_pool(pool, host.read_addr)
                 hit = Signal(name=f"hit_{name}")
                 fetched_ok = Signal(name=f"fetched_ok_{name}")
                 # Enabled for as long as the address stays, since a block memory may stop the register at its
@@ -232,13 +240,25 @@ class Shell(wiring.Component):
                 found.append(fetched_ok)
         m.d.sync += [host.read_data.eq(any_of(words)), host.read_ok.eq(any_of(found))]
 
+    def _in_pool(self, pool: Pool, address: Value) -> tuple[Value, Value]:
+        """Whether a byte address is that of a word of one of its arrays, and which word of the pool."""
+        found = [_within(self.map.windows[name], address) for name in pool.bases]
+        if len(found) == 1:
+            return found[0]
+        parts = self.map.whole(pool).words // max(pool.capacity, 1)
+        words = (
+            Mux(here, word + base * parts if parts > 1 else word | base, 0)
+            for (here, word), base in zip(found, pool.bases.values(), strict=True)
+        )
+        return any_of(here for here, _ in found), any_of(words)
+
     def _registers(self, m: Module, extents: dict[str, Signal]) -> list[Value]:
         """What each register reads, from address 0 on."""
         run = self.run
         by_address: dict[int, Value] = {
             Register.CONTROL: Const(0, 32),
             Register.STATUS: self._status(),
-            Register.ERROR: Cat(run.error),
+            Register.ERROR: Cat(run.error, Const(0, REGION - len(Cat(run.error))), run.error_region),
             Register.ERROR_NODE: run.error_node,
             Register.CYCLES_LO: run.cycle[:32],
             Register.CYCLES_HI: run.cycle[32:],

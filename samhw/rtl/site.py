@@ -1,17 +1,26 @@
 """Where a component stands."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from samhw.graph import Arch, Endpoint, Graph, Node
+from samhw.graph.fabrics import immediates_of
 from samhw.graph.numerics import ValueType
 from samhw.graph.patterns import may_be_empty
 from samhw.graph.widths import carried_bits, greatest_indices
 from samhw.rtl.access import MemoryAccess
 from samhw.rtl.token import KIND_BITS, level_bits, token_width
 
-__all__ = ["Site", "bits_of"]
+__all__ = ["Site", "Varying", "bits_of"]
+
+
+class Varying(int):
+    """The greatest of the capacities that a memory has in the runs of a fabric; the component is told that of
+    the present one (`Primitive.limit`)."""
+
+    def __repr__(self) -> str:
+        return f"Varying({int(self)})"
 
 
 @dataclass(frozen=True)
@@ -25,6 +34,10 @@ class Site:
     accesses: Mapping[str, MemoryAccess] = field(default_factory=dict)
     """How the component reaches memories that do not lie on the chip, as arguments of it: by the parameters
     that name them."""
+    bound: Sequence[Node] = ()
+    """The nodes of all regions that share a fabric, for which this one stands; the graph of each has the same
+    place in `graphs`."""
+    graphs: Sequence[Graph] = ()
 
     @property
     def params(self) -> Mapping[str, Any]:
@@ -42,8 +55,17 @@ class Site:
         return self.graph.result_type(self.node)
 
     def capacity(self, param: str) -> int:
-        """The places of the memory that a parameter names."""
-        return self.graph.memory[self.node.memories[param]].capacity
+        """The places of the memory that a parameter names; `Varying` if they are others in other runs."""
+        pairs = zip(self.graphs, self.bound, strict=True)
+        found = {graph.memory[node.memories[param]].capacity for graph, node in pairs}
+        greatest = self.graph.memory[self.node.memories[param]].capacity
+        return Varying(greatest) if len(found) > 1 else greatest
+
+    @property
+    def varying(self) -> tuple[str, ...]:
+        """The operands that have another number in other runs instead of a stream."""
+        immediates = [immediates_of(node) for node in self.bound or [self.node]]
+        return tuple(name for name in immediates[0] if len({repr(own[name]) for own in immediates}) > 1)
 
     def stored_width(self, param: str) -> int:
         """The width of a place of the memory that a parameter names."""

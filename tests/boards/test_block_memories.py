@@ -26,7 +26,7 @@ def tensor(words: int) -> TensorMemory:
     """An input of this many words, as the host fills it and a node reads it."""
     memory = Memory("T.vals", "T", StoredArray.VALS, MemoryRole.INPUT, words, value_type("i8"))
     window = Window(memory, base=0, size=512, words=words, width=8)
-    return TensorMemory(window, regions=1, readers=[0])
+    return TensorMemory(window, regions=1, readers=[frozenset({0})])
 
 
 def blocks(unit: Elaboratable, folder: Path) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 from amaranth.hdl import ClockDomain, Module
 from amaranth.sim import Simulator, SimulatorContext
 
-from samhw.graph.address_map import Cause, Register, Status
+from samhw.graph.address_map import REGION, Cause, Register, Status
 from samhw.rtl import Top
 from samhw.rtl.host_port import Response
 from tests.support.top_graphs import WIDE
@@ -96,7 +96,12 @@ class Host:
         return await self.read(Register.CYCLES_LO) | await self.read(Register.CYCLES_HI) << 32
 
     async def error(self) -> tuple[Cause, int]:
-        return Cause(await self.read(Register.ERROR)), await self.read(Register.ERROR_NODE)
+        causes = await self.read(Register.ERROR) & ((1 << REGION) - 1)
+        return Cause(causes), await self.read(Register.ERROR_NODE)
+
+    async def error_region(self) -> int:
+        """Which region was under way, in the order in which they run."""
+        return await self.read(Register.ERROR) >> REGION
 
     async def reset(self) -> None:
         self.ctx.set(self.domain.rst, 1)

@@ -74,7 +74,7 @@ def starts(states: list[State]) -> dict[int, int]:
 
 
 def control(*writers: int, watchdog: int = 100) -> RunControl:
-    return RunControl(nodes=3, writers=writers, watchdog=watchdog)
+    return RunControl(nodes=3, writers=[{region} for region in writers], watchdog=watchdog)
 
 
 def test_a_region_starts_in_the_cycle_behind_the_end_of_the_one_before_it():
@@ -138,7 +138,7 @@ def test_a_deadlock_in_the_second_region():
 def test_a_repeat_runs_its_body_as_often_as_its_extent_says():
     """Region 0 once, then 1 and 2 three times, then 3. Each ends four cycles after its start."""
     sequence = (Run(0), Repeat("t", "n", (Run(1), Run(2))), Run(3))
-    unit = RunControl(nodes=3, writers=(0, 1, 2, 3), watchdog=100, sequence=sequence, index_bits=4)
+    unit = RunControl(nodes=3, writers=[{0}, {1}, {2}, {3}], watchdog=100, sequence=sequence, index_bits=4)
     turns = [0, 1, 2, 1, 2, 1, 2, 3]
     committed = {5 * n + 4: 1 << region for n, region in enumerate(turns)}
     states = run(unit, 60, extents=(3,), committed=committed)
@@ -152,7 +152,7 @@ def test_a_repeat_runs_its_body_as_often_as_its_extent_says():
 def test_repeats_nest_and_a_run_may_begin_and_end_with_one():
     """Region 0, then region 1 twice, all of that three times; and once more from the start."""
     sequence = (Repeat("s", "m", (Run(0), Repeat("t", "n", (Run(1),)))),)
-    unit = RunControl(nodes=3, writers=(0, 1), watchdog=100, sequence=sequence, index_bits=4)
+    unit = RunControl(nodes=3, writers=[{0}, {1}], watchdog=100, sequence=sequence, index_bits=4)
     turns = [0, 1, 1] * 3
     committed = {3 * n + 2: 1 << region for n, region in enumerate(turns)}
     committed |= {cycle + 50: bits for cycle, bits in committed.items()}

@@ -20,7 +20,12 @@ PLACES = (8, 64)
 def tensor(role: MemoryRole, *readers: int, places: int = 8) -> TensorMemory:
     """With three regions, of which the first one writes."""
     memory = Memory("T.vals", "T", "vals", role, places)
-    return TensorMemory(Window(memory, 0, 4 * places, places, 16), regions=3, readers=readers)
+    return TensorMemory(
+        Window(memory, 0, 4 * places, places, 16),
+        regions=3,
+        readers=[frozenset({region}) for region in readers],
+        writers=[] if role is MemoryRole.INPUT else [frozenset({0})],
+    )
 
 
 def simulate(unit: TensorMemory, bench: Callable[[SimulatorContext], Awaitable[None]]) -> None:
@@ -57,23 +62,23 @@ def test_a_buffer_is_written_in_one_region_and_read_in_the_others(places: int):
     async def bench(ctx: SimulatorContext) -> None:
         ctx.set(unit.turn, 0b001)
         for addr in range(8):
-            await write(ctx, unit.write, addr, 100 + addr)
+            await write(ctx, unit.writes[0], addr, 100 + addr)
         early, *late = unit.reads
         # While it is written nobody reads it.
         assert await read(ctx, [early, *late, unit.host], [7, 7, 7, 7]) == [0] * 4
         ctx.set(unit.turn, 0b010)
-        await write(ctx, unit.write, 3, 0)
+        await write(ctx, unit.writes[0], 3, 0)
         assert await read(ctx, [early], [3]) == [103]
         # Those whose turn it is not do not disturb the others.
         assert (await read(ctx, [early, *late, unit.host], [6, 2, 4, 5]))[0] == 106
         await read(ctx, [*late, unit.host], [2, 4, 5])
         assert ctx.get(early.data) == 106
         ctx.set(unit.turn, 0b100)
-        await write(ctx, unit.write, 3, 0)
+        await write(ctx, unit.writes[0], 3, 0)
         assert await read(ctx, late, [3, 4]) == [103, 104]
         assert (await read(ctx, [*late, early, unit.host], [5, 1, 7, 7]))[:2] == [105, 101]
         ctx.set(unit.turn, BETWEEN_RUNS)
-        await write(ctx, unit.write, 3, 0)
+        await write(ctx, unit.writes[0], 3, 0)
         assert (await read(ctx, [unit.host, early, *late], [3, 1, 1, 1]))[0] == 103
 
     simulate(unit, bench)
@@ -102,11 +107,11 @@ def test_an_output_is_written_in_its_region_and_read_between_runs():
 
     async def bench(ctx: SimulatorContext) -> None:
         ctx.set(unit.turn, 0b001)
-        await write(ctx, unit.write, 5, 50)
+        await write(ctx, unit.writes[0], 5, 50)
         assert await read(ctx, [unit.host], [5]) == [0]
         for region in (0b010, 0b100, BETWEEN_RUNS):
             ctx.set(unit.turn, region)
-            await write(ctx, unit.write, 5, 0)
+            await write(ctx, unit.writes[0], 5, 0)
         assert await read(ctx, [unit.host], [5]) == [50]
 
     simulate(unit, bench)
@@ -124,6 +129,30 @@ def test_an_output_is_written_in_its_region_and_read_between_runs():
 )
 def test_what_reads_at_different_times_shares_a_port(role: MemoryRole, readers: tuple[int, ...], ports: int):
     assert len(tensor(role, *readers).elaborate(None).submodules.words.read_ports) == ports
+
+
+def test_a_pool_has_a_writer_for_some_regions_and_another_one_for_others():
+    unit = TensorMemory(
+        Window(Memory("T.vals", "T", "vals", MemoryRole.BUFFER, 8), 0, 32, 8, 16),
+        regions=3,
+        readers=[frozenset({1, 2}), frozenset({0})],
+        writers=[frozenset({0, 2}), frozenset({1})],
+    )
+
+    async def bench(ctx: SimulatorContext) -> None:
+        ctx.set(unit.turn, 0b001)
+        await write(ctx, unit.writes[0], 1, 11)
+        await write(ctx, unit.writes[1], 2, 12)
+        ctx.set(unit.turn, 0b010)
+        await write(ctx, unit.writes[0], 3, 13)
+        await write(ctx, unit.writes[1], 4, 14)
+        ctx.set(unit.turn, 0b100)
+        await write(ctx, unit.writes[0], 5, 15)
+        ctx.set(unit.turn, BETWEEN_RUNS)
+        assert [(await read(ctx, [unit.host], [place]))[0] for place in range(6)] == [0, 11, 0, 0, 14, 15]
+
+    simulate(unit, bench)
+    assert len(unit.elaborate(None).submodules.words.read_ports) == 1
 
 
 def test_two_reads_share_a_copy():

@@ -180,6 +180,7 @@ def test_an_error_in_the_second_region():
         data = {"A_pos1": [0, 3], "A_crd1": [2, 5, 7], "A_vals": [20, 50, 70]}
         assert await host.run(**data) == Status.ERROR
         assert await host.error() == (Cause.CAPACITY, writer)
+        assert await host.error_region() == 1
         assert (await spent(host))[0] == 11
         assert await host.words("T.vals", 3) == [20, 50, 70]
         await host.reset()
@@ -225,6 +226,7 @@ def test_a_deadlock_in_the_second_region():
         assert await host.words("C.vals", 3) == [word & 0xFFFF_FFFF for word in (-4, 0, -7)]
         assert await host.run(A_pos1=[0, 5]) == Status.ERROR
         assert await host.error() == (Cause.DEADLOCK, NO_NODE)
+        assert await host.error_region() == 1
         assert (await spent(host))[0] == 13
         words = [await host.read(address) for address in host.top.map.channel_states]
         full = {name for k, name in enumerate(names) if words[k // 16] >> 2 * (k % 16) & 2}

@@ -148,6 +148,7 @@ def test_a_design_in_python_takes_other_data_in_ranges() -> None:
     ("text", "cause"),
     [
         ("tensor A[i=4, j=4] : csr\ntensor y[j] : dense\ny[j] = A[i, j]    order i, j", "does not have it"),
+        ("tensor a[i=4] : dense\ntensor y[i] : dense\ny[i] = cumsum(i, a[i])", "depends on others"),
         ("tensor A[i=4, j=4] : dia\ntensor y[i] : dense\ny[i] = A[i, j]", "by the number of their row"),
         ("tensor A[i=4, j=4] : csr\ntensor T[i, k] : dense\nT[i, k] = A[i, j] * A[j, k]", "reads other rows"),
         (

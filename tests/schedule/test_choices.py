@@ -44,6 +44,7 @@ NAMED_OUTSIDE = {
         "compiler/scope.py",
         "compiler/search/decide.py",
         "compiler/search/job.py",
+        "compiler/shared_hardware.py",
     ),
     *("compiler/passes/alias_reshapes.py", "compiler/passes/cascade.py"),
     *("compiler/passes/copy_discordant.py", "compiler/passes/split_formats.py"),

@@ -144,6 +144,28 @@ def no_fusion(draft: Draft) -> None:
     draft.schedule["fuse"] = []
 
 
+def share_hardware(draft: Draft) -> None:
+    """With a twin of a statement, which may differ in a number or an operation."""
+    found = [n for n, line in enumerate(draft.lines) if re.match(r"T\d+\b.* = ", line)]
+    twins = []
+    if found:
+        line = draft.lines[draft.random.choice(found)]
+        name = line[: re.match(r"\w+", line).end()]  # type: ignore[union-attr]
+        original = draft.tensors[name]
+        twin = draft.result([*original.modes], only_dense=original.format is None)
+        twin.format = original.format
+        right = line[len(name) :]
+        if draft.chance(0.3):
+            right = right.replace(
+                *draft.random.choice([(" + ", " - "), (" * ", " + "), (" = ", " max= ")]), 1
+            )
+        draft.lines.append(f"{twin.name}{right}")
+        draft.nests.append([*original.modes])
+        twins = [[name, twin.name]]
+    draft.schedule["share_hardware"] = draft.random.choice(["all", "auto", "none", twins or "all"])
+    draft.schedule.setdefault("fuse", [])
+
+
 FIELDS: dict[str, Callable[[Draft], None]] = {
     "lanes": lanes,
     "ranges of rows": ranges,
@@ -155,6 +177,7 @@ FIELDS: dict[str, Callable[[Draft], None]] = {
     "brackets": brackets,
     "share": share,
     "queues": queues,
+    "share hardware": share_hardware,
     "scheduled format": formats,
     "global iteration": global_space,
     "full fusion": fused("full"),

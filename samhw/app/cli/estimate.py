@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import click
 from rich.console import Console
@@ -103,13 +103,16 @@ def print_estimate(
         title = (
             f"{region.name}: about {region.cycles:,.0f} cycles, {region.operations:,.0f} operations, "
             f"{region.bytes_read:,.0f} bytes read, {region.bytes_written:,.0f} written, "
-            f"{area.use.luts:,.0f} LUTs"
+            + (f"the fabric of {area.fabric}" if area.fabric else f"{area.use.luts:,.0f} LUTs")
         )
         print_table(console, rows, title=title)
         if region.lines:
             lines = [["port", "lines"], *([name, f"{count:,.0f}"] for name, count in region.lines.items())]
             print_table(console, lines, title=f"{region.name}, ports to off-chip memory")
     print_table(console, device_grid(areas), title="Expected before placing and routing")
+    if compiled.fabrics:
+        apart = area_of(replace(compiled, fabrics=()), first.family).use.luts
+        click.echo(f"shared fabrics save about {apart - first.use.luts:,.0f} of {apart:,.0f} LUTs")
     for caveat in dict.fromkeys(area.caveat for _, area in areas if area.caveat):
         console.print(caveat, soft_wrap=True)
     verdicts.print()

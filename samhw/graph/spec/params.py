@@ -84,6 +84,8 @@ class Role(Enum):
     RESULT = "is the type of the values that go out"
     BANKS = "is the number of banks of its accumulators"
     SHAPE = "is the shape of its blocks of values"
+    IMMEDIATES = "has the numbers that stand in the place of streams, by operand"
+    WIDTHS = "has the widths of its accumulators' coordinates"
 
 
 class Param(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Self
 
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Value
 from amaranth.lib import wiring
+from amaranth.lib.wiring import In
 
 from samhw.errors import InputError
 from samhw.graph import Arch
@@ -34,6 +35,7 @@ class Alu(Primitive):
         op: an operation of the value type, `convert` or `scale`.
         to: type of the result, if it is another one.
         immediates: the value (not the word) of an operand, by its name.
+        varying: those of them that are others in other runs, of which the word is at `immediate_<operand>`.
         shape: of the blocks that it computes, element by element; () for single values.
         axes: by operand, which of the axes of the result it has, in its own order; all unless given. All
             along the others it is the same.
@@ -51,6 +53,7 @@ class Alu(Primitive):
         op: str,
         to: ValueType | None = None,
         immediates: Mapping[str, float] | None = None,
+        varying: Sequence[str] = (),
         shape: Sequence[int] = (),
         axes: Mapping[str, Sequence[int]] | None = None,
     ):
@@ -65,6 +68,7 @@ class Alu(Primitive):
         self.unit.check_latency(self.latency, f"The latency of {op!r} on {timed_as} in Arch.alu")
         operands = [name for name in "abc" if name in self.unit.signature.members]
         self.immediates = _words(op, value_type, operands, immediates or {})
+        self.varying = tuple(varying)
         ports = [name for name in operands if name not in self.immediates]
         if not ports:
             raise InputError(f"All operands of {op!r} are immediates; leave one of {operands} to a stream.")
@@ -73,6 +77,7 @@ class Alu(Primitive):
         super().__init__(
             {name: token_layout(token_width(n * value_type.width)) for name, n in words.items()},
             {"val": token_layout(self.width)},
+            {f"immediate_{name}": In(value_type.width) for name in self.varying},
         )
 
     @classmethod
@@ -83,6 +88,7 @@ class Alu(Primitive):
             op=site.params["op"],
             to=site.result,
             immediates=site.params.get("immediates"),
+            varying=site.varying,
             shape=site.params.get("shape", ()),
             axes=site.params.get("axes", {}),
         )
@@ -111,7 +117,10 @@ class Alu(Primitive):
             for name in inputs:
                 m.d.comb += getattr(unit, name).eq(self._element(name, place))
             for name, word in self.immediates.items():
-                m.d.comb += getattr(unit, name).eq(Const(word, self.value_type.width))
+                given = getattr(self, f"immediate_{name}") if name in self.varying else None
+                m.d.comb += getattr(unit, name).eq(
+                    Const(word, self.value_type.width) if given is None else given
+                )
         overflow = any_of(unit.overflow for unit in self.units)
         m.d.comb += [
             val.result.eq(Cat(unit.result for unit in self.units)),

@@ -7,7 +7,7 @@ from samhw.graph.numerics import ALL_OPERATIONS, SCALE_MULTIPLIERS, SCALE_SHIFTS
 from samhw.graph.spec.arch import Arch
 from samhw.graph.spec.base import KeepsLevels, Ports, Work
 from samhw.graph.spec.blocked import Blocked, TakenBlocks
-from samhw.graph.spec.params import RESULT, SHAPE, VALUE, Param, Params, are_axes, choice, parameters
+from samhw.graph.spec.params import RESULT, SHAPE, VALUE, Param, Params, Role, are_axes, choice, parameters
 from samhw.graph.spec.streams import val
 from samhw.primitives.matmul.spec import MOST_WORDS
 from samhw.primitives.matmul.spec import SPEC as MATMUL
@@ -39,7 +39,9 @@ class _Alu(KeepsLevels):
     rule = "Takes a value from each input and gives the result of its operation, one a cycle."
     params = parameters(
         op=choice(*ALL_OPERATIONS),
-        immediates=Param("a map from operands (a, b, c) to numbers", _are_immediates, optional=True),
+        immediates=Param(
+            "a map from operands (a, b, c) to numbers", _are_immediates, optional=True, role=Role.IMMEDIATES
+        ),
         value=VALUE,
         to=RESULT,
         shape=SHAPE,

@@ -73,7 +73,7 @@ class Array(Primitive):
         table.row(takes=[self.i.ref], pushes={read.i: make_token(head.kind, head.payload[:8])})
         beyond = Signal()
         m.d.sync += beyond.eq(
-            self.i.ref.valid & (head.kind == TokenKind.VAL) & (head.payload >= self.vals_capacity)
+            self.i.ref.valid & (head.kind == TokenKind.VAL) & (head.payload >= self.limit("vals"))
         )
         m.d.comb += [
             *read.joins,

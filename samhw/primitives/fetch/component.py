@@ -119,7 +119,7 @@ def _compared_in_front(
     return seconds
 
 
-def fetch_ends(m: Module, scanner: Primitive, arch: Arch, pos_capacity: int) -> Fetch:
+def fetch_ends(m: Module, scanner: Primitive, arch: Arch, pos_capacity: Value | int) -> Fetch:
     """The fetch of a scanner with the memory `pos`: VAL(r) gives pos[r] and pos[r + 1]."""
     fiber = scanner.i.ref.payload
     here, following = scanner.memory_ports("pos")

@@ -82,7 +82,7 @@ class Pick(Primitive):
             asked.eq(read.asked),
             crd.eq(read.data),
             is_read.eq(asked),
-            beyond.eq(self.i.at.valid & self.i.ref.valid & reads & (at.payload >= self.crd_capacity)),
+            beyond.eq(self.i.at.valid & self.i.ref.valid & reads & (at.payload >= self.limit("crd"))),
         ]
         m.d.comb += [
             *read.joins,

@@ -64,8 +64,8 @@ class ScanCompressed(Primitive):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        fetch = fetch_ends(m, self, self.arch, self.pos_capacity)
-        walk = walk_stored(m, self, fetch.ends, self.arch, self.crd_capacity)
+        fetch = fetch_ends(m, self, self.arch, self.limit("pos"))
+        walk = walk_stored(m, self, fetch.ends, self.arch, self.limit("crd"))
         m.d.comb += [
             self.fired.eq(fetch.ends.table.fired | walk.fired),
             self.error.eq(error_bits(range=fetch.range | walk.range, protocol=walk.protocol)),

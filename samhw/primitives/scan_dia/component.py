@@ -110,7 +110,7 @@ class ScanDia(Primitive):
             coordinate.eq(late_row + self.mem_off.data),
             positions[0].eq(position),
             positions[1].eq(positions[0]),
-            beyond.eq(at_fiber & ~walk.empty & (number >= self.off_capacity)),
+            beyond.eq(at_fiber & ~walk.empty & (number >= self.limit("off"))),
         ]
         return ats.o, places.o, walk.fired, beyond
 

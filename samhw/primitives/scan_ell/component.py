@@ -92,7 +92,7 @@ class ScanEll(Primitive):
             late.eq(number),
             start.eq(late * self.width),
             count.eq(read.data),
-            beyond.eq(is_fiber & (fiber.payload >= self.cnt_capacity)),
+            beyond.eq(is_fiber & (fiber.payload >= self.limit("cnt"))),
             asked.eq(read.asked),
             counted.eq(asked),
             # Of the register, as no comparison lies after the memory.
@@ -100,7 +100,7 @@ class ScanEll(Primitive):
         ]
         # Where counts come late, that of another fiber.
         begin = start if read.note is number else delayed(m, delayed(m, read.note) * self.width)
-        walk = walk_stored(m, self, pair, self.arch, self.crd_capacity)
+        walk = walk_stored(m, self, pair, self.arch, self.limit("crd"))
         m.d.comb += [
             *read.joins,
             pair.first.result.eq(start),

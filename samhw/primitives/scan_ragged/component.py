@@ -46,7 +46,7 @@ class ScanRagged(Primitive):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         width = self.arch.index_bits
-        fetch = fetch_ends(m, self, self.arch, self.pos_capacity)
+        fetch = fetch_ends(m, self, self.arch, self.limit("pos"))
         walk, at_fiber, position, is_backwards = walk_between(m, fetch.ends)
         m.submodules.crd = crd = Output(width, latency=self.arch.step, zeros=False)
         m.submodules.ref = ref = Output(width, latency=self.arch.step, zeros=False)

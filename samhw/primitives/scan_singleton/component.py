@@ -57,7 +57,7 @@ class ScanSingleton(Primitive):
         reference = head.payload
         beyond = Signal()
         m.d.sync += beyond.eq(
-            self.i.ref.valid & (head.kind == TokenKind.VAL) & (reference >= self.crd_capacity)
+            self.i.ref.valid & (head.kind == TokenKind.VAL) & (reference >= self.limit("crd"))
         )
         beyond_extent, _ = check_coordinates(m, read.data, used=read.counts(crd.used), extent=self.extent)
         m.d.comb += [

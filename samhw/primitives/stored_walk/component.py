@@ -99,7 +99,7 @@ def walk_stored(
     scanner: Primitive,
     pair: Pair,
     arch: Arch,
-    crd_capacity: int,
+    crd_capacity: Value | int,
 ) -> StoredWalk:
     """A walk that drives the outputs `crd` and `ref` of a scanner, and reads its memory `mem_crd`."""
     width = arch.index_bits

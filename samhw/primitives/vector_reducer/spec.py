@@ -22,7 +22,9 @@ def _is_number_of_banks(banks: object) -> bool:
     return type(banks) is int and 2 <= banks <= MOST_BANKS
 
 
-BITS = Param(f"a list of 1 to {_MOST} widths in bits, the innermost coordinate's first", _are_widths)
+BITS = Param(
+    f"a list of 1 to {_MOST} widths in bits, the innermost coordinate's first", _are_widths, role=Role.WIDTHS
+)
 
 BANKS = Param(f"a number from 2 to {MOST_BANKS}", _is_number_of_banks, True, Role.BANKS)
 

@@ -55,7 +55,7 @@ class WriteAt(Writer):
 
         stores = (ref.kind == TokenKind.VAL) & is_payload(val)
         table = self._table(m, {self.mem_vals: stores | (ref.kind == TokenKind.DONE)})
-        beyond = stores & (ref.payload >= self.vals_capacity)
+        beyond = stores & (ref.payload >= self.limit("vals"))
         with m.If(stores), table.row(takes=both):
             m.d.comb += self.mem_vals.en.eq(~beyond)
         with m.Elif(all_end(ref, val)), table.row(agree=same_token(ref, val), takes=both):

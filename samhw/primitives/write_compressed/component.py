@@ -73,7 +73,7 @@ class WriteCompressed(Writer):
         )
         with m.Switch(head.kind):
             with m.Case(TokenKind.VAL), table.row(takes=[self.i.crd]):
-                with m.If(coordinates == self.crd_capacity):
+                with m.If(coordinates == self.limit("crd")):
                     m.d.comb += capacity.eq(1)
                 with m.Else():
                     m.d.comb += self.mem_crd.en.eq(1)
@@ -81,7 +81,7 @@ class WriteCompressed(Writer):
             with m.Case(TokenKind.STOP), table.row(takes=[self.i.crd]):
                 with m.If(stop_lo(head) != 0):
                     pass
-                with m.Elif(next_fiber >= self.pos_capacity):
+                with m.Elif(next_fiber >= self.limit("pos")):
                     m.d.comb += capacity.eq(1)
                 with m.Else():
                     m.d.comb += self.mem_pos.en.eq(1)

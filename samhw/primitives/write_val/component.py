@@ -60,7 +60,7 @@ class WriteVal(Writer):
         table = self._table(m, {self.mem_vals: head.kind != TokenKind.STOP})
         with table.row(takes=[self.i.val]), m.Switch(head.kind):
             with m.Case(TokenKind.VAL, TokenKind.EMPTY):
-                with m.If(values == self.vals_capacity):
+                with m.If(values == self.limit("vals")):
                     m.d.comb += capacity.eq(1)
                 with m.Else():
                     m.d.comb += self.mem_vals.en.eq(1)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from samhw.errors import InputError, RunError
 from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, Graph, HostOptions, MemoryRole, Node
-from samhw.graph.address_map import MOST_ACTORS, STATES, Cause, Control, Register
+from samhw.graph.address_map import MOST_ACTORS, REGION, STATES, Cause, Control, Register
 from samhw.graph.deadlock import deadlock
 from samhw.graph.numerics import Words
 from samhw.graph.off_chip import OffChipLayout, PlacedArray
@@ -258,9 +258,8 @@ class PortSession(Session):
     def wait(self, limit: int = LIMIT) -> None:
         ending = self.port.wait(limit)
         if ending.status != "done":
-            spent = self._region_cycles()
             self._recover()
-            raise _failure(self.design, ending, spent, limit)
+            raise _failure(self.design, ending, limit)
         self._ending = ending
         self.seconds = ending.seconds
 
@@ -276,8 +275,8 @@ class PortSession(Session):
         return Counters(self._ending.cycles, _region_cycles(self._region_cycles()))
 
     def spent(self) -> dict[str, list[dict[str, int]]]:
-        """For each node, by `Design.label`, what its actors have spent the last run on: cycles by the names
-        of `STATES`. After its last firing an actor rests.
+        """For each node that is built, by `Design.built_label`, what its actors have spent the last run on,
+        in all regions: cycles by the names of `STATES`. After its last firing an actor rests.
 
         Raises:
             InputError: the build has no counters.
@@ -286,10 +285,10 @@ class PortSession(Session):
         if not self.map.counters:
             raise InputError(f"This build of {design.name} has no counters; build it with --host counters.")
         found = {}
-        for (region, node), address in zip(design.nodes, self.map.counters, strict=True):
+        for (fabric, node), address in zip(design.built_nodes, self.map.counters, strict=True):
             words = self.port.read(address, MOST_ACTORS * len(STATES)).reshape(MOST_ACTORS, len(STATES))
             actors = [dict(zip(STATES, actor.tolist(), strict=True)) for actor in words if actor[0]]
-            found[design.label(region, node.name)] = actors
+            found[design.built_label(fabric, node.name)] = actors
         return found
 
     def read(self, memory: str, count: int) -> Words:
@@ -341,28 +340,29 @@ def _region_cycles(spent: Words) -> tuple[int, ...]:
     return tuple(int(cycles) for cycles in (spent - changes) % (1 << 32))
 
 
-def _failure(design: Design, ending: Ending, spent: Words, limit: int) -> RunError:
-    """The error for a run that is not done, in the words of the simulator. `spent`: the cycles that each
-    region was under way."""
+def _failure(design: Design, ending: Ending, limit: int) -> RunError:
+    """The error for a run that is not done, in the words of the simulator."""
     if ending.status == "limit":
         return RunError(f"{design.name} did not end within {limit:,} cycles; give a greater limit.")
-    causes = Cause(ending.error)
+    causes, turn = Cause(ending.error & ((1 << REGION) - 1)), ending.error >> REGION
+    region = design.turns[turn]
     if causes == Cause.DEADLOCK:
-        region = _standing(design, spent, ending)
         error: RunError = _deadlock(design, region, ending)
     else:
-        region, node = design.nodes[ending.error_node]
+        region, node = _reported(design, region, ending.error_node)
         cause = next(cause for cause in _FAILURES if cause & causes)
         error = _fault(design.regions[region], node, cause)
     return error.within(f"Region {design.regions[region].name}") if len(design.runs) > 1 else error
 
 
-def _standing(design: Design, spent: Words, ending: Ending) -> int:
-    """The region that stands still: the one that has tokens in channels; where none has, the last one to
-    which the run has come."""
-    empty, _ = _channel_bits(ending)
-    holding = [number for (number, _), bit in zip(design.channels, empty, strict=False) if not bit]
-    return holding[0] if holding else design.turns[int(np.flatnonzero(spent)[-1])]
+def _reported(design: Design, region: int, number: int) -> tuple[int, Node]:
+    """The node that has reported an error, with its region: of a fabric that others share, the one that was
+    under way."""
+    fabric, node = design.built_nodes[number]
+    group = design.groups[fabric]
+    region = region if region in group else group[0]
+    place = design.built[fabric].nodes.index(node)
+    return region, design.regions[region].nodes[place]
 
 
 def _channel_bits(ending: Ending) -> tuple[list[int], list[int]]:
@@ -372,15 +372,14 @@ def _channel_bits(ending: Ending) -> tuple[list[int], list[int]]:
 
 
 def _deadlock(design: Design, region: int, ending: Ending) -> RunError:
+    graph = design.regions[region]
+    fabric = next(number for number, group in enumerate(design.groups) if region in group)
+    first = sum(len(before.channels) for before in design.built[:fabric])
     empty, full = (
-        {
-            channel.name
-            for (number, channel), bit in zip(design.channels, states, strict=False)
-            if bit and number == region
-        }
+        {channel.name for channel, bit in zip(graph.channels, states[first:], strict=False) if bit}
         for states in _channel_bits(ending)
     )
-    return deadlock(design.regions[region], empty, full)
+    return deadlock(graph, empty, full)
 
 
 def _fault(graph: Graph, node: Node, cause: Cause) -> RunError:

@@ -45,7 +45,7 @@ def least_use(board: Board, design: Design, arch: Arch, layout: OffChipLayout | 
     netlist of millions of words takes longer than to see that they do not fit."""
     windows = AddressMap(design, arch, layout=layout).windows.values()
     bits = [window.memory.capacity * window.width for window in windows]
-    bits += [channel.depth * _LEAST_TOKEN for _, channel in design.channels]
+    bits += [channel.depth * _LEAST_TOKEN for _, channel in design.built_channels]
     blocks = ceil(sum(size for size in bits if size >= _LARGE) / board.family.block_bits)
     return Use(luts=0, registers=0, block_rams=blocks, multipliers=0)
 

@@ -1,0 +1,84 @@
+"""Which regions of a compiled program run on one fabric (docs/compiler.md, "Fabrics")."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from samhw.choices.choice import AUTO
+from samhw.choices.share_hardware import NONE
+from samhw.compiler.compiled import Compiled, CompiledRegion
+from samhw.errors import InputError
+from samhw.graph.fabrics import alike, difference, equal_regions
+
+__all__ = ["fabric_lines", "with_fabrics"]
+
+_DEEPER = "as deep as in another region on the same fabric"
+
+
+def with_fabrics(compiled: Compiled) -> Compiled:
+    """The same design with the fabrics that its schedule asks for: the channels of regions that share one are
+    as deep as the deepest of them.
+
+    Raises:
+        InputError: for regions that cannot share one, or that there are not.
+    """
+    asked = compiled.schedule.share_hardware
+    graphs = [region.graph for region in compiled.regions]
+    if compiled.memory is not None:
+        if asked not in (AUTO, NONE):
+            raise InputError(
+                "Regions that share hardware have no way to memory off the chip yet; leave out "
+                "'share_hardware', or the memory."
+            )
+        return replace(compiled, fabrics=())
+    if not isinstance(asked, str):
+        groups = tuple(_named(compiled.regions, names) for names in asked)
+        _check_once(compiled.regions, groups)
+    else:
+        groups = () if asked == NONE else equal_regions(graphs)
+    regions = [*compiled.regions]
+    for group in groups:
+        for number, graph in zip(group, alike([graphs[n] for n in group]), strict=True):
+            before = {channel.name: channel.depth for channel in graphs[number].channels}
+            deeper = {c.name: _DEEPER for c in graph.channels if c.depth > before[c.name]}
+            region = regions[number]
+            regions[number] = replace(region, graph=graph, reasons={**region.reasons, **deeper})
+    return replace(compiled, regions=tuple(regions), fabrics=groups)
+
+
+def _named(regions: Sequence[CompiledRegion], names: Sequence[str]) -> tuple[int, ...]:
+    """The numbers of the regions that results name."""
+    found = set()
+    for name in names:
+        numbers = [number for number, region in enumerate(regions) if name in region.region.written]
+        if not numbers:
+            raise InputError(f"'share_hardware' names '{name}', which no region computes; name its results.")
+        found.update(numbers)
+    group = tuple(sorted(found))
+    first, *others = group
+    for other in others:
+        why = difference(regions[first].graph, regions[other].graph)
+        if why:
+            a, b = (regions[number].region.written[-1] for number in (first, other))
+            raise InputError(f"The regions of {a} and {b} cannot share hardware: {why}; leave one out.")
+    return group
+
+
+def _check_once(regions: Sequence[CompiledRegion], groups: Sequence[tuple[int, ...]]) -> None:
+    """Raises `InputError` for a list of one region, and for a region in two."""
+    for number, group in enumerate(groups):
+        twice = {region for other in groups[:number] for region in other if region in group}
+        if twice or len(group) < 2:
+            name = regions[min(twice, default=group[0])].region.written[-1]
+            what = "twice" if twice else "alone"
+            raise InputError(
+                f"'share_hardware' has the region of {name} {what}; give it to one list of several."
+            )
+
+
+def fabric_lines(compiled: Compiled) -> list[str]:
+    """Which regions run on one fabric, in a line each."""
+    graphs = compiled.design.regions
+    return [
+        f"one fabric: {', '.join(graphs[number].name for number in group)}"
+        for group in compiled.design.fabrics
+    ]

@@ -72,29 +72,37 @@ def row_entries(tensor: Tensor) -> Counts:
 
 def row_works(cut: Iterable[Along], whole: Iterable[Along] = (), written: Iterable[int] = ()) -> list[Counts]:
     """The kinds of work that rows make, as `even_ranges` takes them. To read: each row 1, and each entry of a
-    sparse tensor as much as other tensors store in the row that it leads to, at least 1. To write: for each
-    row of a dense result its values, and 1.
+    sparse tensor as much as other tensors store in the row that it leads to, at least 1. To scan: for each
+    row the compressed outermost level of another tensor, and 1. To write: for each row of a dense result its
+    values, and 1.
 
     Args:
         cut: the tensors whose rows these are.
         whole: those that are read as a whole.
         written: the values in a row of each dense result of rank 2 or more.
     """
-    lengths: dict[str, list[Counts]] = {}
-    for tensor, dimensions in whole:
-        if tensor.rank > 1:
-            lengths.setdefault(dimensions[tensor.format.mode_order[0]], []).append(row_entries(tensor))
     cut = list(cut)
-    work = np.ones(cut[0][0].shape[cut[0][0].format.mode_order[0]], np.int64)
+    first, _ = cut[0]
+    inner = {dimensions[mode] for tensor, dimensions in cut for mode in tensor.format.mode_order[1:]}
+    lengths: dict[str, list[Counts]] = {}
+    scanned = []
+    for tensor, dimensions in whole:
+        if tensor.rank and (dimension := dimensions[tensor.format.mode_order[0]]) in inner:
+            own = row_entries(tensor)
+            if tensor.rank > 1:
+                lengths.setdefault(dimension, []).append(own)
+            if not tensor.format.levels[0].is_full:
+                scanned.append(np.count_nonzero(own))
+    work = np.ones(first.shape[first.format.mode_order[0]], np.int64)
     for tensor, dimensions in cut:
         if tensor.format.is_sparse:
             coords, _ = tensor.to_coo()
-            outermost = tensor.format.mode_order[0]
+            outermost, *others = tensor.format.mode_order
             each = np.zeros(coords.shape[1], np.int64)
-            for mode in set(range(tensor.rank)) - {outermost}:
+            for mode in others:
                 each += sum((own[coords[mode]] for own in lengths.get(dimensions[mode], ())), start=each * 0)
             np.add.at(work, coords[outermost], np.maximum(each, 1))
-    return [work, *(np.full_like(work, values + 1) for values in written)]
+    return [work, *(np.full_like(work, count + 1) for count in (*scanned, *written))]
 
 
 def in_ranges(tensor: Tensor, ends: Sequence[int]) -> list[Tensor]:

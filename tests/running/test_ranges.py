@@ -37,6 +37,14 @@ def test_the_busiest_range_has_as_little_as_can_be(work: list[int], count: int, 
     assert even_ranges([np.array(work, int)], count) == ends
 
 
+def test_a_compressed_level_is_scanned_for_each_row() -> None:
+    a = Tensor.from_dense(ROWS, "csr"), "ik"
+    stored = Tensor.from_dense(np.array([[1, 1, 1], [0, 0, 0], [0, 1, 1], [0, 1, 0]]), "dcsr")
+    _, scanned = row_works([a], [(stored, "kj")])
+    assert list(scanned) == [4] * 6
+    assert len(row_works([a], [(stored, "lj")])) == 1
+
+
 def test_rows_of_a_dense_result_take_as_long_as_they_are() -> None:
     a = Tensor.from_dense(ROWS, "csr"), "ik"
     read, written = row_works([a], written=[9])

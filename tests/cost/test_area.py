@@ -152,14 +152,15 @@ def test_all_of_a_design_was_measured(name: str, value: str) -> None:
 
 DESIGNS = {
     ("spmm", "karate", "i32", "1"): Use(3146, 1821, 9, 6),
-    ("spmm", "karate", "f32", "1"): Use(3845, 2408, 10, 6),
+    ("spmm", "karate", "f32", "1"): Use(3845, 2408, 9, 6),
     ("spmm", "karate", "i32", "i=4"): Use(12057, 5993, 22, 24),
-    ("sddmm", "karate", "f32", "1"): Use(7603, 4911, 13, 12),
-    ("gcn", "karate", "i32", "1"): Use(11543, 6071, 11, 23),
-    ("gcn", "karate", "f32", "1"): Use(15528, 9013, 11, 23),
+    ("sddmm", "karate", "f32", "1"): Use(7603, 4911, 12, 12),
+    ("gcn", "karate", "i32", "1"): Use(11543, 6071, 9, 23),
+    ("gcn", "karate", "f32", "1"): Use(15528, 9013, 9, 23),
 }
-"""What nextpnr counts (docs/results.md). Components were measured apart, with streams that may hold
-anything. Of those of a design some bits are known, and left out."""
+"""What nextpnr counts (docs/results.md), but for block RAMs, which have become fewer since two reads share a
+copy: of spmm in i32 they are Yosys', of the others by their shapes. Components were measured apart, with
+streams that may hold anything. Of those of a design some bits are known, and left out."""
 
 
 @pytest.mark.parametrize(

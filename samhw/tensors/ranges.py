@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from samhw.tensors.tensor import Tensor
 
-__all__ = ["Along", "Limit", "even_ranges", "in_ranges", "row_entries", "row_works"]
+__all__ = ["Along", "RangeLimit", "even_ranges", "in_ranges", "row_entries", "row_works"]
 
 Counts = NDArray[np.int64]
 """A number for each row."""
@@ -19,14 +19,14 @@ Along = tuple[Tensor, Sequence[str]]
 """A tensor, and the dimension of each of its modes."""
 
 
-class Limit(NamedTuple):
+class RangeLimit(NamedTuple):
     """What a range has room for: at most so much in all, of what each row takes."""
 
     each: Counts
     most: int
 
 
-def even_ranges(works: Sequence[Counts], count: int, limits: Sequence[Limit] = ()) -> list[int] | None:
+def even_ranges(works: Sequence[Counts], count: int, limits: Sequence[RangeLimit] = ()) -> list[int] | None:
     """Where each of `count` ranges of rows begins, and where the last one ends: so that the range with the
     most work of some kind has as little as can be. None where no ranges have room for all rows.
 

@@ -265,6 +265,12 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "kernel: program; lanes; LUTs: luts; of n fabrics: of n; inside",
         where={"lanes": one_of("i=2", "i=8")},
     ),
+    "row-ranges": Columns(
+        "row_ranges",
+        "kernel; lanes; rows; cycles; times as fast: times; LUTs: luts; block RAMs: block_rams; hbm2",
+        where={"lanes": one_of(1, 16, 64)},
+        digits=1,
+    ),
     "designs": Columns(
         "synthesis_designs",
         "program: design; value; LUTs: luts; block RAMs: brams; MHz: mhz",

@@ -148,7 +148,7 @@ def candidates_of(choice: str) -> ModuleType | None:
 
 
 PART = 0.25
-"""Of the steps that are left, how many one candidate may take: a dear one leaves enough for those after it."""
+"""Of the steps that are left, how many one candidate may take: a dear one leaves some to those after it."""
 
 _NOT_TRIED = InputError("It was not tried.")
 

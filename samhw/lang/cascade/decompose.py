@@ -207,7 +207,7 @@ def terms_by(
 
     What the region computes element by element without that result stays what it is called.
     """
-    operand = known.expanded(reduced.statement.rhs, reduced.statement, reduced.index, only=result)
+    operand = known.expanded(reduced.summed, reduced.statement, reduced.index, only=result)
     read = {str(access): access for access in dict.fromkeys(accesses(operand))}
     expr = to_symbols(operand, lambda access: symbol(str(access)))
     elements = [symbol(name) for name, access in read.items() if access != result]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from samhw.lang import (
     Access,
+    Add,
     Concat,
     Div,
     Expr,
@@ -16,9 +17,11 @@ from samhw.lang import (
     Reshape,
     RunningReduction,
     Statement,
+    Sub,
     accesses,
+    free_indices,
 )
-from samhw.lang.traverse import with_accesses
+from samhw.lang.traverse import signed_terms, with_accesses
 
 __all__ = ["Reduced", "RegionReductions"]
 
@@ -32,7 +35,9 @@ class Reduced:
     Attributes:
         statement: itself.
         index: what it reduces.
-        operand: with what the region computes element by element put in its place.
+        summed: what is reduced, as the statement says it.
+        once: what is added to a sum once, since it lacks the index; None if nothing is.
+        operand: what is reduced, with what the region computes element by element put in its place.
         earlier: for each access of an earlier reduction over the same index, that statement.
         mask: where the operand counts; None if everywhere.
         counts_alike: all that it is of, and the earlier reductions, count where it does.
@@ -40,6 +45,8 @@ class Reduced:
 
     statement: Statement
     index: str
+    summed: Expr
+    once: Expr | None
     operand: Expr
     earlier: Mapping[Access, Statement]
     mask: Access | None
@@ -58,16 +65,18 @@ class RegionReductions:
         if isinstance(statement.rhs, _MOVING) or len(statement.reduction_indices) != 1:
             return None
         (index,) = statement.reduction_indices
-        masks = {access for access, _ in self._masks(statement)}
+        summed, once = _apart(statement, index)
+        masks = {access for access, _ in self._masks(statement, summed)}
         mask = statement.mask or next(iter(masks), None)
-        operand = self.expanded(statement.rhs, statement, index)
+        operand = self.expanded(summed, statement, index)
         read = tuple(dict.fromkeys(accesses(operand)))
         earlier = {a: w for a in read if (w := self.earlier(a, statement, index)) is not None}
         same = masks <= {mask} and all(self.mask_of(a, w, index) == mask for a, w in earlier.items())
-        if statement.reduction in ("max", "min"):
-            # A point that a mask leaves out is none, while its expression without the mask has a value.
-            same = same and all(within == statement.mask for within in self._masks_within(statement))
-        return Reduced(statement, index, operand, earlier, mask, same)
+        # What a mask leaves out is zero in a sum and no point of an extreme, while its expression without the
+        # mask has a value.
+        counted = statement.mask if statement.reduction in ("max", "min") else mask
+        same = same and self._masks_within(summed) <= {counted}
+        return Reduced(statement, index, summed, once, operand, earlier, mask, same)
 
     def is_elementwise(self, statement: Statement) -> bool:
         """Whether it reduces nothing, and moves nothing."""
@@ -110,31 +119,31 @@ class RegionReductions:
         """The mask of an earlier reduction, under the names of the one that reads it."""
         (own,) = writer.reduction_indices
         names = {**dict(zip(writer.lhs.names, access.names, strict=True)), own: index}
-        masks = [mask for mask, _ in self._masks(writer)]
+        masks = [mask for mask, _ in self._masks(writer, _apart(writer, own)[0])]
         mask = writer.mask or next(iter(masks), None)
         return None if mask is None else mask.renamed(names)
 
-    def _masks_within(self, statement: Statement) -> set[Access]:
-        """The masks of all that `expanded` puts in its place, wherever in the operand it stands."""
+    def _masks_within(self, expr: Expr) -> set[Access]:
+        """The masks of all that `expanded` puts in its place, wherever in an expression it stands."""
         masks: set[Access] = set()
-        stack = [statement]
+        stack = [expr]
         while stack:
-            for access in accesses(stack.pop().rhs):
+            for access in accesses(stack.pop()):
                 writer = self.writers.get(access.tensor)
                 if writer is not None and self.is_elementwise(writer):
                     names = dict(zip(writer.lhs.names, access.names, strict=True))
                     renamed = writer.renamed(names)
-                    stack.append(renamed)
+                    stack.append(renamed.rhs)
                     if renamed.mask is not None:
                         masks.add(renamed.mask)
         return masks
 
-    def _masks(self, statement: Statement) -> Iterator[tuple[Access, Statement]]:
-        """The masks of the factors of a sum that the region computes element by element: where these are
-        zero, so is the product."""
+    def _masks(self, statement: Statement, summed: Expr) -> Iterator[tuple[Access, Statement]]:
+        """The masks of the factors, among what a statement sums, that the region computes element by element:
+        where these are zero, so is the product."""
         if statement.reduction != "sum":
             return
-        stack: list[tuple[Expr, Statement]] = [(statement.rhs, statement)]
+        stack: list[tuple[Expr, Statement]] = [(summed, statement)]
         while stack:
             expr, at = stack.pop()
             match expr:
@@ -149,3 +158,18 @@ class RegionReductions:
                         yield renamed.mask, renamed
                     else:
                         stack.append((renamed.rhs, renamed))
+
+
+def _apart(statement: Statement, index: str) -> tuple[Expr, Expr | None]:
+    """What a statement reduces over an index, and the sum of the terms that lack it, if there are any."""
+    if statement.reduction != "sum":
+        return statement.rhs, None
+    parts: dict[bool, Expr] = {}
+    for sign, term in signed_terms(statement.rhs):
+        is_summed = index in free_indices(term)
+        before = parts.get(is_summed)
+        if before is None:
+            parts[is_summed] = term if sign > 0 else Neg(term)
+        else:
+            parts[is_summed] = Add(before, term) if sign > 0 else Sub(before, term)
+    return parts[True], parts.get(False)

@@ -22,6 +22,7 @@ from samhw.lang import (
     Expr,
     Literal,
     Mul,
+    Neg,
     Program,
     Recurrence,
     Region,
@@ -31,7 +32,6 @@ from samhw.lang import (
     TensorDecl,
     accesses,
     free_indices,
-    terms,
     walk,
 )
 from samhw.lang.cascade.decompose import Decomposed, FiniteRank, RankTerm, decompose, terms_by
@@ -186,9 +186,8 @@ class RegionRewriter:
             return f"left alone: {_listed(rescaled)} would have to rescale it, and 'deferred' does not"
         if reduced.statement.reduction != "sum":
             return "left alone: only sums can be rescaled"
-        for term in terms(reduced.statement.rhs):
-            if reduced.index not in free_indices(term):
-                return f"left alone: {term} is added once, and not at each {reduced.index}"
+        if reduced.once is not None:
+            return f"left alone: {reduced.once} is added once, and not at each {reduced.index}"
         for access, part in rescaled.items():
             if not part.can_rescale:
                 return f"left alone: H = {part.results} is not surely a positive number, to rescale by"
@@ -270,7 +269,7 @@ class RegionRewriter:
             product = _simplified(Mul(term.results, lhs))
             whole = product if whole is None else Add(whole, product)
         assert whole is not None
-        self.statements.append(Statement(statement.lhs, whole, self._order(statement)))
+        self.statements.append(self._last(reduced, whole))
 
     def _at_each(self, elements: Expr, reduced: Reduced) -> Expr:
         """Elements as something that there is at each coordinate of what is reduced."""
@@ -299,14 +298,14 @@ class RegionRewriter:
             running = self._run(reduced, access, exclusive=False)
             put[access] = running
             factors.append(self._factor(reduced, access, part, running))
-        operand = with_accesses(statement.rhs, lambda a: self._version(a, reduced, put))
+        operand = with_accesses(reduced.summed, lambda a: self._version(a, reduced, put))
         epilogue = [
             (a, part) for a, part in parts.items() if a not in rescaled and part.results != part.point
         ]
         lhs = statement.lhs
         name = self._declare(f"{lhs.tensor}_sum", lhs, lhs) if epilogue else ""
         lhs = Access(name, lhs.indices) if epilogue else lhs
-        rhs: Expr = _simplified(operand)
+        rhs = _with(_simplified(operand), None if epilogue else reduced.once)
         mask = statement.mask
         if factors:
             rhs, mask = Recurrence(index, _product(factors), rhs), reduced.mask
@@ -318,13 +317,13 @@ class RegionRewriter:
         self.reduced[lhs.tensor] = index
         self.statements.append(replace(statement, lhs=lhs, rhs=rhs, mask=mask))
         if epilogue:
-            self.statements.append(self._epilogue(statement, lhs, epilogue))
+            self.statements.append(self._epilogue(reduced, lhs, epilogue))
 
     def _epilogue(
-        self, statement: Statement, sum: Access, parts: Sequence[tuple[Access, Decomposed]]
+        self, reduced: Reduced, sum: Access, parts: Sequence[tuple[Access, Decomposed]]
     ) -> Statement:
         """What was deferred, after the reduction."""
-        is_sum = statement.reduction == "sum"
+        is_sum = reduced.statement.reduction == "sum"
         whole: Symbolic = symbol(str(sum))
         read = {str(sum): sum}
         for access, part in parts:
@@ -332,7 +331,13 @@ class RegionRewriter:
             whole = whole * part.results if is_sum else whole + part.results
         rhs = from_symbols(whole, read)
         assert rhs is not None
-        return Statement(statement.lhs, rhs, self._order(statement))
+        return self._last(reduced, rhs)
+
+    def _last(self, reduced: Reduced, rhs: Expr) -> Statement:
+        """What gives the result after its reductions, with what is added once."""
+        statement = reduced.statement
+        mask = None if reduced.once is None else statement.mask
+        return Statement(statement.lhs, _with(rhs, reduced.once), self._order(statement), mask=mask)
 
     def _names(self, access: Access, writer: Statement, index: str) -> dict[str, str]:
         (own,) = writer.reduction_indices
@@ -399,6 +404,16 @@ class RegionRewriter:
             stored = {**self.program.tensors, **self.tensors}[like.tensor].format.of_result
         self.tensors[name] = TensorDecl(name, access.names, (None,) * len(access.indices), stored)
         return name
+
+
+def _with(rhs: Expr, once: Expr | None) -> Expr:
+    """A right side with what is added to it once."""
+    match once:
+        case None:
+            return rhs
+        case Neg(operand):
+            return Sub(rhs, operand)
+    return Add(rhs, once)
 
 
 def _rounds(expr: Expr, result: Access) -> bool:

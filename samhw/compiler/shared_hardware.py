@@ -10,7 +10,7 @@ from samhw.errors import InputError
 from samhw.graph import Graph
 from samhw.graph.fabrics import alike, difference, equal_regions
 
-__all__ = ["fabric_lines", "with_fabrics"]
+__all__ = ["fabric_lines", "fabrics_json", "with_fabrics"]
 
 _DEEPER = "as deep as in another region on the same fabric"
 
@@ -94,10 +94,12 @@ def _check_once(regions: Sequence[CompiledRegion], groups: Sequence[tuple[int, .
             )
 
 
+def fabrics_json(compiled: Compiled) -> list[list[str]]:
+    """The names of the regions that run on one fabric, where several do."""
+    design = compiled.design
+    return [[design.regions[number].name for number in group] for group in design.fabrics]
+
+
 def fabric_lines(compiled: Compiled) -> list[str]:
-    """Which regions run on one fabric, in a line each."""
-    graphs = compiled.design.regions
-    return [
-        f"one fabric: {', '.join(graphs[number].name for number in group)}"
-        for group in compiled.design.fabrics
-    ]
+    """The same in a line each."""
+    return [f"one fabric: {', '.join(names)}" for names in fabrics_json(compiled)]

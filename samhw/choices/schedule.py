@@ -84,6 +84,7 @@ class Schedule:
     cascade: Cascade | Mapping[str, Any] = field(default="off", hash=False)
     share: Share | Mapping[str, str] = field(default="auto", hash=False)
     lanes: Mapping[str, int] = field(default_factory=dict, hash=False)
+    deal: Mapping[str, str] = field(default_factory=dict, hash=False)
     queues: Mapping[str, int] = field(default_factory=dict, hash=False)
     permute: bool = False
     largest_copy: int = 1 << 22

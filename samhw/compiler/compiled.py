@@ -16,7 +16,7 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Design, OffChipLayout, OffChipMemory, TensorBinding, runs_of, sequence_of
 from samhw.graph.numerics import ValueType
 from samhw.lang import Program, Statement, block_sizes, reaching_beyond
-from samhw.lang.decision import RegionDecision
+from samhw.lang.decision import Refusal, RegionDecision
 from samhw.lang.splits import RowOrders
 from samhw.tensors import Format
 
@@ -72,6 +72,8 @@ class CompiledRegion(LoweredRegion):
 
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Why a channel is deeper than full rate needs, by its name."""
+    in_turns: Refusal | None = None
+    """Why rows are dealt in turns here, where ranges of them were asked for."""
 
 
 @dataclass(frozen=True)
@@ -234,4 +236,8 @@ def run_extents(compiled: Compiled, statistics: TensorStatistics) -> Mapping[str
     bound = compiled.program.unbound.bind(shapes).dimensions.extents
     known = {dimension: extent for dimension, extent in bound.items() if extent is not None}
     extents = {**compiled.design.extents, **known}
+    for tensor in compiled.design.tensors:
+        if tensor.rows:  # Of all rows the estimate takes a lane's share.
+            outermost = Format.parse(tensor.format, len(tensor.indices)).mode_order[0]
+            extents |= dict.fromkeys(tensor.rows, extents[tensor.indices[outermost]])
     return extents | block_counts(compiled.design.tensors, extents)

@@ -3,14 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from samhw.choices.schedule import Schedule
 from samhw.compiler.compiled import Compiled, CompiledRegion, Decision
 from samhw.compiler.computations import with_waits
-from samhw.compiler.graph_passes import Assembly, apply_graph_passes, passes_to
+from samhw.compiler.graph_passes import Assembly, RowRanges, apply_graph_passes, passes_to
 from samhw.compiler.graph_passes.depths import with_delays
 from samhw.compiler.graph_passes.queues import with_room
 from samhw.compiler.passes import Lowerable, apply_region_passes
 from samhw.compiler.placement import arrays_off_chip
 from samhw.compiler.region import LoweredRegion, lower_region
+from samhw.compiler.row_ranges import row_ranges
 from samhw.compiler.scope import Scope
 from samhw.compiler.shared_hardware import with_fabrics
 from samhw.cost import estimate
@@ -49,7 +51,10 @@ def lower_program(
             return found
         regions.append(found)
     lanes = placed.schedule.lanes if "lanes" in passes_to(last) else {}
-    refused = _without_place(lanes, regions, scope.segmented)
+    if "ranges" not in passes_to(last):
+        lanes = {index: count for index, count in lanes.items() if index not in placed.schedule.deal}
+    refused = _without_ranges(placed.schedule, regions) if "ranges" in passes_to(last) else None
+    refused = refused or _without_place(lanes, regions, scope.segmented)
     refused = refused or _without_readers(placed.schedule.queues, regions)
     if refused is not None:
         return refused
@@ -121,14 +126,17 @@ def assembled(scope: Scope, lowered: LoweredRegion, last: str | None = None) -> 
     as for `lower_program`."""
     special = lowered.copy is not None or lowered.region.reshapes
     asked = scope.lowerable.schedule
-    own = lowered.lanes(asked.lanes, scope.segmented)
+    own = {} if special else lowered.lanes(asked.lanes, scope.segmented)
+    ranges = _ranges(scope, lowered, own)
+    if isinstance(ranges, RowRanges):
+        own = {index: count for index, count in own.items() if index != ranges.index}
     found = apply_graph_passes(
         Assembly(
             lowered.graph,
             lowered.order,
             lowered.extent,
             scope.arch,
-            {} if special else own,
+            own,
             scope.divisible(lowered.graph),
             scope.in_shards,
             blocks={
@@ -138,6 +146,7 @@ def assembled(scope: Scope, lowered: LoweredRegion, last: str | None = None) -> 
             },
             reads=lowered.table.reads,
             copied=_copied(lowered),
+            ranges=ranges if isinstance(ranges, RowRanges) else None,
             queues=lowered.queues(asked.queues),
         ),
         last,
@@ -146,7 +155,18 @@ def assembled(scope: Scope, lowered: LoweredRegion, last: str | None = None) -> 
         return replace(found, place=lowered.region.written)
     computed = with_waits(lowered.computations, lowered.graph, found.held)
     fields = vars(lowered) | {"graph": found.graph, "computations": computed}
-    return CompiledRegion(**fields, reasons=found.reasons)
+    return CompiledRegion(
+        **fields, reasons=found.reasons, in_turns=ranges if isinstance(ranges, Refusal) else None
+    )
+
+
+def _ranges(scope: Scope, lowered: LoweredRegion, lanes: Mapping[str, int]) -> RowRanges | Refusal | None:
+    """The ranges of rows that a region's lanes have, or why those that were asked for are dealt in turns
+    here; None where none were asked for."""
+    for index in scope.lowerable.schedule.deal:
+        if index in lowered.order and lanes.get(index, 1) > 1:
+            return row_ranges(scope, lowered, index, lanes[index])
+    return None
 
 
 def _copied(lowered: LoweredRegion) -> tuple[str, ...]:
@@ -165,19 +185,41 @@ def _without_place(
     indices = dict.fromkeys(index for region in regions if not region.copy for index in region.order)
     nodes = [node for region in regions for node in region.graph.nodes]
     distributed = {node.index for node in nodes if node.spec.distribution(node.params)}
+    ranges = {index for node in nodes if node.spec.scans for index, _ in node.lane if index == node.index}
     for index, count in lanes.items():
         if index not in indices:
             return Refusal(
                 f"There is no index '{index}' to have lanes", (f"take one of {', '.join(indices)}",)
             )
         served = {name for region in regions for name in region.serving(index, segmented)}
-        if count > 1 and distributed.isdisjoint(served):
+        if count > 1 and distributed.isdisjoint(served) and index not in ranges:
             return Refusal(
                 f"Nothing lies inside of '{index}' that lanes could share",
                 (
                     "give lanes to an index further out",
                     "choose an order that has another index inside of it",
                 ),
+            )
+    return None
+
+
+def _without_ranges(schedule: Schedule, regions: Sequence[CompiledRegion]) -> Refusal | None:
+    """The refusal of ranges for an index without lanes, of those that no region can have, and of a tensor
+    that would lie in ranges for one region and otherwise for another."""
+    for index in schedule.deal:
+        if schedule.lanes.get(index, 1) == 1:
+            ways = (f"give it some (--lanes {index}=4)",)
+            return Refusal(f"'deal' names '{index}', which has no lanes", ways)
+    refused = [region.in_turns for region in regions if region.in_turns is not None]
+    shards = [tensor for region in regions for tensor in region.graph.tensors]
+    if refused and not any(tensor.rows for tensor in shards):
+        return refused[0]
+    rows = {tensor.name: tensor.rows for tensor in shards}
+    for tensor in shards:
+        if tensor.rows != rows[tensor.name]:
+            return Refusal(
+                f"'{tensor.name}' would lie in ranges of rows for one region, and otherwise for another",
+                ("leave 'deal' out",),
             )
     return None
 

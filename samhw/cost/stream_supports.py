@@ -135,6 +135,7 @@ class _Walk:
         formats = {t.name: Format.parse(t.format, len(t.indices)) for t in graph.tensors}
         self._orders = {name: format.mode_order for name, format in formats.items()}
         self._blocks = {name: _block(format) for name, format in formats.items()}
+        self._ranges = _ranges(graph)
         self.found: dict[Endpoint, Carried] = {}
 
     def take(self, node: Node) -> None:
@@ -182,7 +183,10 @@ class _Walk:
         if memories:
             own = self._stored(memories.get(StoredArray.CRD, next(iter(memories.values()))), path)
         made = all_of((above.some, own))
-        return Carried((*above.levels, made), path=path, lanes=above.lanes)
+        lanes = above.lanes
+        if node.index in self._ranges and not above.levels:
+            lanes = {node.index: Dealt(node.index, made, self._ranges[node.index], is_even=True)}
+        return Carried((*above.levels, made), path=path, lanes=lanes)
 
     def _stored(self, memory: str, path: tuple[Led, ...]) -> Support:
         """What lies in a level of a tensor, under the indices that lead there."""
@@ -340,6 +344,16 @@ class _Walk:
             located = (Led(self._indices[Endpoint(node.name, port)][-1], like.moved),) if node.extents else ()
             result = replace(result, path=(*held, *located))
         return result
+
+
+def _ranges(graph: Graph) -> Mapping[str, int]:
+    """By index, how many lanes have ranges of its rows: those that scan it themselves."""
+    counts: dict[str, int] = {}
+    for node in graph.nodes:
+        for index, lane in node.lane if node.spec.scans else ():
+            if index == node.index:
+                counts[index] = max(lane + 1, counts.get(index, 0))
+    return counts
 
 
 def _all(values: Carried) -> Support:

@@ -37,7 +37,7 @@ _CHANNELS_PER_WORD = 16
 _LEAST_ADDRESS_BITS, _MOST_ADDRESS_BITS = 12, 32
 """Of a port. A page of 4 KB is the least range that interconnects give to a slave."""
 
-_NOT_BUILT = ("index", "shard", "shards", "block", "block_counts")
+_NOT_BUILT = ("index", "shard", "shards", "rows", "block", "block_counts")
 """Fields of a graph's parts that leave no trace in hardware, or only one in the names of memories."""
 
 NO_NODE = 0xFFFF_FFFF

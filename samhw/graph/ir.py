@@ -177,6 +177,9 @@ class TensorBinding:
     p, p + n, p + 2n, ... are in shard p if that level is dense, and if it is compressed, those which the
     shard itself stores. A shard has arrays of its own for all levels.
 
+    With `rows`, the shards of a result or an input have *ranges*: consecutive coordinates of the outermost
+    level, in the order of the shards. In a shard they count from 0.
+
     An *alias* is another tensor in another shape, and lies in that one's memories; both are dense and
     row-major. A *step* is an alias without the outermost level of the other tensor: it lies in the memories
     of that one's inner levels, from the place of a step on.
@@ -192,6 +195,8 @@ class TensorBinding:
     """The tensor that it is an alias of."""
     is_step: bool = False
     """It is a step of that tensor."""
+    rows: tuple[str, ...] = ()
+    """Of shards that have ranges, for each the extent that counts its coordinates of the outermost level."""
     block_counts: tuple[str, ...] = ()
     """Of a tensor in blocks, for each mode the index whose extent counts them; empty where they have a size
     of one."""

@@ -37,6 +37,7 @@ def dumps(design: Design) -> str:
                 "shape": t.shape,
                 "shards": t.shards,
                 "alias_of": t.alias_of,
+                **({"rows": t.rows} if t.rows else {}),
                 **({"block_counts": t.block_counts} if t.block_counts else {}),
                 **({"is_step": True} if t.is_step else {}),
             }
@@ -223,6 +224,7 @@ def _tensor(data: dict[str, Any], role: str) -> TensorBinding:
         shape=tuple(data["shape"]),
         shards=data["shards"],
         alias_of=data["alias_of"],
+        rows=tuple(data.get("rows", ())),
         block_counts=tuple(data.get("block_counts", ())),
         is_step=data.get("is_step", False),
     )

@@ -1,1 +1,2 @@
-"""Programs of other frameworks: PyTorch (`torch`), MLIR (`mlir`), and what importers share (`core`)."""
+"""Programs of other frameworks: PyTorch (`torch`), MLIR (`mlir`) and ONNX (`onnx`); what importers share
+(`core`)."""

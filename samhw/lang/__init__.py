@@ -30,7 +30,14 @@ from samhw.lang.built_in import (
     load_sequence,
     sequence_names,
 )
-from samhw.lang.capacity import Capacity, check_size, greatest_extents
+from samhw.lang.capacity import (
+    Capacity,
+    bank_room,
+    check_size,
+    greatest_extents,
+    rounded_entries,
+    rounded_extent,
+)
 from samhw.lang.check import cautions, check_program
 from samhw.lang.declaration import MAX_EXTENT, TensorDecl
 from samhw.lang.dimensions import Dimensions
@@ -54,7 +61,7 @@ from samhw.lang.expr import (
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
 from samhw.lang.models import load_model, model_data, model_description, model_names
 from samhw.lang.named import built_in_names, built_in_programs, load_named, load_program
-from samhw.lang.objects import Example, MlirFile, load_object
+from samhw.lang.objects import Example, MlirFile, Named, OnnxFile, load_object
 from samhw.lang.parse import dumps, load, parse, parse_expression
 from samhw.lang.pattern import Pattern, result_patterns
 from samhw.lang.program import Program
@@ -87,7 +94,9 @@ __all__ = [
     "MlirFile",
     "Mul",
     "Name",
+    "Named",
     "Neg",
+    "OnnxFile",
     "Parens",
     "Pattern",
     "Program",
@@ -104,6 +113,7 @@ __all__ = [
     "Sub",
     "TensorDecl",
     "accesses",
+    "bank_room",
     "block_sizes",
     "built_in_names",
     "built_in_programs",
@@ -134,6 +144,8 @@ __all__ = [
     "renamed",
     "result_patterns",
     "rewritten",
+    "rounded_entries",
+    "rounded_extent",
     "sequence_names",
     "terms",
     "walk",

@@ -3,17 +3,41 @@ tensors take at least, before any of it is taken."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import prod
+from math import ceil, prod
 
 from samhw.errors import InputError
 from samhw.lang.declaration import TensorDecl
 from samhw.lang.program import Program
 from samhw.limits import WORD, check_memory
 
-__all__ = ["Capacity", "check_size", "greatest_extents"]
+__all__ = ["Capacity", "bank_room", "check_size", "greatest_extents", "rounded_entries", "rounded_extent"]
 
 DEFAULT_ENTRIES = 1 << 12
 """Entries of a compressed level when nothing says more: 16 KiB of coordinates."""
+
+WHOLE_BLOCK = 1 << 9
+"""Places of a block RAM of an FPGA at its widest, 32 bits and more."""
+_ROWS = 1 << 6
+"""Likewise of an extent: a memory of as many words takes no block RAM."""
+_STEPS = 64
+"""Steps to a power of two: at most this share of a large memory is room that its data do not need."""
+
+
+def rounded_entries(count: int) -> int:
+    """Room for some entries: whole block RAMs, so that data with a few entries more need no other build. What
+    fits half of one takes a power of two, which may be no block RAM at all."""
+    return _rounded(count, WHOLE_BLOCK)
+
+
+def rounded_extent(extent: int) -> int:
+    """Room for an extent, likewise: a dense level has as many places as the product of extents."""
+    return _rounded(extent, _ROWS)
+
+
+def _rounded(count: int, least: int) -> int:
+    power = 1 << max(count - 1, 0).bit_length()
+    step = max(power // _STEPS, least)
+    return power if power <= least else -(-count // step) * step
 
 
 @dataclass(frozen=True)
@@ -21,19 +45,38 @@ class Capacity:
     """What a build must hold beyond what the program's text says.
 
     `extents` maps a dimension to its greatest extent, `entries` a tensor to the most entries that a
-    compressed level of it may hold (its nonzeros).
+    compressed level of it may hold (its nonzeros). `banks` has both of what lies in ranges of rows, as
+    `bank_room` names it.
     """
 
     extents: Mapping[str, int] = field(default_factory=dict)
     entries: Mapping[str, int] = field(default_factory=dict)
+    banks: Mapping[str, int] = field(default_factory=dict)
 
     def __or__(self, other: "Capacity") -> "Capacity":
         """Room for what either has room for."""
-        return Capacity(_greater(self.extents, other.extents), _greater(self.entries, other.entries))
+        return Capacity(
+            _greater(self.extents, other.extents),
+            _greater(self.entries, other.entries),
+            _greater(self.banks, other.banks),
+        )
 
     def entries_of(self, tensor: str) -> int:
         """The most entries of a compressed level of a tensor."""
         return max(self.entries.get(tensor, DEFAULT_ENTRIES), 1)
+
+    def bank(self, tensor: str, rows: int, count: int) -> tuple[int, int]:
+        """The rows and entries of a tensor that each range has room for. Where nothing is known
+        of data, that is a share of all, and an eighth more, and at least a block RAM.
+
+        Args:
+            rows: that the tensor has.
+            count: how many ranges there are.
+        """
+        entries, share = self.entries_of(tensor), 9 / (8 * count)
+        known = self.banks.get(f"{tensor} in {count}"), self.banks.get(f"{tensor} rows in {count}")
+        most = max(rounded_entries(ceil(entries * share)), WHOLE_BLOCK)
+        return min(known[1] or rounded_extent(ceil(rows * share)), rows), min(known[0] or most, entries)
 
     def with_entries(self, program: Program, entries: Mapping[str, int]) -> "Capacity":
         """Other entries for some tensors. Raises `InputError` for what has no level to hold them."""
@@ -50,6 +93,14 @@ class Capacity:
             if count < 1:
                 raise InputError(f"'{tensor}' cannot have a capacity of {count}; give 1 or more.")
         return replace(self, entries={**self.entries, **entries})
+
+
+def bank_room(tensor: str, count: int, rows: int, entries: int) -> dict[str, int]:
+    """In `Capacity.banks`, the room that each of `count` ranges of rows has."""
+    return {
+        f"{tensor} in {count}": rounded_entries(entries),
+        f"{tensor} rows in {count}": rounded_extent(rows),
+    }
 
 
 def _greater(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from samhw.errors import InputError
 from samhw.lang.built_in import CASCADES, KERNELS, SEQUENCES
 from samhw.lang.models import MODELS
-from samhw.lang.objects import Example, MlirFile, load_object, name_one_of
+from samhw.lang.objects import MlirFile, Named, OnnxFile, load_object, name_one_of
 from samhw.lang.parse import load, parse
 from samhw.lang.program import Program
 from samhw.words import did_you_mean
@@ -31,8 +31,9 @@ def built_in_programs() -> Iterator[tuple[str, str]]:
 def load_program(spec: str) -> Program:
     """The program that `spec` names, as for `load_named`; raises InputError for a module of PyTorch too."""
     found = load_named(spec)
-    if isinstance(found, MlirFile):
-        raise InputError(f"'{spec}' is a file in MLIR; give it to 'samhw run', or another command.")
+    if isinstance(found, MlirFile | OnnxFile):
+        kind = "MLIR" if isinstance(found, MlirFile) else "ONNX"
+        raise InputError(f"'{spec}' is a file in {kind}; give it to 'samhw run', or another command.")
     if not isinstance(found, Program):
         raise InputError(
             f"'{spec}' is a function; call it, and give what it gives to samhw.torch.compile, or to "
@@ -41,10 +42,11 @@ def load_program(spec: str) -> Program:
     return found
 
 
-def load_named(spec: str) -> Program | Example | MlirFile:
+def load_named(spec: str) -> Named:
     """The program that `spec` names: a built-in name, a `.ein` file, `file.py:object`, or a text
     itself, in which inputs need no declaration. Of a function in a Python file, the function; of a file in
-    MLIR, its name, and that of a function after a colon.
+    MLIR, its name, and that of a function after a colon; of one in ONNX, its name, and extents that it leaves
+    open after a colon: `net.onnx:batch=1`.
 
     Raises:
         InputError: when there is no such program, or it breaks a rule of the language.
@@ -57,6 +59,9 @@ def load_named(spec: str) -> Program | Example | MlirFile:
     path, mlir, function = spec.rpartition(".mlir")
     if mlir and function[:1] in ("", ":"):
         return MlirFile(f"{path}{mlir}", function[1:] or None)
+    path, onnx, extents = spec.rpartition(".onnx")
+    if onnx and extents[:1] in ("", ":"):
+        return OnnxFile(f"{path}{onnx}", _extents(spec, extents[1:]))
     if ".py:" in spec:
         return load_object(spec)
     if "=" in spec:
@@ -67,6 +72,17 @@ def load_named(spec: str) -> Program | Example | MlirFile:
         raise InputError(f"'{spec}' is a file, but no .ein file; call the file of a program {spec}.ein.")
     meant = did_you_mean(spec, built_in_names())
     raise InputError(
-        f"There is no program '{spec}'{meant}; give a name from 'samhw kernels', a .ein or .mlir file, "
-        "file.py:object, or a text such as 'T[i,j] = A[i,k] * X[k,j]'."
+        f"There is no program '{spec}'{meant}; give a name from 'samhw kernels', a .ein, .mlir or .onnx "
+        "file, file.py:object, or a text such as 'T[i,j] = A[i,k] * X[k,j]'."
     )
+
+
+def _extents(spec: str, text: str) -> dict[str, int]:
+    """Of `batch=1,sequence=16`."""
+    found = {}
+    for part in filter(None, text.split(",")):
+        name, _, number = part.partition("=")
+        if not (number.isdecimal() and int(number) > 0):
+            raise InputError(f"'{spec}' has '{part}' after its file; give a name and an extent: batch=1.")
+        found[name] = int(number)
+    return found

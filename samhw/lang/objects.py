@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from samhw.errors import InputError
@@ -13,7 +13,7 @@ from samhw.lang.python_form import ProgramBuilder
 from samhw.script import Script
 from samhw.words import did_you_mean
 
-__all__ = ["Example", "MlirFile", "load_object", "name_one_of"]
+__all__ = ["Example", "MlirFile", "Named", "OnnxFile", "load_object", "name_one_of"]
 
 _MEND = (
     "name a Program or ProgramBuilder that it defines, or a function that gives a torch.nn.Module, or a "
@@ -37,6 +37,18 @@ class MlirFile:
 
     path: str
     function: str | None = None
+
+
+@dataclass(frozen=True)
+class OnnxFile:
+    """A file in ONNX, and the extents of dimensions that it leaves open, by name."""
+
+    path: str
+    extents: Mapping[str, int] = field(default_factory=dict)
+
+
+Named = Program | Example | MlirFile | OnnxFile
+"""What a user may name."""
 
 
 def load_object(spec: str) -> Program | Example:

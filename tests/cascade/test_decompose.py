@@ -100,6 +100,13 @@ def test_there_and_back(text: str) -> None:
     assert sympy.simplify(to_symbols(back, lambda a: symbol(str(a))) - expr) == 0
 
 
+def test_what_no_program_can_say() -> None:
+    """A sum is not said without one of its terms."""
+    unknown = sympy.Function("sigmoid", real=True)(0)
+    for expr in (unknown - m, m - unknown, unknown + m, -unknown):
+        assert from_symbols(expr, {"m": Access.of("m")}) is None
+
+
 def test_what_is_large_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer does not wait for SymPy: what differs in numbers is simplified by nobody, nor what is large,
     whether it comes apart or not."""

@@ -34,16 +34,15 @@ def test_nothing_is_built_of_a_size_that_nobody_gave(target: str, tmp_path: Path
 def test_a_build_says_what_it_is_sized_for(target: str, tmp_path: Path) -> None:
     build = ("build", "spmm", "--target", target, "-o")
     result = good(*build, tmp_path / "data", "--data", "karate")
-    assert (
-        "  sized for  karate, in powers of two; --extents and --capacity, or other --data, change it\n"
-        in (result.stdout)
+    assert "  sized for  karate, rounded up; --extents and --capacity, or other --data, change it\n" in (
+        result.stdout
     )
     assert "  extents    up to i 64, k 64, j 16\n  entries    up to A 256, T 1,024\n" in result.stdout
     result = good(*build, tmp_path / "own", "--extents", "i=100, k=50,j=8", "--capacity", "A=300")
     assert "  sized for  the extents that it was given; " in result.stdout
     assert "  extents    up to i 100, k 50, j 8\n  entries    up to A 300, T 800\n" in result.stdout
     result = good(*build, tmp_path / "both", "--data", "karate", "--extents", "k=50,j=20")
-    assert "  sized for  karate, in powers of two, and for --extents; " in result.stdout
+    assert "  sized for  karate, rounded up, and for --extents; " in result.stdout
     assert "up to i 64, k 50, j 20\n" in result.stdout
 
 

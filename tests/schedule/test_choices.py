@@ -40,6 +40,7 @@ NAMED_OUTSIDE = {
     # Where a choice enters the compiler.
     *(
         "compiler/program_to_design.py",
+        "compiler/row_ranges.py",
         "compiler/scope.py",
         "compiler/search/decide.py",
         "compiler/search/job.py",
@@ -48,7 +49,7 @@ NAMED_OUTSIDE = {
     *("compiler/passes/alias_reshapes.py", "compiler/passes/cascade.py"),
     *("compiler/passes/copy_discordant.py", "compiler/passes/split_formats.py"),
     # Where data are stored as it says, and their memories.
-    *("app/workload/workload.py", "compiler/placement.py", "app/cli/backends.py"),
+    *("app/workload/workload.py", "app/workload/room.py", "compiler/placement.py", "app/cli/backends.py"),
     "app/sweep/configuration.py",
     # Regions of modules, lanes of a load, words about fusion.
     *("compiler/search/modules.py", "compiler/search/loads.py", "compiler/search/tried.py"),

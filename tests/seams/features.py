@@ -105,6 +105,7 @@ def _of_value(case: Case, saturates: bool) -> Iterator[str]:
 def _of_schedule(case: Case, program: Program) -> Iterator[str]:
     fields = {
         "lanes": "lanes",
+        "deal": "ranges of rows",
         "blocks": "blocks",
         "split": "split",
         "partial_sums": "partial sums",
@@ -156,10 +157,12 @@ def _of_right(program: Program, statement: Statement) -> Iterator[str]:
             yield "running"
         case Recurrence():
             yield "recurrence"
+    if statement.reduction_indices and any(
+        s.reduction_indices and statement.lhs.tensor in _read(s) for s in program.statements
+    ):
+        yield "cascade"
     if statement.reduction in ("max", "min", "prod"):
         yield "extreme"
-        if any(s.reduction_indices and statement.lhs.tensor in _read(s) for s in program.statements):
-            yield "cascade"
     elif statement.reduction != "sum":
         yield "coordinates"
     elif statement.reduction_indices and len(_read(statement)) > 1:

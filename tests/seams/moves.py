@@ -260,12 +260,32 @@ def _target(draft: Draft, wish: str, used: list[str], index: str) -> tuple[str, 
     return form.format(i=index) + further, max(1, size - 1)
 
 
-def softmax(draft: Draft) -> None:
-    """A cascade: the sum of exponentials depends on the maximum, and what is divided on both."""
+def cascade(draft: Draft) -> None:
+    """A reduction that depends on an earlier one over the same index."""
     base = draft.base()
     a = access(draft, base, _nest(draft, base, 0.0))
     if not a.used:
         return row_sums(draft)
+    return (deviations if draft.chance(0.4) else softmax)(draft, a)
+
+
+def deviations(draft: Draft, a: Term) -> None:
+    """Products with the sum of a row, or with the distances from it, and something that is added once."""
+    kept = a.used[:-1]
+    where, _ = mask(draft, a.used)
+    word = draft.random.choice(["", "", "max"])
+    reduced = left(draft.write(kept, a.text, reduction=word, mask=where if draft.chance(0.5) else ""))
+    factor = f"{a.text} * {reduced}"
+    if draft.chance(0.6):
+        apart = left(draft.write(a.used, f"{a.text} - {reduced}", mask=where))
+        factor = draft.random.choice([apart, f"{apart} * {apart}", f"{apart} * {a.text}"])
+    further = draft.random.choice(["", "", f" + {a.text}", f" - {factor}"])
+    once = draft.random.choice(["", " - 1", f" + {reduced}", f" - {reduced} + 2"])
+    draft.write(kept, f"{factor}{further}{once}")
+
+
+def softmax(draft: Draft, a: Term) -> None:
+    """The sum of exponentials depends on the maximum, and what is divided on both."""
     inner = a.used[-1]
     kept = [index for index in a.used if index != inner]
     where, _ = mask(draft, a.used)
@@ -275,7 +295,7 @@ def softmax(draft: Draft) -> None:
     total = draft.write(kept, e, mask=where)
     if draft.is_real and draft.chance(0.6):
         draft.write(a.used, f"{e} / {left(total)}", mask=where)
-    return None
+    return
 
 
 def residual(draft: Draft) -> None:
@@ -331,7 +351,7 @@ MOVES: dict[str, Move] = {
     "concatenation": concatenation,
     "reshape": reshape,
     "scatter": scatter,
-    "cascade": softmax,
+    "cascade": cascade,
     "sharing": residual,
 }
 """By name. Scans are in `scans.py`."""

@@ -41,6 +41,19 @@ def lanes(draft: Draft) -> None:
         draft.schedule["lanes"] = {index: draft.random.choice([2, 2, 3])}
 
 
+def ranges(draft: Draft) -> None:
+    """Ranges of rows, for an outermost index as often as can be."""
+    if "lanes" not in draft.schedule:
+        nests = [nest for nest in draft.nests if nest]
+        if not nests:
+            return
+        draft.schedule["lanes"] = {draft.random.choice(nests)[0]: draft.random.choice([2, 3, 5])}
+        if draft.chance(0.3):
+            lanes = draft.schedule["lanes"]
+            draft.schedule["lanes"] = dict.fromkeys(draft.random.choice(nests)[1:2], 2) | lanes
+    draft.schedule["deal"] = {list(draft.schedule["lanes"])[-1]: "ranges"}
+
+
 def blocks(draft: Draft) -> None:
     index = _index(draft) if draft.chance(0.6) else apart(draft)
     if index:
@@ -155,6 +168,7 @@ def share_hardware(draft: Draft) -> None:
 
 FIELDS: dict[str, Callable[[Draft], None]] = {
     "lanes": lanes,
+    "ranges of rows": ranges,
     "blocks": blocks,
     "split": split,
     "partial sums": partial_sums,

@@ -9,7 +9,7 @@ import scipy.sparse
 
 from samhw.app.workload import bind_program, make_model_workload, make_workload
 from samhw.errors import InputError
-from samhw.lang import load_kernel, parse
+from samhw.lang import load_kernel, parse, rounded_entries, rounded_extent
 from samhw.tensors import karate, write_tensor
 
 
@@ -70,7 +70,10 @@ def test_dataset_file_gives_adjacency_and_features(tmp_path: Path) -> None:
     assert workload.name == "graph.npz"
 
 
-def test_capacity_has_room_for_the_result_and_is_a_power_of_two() -> None:
+def test_capacity_has_room_for_the_result_and_is_rounded_up() -> None:
+    entries = {0: 1, 1: 1, 156: 256, 300: 512, 512: 512, 513: 1_024, 41_943: 41_984, 65_537: 67_584}
+    assert {n: rounded_entries(n) for n in entries} == entries
+    assert [rounded_extent(n) for n in (1, 34, 65, 130, 2_708, 70_000)] == [1, 64, 128, 192, 2_752, 71_680]
     capacity = make_workload(load_kernel("mmadd"), ["karate"]).capacity()
     assert capacity.extents == {"i": 64, "j": 64}
     assert capacity.entries["B"] == 256

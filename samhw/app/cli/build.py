@@ -87,7 +87,7 @@ def build(
 ) -> None:
     """Write a build of PROGRAM to a directory.
 
-    It has room for --data, in powers of two; or for the extents of the program's text and of --extents, with
+    It has room for --data, rounded up; or for the extents of the program's text and of --extents, with
     --capacity for the entries of what is sparse.
     """
     backend = find_target(target)
@@ -112,7 +112,7 @@ def build(
     with building():
         written = write_build(compiled, backend, Path(output), tensors, **chosen)
     source = given.name if isinstance(given, Workload) else None
-    sized = f"{source}, in powers of two" if source else "the extents that it was given"
+    sized = f"{source}, rounded up" if source else "the extents that it was given"
     if source and options.extents:
         sized += ", and for --extents"
     if json_target:

@@ -1,6 +1,6 @@
 """`samhw compile`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 
@@ -251,6 +251,8 @@ def _print(compiled: Compiled, given: Workload | Program, table: bool, channels:
             click.echo(f"  copy: {region.copy}")
         if region.note:
             click.echo(f"  {region.note}")
+        if region.in_turns:
+            click.echo(f"  {region.in_turns.cause}; they are dealt in turns here")
     for alias, source in compiled.aliases.items():
         click.echo(f"{alias} is {source} in another shape: the same memory, and no region")
     for name, parts in compiled.joined.items():
@@ -262,8 +264,22 @@ def _print(compiled: Compiled, given: Workload | Program, table: bool, channels:
     if any(node.copy_of for _, node in compiled.design.nodes):
         several = [f"{name} {count}" for name, count in compiled.design.copies.items() if count > 1]
         click.echo(f"copies of memories on chip, one for each reader: {', '.join(several) or 'none'}")
-        divided = [f"{t.name} {t.shards}" for t in compiled.design.tensors if t.shards > 1]
+        divided = [f"{t.name} {t.shards}" for t in compiled.design.tensors if t.shards > 1 and not t.rows]
         click.echo(f"results in shards, one from each lane: {', '.join(divided) or 'none'}")
+        for line in range_lines(compiled.design):
+            click.echo(line)
+
+
+def range_lines(design: Design) -> Iterator[str]:
+    """What lies in ranges of rows, and what each bank has room for."""
+    for tensor in design.tensors:
+        if tensor.rows:
+            banks = [
+                memory for memory in design.memories if memory.tensor == tensor.name and not memory.shard
+            ]
+            held = ", ".join(f"{memory.array} {memory.words:,}" for memory in banks)
+            most = design.extents[tensor.rows[0]]
+            yield f"{tensor.name} in {len(tensor.rows)} ranges of up to {most:,} rows; a bank holds {held}"
 
 
 def _channels(region: CompiledRegion) -> list[list[str]]:

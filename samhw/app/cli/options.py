@@ -22,7 +22,7 @@ from samhw.cost.statistics import from_densities
 from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
-from samhw.lang import Capacity, Example, MlirFile, Program, cautions, greatest_extents, load_named
+from samhw.lang import Capacity, Named, OnnxFile, Program, cautions, greatest_extents, load_named
 
 __all__ = [
     "ARCH",
@@ -125,16 +125,19 @@ class CompileOptions:
         """
         return self._bound(program, data, _load(program))
 
-    def _bound(self, program: str, data: Sequence[str], loaded: Program | Example | MlirFile) -> Workload:
+    def _bound(self, program: str, data: Sequence[str], loaded: Named) -> Workload:
         if self.density is not None:
             raise InputError(
                 "--density is for a program without data, which say how dense they are; leave one of the two "
                 "out."
             )
+        extents = self._greatest
+        if isinstance(loaded, OnnxFile) and extents:
+            # They are the names of the file's own dimensions.
+            loaded, extents = replace(loaded, extents={**loaded.extents, **extents}), None
         with phase("reading data"):
             workload = bind_program(program, data, value=self.value, loaded=loaded)
         say_notes(workload)
-        extents = self._greatest
         return workload.with_extents(extents) if extents else workload
 
     @property
@@ -254,7 +257,7 @@ def say_notes(workload: Workload) -> None:
         click.echo(f"samhw: {note}", err=True)
 
 
-def _load(program: str) -> Program | Example | MlirFile:
+def _load(program: str) -> Named:
     """What PROGRAM names, with a word on stderr where it may mean something else than its author."""
     loaded = load_named(program)
     if isinstance(loaded, Program):

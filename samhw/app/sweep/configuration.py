@@ -16,7 +16,7 @@ from samhw.compiler import AUTO, asked_text, asked_type
 from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory, load_memory
 from samhw.graph.numerics import ValueType
-from samhw.lang import Example, MlirFile, Program, load_named
+from samhw.lang import Example, Named, load_named
 from samhw.script import Script
 from samhw.targets.building.build_cache import digest
 
@@ -150,7 +150,7 @@ def _fields(configuration: Configuration) -> dict[str, object]:
 
 
 @cache
-def _known_program(spec: str) -> Program | Example | MlirFile:
+def _known_program(spec: str) -> Named:
     return load_named(spec)
 
 
@@ -190,10 +190,10 @@ _Parts = tuple[str, str, str]
 
 
 def _program_parts(spec: str) -> _Parts | None:
-    if spec.endswith((".ein", ".mlir")):
+    if spec.endswith((".ein", ".mlir", ".onnx")):
         return "", spec, ""
     path, colon, name = spec.rpartition(":")
-    return ("", path, colon + name) if path.endswith((".py", ".mlir")) else None
+    return ("", path, colon + name) if path.endswith((".py", ".mlir", ".onnx")) else None
 
 
 def _data_parts(spec: str) -> _Parts | None:

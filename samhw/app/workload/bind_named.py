@@ -7,7 +7,7 @@ from samhw.app.workload.model_data import make_model_workload
 from samhw.app.workload.workload import DEFAULT, Workload
 from samhw.errors import InputError
 from samhw.graph.numerics import ValueType
-from samhw.lang import Example, MlirFile, Program, load_named, model_names
+from samhw.lang import MlirFile, Named, OnnxFile, Program, load_named, model_names
 
 __all__ = ["bind_program"]
 
@@ -17,11 +17,11 @@ def bind_program(
     data: Sequence[str] = DEFAULT,
     *,
     value: ValueType | None = None,
-    loaded: Program | Example | MlirFile | None = None,
+    loaded: Named | None = None,
 ) -> Workload:
     """The program that `spec` names (`load_named`), a built-in model or any other one, on data; a module of
     PyTorch, or a function of nested lists, on its example arguments; a file in MLIR on data for its
-    function's arguments.
+    function's arguments, and one in ONNX for its inputs.
 
     Args:
         loaded: what `load_named` gave, where it was asked already.
@@ -37,6 +37,8 @@ def bind_program(
         from samhw.app.workload.mlir import make_mlir_workload
 
         return make_mlir_workload(found, data, value=value)
+    if isinstance(found, OnnxFile):
+        return _onnx(found, data, value)
     if not isinstance(found, Program):
         if tuple(data) != DEFAULT:
             raise InputError(
@@ -61,3 +63,16 @@ def bind_program(
 
         return make_module_workload(spec, found, given)
     return make_workload(found, data, value=value)
+
+
+def _onnx(file: OnnxFile, data: Sequence[str], value: ValueType | None) -> Workload:
+    # Imported here, since nothing else needs the package of ONNX.
+    try:
+        from samhw.app.workload.onnx_model import make_onnx_workload
+    except ModuleNotFoundError as error:
+        if error.name not in ("onnx", "ml_dtypes"):
+            raise
+        raise InputError(
+            f"'{file.path}' is read with the package of ONNX; install it with pip install 'samhw[onnx]'."
+        ) from None
+    return make_onnx_workload(file, data, value=value)

@@ -72,6 +72,7 @@ class SavedDesign:
             "entries": dict(self.entries),
             "extents_for": dict(self.capacity.extents),
             "entries_for": dict(self.capacity.entries),
+            **({"banks_for": dict(self.capacity.banks)} if self.capacity.banks else {}),
             "compiled": self.compiled and self.compiled.name,
             "fingerprint": self.fingerprint,
         }
@@ -108,7 +109,8 @@ class SavedDesign:
     @classmethod
     def _from_json(cls, data: dict[str, Any]) -> "SavedDesign":
         given = _Fields(data)
-        extents, entries = given.counts("extents_for"), given.counts("entries_for")
+        fields = ("extents_for", "entries_for", *(("banks_for",) if "banks_for" in data else ()))
+        room = Capacity(*map(given.counts, fields))
         saved = cls(
             name=given.take("name", str | None),
             open=tuple(given.names("open")),
@@ -116,7 +118,7 @@ class SavedDesign:
             value=given.value("value"),
             arch=None if (arch := given.take("arch", dict | None)) is None else Arch.from_json(arch),
             entries=given.counts("entries"),
-            capacity=Capacity(extents, entries),
+            capacity=room,
             compiled=given.value("compiled"),
             fingerprint=given.take("fingerprint", str | None),
         )

@@ -3,20 +3,28 @@
 import os
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
-from math import prod
 from pathlib import Path
 
 import numpy as np
 
+from samhw.app.workload.room import banks_of, greatest_entries, stored_entries
 from samhw.choices.schedule import Schedule
 from samhw.compiler import choose_value
 from samhw.compiler.search import derived_of
 from samhw.cost.statistics import Kind, TensorStatistics, from_tensors
 from samhw.errors import InputError
 from samhw.graph.numerics import ValueType
-from samhw.lang import MAX_EXTENT, Capacity, Pattern, Program, TensorDecl, greatest_extents, result_patterns
+from samhw.lang import (
+    MAX_EXTENT,
+    Capacity,
+    Program,
+    greatest_extents,
+    result_patterns,
+    rounded_entries,
+    rounded_extent,
+)
 from samhw.lang.splits import Busiest, SplitProgram, dealt, split_program
-from samhw.tensors import Format, Tensor, stand_in
+from samhw.tensors import Tensor, stand_in
 from samhw.words import did_you_mean
 
 __all__ = ["DEFAULT", "SYNTHETIC", "Workload", "check_free", "check_known", "short_name", "synthetic"]
@@ -178,8 +186,8 @@ class Workload:
         )
 
     def capacity(self, schedule: Schedule | None = None) -> Capacity:
-        """What a build must hold to run this data, in powers of two so that similar data share a build, but
-        for extents that were asked for. The schedule may store tensors in other formats.
+        """What a build must hold to run this data, rounded up so that similar data share a build, but for
+        extents that were asked for. The schedule may store tensors in other formats.
 
         Raises `InputError` for an extent that neither the program nor the data fix.
         """
@@ -195,50 +203,23 @@ class Workload:
         greatest = greatest_extents(program, Capacity(self.greatest))
         split = self._split(schedule) or SplitProgram(program, {})
         every = stored | split.derived(ordered)
-        entries = {name: _entries(tensor) for name, tensor in every.items()}
+        entries = {name: stored_entries(tensor) for name, tensor in every.items()}
         like = split.like()
         read = {name: tensor for name, tensor in every.items() if name in split.program.tensors}
         patterns = result_patterns(split.program, read)
+        shapes = {
+            name: program.dimensions.shape(like.get(name, name), greatest) for name in split.program.tensors
+        }
         for name, pattern in patterns.items():
             decl = program.tensors.get(name) or split.program.tensors[name]
-            shape = program.dimensions.shape(like.get(name, name), greatest)
-            entries[name] = _greatest_entries(decl, shape, pattern)
+            entries[name] = greatest_entries(decl, shapes[name], pattern)
         return Capacity(
-            {d: self.greatest.get(d) or min(_power_of_two(n), MAX_EXTENT) for d, n in greatest.items()},
-            {name: _power_of_two(n) for name, n in entries.items()},
+            {d: self.greatest.get(d) or min(rounded_extent(n), MAX_EXTENT) for d, n in greatest.items()},
+            {name: rounded_entries(n) for name, n in entries.items()},
+            banks_of(split.program, schedule, read, patterns, shapes) if schedule and schedule.deal else {},
         )
 
 
 def _written(schedule: Schedule, program: Program) -> Program:
     """The program with the brackets and formats of a schedule, in the regions of its text."""
     return replace(schedule, fuse="partial", order={}).apply(program)
-
-
-def _greatest_entries(decl: TensorDecl, shape: tuple[int, ...], pattern: Pattern) -> int:
-    """The most entries of a result, or blocks of them: at least a fiber for each outer coordinate."""
-    extents = dict(zip(decl.indices, shape, strict=True))
-    if isinstance(decl.format.block, tuple):
-        sizes = dict(zip(decl.indices, decl.format.block, strict=True))
-        pattern = pattern.in_blocks(sizes)
-        extents = {index: -(-n // sizes[index]) for index, n in extents.items()}
-    return max(pattern.count(extents), _above_dense(decl.format, shape), *extents.values(), 1)
-
-
-def _entries(tensor: Tensor) -> int:
-    """The most coordinates, or values, or blocks of values that an array of it has."""
-    block = prod(tensor.format.block_shape)
-    lengths = {name: len(array) for name, array in tensor.arrays().items()}
-    return max(length // block if name == "vals" else length for name, length in lengths.items())
-
-
-def _above_dense(fmt: Format, shape: tuple[int, ...]) -> int:
-    """The most coordinates that a compressed level holds above a dense one: it keeps each of them, whatever
-    lies below, so that the pattern of the values does not tell."""
-    fmt = fmt.of_blocks
-    inner = max((n for n, level in enumerate(fmt.levels) if level.is_full), default=0)
-    outer = [n for n in range(inner) if not fmt.levels[n].is_full]
-    return prod(shape[mode] for mode in fmt.mode_order[: max(outer) + 1]) if outer else 0
-
-
-def _power_of_two(n: int) -> int:
-    return 1 << max(0, (n - 1).bit_length())

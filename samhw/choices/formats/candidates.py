@@ -144,7 +144,7 @@ STAGES: Mapping[str, Stage] = {
 
 def neighbours(at: Start) -> Iterator[Schedule]:
     """With inputs stored the other way round."""
-    return turned_schedules(at.job.program, at.schedule)
+    return turned_schedules(at.job.program, in_modules(at.schedule, at.job.program, at.job.scopes))
 
 
 def _line(before: AutoChoice, after: AutoChoice, why: str) -> str:

@@ -12,7 +12,28 @@ from samhw.errors import InputError, ScheduleError
 from samhw.graph import Arch, Endpoint, Graph, Memory, validate
 from samhw.lang.decision import Refusal
 
-__all__ = ["GRAPH_PASSES", "Assembly", "GraphPass", "apply_graph_passes", "passes_to"]
+__all__ = ["GRAPH_PASSES", "Assembly", "GraphPass", "RowRanges", "apply_graph_passes", "passes_to"]
+
+
+@dataclass(frozen=True)
+class RowRanges:
+    """Ranges of the rows of a region's outermost index, one for each lane.
+
+    Attributes:
+        index: the index.
+        dimension: the extent of all of its rows.
+        rows: for each lane the extent that counts its rows.
+        most: the rows that a lane has room for.
+        tensors: those that lie in a bank for each lane.
+        places: by memory of these, the places that a bank of it has.
+    """
+
+    index: str
+    dimension: str
+    rows: tuple[str, ...]
+    most: int
+    tensors: frozenset[str]
+    places: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -30,6 +51,7 @@ class Assembly:
         reads: the levels around nodes that read values along which the modes of their tensors lie, in storage
             order, by the node's name.
         copied: of a copy in another mode order, the indices of what it writes, in storage order.
+        ranges: of rows that lanes have, if some have.
         queues: by the output that gives the values of an intermediate, how many rows of it may wait.
         reasons: why a channel is deeper than full rate needs, by its name.
         held: the channels whose tokens wait for the end of a fiber, each with what waits for what.
@@ -45,6 +67,7 @@ class Assembly:
     blocks: Mapping[str, int] = field(default_factory=dict)
     reads: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     copied: tuple[str, ...] = ()
+    ranges: RowRanges | None = None
     queues: Mapping[Endpoint, int] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     held: Mapping[str, str] = field(default_factory=dict)
@@ -52,7 +75,7 @@ class Assembly:
 
 GraphPass = Callable[[Assembly], Assembly]
 
-GRAPH_PASSES = ("blocks", "lanes", "reads", "banks", "depths", "queues")
+GRAPH_PASSES = ("blocks", "lanes", "reads", "banks", "depths", "queues", "ranges")
 """The passes by name, in the order in which they are applied."""
 
 

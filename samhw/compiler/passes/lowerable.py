@@ -264,7 +264,7 @@ class Lowerable:
         return replace(
             self,
             program=program,
-            capacity=Capacity(extents, {**self.capacity.entries, **(entries or {})}),
+            capacity=Capacity(extents, {**self.capacity.entries, **(entries or {})}, self.capacity.banks),
             recipes={**self.recipes, **(recipes or {})},
             row_orders=self.row_orders.with_alike(like or {}),
         )

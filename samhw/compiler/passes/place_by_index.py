@@ -13,7 +13,6 @@ from samhw.errors import InputError
 from samhw.lang import (
     Access,
     Call,
-    Capacity,
     ComputedIndex,
     IndexExpr,
     Indirect,
@@ -233,7 +232,7 @@ class _Placer:
         extents = {
             made.dimensions.of_tensor(name)[mode]: extent for (name, mode), extent in self.extents.items()
         }
-        capacity = Capacity({**found.capacity.extents, **extents}, found.capacity.entries)
+        capacity = replace(found.capacity, extents={**found.capacity.extents, **extents})
         return replace(found, capacity=capacity)
 
     def region(self, region: Region) -> Region:

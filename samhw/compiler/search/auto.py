@@ -24,7 +24,10 @@ STAGES = (
 )
 """What is tried one after the other, as choices and their stages: what wins most often comes first."""
 
-LARGER_STAGES = (("blocks", "larger"), ("lanes", "more"), ("permute_rows", "even"))
+LARGER_STAGES = (
+    *(("blocks", "larger"), ("lanes", "more"), ("deal", "ranges")),
+    ("permute_rows", "even"),
+)
 """What makes the best of these larger, as far as there is room."""
 
 

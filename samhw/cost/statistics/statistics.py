@@ -54,11 +54,13 @@ class Dealt:
     Attributes:
         of: what is dealt, over `index` and all indices outside of it.
         lanes: how many there are.
+        is_even: they have ranges instead, with about as much work in each.
     """
 
     index: str
     of: Support
     lanes: int
+    is_even: bool = False
 
 
 class TensorStatistics(ABC):
@@ -104,12 +106,14 @@ class TensorStatistics(ABC):
         Raises:
             KeyError: as `count` does.
         """
-        key = support, tuple(one for one in dealt if one.index in support.indices)
+        own = [one for one in dealt if one.index in support.indices]
+        even = prod(one.lanes for one in own if one.is_even)
+        key = support, tuple(one for one in own if not one.is_even)
         if not key[1]:
-            return self.count(support)
+            return self.count(support) / even
         if key not in self._busiest:
             self._busiest[key] = self._most_dealt(*key)
-        return self._busiest[key]
+        return self._busiest[key] / even
 
     def _most_dealt(self, support: Support, dealt: tuple[Dealt, ...]) -> float:
         """The count of the busiest lane."""

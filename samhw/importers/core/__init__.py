@@ -7,6 +7,7 @@ from samhw.importers.core.draft import GREATEST_MASKED, MOST_JOINED, Build, Made
 from samhw.importers.core.element_expressions import Operations
 from samhw.importers.core.finish import Emitted, emit
 from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.reductions import Reductions
 from samhw.importers.core.regrouping import Views
 from samhw.importers.core.scan_blocks import Scans
 from samhw.importers.core.summed_products import contract
@@ -27,6 +28,7 @@ __all__ = [
     "Made",
     "Operations",
     "PlacedResult",
+    "Reductions",
     "Scans",
     "Tensors",
     "UnsupportedError",

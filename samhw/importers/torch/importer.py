@@ -11,6 +11,7 @@ from samhw.importers.core import (
     Build,
     Hints,
     Operations,
+    Reductions,
     Scans,
     Tensors,
     UnsupportedError,
@@ -37,6 +38,7 @@ class Importer:
         build: tensors, statements and indices of the program in the making.
         tensors: values as tensors of their own.
         operations: several values side by side.
+        reductions: values along some modes, or in a row.
         views: other shapes of values, and slices.
         scans: loops over the steps of values.
         operands: tensors of PyTorch and numbers, as values.
@@ -51,6 +53,7 @@ class Importer:
         self.build = build
         self.tensors = Tensors(build)
         self.operations = Operations(build, self.tensors)
+        self.reductions = Reductions(build, self.tensors, self.operations)
         self.views = Views(build, self.tensors)
         self.scans = Scans(build, self.tensors)
         self.operands = Operands(build, sparsify)

@@ -70,7 +70,11 @@ def from_symbols(e: Symbolic, read: Mapping[str, Access]) -> Expr | None:
     if e.is_Add:
         positive = [term for term in e.args if not term.could_extract_minus_sign()]
         negative = [-term for term in e.args if term.could_extract_minus_sign()]
-        return _joined(Sub, _joined_all(Add, positive, read), _joined_all(Add, negative, read))
+        if not positive or not negative:
+            whole = _joined_all(Add, positive or negative, read)
+            return Neg(whole) if whole is not None and negative else whole
+        left, right = (_joined_all(Add, part, read) for part in (positive, negative))
+        return None if left is None or right is None else Sub(left, right)
     if e.is_Mul or (e.is_Pow and e.exp.could_extract_minus_sign()):
         above, below = e.as_numer_denom()
         if below != 1:
@@ -91,7 +95,7 @@ def from_symbols(e: Symbolic, read: Mapping[str, Access]) -> Expr | None:
 
 
 def _joined_all(node: type[Add] | type[Mul], parts: Any, read: Mapping[str, Access]) -> Expr | None:
-    """All parts with one operator between them; None if there is none, or one cannot be said."""
+    """All parts with one operator between them; None if one of them cannot be said."""
     found: Expr | None = None
     for part in sorted(parts, key=str):
         expr = from_symbols(part, read)
@@ -99,9 +103,3 @@ def _joined_all(node: type[Add] | type[Mul], parts: Any, read: Mapping[str, Acce
             return None
         found = expr if found is None else node(found, expr)
     return found
-
-
-def _joined(node: type[Sub], left: Expr | None, right: Expr | None) -> Expr | None:
-    if right is None:
-        return left
-    return Neg(right) if left is None else node(left, right)

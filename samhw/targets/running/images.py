@@ -1,8 +1,9 @@
-"""Between tensors and the words in a design's memories, for the simulator and for hardware alike; a result
-that lanes have stored in shards, as one (`TensorBinding.shards`)."""
+"""Between tensors and the words in a design's memories, for the simulator and for hardware alike; what lanes
+have in shards of their own, as one (`TensorBinding.shards`)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,32 +14,41 @@ from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory
 from samhw.graph.numerics import Words
 from samhw.graph.off_chip import PlacedArray
 from samhw.tensors import Format, Tensor
+from samhw.tensors.ranges import Limit, even_ranges, row_entries, row_work
+from samhw.tensors.ranges import in_ranges as cut
 
 __all__ = ["load", "packed", "stored_words", "unload", "unpacked"]
 
 
-def shard_sizes(binding: TensorBinding, sizes: Sequence[int]) -> Iterator[tuple[int | None, Sequence[int]]]:
+def shard_sizes(
+    binding: TensorBinding, sizes: Sequence[int], extents: Mapping[str, int]
+) -> Iterator[tuple[int | None, Sequence[int]]]:
     """The shards that a tensor lies in, None for a whole one, each with the sizes of its levels.
 
     Args:
         sizes: those of the whole.
+        extents: of the run.
     """
     if binding.shards == 1:
         yield None, sizes
         return
     for shard in range(binding.shards):
-        yield shard, (len(range(shard, sizes[0], binding.shards)), *sizes[1:])
+        dealt = len(range(shard, sizes[0], binding.shards))
+        yield shard, (extents[binding.rows[shard]] if binding.rows else dealt, *sizes[1:])
 
 
-def joined(binding: TensorBinding, shape: tuple[int, ...], words: Mapping[str, Words]) -> dict[str, Words]:
+def joined(
+    binding: TensorBinding, extents: Mapping[str, int], words: Mapping[str, Words]
+) -> dict[str, Words]:
     """The arrays of an output tensor, from the words of its memories.
 
     Args:
-        shape: that of the run.
+        extents: of the run.
 
     Raises:
         InputError: where a shard has fibers that end before they start.
     """
+    shape = tuple(extents[index] for index in binding.indices)
     format = Format.parse(binding.format, len(shape))
     if binding.shards == 1:
         return {name.removeprefix(f"{binding.stored}."): array for name, array in words.items()}
@@ -48,11 +58,16 @@ def joined(binding: TensorBinding, shape: tuple[int, ...], words: Mapping[str, W
 
     # For each shard, the outermost coordinate that each of its fibers lies in.
     sizes = format.level_sizes(shape)
-    if format.levels[0].is_full:
-        rows = [np.arange(shard, sizes[0], binding.shards) for shard in range(binding.shards)]
+    own = [extents[name] for name in binding.rows] or [0] * binding.shards
+    first = list(accumulate(own, initial=0))
+    if binding.rows and format.levels[0].is_full:
+        rows = [np.arange(*ends) for ends in pairwise(first)]
         whole: dict[str, Words] = {}
+    elif format.levels[0].is_full:
+        rows = [np.arange(shard, sizes[0], binding.shards) for shard in range(binding.shards)]
+        whole = {}
     else:
-        rows = stored("crd0")
+        rows = [crd + start for crd, start in zip(stored("crd0"), first, strict=False)]
         whole = {"crd0": _by_row(rows, rows)}
         whole["pos0"] = np.array([0, len(whole["crd0"])])
     for level, size in list(enumerate(sizes))[1:]:
@@ -92,6 +107,7 @@ def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words
     memories: dict[str, Words] = {}
     origin: dict[str, str] = {}
     extents: dict[str, int] = {}
+    in_ranges: dict[tuple[str, ...], dict[str, Tensor]] = {}
     for name, binding in bindings.items():
         if name not in tensors:
             raise InputError(
@@ -106,7 +122,16 @@ def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words
                     f"in tensor {name!r}; give tensors whose shapes agree."
                 )
             origin.setdefault(index, name)
-        memories |= _words(design, name, tensor)
+        if binding.rows:
+            in_ranges.setdefault(binding.rows, {})[name] = tensor
+        else:
+            memories |= _words(design, name, tensor)
+    for rows, together in in_ranges.items():
+        ends = _ends(design, rows, together)
+        extents |= {row: end - first for row, (first, end) in zip(rows, pairwise(ends), strict=True)}
+        for name, tensor in together.items():
+            for shard, own in enumerate(cut(tensor, ends)):
+                memories |= _words(design, name, own, shard)
     every = {index: extents.get(index, greatest) for index, greatest in design.extents.items()}
     return memories, every | block_counts(design.tensors, every)
 
@@ -124,7 +149,7 @@ def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, in
             words = stored_words(graph.memory, binding, extents, lambda name, count: memories[name][:count])
             shape = tuple(extents[index] for index in binding.indices)
             try:
-                arrays = joined(binding, shape, words)
+                arrays = joined(binding, extents, words)
                 arrays["vals"] = values.decode(arrays["vals"])
                 tensors[binding.name] = Tensor.from_arrays(shape, binding.format, arrays)
             except InputError as error:
@@ -164,7 +189,7 @@ def stored_words(
 
     format = Format.parse(binding.format, len(binding.indices))
     shape = tuple(extents[index] for index in binding.indices)
-    for shard, sizes in shard_sizes(binding, format.level_sizes(shape)):
+    for shard, sizes in shard_sizes(binding, format.level_sizes(shape), extents):
         entries = 1
         for depth, (level, size) in enumerate(zip(format.of_blocks.levels, sizes, strict=False)):
             entries = level.read_back(partial(take_level, shard, depth), entries, size)
@@ -190,18 +215,41 @@ def _check(binding: TensorBinding, tensor: Tensor) -> None:
             )
 
 
-def _words(design: Design, name: str, tensor: Tensor) -> dict[str, Words]:
+def _ends(design: Design, rows: tuple[str, ...], tensors: Mapping[str, Tensor]) -> list[int]:
+    """The ranges of rows that tensors have in common, one for each of these extents, as `even_ranges` gives
+    them. Raises `InputError` where no ranges fit the build."""
+    work = row_work(list(tensors.values()))
+    room = min(design.extents[row] for row in rows)
+    limits, held = [Limit(np.ones_like(work), room)], [f"{room:,} rows"]
+    for name, tensor in tensors.items():
+        shards = [design.memory.get(memory_name(name, "vals", n)) for n in range(len(rows))]
+        words = min((shard.words for shard in shards if shard), default=0)
+        if words and tensor.format.is_sparse:
+            limits.append(Limit(row_entries(tensor), words))
+            held.append(f"{words:,} entries of {name!r}")
+    ends = even_ranges(work, len(rows), limits)
+    if ends is None:
+        has = [f"{len(work):,} rows", *(f"{t.nnz:,} entries of {n!r}" for n, t in tensors.items())]
+        raise InputError(
+            f"No {len(rows)} ranges of rows hold {', '.join(has)}, since this build takes {', '.join(held)} "
+            "in each; rebuild for these data, or with a larger capacity (--capacity, --extents)."
+        )
+    return ends
+
+
+def _words(design: Design, name: str, tensor: Tensor, shard: int | None = None) -> dict[str, Words]:
     words: dict[str, Words] = {}
     for array, content in tensor.arrays().items():
-        memory = design.memory.get(f"{name}.{array}")
+        memory = design.memory.get(memory_name(name, array, shard))
         if (
             memory is None
         ):  # An array that the design never reads, such as the coordinates of a located level.
             continue
         if len(content) > memory.words:
             what = "nonzeros" if array == "vals" else f"entries in {array}"
+            where = "" if shard is None else f" in range {shard} of its rows"
             raise InputError(
-                f"Tensor {name!r} has {len(content):,} {what}, but this build takes {memory.words:,}; "
+                f"Tensor {name!r} has {len(content):,} {what}{where}, but this build takes {memory.words:,}; "
                 "rebuild with a larger capacity (--capacity)."
             )
         try:

@@ -3,37 +3,24 @@ too far."""
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from samhw.importers.core import UnsupportedError
+from samhw.importers.core.formulas import ARCSINE, ARCTANGENT, odd
 from samhw.importers.torch.registry import decomposition
+from samhw.lang.expr import Expr
 
 __all__: list[str] = []
 
 # Inverse functions
 
-ARCSINE = (1.0, 0.1666665764, 0.07500571381, 0.04450870947, 0.0318571891, 0.01429525532, 0.03767713931)
-"""asin(t) / t by powers of t^2, for t up to 1/2: the polynomial that is equal at Chebyshev's nodes; it is off
-by 3e-10 of it."""
-
-ARCTANGENT = (
-    *(0.9999999972, -0.3333327629, 0.1999807528, -0.1426001609, 0.1093234151, -0.08349724997),
-    *(0.05708955633, -0.03035186511, 0.0104876494, -0.00170117009),
-)
-"""atan(t) / t by powers of t^2, for t up to 1, likewise; it is off by 3e-9 of it."""
-
 
 def _odd(coefficients: Sequence[float], t: Tensor) -> Tensor:
-    """t times a polynomial of its square, by Horner's rule."""
-    square = t * t
-    made = square * coefficients[-1]
-    for factor in coefficients[-2:0:-1]:
-        made = (made + factor) * square
-    return t * (made + coefficients[0])
+    return cast(Tensor, odd(coefficients, cast(Expr, t)))
 
 
 def _sign(x: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from samhw.importers.core import UnsupportedError
+from samhw.importers.core.windows import SlidingWindow, are_mostly_outside
 from samhw.importers.torch.own_operators import NOTHING, contract, hot, letters, picked, stored, taken_apart
 from samhw.importers.torch.registry import decomposition
 
@@ -41,37 +42,8 @@ def along(x: Tensor, dim: int, matrix: Tensor) -> Any:
 
 
 @dataclass(frozen=True)
-class Windows:
-    """The windows along a dimension."""
-
-    size: int
-    kernel: int
-    stride: int
-    padding: Pads = (0, 0)
-    dilation: int = 1
-
-    @property
-    def count(self) -> int:
-        reach = self.dilation * (self.kernel - 1) + 1
-        return (self.size + sum(self.padding) - reach) // self.stride + 1
-
-    @property
-    def are_side_by_side(self) -> bool:
-        """Whether they are views of the data, but for what is left after the last one."""
-        alone = self.kernel == 1 or self.dilation == 1
-        return alone and not any(self.padding) and self.stride == self.kernel
-
-    @property
-    def is_view(self) -> bool:
-        """Whether nothing is left after the last one."""
-        return self.are_side_by_side and self.count * self.kernel == self.size
-
-    @property
-    def inside(self) -> float:
-        """The share of the elements of all windows that lie in the data."""
-        starts = range(-self.padding[0], self.count * self.stride - self.padding[0], self.stride)
-        reach = range(0, self.kernel * self.dilation, self.dilation)
-        return sum(0 <= first + n < self.size for first in starts for n in reach) / (self.count * self.kernel)
+class Windows(SlidingWindow):
+    """The windows along a dimension, with matrices that PyTorch makes."""
 
     def places(self, otherwise: Tensor | int = NOTHING) -> Tensor:
         """Of shape (windows, kernel): where their elements lie, with something else for what is outside of
@@ -96,12 +68,6 @@ class Windows:
         if self.are_side_by_side:
             return taken_apart(x.narrow(dim, 0, self.count * self.kernel), dim, (self.count, self.kernel))
         return along(x, dim, self.matrix(sparse=are_mostly_outside([self])))
-
-
-def are_mostly_outside(windows: Sequence[Windows]) -> bool:
-    """Whether so little of windows along several dimensions lies in the data that it takes fewer cycles to
-    add up what does, some two for each element, than to pick zeros for the rest, one for each."""
-    return math.prod(window.inside for window in windows) < 0.45
 
 
 def windows_of(

@@ -9,6 +9,17 @@ from typing import cast
 import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value, check_unmasked
+from samhw.importers.core.formulas import (
+    acosh,
+    asinh,
+    clamp,
+    elu,
+    error_function,
+    gelu_of,
+    powered,
+    sinc,
+    softplus,
+)
 from samhw.importers.torch import host
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
@@ -22,7 +33,6 @@ from samhw.lang.functions import (
     cos,
     eq,
     exp,
-    gelu,
     le,
     leaky_relu,
     log,
@@ -171,23 +181,6 @@ for _names, _function in _OF_CONDITIONS.items():
     register_of_conditions(_names, _function)
 
 
-_SOFT_END = 20.0
-"""From where on log(1 + exp(x)) is x, to less than f32 tells apart."""
-
-
-def softplus(x: Expr, beta: float = 1.0, threshold: float = 20.0) -> Expr:
-    """log(1 + exp(beta x)) / beta, without an exponential that overflows; x itself above the threshold."""
-    scaled = x if beta == 1 else x * beta
-    made: Expr = max_(scaled, 0) + log(1 + exp(-abs_(scaled)))
-    made = made if beta == 1 else made * (1 / beta)
-    return made if threshold >= _SOFT_END else select(lt(threshold, scaled), x, made)
-
-
-def clamp(x: Expr, least: float | None = None, greatest: float | None = None) -> Expr:
-    made = x if least in (None, -math.inf) else (relu(x) if least == 0 else max_(x, least))
-    return made if greatest in (None, math.inf) else min_(made, greatest)
-
-
 @operator("clamp", "clip")
 def import_clamp(
     importer: Importer, x: Operand, min: Operand | None = None, max: Operand | None = None
@@ -208,50 +201,6 @@ def import_clamp_min(importer: Importer, x: Operand, least: Operand) -> Value:
 @operator("clamp_max")
 def import_clamp_max(importer: Importer, x: Operand, greatest: Operand) -> Value:
     return import_clamp(importer, x, None, greatest)
-
-
-def elu(x: Expr, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Expr:
-    low = exp(min_(x, 0) * input_scale) - 1
-    made = relu(x) + low * alpha
-    return made if scale == 1 else made * scale
-
-
-def sinc(x: Expr) -> Expr:
-    angle = x * math.pi
-    return select(eq(x, 0), 1, sin(angle) / angle)
-
-
-_GREAT = 1e9
-"""From where on 1 is nothing beside the square, in any type."""
-
-
-def asinh(x: Expr) -> Expr:
-    """Of the magnitude: of a negative number the sum would cancel. The square of a great one overflows."""
-    size = abs_(x)
-    found = select(lt(_GREAT, size), log(size) + math.log(2), log(size + sqrt(size * size + 1)))
-    return select(lt(x, 0), -found, found)
-
-
-def acosh(x: Expr) -> Expr:
-    """log(x + sqrt(x^2 - 1)), where nothing overflows and nothing cancels."""
-    share = reciprocal(x)
-    return log(x) + log(1 + sqrt((1 - share) * (1 + share)))
-
-
-def error_function(x: Expr, *, rest: bool) -> Expr:
-    """erf(x), or 1 - erf(x): gelu(s) / s is the normal distribution's probability of less than s."""
-    # Beyond that, infinities included, it is 1 or -1 in any type.
-    s = max_(min_(x, 16), -16) * math.sqrt(2)
-    below = gelu(s) / select(eq(x, 0), 1, s)
-    return select(eq(x, 0), 1, 2 - below * 2) if rest else select(eq(x, 0), 0, below * 2 - 1)
-
-
-def gelu_of(x: Expr, approximate: str = "none") -> Expr:
-    """By the normal distribution, or by its approximation with tanh."""
-    if approximate == "none":
-        return gelu(x)
-    inner = (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
-    return x * 0.5 * (1 + tanh(inner))
 
 
 for _names, _function, _parameters in (
@@ -371,13 +320,7 @@ def import_pow(importer: Importer, x: Operand, power: Operand) -> Value:
     if not 1 <= abs(power) <= 16:
         raise UnsupportedError(f"has the power {power}", "use a whole one from -16 to 16, or a fraction")
 
-    def powered(e: Expr) -> Expr:
-        made = e
-        for _ in range(int(abs(power)) - 1):
-            made = made * e
-        return made if power > 0 else reciprocal(made)
-
-    return importer.elementwise(powered, x)
+    return importer.elementwise(lambda e: powered(e, int(power)), x)
 
 
 @operator("where", masked=True)

@@ -6,9 +6,9 @@ from dataclasses import replace
 import torch
 
 from samhw.importers.core import MOST_JOINED, Hints, UnsupportedError, Value, check_unmasked, grouped
+from samhw.importers.core.formulas import clamp
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
-from samhw.importers.torch.operators.elementwise import clamp
 from samhw.importers.torch.registry import operator
 from samhw.lang.expr import Expr
 from samhw.lang.functions import eq, f8e4m3, f8e5m2

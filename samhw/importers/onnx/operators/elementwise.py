@@ -1,0 +1,534 @@
+"""Operators that go through tensors element by element."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto, helper
+
+from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.core.formulas import (
+    ARCSINE,
+    ARCTANGENT,
+    acosh,
+    asinh,
+    clamp,
+    elu,
+    error_function,
+    gelu_of,
+    odd,
+    powered,
+    softplus,
+)
+from samhw.importers.onnx.importer import NodeImporter
+from samhw.importers.onnx.registry import operator
+from samhw.importers.onnx.values import (
+    Held,
+    NodeCall,
+    Operand,
+    is_bool,
+    is_float,
+    is_whole,
+    kind_name,
+    kind_of,
+)
+from samhw.lang.expr import Expr
+from samhw.lang.functions import abs as abs_
+from samhw.lang.functions import (
+    cos,
+    eq,
+    exp,
+    f8e4m3,
+    f8e5m2,
+    le,
+    leaky_relu,
+    log,
+    lt,
+    reciprocal,
+    relu,
+    rint,
+    rsqrt,
+    select,
+    sigmoid,
+    sin,
+    sqrt,
+    tanh,
+)
+from samhw.lang.functions import max as max_
+from samhw.lang.functions import min as min_
+
+__all__ = ["divided", "floored", "modulo"]
+
+Maker = Callable[..., Expr]
+
+
+def register(
+    names: str, make: Maker, *, condition: bool = False, whole: bool = False, alone: bool = False
+) -> None:
+    """An operator that is one expression of its operands.
+
+    Args:
+        condition: it gives conditions.
+        whole: integers have it too.
+        alone: an operand stands in it several times.
+    """
+
+    def handler(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
+        if not whole:
+            importer.need_fractions()
+        given = [importer.materialized(x) for x in operands] if alone else operands
+        return importer.elementwise(make, *given, condition=condition)
+
+    for name in names.split():
+        operator(name)(handler)
+
+
+def register_with(names: str, make: Maker, **defaults: float) -> None:
+    """An operator of one tensor, which may stand in its expression several times, and of attributes."""
+
+    def handler(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
+        importer.need_fractions()
+        numbers = {name: _single(call.get(name, default)) for name, default in defaults.items()}
+        return importer.elementwise(lambda e: make(e, **numbers), importer.materialized(x))
+
+    for name in names.split():
+        operator(name)(handler)
+
+
+def _single(number: float) -> float:
+    """As f32 rounds it."""
+    return float(np.float32(number))
+
+
+for _names, _make in (
+    ("Neg", lambda x: -x),
+    ("Abs", abs_),
+    ("Relu", relu),
+    ("Sub", lambda a, b: a - b),
+):
+    register(_names, _make, whole=True)
+
+for _names, _make in (
+    ("Exp", exp),
+    ("Log", log),
+    ("Sqrt", sqrt),
+    ("Reciprocal", reciprocal),
+    ("Sin", sin),
+    ("Cos", cos),
+    ("Tanh", tanh),
+    ("Sigmoid", sigmoid),
+    ("Round", rint),
+):
+    register(_names, _make)
+
+for _names, _make in (
+    ("Less", lt),
+    ("LessOrEqual", le),
+    ("Greater", lambda a, b: lt(b, a)),
+    ("GreaterOrEqual", lambda a, b: le(b, a)),
+    ("Equal", eq),
+    ("And", lambda a, b: a * b),
+    ("Or", max_),
+    ("Xor", lambda a, b: 1 - eq(a, b)),
+    ("Not", lambda a: eq(a, 0)),
+    ("IsNaN", lambda a: 1 - eq(a, a)),
+):
+    register(_names, _make, condition=True, whole=True, alone=_names == "IsNaN")
+
+for _names, _make in (("Sign", lambda x: lt(0, x) - lt(x, 0)),):
+    register(_names, _make, alone=True, whole=True)
+
+for _names, _make in (
+    ("Tan", lambda x: sin(x) / cos(x)),
+    ("Sinh", lambda x: (exp(x) - exp(-x)) * 0.5),
+    ("Cosh", lambda x: (exp(x) + exp(-x)) * 0.5),
+    ("Asinh", asinh),
+    ("Acosh", acosh),
+    ("Atanh", lambda x: log((1 + x) / (1 - x)) * 0.5),
+    ("Erf", partial(error_function, rest=False)),
+    ("Softplus", softplus),
+    ("Softsign", lambda x: x / (1 + abs_(x))),
+    ("Mish", lambda x: x * tanh(softplus(x))),
+    ("HardSwish", lambda x: x * clamp(x + 3.0, 0, 6) * (1 / 6)),
+):
+    register(_names, _make, alone=True)
+
+register_with("LeakyRelu", lambda x, alpha: leaky_relu(x, alpha), alpha=0.01)
+register_with("Elu", lambda x, alpha: elu(x, alpha), alpha=1.0)
+register_with("Celu", lambda x, alpha: elu(x, alpha, 1.0, 1 / alpha), alpha=1.0)
+register_with(
+    "Selu",
+    lambda x, alpha, gamma: elu(x, alpha, gamma),
+    alpha=1.67326319217681884765625,
+    gamma=1.05070102214813232421875,
+)
+register_with("HardSigmoid", lambda x, alpha, beta: clamp(x * alpha + beta, 0, 1), alpha=0.2, beta=0.5)
+register_with("ThresholdedRelu", lambda x, alpha: select(lt(alpha, x), x, 0), alpha=1.0)
+register_with(
+    "Shrink",
+    lambda x, lambd, bias: select(lt(x, -lambd), x + bias, select(lt(lambd, x), x - bias, 0)),
+    lambd=0.5,
+    bias=0.0,
+)
+register_with("Swish", lambda x, alpha: x * sigmoid(x * alpha), alpha=1.0)
+
+
+@operator("Gelu")
+def import_gelu(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
+    importer.need_fractions()
+    kind = call.get("approximate", "none")
+    return importer.elementwise(lambda e: gelu_of(e, kind), importer.materialized(x))
+
+
+@operator("IsInf")
+def import_isinf(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
+    importer.need_fractions()
+    negative, positive = call.get("detect_negative", 1), call.get("detect_positive", 1)
+    held = importer.materialized(x)
+    if not negative and not positive:
+        return importer.build.literal(0.0, importer.build.shape(held))
+    bound = importer.value(Held(np.asarray(math.inf, np.float32), "infinity"))
+
+    def make(e: Expr, most: Expr) -> Expr:
+        return eq(abs_(e) if negative and positive else e if positive else -e, most)
+
+    return importer.elementwise(make, held, bound, condition=True)
+
+
+# Sums and products: what changes nothing is left out.
+
+
+def _without(importer: NodeImporter, x: Operand, other: Operand, number: float) -> Value | None:
+    """The first operand as the result broadcasts it, if the other one is this number all over; else None."""
+    if importer.number(other) != number or is_bool(kind_of(x)):
+        return None
+    shape = np.broadcast_shapes(importer.shape(x), importer.shape(other))
+    return importer.views.expand(importer.value(x), list(shape))
+
+
+def _several(importer: NodeImporter, make: Maker, operands: tuple[Operand, ...]) -> Value:
+    """Of as many as there are, a few at a time."""
+    made: Operand = operands[0]
+    for other in operands[1:]:
+        made = importer.elementwise(make, made, other)
+    return importer.value(made)
+
+
+@operator("Add")
+def import_add(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
+    for x, other in ((a, b), (b, a)):
+        if (left := _without(importer, x, other, 0)) is not None:
+            return left
+    for x, other in ((a, b), (b, a)):
+        if isinstance(x, Value) and isinstance(other, Held):
+            return importer.operations.fused_term(
+                importer.build.resolve(x), importer.elementwise(lambda e, f: e + f, x, other)
+            )
+    return importer.elementwise(lambda x, y: x + y, a, b)
+
+
+@operator("Mul")
+def import_mul(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
+    for x, other in ((a, b), (b, a)):
+        if (left := _without(importer, x, other, 1)) is not None:
+            return left
+    return importer.elementwise(lambda x, y: x * y, a, b)
+
+
+@operator("Sum")
+def import_sum(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
+    return _several(importer, lambda x, y: x + y, operands)
+
+
+@operator("Max")
+def import_max(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
+    return _several(importer, max_, operands)
+
+
+@operator("Min")
+def import_min(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
+    return _several(importer, min_, operands)
+
+
+@operator("Mean")
+def import_mean(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
+    importer.need_fractions()
+    total = _several(importer, lambda x, y: x + y, operands)
+    return importer.elementwise(lambda e: e * (1 / len(operands)), total)
+
+
+@operator("Clip")
+def import_clip(
+    importer: NodeImporter,
+    call: NodeCall,
+    x: Operand,
+    least: Operand | None = None,
+    most: Operand | None = None,
+) -> Value:
+    made: Operand = x
+    for function, bound in ((max_, least), (min_, most)):
+        if bound is None:
+            continue
+        number = importer.number(bound)
+        if number is None:
+            made = importer.elementwise(function, made, bound)
+        elif math.isfinite(number) and not (importer.integer and abs(number) >= 2**31):
+            make = relu if function is max_ and number == 0 else partial(_with_number, function, number)
+            made = importer.elementwise(make, made)
+    return importer.value(made)
+
+
+def _with_number(function: Maker, number: float, e: Expr) -> Expr:
+    return function(e, number)
+
+
+@operator("PRelu")
+def import_prelu(importer: NodeImporter, call: NodeCall, x: Operand, slope: Operand) -> Value:
+    shape, sizes = importer.shape(x), importer.shape(slope)
+    if len(sizes) == 1 and len(shape) > 1 and sizes[0] not in (1, shape[-1]):
+        # Of old models, a number for each channel.
+        held = importer.value(slope)
+        slope = replace(held, modes=(*held.modes, *[()] * (len(shape) - 2)))
+    number = importer.number(slope)
+    if number is not None and number != 0:
+        shape = np.broadcast_shapes(importer.shape(x), importer.shape(slope))
+        made = importer.elementwise(lambda e: leaky_relu(e, number), x)
+        return importer.views.expand(made, list(shape))
+    return importer.elementwise(lambda e, s: select(lt(e, 0), e * s, e), importer.materialized(x), slope)
+
+
+@operator("Where")
+def import_where(importer: NodeImporter, call: NodeCall, condition: Operand, a: Operand, b: Operand) -> Value:
+    return importer.elementwise(select, condition, a, b)
+
+
+# Quotients
+
+
+def floored(importer: NodeImporter, x: Operand) -> Value:
+    """The greatest whole number that is not above it."""
+    held = importer.materialized(x)
+    return importer.elementwise(lambda e: rint(e) - lt(e, rint(e)), held)
+
+
+@operator("Floor")
+def import_floor(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
+    importer.need_fractions()
+    return floored(importer, x)
+
+
+@operator("Ceil")
+def import_ceil(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
+    importer.need_fractions()
+    return importer.elementwise(lambda e: rint(e) + lt(rint(e), e), importer.materialized(x))
+
+
+def truncated(importer: NodeImporter, x: Operand) -> Value:
+    """Without its fraction."""
+    held = importer.materialized(x)
+
+    def make(e: Expr) -> Expr:
+        size = abs_(e)
+        down = rint(size) - lt(size, rint(size))
+        return select(lt(e, 0), -down, down)
+
+    return importer.elementwise(make, held)
+
+
+def divided(importer: NodeImporter, a: Operand, b: Operand) -> Value:
+    """The quotient of integers without its fraction: half of one more never is at a whole quotient."""
+    a, b = importer.materialized(a), importer.materialized(b)
+
+    def make(x: Expr, y: Expr) -> Expr:
+        size = (abs_(x) + 0.5) / abs_(y)
+        down = rint(size) - lt(size, rint(size))
+        return select(eq(lt(x, 0), lt(y, 0)), down, -down)
+
+    return importer.materialized(importer.elementwise(make, a, b))
+
+
+@operator("Div")
+def import_div(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
+    if (left := _without(importer, a, b, 1)) is not None:
+        return left
+    importer.need_fractions()
+    if not is_float(kind_of(a)) and not is_float(kind_of(b)):
+        return divided(importer, a, b)
+    return importer.elementwise(lambda x, y: x / y, a, b)
+
+
+def modulo(importer: NodeImporter, a: Operand, b: Operand, *, down: bool) -> Value:
+    """What is left of whole numbers: of the quotient rounded down, or towards zero."""
+    a, b = importer.materialized(a), importer.materialized(b)
+    quotient = divided(importer, a, b)
+    left = importer.materialized(importer.elementwise(lambda x, y, q: x - y * q, a, b, quotient))
+    if not down:
+        return left
+    return importer.elementwise(
+        lambda r, y: select(eq(r, 0), 0, select(eq(lt(r, 0), lt(y, 0)), r, r + y)), left, b
+    )
+
+
+@operator("Mod")
+def import_mod(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
+    importer.need_fractions()
+    if is_float(kind_of(a)):
+        raise UnsupportedError("takes remainders of fractions", "give it integers")
+    return modulo(importer, a, b, down=not call.get("fmod", 0))
+
+
+@operator("Pow")
+def import_pow(importer: NodeImporter, call: NodeCall, x: Operand, power: Operand) -> Value:
+    number = importer.number(power)
+    if number is None:
+        return _any_power(importer, x, power)
+    shape = np.broadcast_shapes(importer.shape(x), importer.shape(power))
+    held = importer.views.expand(importer.materialized(x), list(shape))
+    if number == 0:
+        return importer.build.literal(1.0, shape)
+    if float(number).is_integer() and 1 <= abs(number) <= 16:
+        if number < 0:
+            importer.need_fractions()
+        return importer.elementwise(lambda e: powered(e, int(number)), held)
+    importer.need_fractions()
+    if is_whole(kind_of(x)):
+        raise UnsupportedError(f"has the power {number:g} of integers", "cast them to float first")
+    roots: dict[float, Maker] = {0.5: sqrt, -0.5: rsqrt, 1.5: lambda e: e * sqrt(e)}
+    return importer.elementwise(roots.get(number, lambda e: exp(log(e) * number)), held)
+
+
+def _any_power(importer: NodeImporter, x: Operand, power: Operand) -> Value:
+    """By exp and log of the magnitude; of a negative number only whole powers are numbers."""
+    if is_whole(kind_of(x)):
+        raise UnsupportedError(
+            "has integers to a power that differs from place to place", "cast them to float"
+        )
+    importer.need_fractions()
+    base, p = importer.materialized(x), importer.materialized(power)
+    size = importer.materialized(importer.elementwise(lambda e, q: exp(log(abs_(e)) * q), base, p))
+    if isinstance(x, Held) and x.fetch is None and bool((x.array >= 0).all()):
+        return size
+    nan = importer.value(Held(np.asarray(math.nan, np.float32), "nan"))
+    parity = importer.materialized(importer.elementwise(lambda q: abs_(q - rint(q * 0.5) * 2), p))
+    return importer.elementwise(
+        lambda e, s, o, n: select(lt(e, 0), select(eq(o, 0), s, select(eq(o, 1), -s, n)), s),
+        base,
+        size,
+        parity,
+        nan,
+    )
+
+
+# Inverse functions
+
+
+@operator("Asin")
+def import_asin(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
+    """Beyond 1/2 it is pi/2 less twice that of sqrt((1 - x) / 2)."""
+    importer.need_fractions()
+    held = importer.materialized(x)
+    t = importer.materialized(
+        importer.elementwise(lambda e: select(lt(0.5, abs_(e)), sqrt((1 - abs_(e)) * 0.5), abs_(e)), held)
+    )
+    part = importer.materialized(importer.elementwise(lambda e: odd(ARCSINE, e), t))
+
+    def make(e: Expr, p: Expr) -> Expr:
+        size = select(lt(0.5, abs_(e)), math.pi / 2 - p * 2, p)
+        return select(lt(e, 0), -size, size)
+
+    return importer.elementwise(make, held, part)
+
+
+@operator("Acos")
+def import_acos(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
+    return importer.elementwise(lambda e: math.pi / 2 - e, import_asin(importer, call, x))
+
+
+@operator("Atan")
+def import_atan(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
+    """Beyond 1 it is pi/2 less that of the reciprocal."""
+    importer.need_fractions()
+    held = importer.materialized(x)
+    t = importer.materialized(
+        importer.elementwise(lambda e: min_(abs_(e), reciprocal(max_(abs_(e), 1))), held)
+    )
+    part = importer.materialized(importer.elementwise(lambda e: odd(ARCTANGENT, e), t))
+
+    def make(e: Expr, p: Expr) -> Expr:
+        size = select(lt(1, abs_(e)), math.pi / 2 - p, p)
+        return select(lt(e, 0), -size, size)
+
+    return importer.elementwise(make, held, part)
+
+
+# Types
+
+
+@operator("Identity", hosted=True)
+def import_identity(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
+    return importer.value(x)
+
+
+@operator("Dropout")
+def import_dropout(importer: NodeImporter, call: NodeCall, x: Operand, *rest: Operand | None) -> list[Any]:
+    training = rest[1] if len(rest) > 1 else None
+    if training is not None and bool(importer.decided(training).any()):
+        ratio = rest[0]
+        if ratio is None or bool(importer.decided(ratio).any()):
+            raise UnsupportedError("draws random numbers", "export it for inference")
+    held = importer.value(x)
+    shown = Held(np.ones(importer.build.shape(held), np.bool_), "mask")
+    return [held, shown][: call.outputs]
+
+
+@operator("Cast")
+def import_cast(importer: NodeImporter, call: NodeCall, x: Operand) -> Operand:
+    return cast(importer, x, int(call.get("to")), saturate=bool(call.get("saturate", 1)))
+
+
+@operator("CastLike")
+def import_cast_like(importer: NodeImporter, call: NodeCall, x: Operand, like: Operand) -> Operand:
+    kind = kind_of(like)
+    made = cast(importer, x, kind, saturate=bool(call.get("saturate", 1)))
+    return replace(made, condition=is_bool(kind)) if isinstance(made, Value) else made
+
+
+_EIGHT_BITS: dict[int, tuple[Maker, float]] = {
+    TensorProto.FLOAT8E4M3FN: (f8e4m3, 448.0),
+    TensorProto.FLOAT8E5M2: (f8e5m2, 57344.0),
+}
+
+
+def cast(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool = True) -> Operand:
+    """In another type."""
+    before = kind_of(x)
+    if kind == before:
+        return importer.value(x)
+    if kind in _EIGHT_BITS:
+        importer.need_fractions()
+        rounded, most = _EIGHT_BITS[kind]
+        held = importer.materialized(x)
+        return importer.elementwise(lambda e: rounded(clamp(e, -most, most) if saturate else e), held)
+    if is_float(kind):
+        importer.need_fractions()
+        if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE):
+            importer.note(f"What the model has in {kind_name(kind)} is computed in f32.")
+        return importer.value(x)
+    if is_bool(kind):
+        return importer.elementwise(lambda e: 1 - eq(e, 0), importer.value(x), condition=True)
+    if not is_whole(kind):
+        raise UnsupportedError(f"makes {kind_name(kind)} of {kind_name(before)}", "use a type that samhw has")
+    if is_float(before):
+        return truncated(importer, x)
+    if is_whole(before) and not _holds(kind, before):
+        importer.note(f"What is cast from {kind_name(before)} to {kind_name(kind)} is taken to fit.")
+    return importer.value(x)
+
+
+def _holds(kind: int, before: int) -> bool:
+    """Whether a type of integers has all numbers of another one."""
+    one, other = (np.iinfo(helper.tensor_dtype_to_np_dtype(k)) for k in (kind, before))
+    return bool(one.min <= other.min and one.max >= other.max)

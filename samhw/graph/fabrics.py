@@ -114,7 +114,7 @@ def _digests(graph: Graph) -> dict[str, str]:
 
 def _own(graph: Graph, node: Node) -> Hashable:
     """What is compared of a node by itself."""
-    params = []
+    params: list[tuple[str, Hashable]] = []
     for name, given in node.params.items():
         role = node.spec.params[name].role
         if role is Role.IMMEDIATES:

@@ -101,7 +101,7 @@ class HlsProgram:
     regions: tuple[HlsRegion, ...]
     repeats: bool = False
     """Some regions run again and again."""
-    functions: tuple[int, ...] = ()
+    functions: tuple[int, ...] = (0,)
     """For each region the number of the one whose function it calls: its own, or that of an equal one before
     it."""
 

@@ -51,6 +51,8 @@ ALLOWED = {
         "compiler",
         "compiler/passes",
         "compiler/search",
+        "cost",
+        "cost/statistics",
         "graph",
         "graph/numerics",
         "lang",

@@ -3,7 +3,19 @@
 from samhw.cost.area import AreaEstimate, RegionArea, estimate_area
 from samhw.cost.components import BASE, FAMILIES, Use
 from samhw.cost.design_cost import DesignEstimate, NodeEstimate, RegionEstimate, estimate_graph
-from samhw.cost.devices import DEVICES, FITS, SHOWN_DEVICES, Budget, Device, find_device, parse_budget
+from samhw.cost.devices import (
+    DEVICES,
+    FITS,
+    GREATEST_CLOCK,
+    MEASURED_ARCH,
+    NO_FIT,
+    SHOWN_DEVICES,
+    Budget,
+    Device,
+    find_device,
+    parse_budget,
+    reached_clock,
+)
 from samhw.cost.stream_supports import Results
 from samhw.cost.worst_case import Expected, estimate
 
@@ -12,6 +24,9 @@ __all__ = [
     "DEVICES",
     "FAMILIES",
     "FITS",
+    "GREATEST_CLOCK",
+    "MEASURED_ARCH",
+    "NO_FIT",
     "SHOWN_DEVICES",
     "AreaEstimate",
     "Budget",
@@ -28,4 +43,5 @@ __all__ = [
     "estimate_graph",
     "find_device",
     "parse_budget",
+    "reached_clock",
 ]

@@ -5,8 +5,21 @@ from dataclasses import asdict, dataclass
 
 from samhw.cost.components import BASE, FIGURES, Use
 from samhw.errors import InputError
+from samhw.graph.numerics import ValueType
 
-__all__ = ["DEVICES", "FITS", "SHOWN_DEVICES", "Budget", "Device", "find_device", "parse_budget"]
+__all__ = [
+    "DEVICES",
+    "FITS",
+    "GREATEST_CLOCK",
+    "MEASURED_ARCH",
+    "NO_FIT",
+    "SHOWN_DEVICES",
+    "Budget",
+    "Device",
+    "find_device",
+    "parse_budget",
+    "reached_clock",
+]
 
 WORDS = {"luts": "luts", "registers": "registers", "brams": "block_rams", "dsps": "multipliers"}
 """What a budget's words limit."""
@@ -16,6 +29,9 @@ NAMES = {"luts": "LUTs", "registers": "registers", "block_rams": "block RAMs", "
 
 FITS = "fits"
 """The verdict on what is small enough."""
+
+NO_FIT = "does not fit"
+"""How the verdict on what is too large begins."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +60,7 @@ class Budget:
         shares = self.shares(use)
         over = sorted((name for name, share in shares.items() if share > 1), key=lambda name: -shares[name])
         said = (f"{NAMES[name]} {max(100 * shares[name], 101):,.0f} %" for name in over)
-        return f"does not fit: {', '.join(said)}" if over else FITS
+        return f"{NO_FIT}: {', '.join(said)}" if over else FITS
 
     def __str__(self) -> str:
         return ", ".join(f"{most:,.0f} {NAMES[figure]}" for figure, most in self.most.items())
@@ -103,6 +119,22 @@ DEVICES = {
 
 SHOWN_DEVICES = tuple(DEVICES[name] for name in ("LFE5U-85F", "iCE40UP5K", "XC7A100T", "XCZU3EG"))
 """One of each family: what estimates show unless one is named."""
+
+
+MEASURED_ARCH = "ecp5-100"
+"""The latencies of the whole designs whose clocks were measured, on the slowest ECP5-85."""
+
+REACHED = {"i32": 134.6, "bf16": 120.2, "f32": 103.2}
+"""In MHz, the lowest clock of them by value type: benchmarks/results/synthesis_designs.json."""
+
+GREATEST_CLOCK = 142.7
+"""In MHz, the greatest of all of them."""
+
+
+def reached_clock(value: ValueType) -> float:
+    """In MHz, what every measured design of a value type reaches; for a type that was not measured, what all
+    of them reach."""
+    return REACHED.get(value.name, min(REACHED.values()))
 
 
 def find_device(name: str) -> Device:

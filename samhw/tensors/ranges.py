@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 
 from samhw.tensors.tensor import Tensor
 
-__all__ = ["Limit", "even_ranges", "in_ranges", "row_entries", "row_work"]
+__all__ = ["RangeLimit", "even_ranges", "in_ranges", "row_entries", "row_work"]
 
 Counts = NDArray[np.int64]
 """A number for each row."""
 
 
-class Limit(NamedTuple):
+class RangeLimit(NamedTuple):
     """What a range has room for: at most so much in all, of what each row takes."""
 
     each: Counts
     most: int
 
 
-def even_ranges(work: Counts, count: int, limits: Sequence[Limit] = ()) -> list[int] | None:
+def even_ranges(work: Counts, count: int, limits: Sequence[RangeLimit] = ()) -> list[int] | None:
     """Where each of `count` ranges of rows begins, and where the last one ends: so that the range with the
     most work has as little as can be. None where no ranges have room for all rows.
 

@@ -83,7 +83,8 @@ def test_a_summary_and_not_a_list_of_files(tmp_path: Path) -> None:
 def test_the_summary_names_files_that_are_there(target: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     lines = good("build", "spmv", "--data", "karate", "--target", target, "-o", out).stdout.splitlines()
-    named = [line.split()[0] for line in lines[4 if "entries" in lines[3] else 3 :]]
+    said = ("sized for", "extents", "entries", "expected")
+    named = [line.split()[0] for line in lines[1:] if not line.strip().startswith(said)]
     assert named
     assert all((out / name).is_file() for name in named)
 

@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +13,14 @@ from samhw.app.checking import Outcome, Verdict
 from samhw.app.checking.measure import Measure
 from samhw.app.report.comparison import Comparison
 from samhw.app.report.comparison_plot import plot_comparison
-from samhw.app.report.plots import PLOTS, new_figure, plot_correlation, style, to_file
+from samhw.app.report.plots import PLOTS, new_figure, plot_correlation, plot_tuned, style, to_file
 from samhw.app.report.sweep_plot import plot_sweep
 from samhw.app.report.sweep_view import check_plot
-from samhw.app.sweep.tuning import pareto_front
+from samhw.app.sweep.tuning import Trial, Tuned, pareto_front
 from samhw.choices.schedule import Schedule
+from samhw.compiler.search.explore import Explored
 from samhw.errors import InputError
+from tests.support.command import good, samhw
 
 AXES = ("program", "data", "value", "fuse", "depth", "lanes")
 
@@ -49,6 +52,7 @@ def measure(cycles: int, result: str = "right") -> Measure:
         blocked=0,
         spaced=0,
         fetching=0,
+        energy_pj=0.0,
         bottleneck="",
     )
 
@@ -105,7 +109,7 @@ def test_the_front_of_a_sweep() -> None:
     ]
     said = texts(lambda: plot_sweep(rows, AXES))
     assert "p on d" in said
-    assert "4 configurations (1 wrong, 1 failed left out); those that are alike cover each other" in said
+    assert "4 configurations (1 wrong, 1 failed left out); those that are alike stand side by side" in said
     assert "1  900 cycles: fuse full, depth auto, lanes 1" in said
     assert "2  500 cycles: fuse none, depth auto, lanes i=2 (and 1 alike)" in said
     assert not [text for text in said if text.startswith("3  ")]
@@ -120,7 +124,7 @@ def test_where_bytes_are_alike_the_first_axis_that_varies_is_drawn() -> None:
 
 def test_a_sweep_without_results() -> None:
     said = texts(lambda: plot_sweep([row(1, status="failed")], AXES))
-    assert said == ["0 configurations (1 failed left out); those that are alike cover each other"]
+    assert said == ["0 configurations (1 failed left out); those that are alike stand side by side"]
 
 
 def test_the_parity_line() -> None:
@@ -170,3 +174,31 @@ def test_the_front_is_what_nothing_beats(found: list[tuple[float, float]]) -> No
         return any(b != a and b[0] <= a[0] and b[1] <= a[1] for b in found)
 
     assert pareto_front(found, lambda point: point) == sorted({point for point in found if not beaten(point)})
+
+
+def test_a_plot_for_a_paper(tmp_path: Path) -> None:
+    """As wide as it is to be, with fonts that LaTeX takes."""
+    words = ("compare", "spmm", "--data", "karate", "--lanes", "1,i=2", "--plot")
+    for width, points in (("3.3in", 237.6), ("6.5in", 468), ("8.4cm", 238.1)):
+        path = tmp_path / f"{width}.pdf"
+        good(*words, path, "--width", width)
+        text = path.read_bytes()
+        assert b"/Type3" not in text
+        box = re.search(rb"/MediaBox \[\s*0 0 ([0-9.]+)", text)
+        assert box is not None
+        assert float(box[1]) == pytest.approx(points, abs=0.1)
+    for width in ("3", "0.1in", "wide", "99cm3"):
+        result = samhw(*words, tmp_path / "no.pdf", "--width", width)
+        assert result.exit_code == 2
+        assert "give 1 to 40 inches" in result.stderr
+
+
+def test_the_front_of_a_search_is_a_staircase() -> None:
+    trials = tuple(
+        Trial(Explored(Schedule(attempts=n + 1), 0.0, luts, 1), cycles, True)
+        for n, (cycles, luts) in enumerate([(50, 900.0), (90, 100.0), (60, 400.0), (95, 500.0)])
+    )
+    figure = plot_tuned(Tuned("data", trials, 4, "cycles"))
+    (front,) = (line for line in figure.axes[0].lines if line.get_label() == "Pareto front")
+    assert front.get_drawstyle() == "steps-post"
+    assert [tuple(point) for point in front.get_xydata()] == [(100, 90), (400, 60), (900, 50)]

@@ -134,7 +134,9 @@ def test_a_sweep_has_its_front_and_its_failures() -> None:
     (chart,) = results.charts
     assert isinstance(chart, ScatterChart)
     assert chart.line == ((500.0, 100.0),)
-    assert {point.group for point in chart.points} == {"fuse full", "fuse none"}
+    assert all(point.group.startswith(("fuse full, depth", "fuse none, depth")) for point in chart.points)
+    assert {point.look[0] for point in chart.points} == {0, 1}
+    assert len({point.look for point in chart.points}) == len({point.group for point in chart.points})
     assert {point.row for point in chart.points} == {0, 1, 2, 3, 6, 7, 8, 9}
     assert dict(results.details[5])["error"] == "a deadlock"
     assert results.tables[0].bad == {4}

@@ -153,6 +153,12 @@ def _values(evil: str) -> dict[str, Any]:
         "ports": [(evil, [["port", "lines"], [evil, "1"]])],
         "areas": [["FPGA"], [evil]],
         "caveat": evil,
+        "luts": 1.0,
+        "family": evil,
+        "fits": evil,
+        "fits_one": True,
+        "fitting": 1,
+        "greatest_clock": 1.0,
         "data": json.dumps(view),
     }
 

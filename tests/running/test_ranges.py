@@ -15,7 +15,7 @@ from samhw.lang import Capacity, load_kernel, parse
 from samhw.targets.backends import run
 from samhw.targets.running.images import load
 from samhw.tensors import Tensor
-from samhw.tensors.ranges import Limit, even_ranges, in_ranges, row_work
+from samhw.tensors.ranges import RangeLimit, even_ranges, in_ranges, row_work
 
 IN_RANGES = {"lanes": {"i": 3}, "deal": {"i": "ranges"}}
 SPMV = "tensor B[i, j] : csr\ntensor c[j] : dense\ntensor x[i] : dense\nx[i] = B[i, j] * c[j]    order i, j\n"
@@ -40,8 +40,8 @@ def test_the_busiest_range_has_as_little_as_can_be(work: list[int], count: int, 
 def test_ranges_keep_to_what_they_have_room_for() -> None:
     work = np.array([5, 1, 1, 1, 1, 1])
     assert even_ranges(work, 2) == [0, 1, 6]
-    assert even_ranges(work, 2, [Limit(np.ones(6, int), 3)]) == [0, 3, 6]
-    assert even_ranges(work, 2, [Limit(np.ones(6, int), 2)]) is None
+    assert even_ranges(work, 2, [RangeLimit(np.ones(6, int), 3)]) == [0, 3, 6]
+    assert even_ranges(work, 2, [RangeLimit(np.ones(6, int), 2)]) is None
 
 
 @pytest.mark.parametrize("format", ["csr", "dcsr", "dense", "(dense, compressed) @ (1, 0)", "ell(4)", "coo"])

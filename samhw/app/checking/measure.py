@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from samhw.app.checking.check_run import check
+from samhw.app.checking.energy import energy_of
 from samhw.app.workload import Workload, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
@@ -53,6 +54,8 @@ class Measure:
     """Cycles that nodes waited for an update of the same place, added up over all nodes."""
     fetching: int
     """Cycles that nodes waited for off-chip memory, added up over all nodes."""
+    energy_pj: float
+    """An estimate of the energy of an ASIC, in picojoules (`samhw.app.checking.energy`)."""
     bottleneck: str
     """What limits the longest region, in words."""
 
@@ -127,6 +130,7 @@ def measure_compiled(
         max_abs_error=found.max_abs_error,
         unproved=found.unproved,
         **waits,
+        energy_pj=round(energy_of(compiled, result).pj, 3),
         bottleneck=longest[1],
     )
 

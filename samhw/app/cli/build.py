@@ -21,6 +21,7 @@ from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, c
 from samhw.app.cli.pages import report_option, write_results
 from samhw.app.cli.printed import OUTPUT, print_json
 from samhw.app.cli.progress import building, follow, phase, warn_before
+from samhw.app.report.grids import fit_words, shown_areas
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
@@ -145,6 +146,7 @@ def _report(
         "extents": dict(compiled.design.extents),
         "entries": _entries(compiled.design),
         "checked": checked,
+        "fits": {device.name: device.verdict(area.use) for device, area in shown_areas(compiled)},
         "directory": output,
         "files": files,
     }
@@ -171,8 +173,17 @@ def _print_summary(
     click.echo(f"  extents    up to {extents or 'none: all is scalar'}")
     if entries:
         click.echo(f"  entries    up to {entries}")
+    click.echo(f"  expected   {_area(compiled)}")
     for path, what in _known(target, directory).items():
         click.echo(f"  {path.relative_to(directory)!s:16}  {what}")
+
+
+def _area(compiled: Compiled) -> str:
+    """The area that is expected, and which FPGAs have it."""
+    areas = shown_areas(compiled)
+    use = areas[0][1].use
+    size = f"{use.luts:,.0f} LUTs, {use.block_rams:,.0f} block RAMs of an ECP5"
+    return f"{size}: {fit_words(areas)}"
 
 
 def _known(target: Target, directory: Path) -> dict[Path, str]:

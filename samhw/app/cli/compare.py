@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -26,6 +27,7 @@ from samhw.choices.schedule import Schedule, every, with_words
 from samhw.compiler import AUTO, asked_type
 from samhw.compiler.search import in_modules
 from samhw.errors import InputError
+from samhw.files import write_text
 from samhw.lang.brackets import apply_brackets
 
 __all__ = ["compare"]
@@ -47,6 +49,8 @@ __all__ = ["compare"]
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
 @memory_option
 @click.option("--clock", type=CLOCK, metavar="NMHz|Nns", help="Say how long the cycles take, as for run.")
+@click.option("--csv", "csv_target", type=OUTPUT, metavar="FILE|-", help="Write a row for each as CSV.")
+@click.option("--energy", is_flag=True, help="Tell the energy of an ASIC, by estimate, as for run.")
 @plot_option("Draw cycles and bytes as bars")
 @report_option
 def compare(
@@ -59,6 +63,8 @@ def compare(
     memory: str | None,
     ports: str | None,
     clock: float | None,
+    csv_target: str | None,
+    energy: bool,
     plot: str | None,
     report: str | None,
     **choices: Any,
@@ -98,17 +104,23 @@ def compare(
                 progress=progress,
             )
     where = _placed(schedules, placed.name) if placed else ""
-    found = Comparison(program, workload.name, kind.name, tuple(outcomes), period, where)
-    _show(found, json_target, plot, report)
+    found = Comparison(program, workload.name, kind.name, tuple(outcomes), period, where, energy)
+    if csv_target == "-":
+        click.echo(found.csv(), nl=False)
+    elif csv_target:
+        write_text(Path(csv_target), found.csv())
+    _show(found, "-" if csv_target == "-" else None, json_target, plot, report)
     if not found.good:
         sys.exit(1)
 
 
-def _show(found: Comparison, json_target: str | None, plot: str | None, report: str | None) -> None:
-    """Prints what was found, and writes what was asked for."""
+def _show(
+    found: Comparison, printed: str | None, json_target: str | None, plot: str | None, report: str | None
+) -> None:
+    """Prints what was found, unless something else is `printed` already, and writes what was asked for."""
     if json_target:
         print_json(json_target, found.to_json())
-    if json_target != "-":
+    if "-" not in (json_target, printed):
         print_table(Console(), found.grid(), title=found.title)
         for number, refusal in enumerate(found.refusals, 1):
             click.echo(f"  refused {number}: {refusal}")
@@ -119,7 +131,7 @@ def _show(found: Comparison, json_target: str | None, plot: str | None, report: 
     if report:
         from samhw.app.report.comparison_page import comparison_results
 
-        write_results(report, lambda: comparison_results(found), quiet=json_target == "-")
+        write_results(report, lambda: comparison_results(found), quiet="-" in (json_target, printed))
 
 
 def _combined(workload: Workload, base: Schedule, axes: Mapping[str, Sequence[Any]]) -> Iterator[Schedule]:

@@ -1,6 +1,7 @@
 """What commands draw, as options: reports as pages, plots, and drawings of graphs."""
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -106,14 +107,41 @@ def form_of(name: str) -> str:
 
 
 def plot_option(what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command `plot`, for `write_plot`."""
-    return click.option(
-        "--plot", type=PictureFile(_PLOTS), metavar="FILE", help=f"{what} (.png, .svg, .pdf)."
-    )
+    """Gives a command `plot`, for `write_plot`, which is as wide as --width says."""
+
+    def given(command: Callable[..., None]) -> Callable[..., None]:
+        width = click.option(
+            "--width",
+            metavar="N[in|cm|mm|pt]",
+            expose_value=False,
+            callback=_keep_width,
+            help="Of the plot, such as 3.3in for a column of a paper.",
+        )
+        plot = click.option(
+            "--plot", type=PictureFile(_PLOTS), metavar="FILE", help=f"{what} (.png, .svg, .pdf)."
+        )
+        return plot(width(command))
+
+    return given
+
+
+_WIDTH = "samhw.width"
+"""In the context of a command, the width of its plot in inches."""
+_INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
+
+
+def _keep_width(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value is None:
+        return
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(in|cm|mm|pt)", value)
+    inches = float(found[1]) * _INCHES[found[2]] if found else 0
+    if not 1 <= inches <= 40:
+        raise InputError(f"--width {value}: give 1 to 40 inches, as in 3.3in or 8.4cm.")
+    ctx.meta[_WIDTH] = inches
 
 
 def write_plot(name: str, plot: "Callable[[], Figure]") -> None:
     """Writes what `plot` draws to a file, in the form of its suffix."""
     from samhw.app.report.plots import write_figure  # Matplotlib takes half a second to be imported.
 
-    write_figure(Path(name), plot)
+    write_figure(Path(name), plot, click.get_current_context().meta.get(_WIDTH))

@@ -13,6 +13,7 @@ import click
 from samhw.app.checking import Check, check
 from samhw.app.checking.advice import Advised
 from samhw.app.checking.advice import advise as find_advice
+from samhw.app.checking.energy import Energy, EnergyTable, energy_of, load_energy
 from samhw.app.cli.backends import (
     BACKEND,
     CLOCK,
@@ -40,14 +41,16 @@ from samhw.app.cli.progress import building, follow, phase, warn_before
 from samhw.app.cli.schedules import note_brackets, print_choice
 from samhw.app.report.recorded import check_trace, is_short, write_trace
 from samhw.app.report.region_report import RegionReport
-from samhw.app.report.run_report import RunReport, run_report
+from samhw.app.report.run_report import BesideCpu, RunReport, run_report
 from samhw.app.report.run_statistics import node_grid, port_grid
 from samhw.app.report.time import beside, say_clock, say_time
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
+from samhw.cost import GREATEST_CLOCK, MEASURED_ARCH, reached_clock
 from samhw.errors import InputError
-from samhw.graph import OffChipMemory, RecordedMemory, SdramMemory
+from samhw.graph import Arch, OffChipMemory, RecordedMemory, SdramMemory
 from samhw.graph.off_chip_memory import SDRAM
 from samhw.targets.backends import MODEL, Backend, RunResult, check_places, find_backend
 from samhw.targets.backends import run as execute
@@ -105,6 +108,18 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
 @click.option("--save", type=OutputFile(), help="Write the result tensor to a file (.mtx, .tns, .npz).")
 @click.option("--stats", is_flag=True, help="Print where each node's cycles went.")
 @click.option("--advise", is_flag=True, help="Try what would take fewer cycles, and print the commands.")
+@click.option(
+    "--energy",
+    metavar="[45nm|FILE]",
+    is_flag=False,
+    flag_value="45nm",
+    help="Estimate the energy of an ASIC by samhw's own table, or a TOML file of figures.",
+)
+@click.option(
+    "--compare",
+    type=click.Choice(["cpu"]),
+    help="cpu: time the same program by SciPy and NumPy on this machine.",
+)
 @report_option
 @click.option("--wave", type=OUTPUT, help="Record the RTL's signals (.fst, .vcd).")
 @click.option(
@@ -140,6 +155,8 @@ def run(
     save: str | None,
     stats: bool,
     advise: bool,
+    energy: str | None,
+    compare: str | None,
     report: str | None,
     wave: str | None,
     trace: str | None,
@@ -162,6 +179,12 @@ def run(
     backend = find_backend(backend_name)
     _check_options(backend, wave, regions, memory, board | ({"host": host} if host else {}))
     placed, period = beside(memory_of(memory, ports), clock)
+    table = load_energy(energy) if energy else None
+    if advise and isinstance(placed, SdramMemory | RecordedMemory):
+        raise InputError(
+            "--advise runs other schedules, of whose requests no log says when they are answered; leave it "
+            "out, or name a memory such as ddr4."
+        )
     if memory_log and not placed:
         raise InputError("--memory-log takes what a memory does; add '--memory ddr4'.")
     workload = options.workload(program, data)
@@ -186,10 +209,7 @@ def run(
             checks = [check(workload, compiled, result.outputs) for result in runs]
     asked, typed = options.schedule, command_line()
     told = run_report(workload, compiled, backend, runs, checks, asked=asked, period=period, command=typed)
-    if advise:
-        with phase("trying what helps"):
-            advised = find_advice(job, workload, compiled, runs[0].cycles, placed)
-        told = replace(told, advised=advised)
+    told = _further(told, job, workload, runs[0], table, advise=advise, compare=bool(compare))
     if save:
         _save(Path(save), workload, runs[-1])
     _tell(told, report, json_target, stats)
@@ -265,14 +285,76 @@ def _print_report(report: RunReport, stats: bool) -> None:
         click.echo(f"  {report.label:10} {report.took}")
     if report.period is not None:
         click.echo(f"  time       {say_time(report.cycles, report.period)} at {say_clock(report.period)}")
+        if report.beyond_measured_clocks:
+            click.echo(
+                f"  clock      no design was measured to reach that: on an ECP5 {GREATEST_CLOCK} MHz at most"
+            )
     if stats:
         print_statistics(report.regions)
     if stats or report.advised:
         for number, limit in enumerate(report.limits, 1):
             click.echo(f"  {'limits' if number == 1 else '':10} {number}. {limit.text}")
+    if report.energy:
+        _print_energy(report.energy, stats)
+    for number, line in enumerate(report.beside.lines() if report.beside else []):
+        click.echo(f"  {'' if number else 'cpu':10} {line}")
     if report.advised:
         _print_advice(report.advised, report.model_cycles)
     _print_check(report.check)
+
+
+def _further(
+    told: RunReport,
+    job: Job,
+    workload: Workload,
+    model: RunResult,
+    table: EnergyTable | None,
+    *,
+    advise: bool,
+    compare: bool,
+) -> RunReport:
+    """The report with what was asked for beside: advice, energy, and the time on this machine."""
+    if advise:
+        with phase("trying what helps"):
+            advised = find_advice(job, workload, told.compiled, model.cycles, job.memory)
+        told = replace(told, advised=advised)
+    if table:
+        told = replace(told, energy=energy_of(told.compiled, model, table))
+    if compare:
+        with phase("timing the processor"):
+            told = replace(told, beside=_beside(job, workload, told))
+    return told
+
+
+def _print_energy(energy: Energy, stats: bool) -> None:
+    """The estimate, and with --stats what took most of it and where the figures come from."""
+    click.echo(f"  energy     {energy}")
+    if not stats:
+        return
+    for title, parts in (("nodes", energy.nodes), ("memories", energy.memories)):
+        most = ", ".join(f"{name} {pj / 1e3:,.2f} nJ" for name, pj in list(parts.items())[:5] if pj)
+        click.echo(f"             {title}: {most or 'none'}")
+    for source in energy.sources:
+        click.echo(f"             {source}")
+
+
+def _beside(job: Job, workload: Workload, told: RunReport) -> BesideCpu:
+    """The run beside the same program on this machine, at the clock that was asked for, or that designs of
+    the value type reach."""
+    from samhw.app.checking.cpu import as_fast, cpu_run  # SciPy takes its time to be imported.
+
+    cpu = cpu_run(workload)
+    period, said = told.period, "as asked for"
+    if period is None:
+        period = 1e3 / reached_clock(told.compiled.value)
+        said = "which designs for an ECP5 reach"
+        if told.compiled.arch != Arch.load(MEASURED_ARCH):
+            said += f" with --arch {MEASURED_ARCH}"
+    beside = BesideCpu(cpu, told.cycles, period, said, None)
+    if beside.ratio >= 1:
+        return beside
+    wanted = told.model_cycles * beside.ratio
+    return replace(beside, wide=as_fast(job, told.compiled, told.model_cycles, wanted))
 
 
 def _print_advice(advised: Advised, cycles: int) -> None:

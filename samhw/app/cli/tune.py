@@ -3,12 +3,14 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
 import click
 from rich.console import Console
 
+from samhw.app.checking.energy import expected_energy
 from samhw.app.cli.backends import MEMORIES, check_on_chip, memory_of
 from samhw.app.cli.options import AREA, complete_programs, data_option, load_schedule, say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
@@ -19,7 +21,9 @@ from samhw.app.report.grids import tuned_grid
 from samhw.app.sweep import Configuration, sweep
 from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.app.workload import bind_program, job_of
-from samhw.compiler import AUTO, asked_type
+from samhw.choices.schedule import Schedule
+from samhw.compiler import AUTO, Compiled, asked_type
+from samhw.compiler.search import Job
 from samhw.compiler.search.explore import Explored, explore
 from samhw.cost import parse_budget
 from samhw.errors import InputError, RunError
@@ -43,7 +47,7 @@ SEARCH = 0.5
     type=click.Choice(OBJECTIVES),
     default="cycles",
     show_default=True,
-    help="What is to become small: cycles, or cycles times LUTs.",
+    help="What is to become small: cycles, cycles times LUTs, energy, or energy times cycles.",
 )
 @click.option("--memory", metavar=MEMORIES, help="Search and simulate with tensors in off-chip memory.")
 @AREA
@@ -100,12 +104,14 @@ def tune(
         check_on_chip(given, "a search")
     room = room_for([name for name, word in grown.items() if word], most)
     job = replace(job_of(workload, given, value=asked, arch=Arch(), room=room), memory=placed)
+
     with line("tune", "{task.completed:.0f} schedules") as shown:
         found = explore(
             job,
             SEARCH * budget,
             cost_of(objective),
             progress=lambda count, least: _show(shown, count, f"best {least:,.0f} cycles"),
+            energy=partial(_energy, job) if objective in ("energy", "edp") else None,
         )
         listed = {
             one: Configuration(program, "+".join(data), asked, one.schedule, memory=memory or "chip")
@@ -117,12 +123,7 @@ def tune(
     if json_target:
         print_json(json_target, tuned.to_json())
     if json_target != "-":
-        print_table(Console(), tuned_grid(tuned), title=f"{program} on {workload.name}: cycles and LUTs")
-        best, written = tuned.best, tuned.written
-        click.echo(
-            f"{output}: {best.cycles:,} cycles, {written.cycles / best.cycles:.2f} times as fast as written; "
-            f"{len(found):,} designs estimated, {len(trials)} simulated"
-        )
+        _say(tuned, program, output)
     if plot:
         from samhw.app.report.plots import plot_tuned
 
@@ -131,6 +132,22 @@ def tune(
         from samhw.app.report.tune_page import tune_results
 
         write_results(report, lambda: tune_results(program, tuned), quiet=json_target == "-")
+
+
+def _energy(job: Job, compiled: Compiled, schedule: Schedule) -> float:
+    """What a run under a schedule is expected to take, in picojoules."""
+    known = job.statistics(schedule)
+    return 0.0 if known is None else expected_energy(compiled, known)
+
+
+def _say(tuned: Tuned, program: str, output: str) -> None:
+    """The trials, and what was written."""
+    print_table(Console(), tuned_grid(tuned), title=f"{program} on {tuned.data}: cycles and LUTs")
+    best, written = tuned.best, tuned.written
+    click.echo(
+        f"{output}: {best.cycles:,} cycles, {written.cycles / best.cycles:.2f} times as fast as written; "
+        f"{tuned.looked:,} designs estimated, {len(tuned.trials)} simulated"
+    )
 
 
 def _show(shown: Line | None, count: int, note: str) -> None:
@@ -155,7 +172,7 @@ def _trials(
         _show(shown, done, f"of {len(configurations)} to simulate")
         rows = sweep(configurations[:done], table, jobs=jobs, scheduler=scheduler)
     found = [
-        Trial(one, row["cycles"], bool(row["checked"]))
+        Trial(one, row["cycles"], bool(row["checked"]), float(row["energy_pj"] or 0))
         for one, row in zip(listed, rows, strict=False)
         if "cycles" in row
     ]

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from samhw.app.report.grids import FAMILY_NAMES, device_grid, shown_areas
+from samhw.app.report.grids import FAMILY_NAMES, Areas, device_grid, fit_words, shown_areas
 from samhw.app.report.page import Bar, BarChart, Results, ResultTable, Stat
 from samhw.compiler import Compiled, CompiledRegion
-from samhw.cost import AreaEstimate, Device
+from samhw.cost import AreaEstimate
 from samhw.graph import Channel, Design, Graph, StreamKind
 from samhw.graph.widths import index_bits
 from samhw.words import counted
@@ -39,14 +39,14 @@ def build_results(
     """
     design, bits = compiled.design, index_bits(compiled.design, compiled.arch)
     areas = shown_areas(compiled)
-    device, area = areas[0]
+    area = areas[0][1]
     report = directory / "report.txt"
     return Results(
         title=design.name,
         about=f"for {target}, {compiled.value}",
         verdict=f"checked on {checked}" if checked else "",
         good=True,
-        stats=(*_stats(design, bits, len(files)), _area_stat(device, area)),
+        stats=(*_stats(design, bits, len(files)), _area_stat(areas)),
         charts=(_memory_bars(design, bits), _node_bars(design), _lut_bars(design, area)),
         tables=(
             ResultTable("Regions", _regions(compiled.regions, area, bits)),
@@ -106,10 +106,12 @@ def _node_bars(design: Design) -> BarChart:
     return BarChart("Nodes, by kind", ("nodes",), tuple(bars))
 
 
-def _area_stat(device: Device, area: AreaEstimate) -> Stat:
+def _area_stat(areas: Areas) -> Stat:
+    device, area = areas[0]
     use = area.use
     about = f"of an {FAMILY_NAMES[device.family]}, expected; {use.multipliers:,.0f} multipliers, "
     about += f"{use.block_rams:,.0f} block RAMs"
+    about += f"; {fit_words(areas)}"
     if area.caveat:
         about += f"; {area.caveat}"
     return Stat("LUTs", f"{use.luts:,.0f}", about)

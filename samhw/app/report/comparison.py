@@ -1,8 +1,10 @@
 """What schedules of one program take, side by side: the command line prints it, and notebooks show it."""
 
+import csv
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from io import StringIO
 from typing import Any
 
 from samhw.app.checking import Outcome, Verdict
@@ -38,6 +40,8 @@ class Comparison:
     """Of the clock, in ns; None without one."""
     memory: str = ""
     """What lies off chip, in words; empty if nothing does."""
+    energy: bool = False
+    """Whether `grid` has estimates of energy."""
 
     @property
     def title(self) -> str:
@@ -81,6 +85,18 @@ class Comparison:
             "outcomes": [{**outcome.to_json(), **self._time_of(outcome)} for outcome in self.outcomes],
         }
 
+    def csv(self) -> str:
+        """A row for each schedule: what it is, and what it took or why it is refused."""
+        figures = [one.name for one in fields(Measure)]
+        output = StringIO()
+        table = csv.writer(output, lineterminator="\n")
+        table.writerow(["program", "data", "value", "schedule", *figures, "refused"])
+        for outcome in self.outcomes:
+            measure = outcome.measure
+            held = [getattr(measure, name) if measure else "" for name in figures]
+            table.writerow([self.program, self.data, self.value, outcome.schedule, *held, outcome.refusal])
+        return output.getvalue()
+
     def _time_of(self, outcome: Outcome) -> dict[str, Any]:
         """What JSON says of an outcome's time, and of the rate of off-chip memory."""
         measured = outcome.measure
@@ -98,7 +114,8 @@ class Comparison:
         time = ["time"] if self.period is not None else []
         moved = (["moved off chip"] if rate else []) + (["GB/s"] if rate and self.period is not None else [])
         counts = ["firings", "operations", "bytes read", "written"]
-        grid = [["schedule", "regions", "cycles", *time, "speedup", *counts, *moved, "result"]]
+        energy = ["nJ, estimated"] if self.energy else []
+        grid = [["schedule", "regions", "cycles", *time, "speedup", *energy, *counts, *moved, "result"]]
         for row in self.rows:
             if row.measure is None:
                 refused = f"refused {self.refusals.index(row.refusal) + 1}"
@@ -114,6 +131,7 @@ class Comparison:
         if self.period is not None:
             cells.append(say_time(m.cycles, self.period))
         cells.append(f"{self.first.cycles / m.cycles:.2f}")
+        cells += [f"{m.energy_pj / 1e3:,.1f}"] if self.energy else []
         cells += [f"{n:,}" for n in (m.firings, m.operations, int(m.bytes_read), int(m.bytes_written))]
         moved = m.bytes_moved or 0
         if rate:

@@ -7,8 +7,9 @@ from typing import Any
 
 from samhw.app.checking import Verdict
 from samhw.app.sweep.tuning import Trial, Tuned
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, area_of
-from samhw.cost import SHOWN_DEVICES, AreaEstimate, Device
+from samhw.cost import FITS, NO_FIT, SHOWN_DEVICES, AreaEstimate, Device
 from samhw.targets.backends import find_backend
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "by_cycles",
     "correlation_grid",
     "device_grid",
+    "fit_words",
     "furthest",
     "shown_areas",
     "tuned_grid",
@@ -30,21 +32,22 @@ def by_cycles(tuned: Tuned) -> list[Trial]:
 
 def tuned_grid(tuned: Tuned) -> list[list[str]]:
     """Headings, and a row for each trial of `by_cycles`."""
-    rows = [["cycles", "expected", "LUTs", "regions", "front", "result", "schedule"]]
+    rows = [["cycles", "expected", "LUTs", "nJ", "regions", "front", "result", "schedule"]]
     front = tuned.front
+    labels = _differences([trial.found.schedule for trial in tuned.trials])
     for trial in by_cycles(tuned):
         found = trial.found
         marks = [
             "written" if trial is tuned.written else "",
             "best" if trial is tuned.best else "",
-            *(f"{result} = {text}" for result, text in found.schedule.brackets.items()),
-            found.schedule.word("fuse"),
+            labels[found.schedule],
         ]
         rows.append(
             [
                 f"{trial.cycles:,}",
                 f"{found.cycles:,.0f}",
                 f"{found.luts:,.0f}",
+                f"{trial.energy / 1e3:,.1f}",
                 str(found.regions),
                 "yes" if trial in front else "",
                 "right" if trial.checked else "unproved",
@@ -52,6 +55,32 @@ def tuned_grid(tuned: Tuned) -> list[list[str]]:
             ]
         )
     return rows
+
+
+def _differences(schedules: Sequence[Schedule]) -> dict[Schedule, str]:
+    """Of each schedule its regions, and what else not all of them have."""
+    flat = []
+    for schedule in schedules:
+        fields: dict[str, str] = {}
+        for name, value in schedule.to_json().items():
+            entries = value if isinstance(value, Mapping) else {}
+            fields |= {f"{name} {entry}": _said(inner) for entry, inner in entries.items()}
+            if not isinstance(value, Mapping):
+                fields[name] = _said(value)
+        flat.append(fields)
+    names = dict.fromkeys(name for fields in flat for name in fields)
+    differ = [n for n in names if n != "fuse" and len({fields.get(n) for fields in flat}) > 1]
+    return {
+        schedule: "; ".join([fields.get("fuse", ""), *(f"{n} {fields[n]}" for n in differ if n in fields)])
+        for schedule, fields in zip(schedules, flat, strict=True)
+    }
+
+
+def _said(value: object) -> str:
+    """A value of a schedule: regions as `T1+U1,T2`."""
+    if not isinstance(value, list):
+        return str(value)
+    return ",".join("+".join(one) if isinstance(one, list) else str(one) for one in value)
 
 
 def correlation_grid(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
@@ -85,6 +114,19 @@ FAMILY_NAMES = {"ecp5": "ECP5", "ice40": "iCE40", "xc7": "Xilinx 7", "xcup": "Ul
 def shown_areas(compiled: Compiled, devices: Sequence[Device] = SHOWN_DEVICES) -> Areas:
     """What a design takes of FPGAs, by default of one of each family."""
     return [(device, area_of(compiled, device.family)) for device in devices]
+
+
+def fit_words(areas: Areas) -> str:
+    """Which FPGAs a design fits, as expected, and what the others lack."""
+    verdicts = {device.name: device.verdict(area.use) for device, area in areas}
+    fitting = [name for name, said in verdicts.items() if said == FITS]
+    lacking = [
+        f"{name} ({said.partition(': ')[2].partition(',')[0]})"
+        for name, said in verdicts.items()
+        if said != FITS
+    ]
+    words = [f"fits {', '.join(fitting)}"] if fitting else []
+    return "; ".join([*words, f"{NO_FIT} {', '.join(lacking)}"] if lacking else words)
 
 
 def device_grid(areas: Areas) -> list[list[str]]:

@@ -2,6 +2,7 @@
 page: numbers at the top, charts, and a table, a row of which is a mark in each chart."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from samhw.app.report.run_report import Origin
+from samhw.cost import NO_FIT
 from samhw.errors import InputError
 from samhw.files import reason, replacing
 
@@ -45,10 +47,17 @@ def _environment() -> "Environment":
         undefined=StrictUndefined,
     )
     found.filters["commas"] = lambda number: f"{round(number):,}"
+    found.filters["is_over"] = is_over
     # Within a script, JSON must not end it.
     found.filters["script"] = lambda text: Markup(text.replace("<", "\\u003c"))
     found.globals["asset"] = lambda name: Markup(_source(found, name))
     return found
+
+
+def is_over(cell: str) -> bool:
+    """Whether a cell says that something takes more than there is."""
+    share = re.search(r"\(([0-9,]+) %\)", cell)
+    return cell.startswith(NO_FIT) or (share is not None and int(share[1].replace(",", "")) > 100)
 
 
 def _source(environment: "Environment", name: str) -> str:
@@ -139,6 +148,9 @@ class Point:
     x: float
     y: float
     group: str = ""
+    look: tuple[int, ...] = ()
+    """The numbers of its colour, its shape, and its filling; empty where groups have a colour and a shape
+    each."""
 
 
 @dataclass(frozen=True)

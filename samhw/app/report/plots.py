@@ -41,11 +41,14 @@ def plot_tuned(tuned: Tuned) -> Figure:
     front = tuned.front
     others = [trial for trial in tuned.trials if trial not in front]
     for number, (name, trials) in enumerate(
-        (("others", others), ("Pareto front", front), ("as written", [tuned.written]))
+        (("others", others), ("Pareto front", front), ("as written", [tuned.written]), ("best", [tuned.best]))
     ):
-        line = "-" if name == "Pareto front" else ""
-        xs = [trial.found.luts for trial in trials]
-        plot.plot(xs, [trial.cycles for trial in trials], **{**style(number), "linestyle": line}, label=name)
+        # What lies between two points of a front is beaten by the cheaper one.
+        line = {"linestyle": "-", "drawstyle": "steps-post"} if name == "Pareto front" else {"linestyle": ""}
+        placed = sorted((trial.found.luts, trial.cycles) for trial in trials)
+        size = 6 + 3 * (number > 1)  # A point that is two things shows both.
+        look = {**style(number), **line, "markersize": size, "fillstyle": "none" if number > 1 else "full"}
+        plot.plot([luts for luts, _ in placed], [cycles for _, cycles in placed], label=name, **look)
     count_axis(plot, "x")
     count_axis(plot, "y")
     plot.set_xlabel("LUTs of an ECP5, estimated")
@@ -154,6 +157,8 @@ GREY = "0.45"
 _SETTINGS: dict[Any, Any] = {
     "axes.titlesize": 10,
     "font.size": 9,
+    "pdf.fonttype": 42,  # LaTeX and its publishers take no fonts of Type 3.
+    "ps.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "samhw",
     "text.parse_math": False,  # A file may have a dollar in its name.
@@ -184,16 +189,25 @@ def count_axis(axes: Axes, which: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def to_file(plot: Callable[[], Figure], form: str) -> bytes:
-    """What `plot` draws, as a file in one of `PLOTS`."""
+def to_file(plot: Callable[[], Figure], form: str, width: float | None = None) -> bytes:
+    """What `plot` draws, as a file in one of `PLOTS`; its width in inches is by default the plot's own."""
     output = BytesIO()
     with matplotlib.rc_context(_SETTINGS):
-        plot().savefig(output, format=form, dpi=150, metadata=_METADATA[form])
+        figure = plot()
+    own, height = figure.get_size_inches()
+    letters = max(0.6, min(1.0, (width or own) / own))
+    sizes = {"font.size": 9 * letters, "axes.titlesize": 10 * letters, "lines.markersize": 6 * letters}
+    with matplotlib.rc_context(_SETTINGS | (sizes if letters < 1 else {})):
+        if width is not None:
+            figure = plot() if letters < 1 else figure
+            figure.set_size_inches(width, max(height * width / own, min(height, 0.7 * width)))
+        figure.savefig(output, format=form, dpi=150 if width is None else 300, metadata=_METADATA[form])
     return output.getvalue()
 
 
-def write_figure(path: Path, plot: Callable[[], Figure]) -> Path:
-    """Writes what `plot` draws to a file, in the form of its suffix; returns its path.
+def write_figure(path: Path, plot: Callable[[], Figure], width: float | None = None) -> Path:
+    """Writes what `plot` draws to a file, in the form of its suffix; returns its path. The width is in
+    inches, by default the plot's own.
 
     Raises:
         InputError: for a suffix that is none of `PLOTS`, or a file that cannot be written.
@@ -203,5 +217,5 @@ def write_figure(path: Path, plot: Callable[[], Figure]) -> Path:
         forms = " or ".join(f".{name}" for name in PLOTS)
         suffix = f"as {path.suffix}" if form else "without a suffix"
         raise InputError(f"{path}: nothing is drawn {suffix}; give {forms}.")
-    write_bytes(path, [to_file(plot, form)])
+    write_bytes(path, [to_file(plot, form, width)])
     return path

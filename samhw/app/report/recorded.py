@@ -47,10 +47,9 @@ def fill(result: Result, channel: str) -> tuple[float, ...]:
 
 
 def activity(graph: Graph, result: Result, node: Node) -> tuple[float, ...]:
-    """The share of cycles in which a node takes tokens from its busiest input, or else gives them; empty if
-    they were not recorded."""
+    """The share of cycles in which a node takes tokens from, or gives them to, the busiest of its channels;
+    empty if they were not recorded."""
     ends = [channel for channel in graph.channels if node.name in (channel.sink.node, channel.source.node)]
-    ends = [c for c in ends if c.sink.node == node.name] or ends
     if not ends:
         return ()
     busiest = max(ends, key=lambda channel: result.channels[channel.name].tokens)

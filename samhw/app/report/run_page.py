@@ -4,13 +4,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from samhw.app.report.grids import FAMILY_NAMES, Areas, device_grid, shown_areas
+from samhw.app.report.grids import FAMILY_NAMES, Areas, device_grid, fit_words, shown_areas
 from samhw.app.report.layered import Edge, layered
 from samhw.app.report.page import page
 from samhw.app.report.region_view import region_view
 from samhw.app.report.run_report import RunReport
 from samhw.app.report.run_statistics import port_grid
 from samhw.app.report.time import seconds
+from samhw.cost import FITS, GREATEST_CLOCK
 
 __all__ = ["DEFAULT_PERIOD", "run_page", "run_view"]
 
@@ -28,6 +29,7 @@ def run_page(report: RunReport) -> str:
     areas = shown_areas(report.compiled)
     view = run_view(report, areas)
     period = report.period or DEFAULT_PERIOD
+    fitting = sum(device.verdict(area.use) == FITS for device, area in areas)
     return page(
         "run.html.j2",
         title=f"{report.program} on {report.data}: {report.cycles:,} cycles",
@@ -38,7 +40,13 @@ def run_page(report: RunReport) -> str:
         microseconds=seconds(report.cycles, period) * 1e6,
         ports=[(region.name, port_grid(region)) for region in report.regions if region.ports],
         areas=device_grid(areas),
+        fits=fit_words(areas),
+        fits_one=fitting > 0,
+        fitting=fitting,
+        greatest_clock=GREATEST_CLOCK,
         caveat=areas[0][1].caveat,
+        luts=areas[0][1].use.luts,
+        family=FAMILY_NAMES[areas[0][0].family],
         data=json.dumps(view, separators=(",", ":")),
     )
 
@@ -66,6 +74,7 @@ def run_view(report: RunReport, areas: Areas) -> dict[str, Any]:
         "opened": [number for number in opened if len(views[number]["nodes"]) <= _LARGEST],
         "longest": longest,
         "area": FAMILY_NAMES[device.family],
+        "greatest_clock": GREATEST_CLOCK,
     }
 
 

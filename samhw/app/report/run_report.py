@@ -6,26 +6,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from samhw.app.checking import Check, weakest
 from samhw.app.checking.advice import Advised
+from samhw.app.checking.energy import Energy
 from samhw.app.checking.model_and_rtl import agree
 from samhw.app.report.limits import Limit, limit, limits
 from samhw.app.report.region_report import RegionReport, region_report
-from samhw.app.report.time import time_report
+from samhw.app.report.time import say_clock, say_time, seconds, time_report
 from samhw.app.workload import SYNTHETIC, Workload
 from samhw.choices.choice import AUTO
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.placement import used_places
+from samhw.cost import GREATEST_CLOCK
 from samhw.graph import Dram
 from samhw.targets.backends import Backend, RunResult
 from samhw.version import __version__
 
-__all__ = ["Origin", "RunReport", "origin", "run_report"]
+if TYPE_CHECKING:
+    from samhw.app.checking.cpu import AsFast, CpuRun
+
+__all__ = ["BesideCpu", "Origin", "RunReport", "origin", "run_report"]
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,41 @@ def origin(command: str = "") -> Origin:
 
 
 @dataclass(frozen=True)
+class BesideCpu:
+    """A run beside the same program on a processor."""
+
+    cpu: "CpuRun"
+    cycles: int
+    period: float
+    """Of the hardware's clock, in ns."""
+    clock: str
+    """Where that clock comes from, in words."""
+    wide: "AsFast | None"
+    """The lanes that would be as fast; None where none are needed, or known."""
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast the hardware is; below 1 it is slower."""
+        return self.cpu.seconds / max(seconds(self.cycles, self.period), 1e-12)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        wide = asdict(self.wide) if self.wide else None
+        own = {"ways": dict(self.cpu.ways), "machine": self.cpu.machine, "clock_hz": 1e9 / self.period}
+        return {"seconds": self.cpu.seconds, "times_as_fast": self.ratio, "as_fast": wide, **own}
+
+    def lines(self) -> list[str]:
+        """What it says, in sentences."""
+        hardware = (
+            f"the hardware {say_time(self.cycles, self.period)} at {say_clock(self.period)}, {self.clock}"
+        )
+        if self.ratio >= 1:
+            return [str(self.cpu), f"{hardware}: {self.ratio:,.2f} times as fast"]
+        lanes = str(self.wide) if self.wide else "no lanes that samhw considers, 64 at the most, are as fast"
+        return [str(self.cpu), f"{hardware}: {1 / self.ratio:,.2f} times as long", lanes]
+
+
+@dataclass(frozen=True)
 class InputReport:
     """A tensor that a run was given."""
 
@@ -182,6 +222,10 @@ class RunReport:
     """The command, and when it ran."""
     advised: Advised | None = None
     """What was tried that may take fewer cycles; None if nothing was asked for."""
+    energy: Energy | None = None
+    """An estimate of its energy; None if nothing was asked for."""
+    beside: BesideCpu | None = None
+    """The same program by a processor; None if nothing was asked for."""
 
     @property
     def is_synthetic(self) -> bool:
@@ -214,6 +258,11 @@ class RunReport:
         return limits(self.regions)
 
     @property
+    def beyond_measured_clocks(self) -> bool:
+        """The clock is one that no design was measured to reach."""
+        return self.period is not None and 1e3 / self.period > GREATEST_CLOCK * (1 + 1e-9)
+
+    @property
     def good(self) -> bool:
         """Nothing that was looked at is wrong."""
         return self.agreed and (self.check is None or self.check.good)
@@ -242,7 +291,10 @@ class RunReport:
             "limit": self.limit,
             "limits": [one.to_json() for one in self.limits],
             **({"advice": self.advised.to_json()} if self.advised else {}),
+            **({"energy": self.energy.to_json()} if self.energy else {}),
+            **({"cpu": self.beside.to_json()} if self.beside else {}),
             **time_report(self.cycles, self.period),
+            **({"beyond_measured_clocks": True} if self.beyond_measured_clocks else {}),
             "result": None if found is None else str(found.verdict),
             "checked": self.checked,
             "max_abs_error": None if found is None else found.max_abs_error,

@@ -8,7 +8,7 @@ from samhw.app.report.sweep_view import COSTS, Panel, Row, SweepView, sweep_view
 
 __all__ = ["sweep_results"]
 
-_FIGURES = ("cycles", "bytes_read", "bytes_written", "bytes_moved", "operations", "firings")
+_FIGURES = ("cycles", "bytes_read", "bytes_written", "bytes_moved", "operations", "firings", "energy_pj")
 
 
 def sweep_results(rows: Sequence[Row], axes: Sequence[str], against: str | None = None) -> Results:
@@ -40,8 +40,9 @@ def _stats(rows: Sequence[Row], view: SweepView) -> tuple[Stat, ...]:
 
 
 def _chart(panel: Panel, view: SweepView, numbers: Mapping[int, int]) -> ScatterChart:
-    """A chart whose colours are the values of the first axis that varies."""
-    by = view.told[0] if view.told else None
+    """A chart whose colours are the values of the first axis that varies, shapes those of the second, and
+    fillings those of the third."""
+    values = {name: list(dict.fromkeys(word(row.get(name)) for row in panel.rows)) for name in view.told}
     label = COSTS.get(view.against, view.against)
     cycles = [row["cycles"] for row in panel.rows]
     return ScatterChart(
@@ -49,7 +50,13 @@ def _chart(panel: Panel, view: SweepView, numbers: Mapping[int, int]) -> Scatter
         Axis(label, words=panel.words) if panel.words else axis(label, panel.xs),
         axis("cycles", cycles),
         tuple(
-            Point(numbers[id(row)], x, y, f"{by} {word(row.get(by))}" if by else "")
+            Point(
+                numbers[id(row)],
+                x,
+                y,
+                ", ".join(f"{name} {word(row.get(name))}" for name in view.told),
+                tuple(values[name].index(word(row.get(name))) for name in view.told[:3]),
+            )
             for (x, y), row in zip(panel.points, panel.rows, strict=True)
         ),
         panel.front,

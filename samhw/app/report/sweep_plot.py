@@ -1,5 +1,6 @@
 """The plot of a sweep: a panel for each program and data."""
 
+from collections import Counter
 from collections.abc import Sequence
 from math import ceil
 from textwrap import shorten
@@ -8,6 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.transforms import offset_copy
 
 from samhw.app.report.page import WIDE
 from samhw.app.report.plots import COLOURS, GREY, MARKERS, count_axis, new_figure
@@ -15,6 +17,9 @@ from samhw.app.report.sweep_view import COSTS, Panel, Row, sweep_view, word
 
 __all__ = ["plot_sweep"]
 
+_FILLS = ("full", "none", "left", "top")
+_BESIDE = 8
+"""Points between the middles of marks for one place."""
 _LISTED = 8
 """Points of a front that are listed beneath a panel."""
 
@@ -32,23 +37,25 @@ def plot_sweep(rows: Sequence[Row], axes: Sequence[str], against: str | None = N
         plot = figure.add_subplot(lines, columns, place, ylabel="cycles" if left else "")
         plot.set_title(panel.name)
         _draw_panel(plot, panel, view.against, view.told, styles)
-    figure.suptitle(view.title, fontsize=9, color=GREY)
+    figure.suptitle(view.title, fontsize="medium", color=GREY)
     if handles := styles.legend():
-        figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=8)
+        figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize="small")
     return figure
 
 
 class _Styles:
-    """The colour of a row is the value of one axis that varies, its marker that of another one."""
+    """The colour of a row is the value of one axis that varies, its marker that of another one, and how it is
+    filled that of a third."""
 
     def __init__(self, rows: Sequence[Row], varying: Sequence[str]) -> None:
         self.values = {name: list(dict.fromkeys(word(row.get(name)) for row in rows)) for name in varying}
         told = [name for name in varying if len(self.values[name]) <= len(COLOURS)]
         self.colour, self.marker = [*told, None, None][:2]
+        self.fill = next((name for name in told[2:] if len(self.values[name]) <= len(_FILLS)), None)
 
     def of(self, row: Row) -> dict[str, Any]:
-        colour = self._place(row, self.colour)
-        return {"color": COLOURS[colour], "marker": MARKERS[self._place(row, self.marker)]}
+        colour, marker = COLOURS[self._place(row, self.colour)], MARKERS[self._place(row, self.marker)]
+        return {"color": colour, "marker": marker, "fillstyle": _FILLS[self._place(row, self.fill)]}
 
     def _place(self, row: Row, name: str | None) -> int:
         return 0 if name is None else self.values[name].index(word(row.get(name)))
@@ -56,7 +63,7 @@ class _Styles:
     def legend(self) -> list[Line2D]:
         """The colours under the name of their axis, then the markers."""
         handles = []
-        for name in (self.colour, self.marker):
+        for name in (self.colour, self.marker, self.fill):
             if name is None:
                 continue
             handles.append(Line2D([], [], linestyle="none", label=name))
@@ -64,13 +71,31 @@ class _Styles:
                 look: dict[str, Any] = {"color": COLOURS[number], "marker": "o"}
                 if name == self.marker:
                     look = {"color": GREY, "marker": MARKERS[number]}
+                if name == self.fill:
+                    look = {"color": GREY, "marker": "o", "fillstyle": _FILLS[number]}
                 handles.append(Line2D([], [], linestyle="none", label=f"  {value}", **look))
         return handles
 
 
 def _draw_panel(plot: Axes, panel: Panel, against: str, told: Sequence[str], styles: _Styles) -> None:
+    plot.update_datalim(panel.points)  # Marks that are moved do not count for the limits of axes.
+    there: Counter[tuple[float, float]] = Counter()
     for (x, y), row in zip(panel.points, panel.rows, strict=True):
-        plot.plot(x, y, linestyle="none", alpha=0.75, markersize=6, **styles.of(row))
+        beside = offset_copy(
+            plot.transData, plot.get_figure(root=True), x=_BESIDE * there[x, y], units="points"
+        )
+        there[x, y] += 1
+        plot.plot(
+            x,
+            y,
+            linestyle="none",
+            alpha=0.75,
+            markersize=6,
+            transform=beside,
+            clip_on=False,
+            **styles.of(row),
+        )
+    plot.autoscale_view()
     if _is_wide([row["cycles"] for row in panel.rows]):
         plot.set_yscale("log")
     count_axis(plot, "y")

@@ -16,6 +16,7 @@ COSTS = {
     "bytes_moved": "bytes moved by off-chip memory",
     "operations": "operations",
     "firings": "firings of all nodes",
+    "energy_pj": "picojoules of an ASIC, by estimate",
 }
 """What cycles are drawn against, in words. Fewer are better, so a panel has a Pareto front."""
 
@@ -132,4 +133,4 @@ def _title(rows: Sequence[Row], drawn: Sequence[Row]) -> str:
     left = Counter(row["status"] for row in rows) - Counter(row["status"] for row in drawn)
     missing = ", ".join(f"{number} {status}" for status, number in left.items())
     missing = f" ({missing} left out)" if missing else ""
-    return f"{len(drawn)} configurations{missing}; those that are alike cover each other"
+    return f"{len(drawn)} configurations{missing}; those that are alike stand side by side"

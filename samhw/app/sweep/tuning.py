@@ -10,18 +10,25 @@ __all__ = ["OBJECTIVES", "Objective", "Trial", "Tuned", "cost_of", "pareto_front
 
 _T = TypeVar("_T")
 
-Objective = Literal["cycles", "area-delay"]
+Objective = Literal["cycles", "area-delay", "energy", "edp"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
 
 def cost_of(objective: Objective) -> Callable[[Explored], float]:
-    """What is to become small: the cycles, or their product with the LUTs. What is larger than its budget
-    comes after all else, the smallest first."""
+    """What is to become small: the cycles, their product with the LUTs, the energy, or its product with the
+    cycles. What is larger than its budget comes after all else, the smallest first."""
 
     def cost(one: Explored) -> float:
         if one.share > 1:
             return 1e24 * one.share
-        return one.cycles * one.luts if objective == "area-delay" else one.cycles
+        match objective:
+            case "area-delay":
+                return one.cycles * one.luts
+            case "energy":
+                return one.energy
+            case "edp":
+                return one.energy * one.cycles
+        return one.cycles
 
     return cost
 
@@ -39,6 +46,8 @@ class Trial:
     found: Explored
     cycles: int
     checked: bool
+    energy: float = 0.0
+    """An estimate of the run's energy, in picojoules."""
 
     def to_json(self) -> dict[str, Any]:
         """The trial for JSON."""
@@ -46,6 +55,7 @@ class Trial:
             "cycles": self.cycles,
             "expected_cycles": round(self.found.cycles),
             "luts": round(self.found.luts),
+            "energy_pj": self.energy,
             "regions": self.found.regions,
             "checked": self.checked,
             "schedule": self.found.schedule.to_json(),
@@ -80,15 +90,24 @@ class Tuned:
         cost = cost_of(self.objective)
 
         def key(trial: Trial) -> tuple[float, float]:
-            return cost(replace(trial.found, cycles=trial.cycles)), trial.found.luts
+            return cost(replace(trial.found, cycles=trial.cycles, energy=trial.energy)), trial.found.luts
 
         return min(self._allowed, key=key)
 
     @property
     def front(self) -> list[Trial]:
-        """The trials than which no other takes both fewer cycles and fewer LUTs, the fastest first. Those
-        that may not be the best are left out."""
-        return pareto_front(self._allowed, lambda trial: (trial.cycles, trial.found.luts))
+        """The trials than which no other takes both fewer cycles and fewer LUTs, or less energy where that is
+        the objective, the fastest first. Those that may not be the best are left out."""
+        return pareto_front(self._allowed, lambda trial: (trial.cycles, self.price(trial)))
+
+    @property
+    def by_energy(self) -> bool:
+        """Energy is a part of the objective."""
+        return self.objective in ("energy", "edp")
+
+    def price(self, trial: Trial) -> float:
+        """What cycles are bought with: LUTs, or picojoules."""
+        return trial.energy if self.by_energy else trial.found.luts
 
     @property
     def _allowed(self) -> list[Trial]:
@@ -130,7 +149,7 @@ def shortlist(found: Sequence[Explored], written: Explored, count: int) -> list[
         found: the best first.
         count: of the best, and of the front.
     """
-    front = pareto_front(found, lambda one: (one.cycles, one.luts))
+    front = pareto_front(found, lambda one: (one.cycles, one.energy or one.luts))
     return list({id(one): one for one in (written, *found[:count], *front[:count])}.values())
 
 

@@ -47,6 +47,8 @@ class Explored:
     is_written: bool = False
     caveat: str = ""
     share: float = 0.0
+    energy: float = 0.0
+    """That is expected of a run, in picojoules; 0 where nobody asks for it."""
 
 
 def explore(
@@ -55,6 +57,7 @@ def explore(
     cost: Callable[[Explored], float],
     *,
     progress: Callable[[int, float], None] | None = None,
+    energy: Callable[[Compiled, Schedule], float] | None = None,
 ) -> list[Explored]:
     """The schedules that were found, each design once, the cheapest first.
 
@@ -63,11 +66,12 @@ def explore(
         seconds: after which nothing more is looked at.
         cost: what is to become small.
         progress: is told how many schedules have been looked at, and the fewest cycles so far.
+        energy: what a run of a design under a schedule is expected to take.
 
     Raises:
         InputError: if no schedule can be lowered.
     """
-    return _Explorer(job, seconds, cost, progress).found()
+    return _Explorer(job, seconds, cost, progress, energy).found()
 
 
 class _Explorer:
@@ -77,7 +81,9 @@ class _Explorer:
         seconds: float,
         cost: Callable[[Explored], float],
         progress: Callable[[int, float], None] | None,
+        energy: Callable[[Compiled, Schedule], float] | None,
     ) -> None:
+        self.energy = energy
         self.job = job
         self.lowerings = Lowerings()
         self.compile = candidates(job, self.lowerings)
@@ -150,8 +156,9 @@ class _Explorer:
         written = asked == replace(self.job.schedule, fuse="partial")
         regions = len(choice.compiled.regions)
         share = choice.share(self.job.room.budget)
+        energy = self.energy(choice.compiled, asked) if self.energy else 0.0
         self.known[asked] = Explored(
-            used, choice.cycles, choice.luts, regions, written, choice.area.caveat, share
+            used, choice.cycles, choice.luts, regions, written, choice.area.caveat, share, energy
         )
         self.compiled[asked] = choice.compiled
         self.open.add(asked)

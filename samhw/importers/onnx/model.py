@@ -59,7 +59,8 @@ class OnnxModel:
     @cached_property
     def opsets(self) -> Mapping[str, int]:
         """The versions of operator sets, by domain."""
-        return {"" if i.domain == "ai.onnx" else i.domain: i.version for i in self.proto.opset_import}
+        given = {"" if i.domain == "ai.onnx" else i.domain: i.version for i in self.proto.opset_import}
+        return {"": onnx.defs.onnx_opset_version(), **given}
 
     @cached_property
     def inputs(self) -> Sequence[ModelPort]:
@@ -107,7 +108,7 @@ def _current(proto: onnx.ModelProto, folder: str, name: str) -> OnnxModel:
     label = plain(name) if name else "network"
     label = label if label.isidentifier() else "network"
     versions = [i.version for i in proto.opset_import if i.domain in ("", "ai.onnx")]
-    version = versions[0] if versions else 1
+    version = versions[0] if versions else onnx.defs.onnx_opset_version()
     newest = onnx.defs.onnx_opset_version()
     if version > newest:
         raise InputError(

@@ -117,17 +117,19 @@ class NodeCall:
         operator: its name, with its domain if that is not ONNX's own.
         version: of the operator set.
         attributes: as Python has them.
-        outputs: how many results are wanted: up to the last one that has a name.
-        wanted: which of them have one.
+        wanted: of each output, whether it has a name.
+        sums: of each operand, whether it is a sum of products that nothing else reads.
     """
 
     operator: str
     version: int = 0
     attributes: dict[str, Any] = field(default_factory=dict)
     wanted: Sequence[bool] = (True,)
+    sums: Sequence[bool] = ()
 
     @property
     def outputs(self) -> int:
+        """How many there are."""
         return len(self.wanted)
 
     def get(self, name: str, default: Any = None) -> Any:

@@ -12,7 +12,7 @@ from onnx import TensorProto, defs, helper
 from samhw.errors import InputError
 from samhw.importers.core import Arguments, UnsupportedError, Value
 from samhw.importers.onnx.evaluate import evaluated
-from samhw.importers.onnx.graph_names import Entry, GraphNames
+from samhw.importers.onnx.graph_names import Entry, GraphNames, readers_of
 from samhw.importers.onnx.importer import FractionError, NodeImporter
 from samhw.importers.onnx.model import OnnxModel, array_of
 from samhw.importers.onnx.operators.control import CONTROL
@@ -34,6 +34,9 @@ __all__ = ["NetworkWalk"]
 _OWN = ("", "ai.onnx")
 """How ONNX's own domain is called."""
 
+_SUMS = frozenset(("MatMul", "Conv", "ConvTranspose"))
+"""Operators whose results are statements of their own, of sums."""
+
 _RANDOM = frozenset(
     ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 )
@@ -52,7 +55,7 @@ class NetworkWalk:
         graph = self.model.proto.graph
         scope = GraphNames(dict(self.arguments(arguments)), self.model.opsets)
         self.initialise(graph, scope)
-        self.nodes(graph.node, scope)
+        self.nodes(graph.node, scope, [output.name for output in graph.output])
         return [scope.get(output.name) for output in graph.output]
 
     def arguments(self, arguments: Mapping[str, Array]) -> Iterator[tuple[str, Held]]:
@@ -84,9 +87,12 @@ class NetworkWalk:
 
     # Bodies
 
-    def nodes(self, nodes: Sequence[onnx.NodeProto], scope: GraphNames) -> None:
-        """Goes through nodes in their order."""
+    def nodes(self, nodes: Sequence[onnx.NodeProto], scope: GraphNames, outputs: Sequence[str]) -> None:
+        """Goes through nodes in their order, for outputs of these names."""
+        scope.readers = readers_of(nodes, outputs)
         for node in nodes:
+            if node.op_type in _SUMS and node.domain in _OWN:
+                scope.sums.update(node.output)
             with self.located(node, scope):
                 found = self.outputs(node, scope)
             scope.held.update((name, entry) for name, entry in zip(node.output, found, strict=False) if name)
@@ -165,7 +171,8 @@ class NetworkWalk:
                 value = [item.decode("utf-8", "replace") for item in value]
             values[name] = value
         wanted = [bool(name) for name in node.output]
-        return NodeCall(node.op_type, version, values, wanted)
+        sums = [scope.is_lone_sum(name) for name in node.input]
+        return NodeCall(node.op_type, version, values, wanted, sums)
 
     def without_references(
         self, node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]
@@ -333,7 +340,7 @@ class NetworkWalk:
         held |= dict(zip(function.input, operands, strict=False))
         opsets = {**scope.opsets, **{i.domain: i.version for i in function.opset_import}}
         inner = GraphNames(held, opsets, None, defaults | given, self.importer.build.scope)
-        self.nodes(function.node, inner)
+        self.nodes(function.node, inner, function.output)
         return [inner.held.get(name) for name in function.output]
 
     def graph(self, graph: onnx.GraphProto, scope: GraphNames, given: Sequence[Entry]) -> list[Entry]:
@@ -341,7 +348,7 @@ class NetworkWalk:
         inner = scope.inner()
         inner.held |= {value.name: entry for value, entry in zip(graph.input, given, strict=True)}
         self.initialise(graph, inner)
-        self.nodes(graph.node, inner)
+        self.nodes(graph.node, inner, [output.name for output in graph.output])
         return [inner.get(output.name) for output in graph.output]
 
 

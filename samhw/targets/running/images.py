@@ -14,7 +14,7 @@ from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory
 from samhw.graph.numerics import Words
 from samhw.graph.off_chip import PlacedArray
 from samhw.tensors import Format, Tensor
-from samhw.tensors.ranges import Limit, even_ranges, row_entries, row_work
+from samhw.tensors.ranges import RangeLimit, even_ranges, row_entries, row_work
 from samhw.tensors.ranges import in_ranges as cut
 
 __all__ = ["load", "packed", "stored_words", "unload", "unpacked"]
@@ -220,12 +220,12 @@ def _ends(design: Design, rows: tuple[str, ...], tensors: Mapping[str, Tensor]) 
     them. Raises `InputError` where no ranges fit the build."""
     work = row_work(list(tensors.values()))
     room = min(design.extents[row] for row in rows)
-    limits, held = [Limit(np.ones_like(work), room)], [f"{room:,} rows"]
+    limits, held = [RangeLimit(np.ones_like(work), room)], [f"{room:,} rows"]
     for name, tensor in tensors.items():
         shards = [design.memory.get(memory_name(name, "vals", n)) for n in range(len(rows))]
         words = min((shard.words for shard in shards if shard), default=0)
         if words and tensor.format.is_sparse:
-            limits.append(Limit(row_entries(tensor), words))
+            limits.append(RangeLimit(row_entries(tensor), words))
             held.append(f"{words:,} entries of {name!r}")
     ends = even_ranges(work, len(rows), limits)
     if ends is None:

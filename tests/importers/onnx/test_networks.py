@@ -200,3 +200,13 @@ def test_the_command_line(tmp_path: Path) -> None:
         extra = ["-o", str(tmp_path / "s.json")] if command == "tune" else []
         done = CliRunner().invoke(main, [command, f"{path}:batch=2", *extra])
         assert done.exit_code == 0, done.output
+
+
+def test_a_sum_that_others_read_stays_as_it_is() -> None:
+    """What is added to it goes into its statement only where nothing else reads that."""
+    text = """g (float[2] x) => (float[2] z, float[2] u, float[2] s)
+        <float[2, 2] w = {1, 2, 3, 4}, float[2] c = {10, 20}>
+        { s = MatMul (x, w)  z = Add (s, c)  u = Neg (s) }"""
+    found = run(text.replace(", float[2] s)", ")"), {"x": [1, 1]})
+    assert (found["z"].tolist(), found["u"].tolist()) == ([14, 26], [-4, -6])
+    assert run(text, {"x": [1, 1]})["s"].tolist() == [4, 6]

@@ -78,15 +78,26 @@ function scatter(chart) {
   const groups = [...new Set(chart.points.map((p) => p.group))];
   if (chart.line.length > 1) svg.append(line(chart, X, Y));
   const drawn = groups.map(() => []);
+  const looks = groups.map((name, g) => look(chart.points.find((p) => p.group === name).look, g));
+  const there = new Map(); // Marks of one place stand side by side.
   for (const p of chart.points) {
     const g = groups.indexOf(p.group);
-    const mark = draw("path", { class: "mark", d: shape(g), fill: colour(g), transform: `translate(${X(p.x).toFixed(1)},${Y(p.y).toFixed(1)})`, role: "img", "aria-label": DATA.details[p.row].map((pair) => pair.join(" ")).join(", ") });
+    const place = `${Math.round(X(p.x) / 4)},${Math.round(Y(p.y) / 4)}`, beside = there.get(place) || 0;
+    there.set(place, beside + 1);
+    const mark = draw("path", { class: "mark", ...looks[g], transform: `translate(${(X(p.x) + 11 * beside).toFixed(1)},${Y(p.y).toFixed(1)})`, role: "img", "aria-label": DATA.details[p.row].map((pair) => pair.join(" ")).join(", ") });
     drawn[g].push(mark);
     svg.append(marked(p.row, mark));
   }
-  const keys = groups.length > 1 || groups[0] ? groups.map((name, g) => key(name, g, drawn[g])) : [];
+  const keys = groups.length > 1 || groups[0] ? groups.map((name, g) => key(name, looks[g], drawn[g])) : [];
   if (chart.line.length > 1) keys.push(make("span", {}, make("i", { class: `line${chart.stepped ? "" : " even"}` }), chart.line_name));
   return panel(chart, svg, keys);
+}
+
+// A third choice decides how a mark is filled.
+function look(numbers, g) {
+  const [c, s, f] = numbers.length ? [numbers[0], numbers[1] || 0, numbers[2] || 0] : [g, g, 0];
+  const outline = { d: shape(s), style: `stroke:${colour(c)};stroke-width:2` };
+  return f % 2 ? { ...outline, fill: "var(--panel)" } : f ? { ...outline, fill: colour(c), "stroke-dasharray": "2 2" } : { d: shape(s), fill: colour(c) };
 }
 
 function line(chart, X, Y) {
@@ -96,12 +107,12 @@ function line(chart, X, Y) {
 }
 
 // An entry of a legend, which hides and shows its points.
-function key(name, g, drawn) {
+function key(name, looks, drawn) {
   const button = make("button", { type: "button", "aria-pressed": "true", click: () => {
     const on = button.getAttribute("aria-pressed") !== "true";
     button.setAttribute("aria-pressed", on);
     for (const mark of drawn) mark.classList.toggle("hidden", !on);
-  } }, draw("svg", { viewBox: "-7 -7 14 14" }, draw("path", { d: shape(g), fill: colour(g) })), name || "all");
+  } }, draw("svg", { viewBox: "-7 -7 14 14" }, draw("path", looks)), name || "all");
   return button;
 }
 

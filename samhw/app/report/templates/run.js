@@ -38,9 +38,12 @@ const PAD = 26, HEAD = 46, GAP_X = 60, GAP_Y = 74;
 
 const isOpen = (region) => opened.has(region);
 
+// So many layers of regions that only large names can be read when all are seen.
+const crowded = () => !opened.size && new Set(REGIONS.map((region) => region.layer)).size > 12;
+
 function boxSize(number) {
   const region = REGIONS[number];
-  if (!isOpen(number)) return { w: 240, h: 92 };
+  if (!isOpen(number)) return { w: crowded() ? 340 : 270, h: 62 };
   return { w: Math.max(region.width + 2 * PAD, 320), h: region.height + HEAD + 2 * PAD };
 }
 
@@ -61,7 +64,7 @@ function placeBoxes() {
       boxes[number] = { x, y, ...sizes[place] };
       x += sizes[place].w + GAP_X;
     });
-    y += Math.max(...sizes.map((size) => size.h)) + (opened.size ? GAP_Y : GAP_Y / 1.6);
+    y += Math.max(...sizes.map((size) => size.h)) + (opened.size ? GAP_Y : 24);
   }
   return boxes;
 }
@@ -103,18 +106,21 @@ function drawRegion(number) {
   const group = draw("g", { class: `region ${open ? "open" : "closed"}${hot}`, transform: `translate(${box.x},${box.y})` });
   group.append(draw("rect", { class: "region-box", width: box.w, height: box.h, rx: 12 }));
   const head = draw("g", { class: "region-head", click: () => toggle(number) });
-  const lines = open
-    ? [`${count(region.cycles)} cycles, order ${region.order.join(", ") || "(none)"}`]
-    : [`${count(region.cycles)} cycles, ${region.nodes.length} nodes`, shorten(region.statements[0] || "", 34)];
   head.append(draw("rect", { width: box.w, height: open ? HEAD : box.h, fill: "transparent" }));
-  head.append(draw("text", { class: "region-name", x: 14, y: 21 }, `${open ? "▾" : "▸"} ${region.name}`));
-  lines.forEach((line, at) => head.append(draw("text", { class: "region-note", x: 14, y: 38 + 17 * at }, line)));
+  if (open) {
+    head.append(draw("text", { class: "region-name", x: 14, y: 21 }, `▾ ${region.name}`));
+    head.append(draw("text", { class: "region-note", x: 14, y: 38 }, `${count(region.cycles)} cycles, order ${region.order.join(", ") || "(none)"}`));
+  } else {
+    const far = crowded();
+    head.append(draw("text", { class: `region-name ${far ? "huge" : "large"}`, x: 10, y: far ? 41 : 27 }, far ? shorten(region.name, 15) : `▸ ${shorten(region.name, 18)}`));
+    if (!far) head.append(draw("text", { class: "region-note large", x: 10, y: 48 }, `${count(region.cycles)} cycles, ${region.nodes.length} nodes`));
+  }
   head.append(draw("title", {}, `${region.statements.join("\n")}\n\nClick to ${open ? "close" : "open"}`));
   group.append(head);
   if (!open) {
     const part = region.cycles / Math.max(1, ...REGIONS.map((r) => r.cycles));
-    group.append(draw("rect", { class: "fill-resting", x: 14, y: 72, width: 212, height: 8, rx: 3 }));
-    group.append(draw("rect", { x: 14, y: 72, width: 212 * part, height: 8, rx: 3, fill: `var(--${hot ? "hot" : "pick"})` }));
+    group.append(draw("rect", { class: "fill-resting", x: 10, y: 54, width: box.w - 20, height: 5, rx: 2 }));
+    group.append(draw("rect", { x: 10, y: 54, width: (box.w - 20) * part, height: 5, rx: 2, fill: `var(--${hot ? "hot" : "pick"})` }));
     return group;
   }
   const inner = draw("g", { transform: `translate(${(box.w - region.width) / 2},${HEAD + PAD})` });
@@ -219,7 +225,8 @@ const graph = $("graph");
 function move(x, y, scale) {
   Object.assign(view, { x, y, scale });
   scene.setAttribute("transform", `translate(${x},${y}) scale(${scale})`);
-  graph.classList.toggle("far", scale < 0.3);
+  graph.classList.toggle("far", scale < 0.45);
+  scene.style.setProperty("--far", Math.max(1, 0.9 / scale)); // Names of regions stay large.
 }
 
 function zoom(factor, cx = graph.clientWidth / 2, cy = graph.clientHeight / 2) {
@@ -264,8 +271,7 @@ function centre(what, scale = Math.max(view.scale, 0.7)) {
 }
 
 function start() {
-  fit();
-  if (view.scale < (opened.size ? 0.58 : 0.4)) centre(limit(), opened.size ? 0.72 : 0.6);
+  fit(); // The whole comes first; a button leads to the bottleneck.
 }
 
 graph.addEventListener("wheel", (event) => {
@@ -355,10 +361,14 @@ function mark() {
 function reveal(panel, element) {
   if (!element) return;
   const [outer, inner] = [panel.getBoundingClientRect(), element.getBoundingClientRect()];
-  const head = panel.querySelector("tbody th").offsetWidth;
-  if (inner.right > outer.right) panel.scrollLeft += inner.right - outer.right;
-  if (inner.left < outer.left + head) panel.scrollLeft += inner.left - outer.left - head;
-  if (inner.bottom > outer.bottom) panel.scrollTop += inner.bottom - outer.bottom;
+  const [head, top] = [panel.querySelector("tbody th").offsetWidth, panel.querySelector("thead").offsetHeight];
+  // What is under the first column, or the headings, is not seen.
+  const right = Math.max(0, inner.right - outer.right), left = inner.left - right - outer.left - head;
+  panel.scrollLeft += right + Math.min(0, left);
+  const starts = [...panel.querySelectorAll("thead th")].slice(1).map((th) => th.offsetLeft - head);
+  panel.scrollLeft = starts.find((start) => start >= panel.scrollLeft - 1) ?? panel.scrollLeft; // No cell is cut there.
+  const down = Math.max(0, inner.bottom - outer.bottom), up = inner.top - down - outer.top - top;
+  panel.scrollTop += down + Math.min(0, up);
 }
 
 function detail() {
@@ -482,13 +492,7 @@ function showTable() {
 let sorting = null;
 
 function showTimeline() {
-  const total = DATA.run.model_cycles;
-  const spans = REGIONS.map((region, r) => make("button", {
-    type: "button", class: `span${r === shown && REGIONS.length > 1 ? " chosen" : ""}${r === DATA.longest ? " hot" : ""}`,
-    style: `left:${(100 * region.start) / total}%;width:${(100 * region.cycles) / total}%`, title: `${region.name}: ${count(region.cycles)} cycles from ${count(region.start)} on`, click: () => pick({ region: r }),
-  }, region.name));
-  const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => make("span", { class: `tick${part === 1 ? " end" : ""}`, style: `left:${100 * part}%` }, count(total * part)));
-  $("regions-line").replaceChildren(...ticks, ...spans);
+  showRegions();
   const region = REGIONS[shown];
   const recorded = region.nodes.some((node) => node.activity.length);
   $("timeline-note").textContent = `${region.name}: ${count(region.cycles)} cycles${recorded ? "" : "; too long to record when nodes fired"}`;
@@ -499,6 +503,26 @@ function showTimeline() {
   if (by) order.sort((a, b) => by(b) - by(a));
   const rows = order.slice(0, 1000).map((n) => timelineRow(region, n, recorded));
   $("nodes").replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
+}
+
+// A row for each region: when it ran, and the mean of its nodes' firings over that time
+
+function showRegions() {
+  const total = DATA.run.model_cycles;
+  if (REGIONS.length < 2) return $("regions-line").replaceChildren();
+  const rows = REGIONS.map((region, r) => make("button", { type: "button", class: `row${r === shown ? " chosen" : ""}${r === DATA.longest ? " hot" : ""}`, title: `${region.name}: ${count(region.cycles)} cycles from ${count(region.start)} on`, click: () => pick({ region: r }) },
+    make("span", { class: "name" }, region.name),
+    make("span", { class: "when" }, make("span", { class: "span", style: `left:${(100 * region.start) / total}%;width:${(100 * region.cycles) / total}%` }, firings(region))),
+    make("span", { class: "number" }, `${count(region.cycles)}, ${share(region.cycles / total)}`)));
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => make("span", { class: `tick${part === 1 ? " end" : ""}`, style: `left:${100 * part}%` }, count(total * part)));
+  $("regions-line").replaceChildren(...rows, make("div", { class: "row ticks" }, make("span", { class: "name" }), make("span", { class: "when" }, ...ticks), make("span", { class: "number" })));
+}
+
+function firings(region) {
+  const known = region.nodes.filter((node) => node.activity.length);
+  if (!known.length) return make("i", { class: "whole" });
+  region.means ||= known[0].activity.map((_, at) => known.reduce((sum, node) => sum + (node.activity[at] || 0), 0) / known.length);
+  return curve(region.means, Math.max(...region.means, 0.01), "activity");
 }
 
 function timelineRow(region, n, recorded) {
@@ -544,9 +568,8 @@ function showRoofline() {
     dot.append(draw("title", {}, `${REGIONS[p.region].name}: ${p.rate.toFixed(3)} of ${count(p.roof.operations)} operations a cycle, ${p.intensity.toFixed(3)} a byte at up to ${+p.roof.bytes.toPrecision(3)} bytes a cycle; ${share(p.roof.reached)} of its roof`));
     svg.append(dot);
   }
-  const beyond = X(chosen.x) > 0.55 * W; // On that side there is no room for words.
-  svg.append(draw("text", { class: "name halo", x: X(chosen.x) + (beyond ? -11 : 11), y: Y(chosen.y) + 18, "text-anchor": beyond ? "end" : "start" }, `${REGIONS[chosen.region].name}: ${chosen.rate.toFixed(2)} of ${count(chosen.roof.operations)} operations a cycle, ${share(chosen.roof.reached)} of its roof`));
-  $("roofline").replaceChildren(svg);
+  const words = `${REGIONS[chosen.region].name}: ${chosen.rate.toFixed(2)} of ${count(chosen.roof.operations)} operations a cycle, ${chosen.intensity.toFixed(2)} a byte at up to ${+chosen.roof.bytes.toPrecision(3)} bytes a cycle: ${share(chosen.roof.reached)} of its roof`;
+  $("roofline").replaceChildren(svg, make("p", {}, words));
 }
 
 // Search and clock
@@ -573,7 +596,10 @@ function next() {
 
 $("search").addEventListener("input", search);
 $("search").addEventListener("keydown", (event) => event.key === "Enter" && matches.length && next());
+const beyond = () => { $("beyond").hidden = Number($("clock").value) <= DATA.greatest_clock; };
+beyond();
 $("clock").addEventListener("input", () => {
+  beyond();
   const megahertz = Number($("clock").value);
   const time = DATA.run.cycles / megahertz;
   const digits = time < 1000 ? 2 : 0;

@@ -3,12 +3,25 @@
 from samhw.importers.onnx.operators import (
     control,
     elementwise,
+    fourier,
     indices,
     pooling,
     products,
+    quantised,
     recurrent,
     reductions,
     views,
 )
 
-__all__ = ["control", "elementwise", "indices", "pooling", "products", "recurrent", "reductions", "views"]
+__all__ = [
+    "control",
+    "elementwise",
+    "fourier",
+    "indices",
+    "pooling",
+    "products",
+    "quantised",
+    "recurrent",
+    "reductions",
+    "views",
+]

@@ -222,8 +222,8 @@ def import_add(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -
     for x, other in ((a, b), (b, a)):
         if (left := _without(importer, x, other, 0)) is not None:
             return left
-    for x, other in ((a, b), (b, a)):
-        if isinstance(x, Value) and isinstance(other, Held):
+    for x, other, is_sum in ((a, b, call.sums[:1]), (b, a, call.sums[1:])):
+        if isinstance(x, Value) and isinstance(other, Held) and any(is_sum):
             return importer.operations.fused_term(
                 importer.build.resolve(x), importer.elementwise(lambda e, f: e + f, x, other)
             )

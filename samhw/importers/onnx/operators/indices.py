@@ -285,6 +285,22 @@ def import_one_hot(
     return importer.elementwise(lambda o, a, b: select(eq(o, 0), a, b), placed, off, on)
 
 
-@operator("Compress", "NonZero", "Unique", "NonMaxSuppression")
+@operator("Compress")
+def import_compress(importer: NodeImporter, call: NodeCall, x: Operand, condition: Operand) -> Operand:
+    """By a condition that is known."""
+    if not isinstance(condition, Held):
+        return refuse_shapes(importer, call)
+    (places,) = np.nonzero(importer.decided(condition, "a condition"))
+    held, axis = importer.value(x), call.get("axis")
+    if axis is None:
+        held, axis = importer.views.view(held, [-1]), 0
+    axis %= len(held.modes)
+    if not len(places):
+        shape = importer.build.shape(held)
+        return importer.empty([*shape[:axis], 0, *shape[axis + 1 :]], x)
+    return _in_line(importer, held, axis, [int(place) for place in places])
+
+
+@operator("NonZero", "Unique", "NonMaxSuppression")
 def refuse_shapes(importer: NodeImporter, call: NodeCall, *_: Operand | None) -> Value:
     raise UnsupportedError("gives a shape that depends on data", "do this after the run")

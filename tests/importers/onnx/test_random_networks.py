@@ -1,0 +1,34 @@
+"""Drawn networks give what ONNX's evaluator gives, and onnxruntime where it is there; some as RTL."""
+
+from importlib.util import find_spec
+
+import pytest
+
+pytest.importorskip("onnx")
+
+import samhw.onnx
+from tests.importers.onnx.drawn import drawn_network
+
+JUDGE = "onnxruntime" if find_spec("onnxruntime") else "reference"
+
+
+@pytest.mark.nightly(but=12)
+@pytest.mark.parametrize("seed", range(300))
+def test_drawn_networks_are_right(seed: int) -> None:
+    model, data = drawn_network(seed)
+    found = samhw.onnx.compile(model, data).run().check(JUDGE)
+    assert found.good
+    assert found.program_error is not None
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.nightly(but=1)
+@pytest.mark.parametrize("seed", range(1000, 1040))
+def test_drawn_networks_as_rtl(seed: int) -> None:
+    model, data = drawn_network(seed, most=5)
+    design = samhw.onnx.compile(model, data)
+    modelled, built = design.run(), design.run(backend="verilator")
+    assert built.cycles == modelled.cycles
+    assert all(built[name].tobytes() == modelled[name].tobytes() for name in modelled.outputs)
+    assert built.check().good

@@ -9,11 +9,6 @@ namespace samhw {
 /// An error in the lowest 16 bits, and above it the number of the region in which it happened; 0 if nothing did.
 typedef ap_uint<32> status_word;
 
-/// The same error, of a region that calls the function of another one.
-inline status_word in_region(status_word error, unsigned region) {
-    return error == 0 ? error : status_word(region << 16 | (error.to_uint() & 0xffff));
-}
-
 template <unsigned REGION>
 void report(error_code e0, error_code e1, error_code e2, status_word &status) {
 #pragma HLS INLINE off

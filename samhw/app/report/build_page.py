@@ -68,11 +68,13 @@ def build_results(
 
 def _stats(design: Design, bits: int, files: int) -> tuple[Stat, ...]:
     stored = sum(_memory_bits(design, bits).values())
-    slots = sum(channel.depth for graph in design.regions for channel in graph.channels)
-    queued = sum(_bits(graph, channel, bits) for graph in design.regions for channel in graph.channels)
+    slots = sum(channel.depth for graph in design.built for channel in graph.channels)
+    queued = sum(_bits(graph, channel, bits) for graph in design.built for channel in graph.channels)
+    regions = counted(len(design.regions), "region")
+    where = f"{regions} on {counted(len(design.groups), 'fabric')}" if design.fabrics else regions
     return (
-        Stat("nodes", f"{len(design.nodes):,}", f"in {counted(len(design.regions), 'region')}"),
-        Stat("channels", f"{len(design.channels):,}", f"{slots:,} slots, {queued:,} bits"),
+        Stat("nodes", f"{len(design.built_nodes):,}", f"in {where}"),
+        Stat("channels", f"{len(design.built_channels):,}", f"{slots:,} slots, {queued:,} bits"),
         Stat("memories", f"{len(design.memories):,}", f"{stored:,} bits"),
         Stat("files", str(files), "in the build's folder"),
     )
@@ -99,7 +101,7 @@ def _memory_bars(design: Design, bits: int) -> BarChart:
 
 
 def _node_bars(design: Design) -> BarChart:
-    kinds = Counter(node.kind for graph in design.regions for node in graph.nodes)
+    kinds = Counter(node.kind for _, node in design.built_nodes)
     bars = (Bar(-1, kind, (count,), str(count)) for kind, count in kinds.most_common())
     return BarChart("Nodes, by kind", ("nodes",), tuple(bars))
 
@@ -131,17 +133,18 @@ def _lut_bars(design: Design, area: AreaEstimate) -> BarChart:
 
 def _regions(regions: Sequence[CompiledRegion], area: AreaEstimate, bits: int) -> list[list[str]]:
     grid = [["region", "computes", "order", "nodes", "channels", "slots", "bits of channels", "LUTs"]]
-    luts = {region.name: region.use.luts for region in area.regions}
+    areas = {region.name: region for region in area.regions}
     for region in regions:
         graph = region.graph
         numbers = (
             *(len(graph.nodes), len(graph.channels)),
             sum(channel.depth for channel in graph.channels),
             sum(_bits(graph, channel, bits) for channel in graph.channels),
-            round(luts[graph.name]),
         )
+        own = areas[graph.name]
+        luts = f"the fabric of {own.fabric}" if own.fabric else f"{own.use.luts:,.0f}"
         words = [graph.name, "; ".join(map(str, region.region.statements)), ", ".join(region.order)]
-        grid.append([*words, *(f"{number:,}" for number in numbers)])
+        grid.append([*words, *(f"{number:,}" for number in numbers), luts])
     return grid
 
 

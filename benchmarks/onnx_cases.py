@@ -1,6 +1,6 @@
 """What of the cases that the package of ONNX brings is imported, compiled, run by the simulator, and right:
 
-    python -m benchmarks.onnx_cases [--only PATTERN] [--part N/M] [--list]
+    python -m benchmarks.onnx_cases [--only PATTERN] [--jobs N] [--list]
 
 A case is a model of one operator or of a few, with inputs and outputs (`onnx.backend.test`). It is right if
 the outputs of the run are those of the case, within the case's own tolerance and two units of f32 of the
@@ -11,7 +11,9 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -122,21 +124,33 @@ def group(why: str) -> str:
     return next((name for name, pattern in REASONS.items() if re.search(pattern, why)), "other operators")
 
 
+@cache
+def known_cases(only: str) -> tuple[Case, ...]:
+    """Those that a pattern names."""
+    return tuple(cases(only=only))
+
+
+def numbered(only: str, number: int) -> tuple[str, str, str, str]:
+    """The suite and the name of a case, and what becomes of it."""
+    case = known_cases(only)[number]
+    return case.suite, case.name, *outcome(case)
+
+
 def main() -> None:
     """Tries all, and prints."""
     options = parser(__doc__)
     options.add_argument("--only", default="", metavar="PATTERN", help="of the cases' names")
-    options.add_argument("--part", default="1/1", metavar="N/M", help="every M-th case from the N-th on")
+    options.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
     options.add_argument("--list", action="store_true", help="name each case that is not right, and why")
     given = options.parse_args()
-    number, parts = map(int, given.part.split("/"))
-    chosen = list(cases(only=given.only))[number - 1 :: parts]
+    count = len(known_cases(given.only))
     counts: Counter[tuple[str, str]] = Counter()
-    for case in follow(iter(chosen), len(chosen)):
-        kind, why = outcome(case)
-        if given.list and kind != "right":
-            print(f"{case.name}: {kind}: {why}", flush=True)
-        counts[case.suite, f"refused: {group(why)}" if kind == "refused" else kind] += 1
+    with ProcessPoolExecutor(given.jobs) as pool:
+        found = pool.map(partial(numbered, given.only), range(count), chunksize=8)
+        for suite, name, kind, why in follow(found, count):
+            if given.list and kind != "right":
+                print(f"{name}: {kind}: {why}", flush=True)
+            counts[suite, f"refused: {group(why)}" if kind == "refused" else kind] += 1
     outcomes = dict.fromkeys(["right", *sorted({what for _, what in counts} - {"right"}), "wrong", "crash"])
     rows = [{"cases": what, **{suite: counts[suite, what] for suite in SUITES}} for what in outcomes]
     report("cases of ONNX", rows, given.json)

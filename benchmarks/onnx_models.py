@@ -3,19 +3,22 @@
     python -m benchmarks.onnx_models FILE.onnx... [--most CYCLES]
 
 `network.onnx:batch=1,sequence=576` gives extents that a file leaves open. Inputs are random. Cycles are the
-simulator's, whose run is checked; beyond --most they are estimated. Area and block RAMs are estimates, with
-all tensors on chip, and with those off chip that a DDR4 memory would hold.
+simulator's, whose run is checked; beyond --most they are estimated. LUTs and block RAMs are estimates, with
+all tensors on chip, and the last column has those with all tensors off chip.
 """
 
 import time
 from collections.abc import Iterator, Sequence
+from math import prod
+from pathlib import Path
 from typing import Any
 
 import samhw.onnx
 from benchmarks.common import follow, parser, report
 from samhw.app.onnx import NetworkDesign
-from samhw.compiler import area_of
+from samhw.compiler import Compiled, area_of
 from samhw.cost import parse_budget
+from samhw.graph import load_memory
 from samhw.lang import OnnxFile, load_named
 
 PART = "LFE5U-85F"
@@ -32,17 +35,25 @@ def rows(files: Sequence[str], most: float) -> Iterator[dict[str, Any]]:
         taken = time.perf_counter() - start
         expected = design.estimate().cycles
         budget, use = parse_budget(PART), area_of(compiled, "ecp5").use
+        off = area_of(_off_chip(design), "ecp5").use
         yield {
-            "network": design.name,
+            "network": "/".join(Path(file.path).with_suffix("").parts[-2:]),
             "nodes": len(design.model.proto.graph.node),
             "statements": len(design.imported.program.statements),
             "compiled in s": round(taken, 1),
             **_cycles(design, expected, most),
             "stored, kB": round(_bytes(design) / 1000),
             "LUTs": round(use.luts),
-            "block RAMs": round(use.brams),
-            f"on chip of an {PART}": budget.verdict(use),
+            "block RAMs": round(use.block_rams),
+            "on chip": budget.verdict(use),
+            "off chip": budget.verdict(off),
         }
+
+
+def _off_chip(design: NetworkDesign) -> Compiled:
+    """The same with all tensors in a DDR4 memory."""
+    held = design.imported.tensors(design.arguments)
+    return design.design.compile_for(design.design.bind(held), memory=load_memory("ddr4"))
 
 
 def _cycles(design: NetworkDesign, expected: float, most: float) -> dict[str, Any]:
@@ -55,16 +66,12 @@ def _cycles(design: NetworkDesign, expected: float, most: float) -> dict[str, An
 
 
 def _bytes(design: NetworkDesign) -> int:
-    program, held = design.design.program, design.imported.tensors(design.arguments)
-    inputs = sum(tensor.nnz for tensor in held.values())
-    bound = program.bind({name: tensor.shape for name, tensor in held.items()})
-    made = 0
-    for statement in bound.statements:
-        size = 1
-        for extent in bound.dimensions.shape(statement.lhs.tensor):
-            size *= extent
-        made += size
-    return 4 * (inputs + made)
+    """Those of all tensors that are read and written, of four for each element."""
+    held = design.imported.tensors(design.arguments)
+    program = design.imported.program.bind({name: tensor.shape for name, tensor in held.items()})
+    extents = {name: extent or 1 for name, extent in program.dimensions.extents.items()}
+    made = {s.lhs.tensor: prod(program.dimensions.shape(s.lhs.tensor, extents)) for s in program.statements}
+    return 4 * (sum(tensor.nnz for tensor in held.values()) + sum(made.values()))
 
 
 def main() -> None:

@@ -314,6 +314,11 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "scans", "weights; batch; cycles; busiest node; with its waiting", where={"batch": one_of(1, 16)}
     ),
     "picks": Summary({"picks": "all"}, "modules: ", "share of cycles; share of bytes"),
+    # docs/onnx.md
+    "onnx-cases": Columns("onnx_cases", "cases; node; simple; pytorch-converted; pytorch-operator"),
+    "onnx-models": Columns(
+        "onnx_models", "network; statements; cycles; by; stored, kB; LUTs; block RAMs; on chip; off chip"
+    ),
     # docs/findings.md
     "fusion": Pivot(
         "fusion_levels",

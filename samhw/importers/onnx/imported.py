@@ -132,9 +132,16 @@ def import_model(
         InputError: for a model that cannot be imported, with the node's name and a way out.
     """
     try:
-        return _in_its_type(model, arguments, sparsify, unroll)
-    except _ScanError:
-        return _in_its_type(model, arguments, sparsify, MOST_UNROLLED)
+        try:
+            return _in_its_type(model, arguments, sparsify, unroll)
+        except _ScanError:
+            return _in_its_type(model, arguments, sparsify, MOST_UNROLLED)
+    except InputError:
+        raise
+    except Exception:
+        # Importers take it that a model is as ONNX says.
+        model.check()
+        raise
 
 
 class _ScanError(Exception):

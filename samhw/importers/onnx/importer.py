@@ -22,7 +22,7 @@ from samhw.importers.core import (
     contract,
 )
 from samhw.importers.onnx.registry import OPERATORS
-from samhw.importers.onnx.values import Array, Held, NodeCall, Operand, as_numbers, is_bool, kind_of
+from samhw.importers.onnx.values import Array, Held, NodeCall, Operand, as_numbers, is_bool, is_whole, kind_of
 from samhw.lang.expr import Expr
 
 __all__ = ["FractionError", "NodeImporter"]
@@ -84,6 +84,8 @@ class NodeImporter:
             raise UnsupportedError(
                 f"takes a tensor without elements, of the shape {x.array.shape}", "leave it out"
             )
+        if not self.integer and is_whole(x.kind) and bool((np.abs(array) > 1 << 24).any()):
+            self.note(f"Integers of '{x.name}' beyond 2^24 are rounded to f32.")
         if x.fetch is None:
             if (number := uniform(array)) is not None:
                 made = self.build.literal(number, array.shape)

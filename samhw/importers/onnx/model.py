@@ -73,6 +73,14 @@ class OnnxModel:
         """What a run gives."""
         return [_port(value) for value in self.proto.graph.output]
 
+    def check(self) -> None:
+        """Raises `InputError` for a model that breaks ONNX's own rules."""
+        try:
+            onnx.checker.check_model(self.proto, full_check=not self.folder)
+        except Exception as error:
+            said = " ".join(str(error).split())[:200]
+            raise InputError(f"The model breaks a rule of ONNX ({said}); mend it.") from None
+
     @cached_property
     def has_fractions(self) -> bool:
         """Whether it computes with floating point anywhere."""

@@ -151,4 +151,6 @@ def as_numbers(array: Array, name: str = "") -> Array:
         return found
     if array.dtype in (np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2):
         return array.astype(np.float32)
+    if array.dtype == np.uint64 and array.size and int(array.max()) >= 1 << 63:
+        raise InputError(f"'{name}' has integers of 64 bits without a sign; give smaller ones.")
     return array.astype(np.int64) if array.dtype.kind in ("b", "u", "i") else array

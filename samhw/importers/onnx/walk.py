@@ -28,6 +28,7 @@ from samhw.importers.onnx.values import (
     is_whole,
     kind_of,
 )
+from samhw.lang.expr import Literal
 
 __all__ = ["NetworkWalk"]
 
@@ -131,16 +132,24 @@ class NetworkWalk:
         if node.op_type in _RANDOM:
             raise UnsupportedError("draws random numbers", "give them as an argument")
         plain = self.without_references(node, attributes)
-        if all(x is None or isinstance(x, Held) for x in operands):
-            held = list(operands)
-            if not self.is_hardware(node.op_type, held):
-                return self.hosted(plain, held, scope)  # type: ignore[arg-type]
+        known = [x for x in operands if x is None or isinstance(x, Held)]
+        if len(known) == len(operands) and not self.is_hardware(node.op_type, known):
+            try:
+                return self.hosted(plain, known, scope)
+            except UnsupportedError:
+                # The evaluator lacks some operators, in some types.
+                if node.op_type not in OPERATORS:
+                    raise
         return self.made(call, plain, operands, scope)
 
     def operand(self, scope: GraphNames, name: str) -> Operand | None:
         found = scope.get(name) if name else None
         if isinstance(found, UnsupportedError):
             raise found
+        if isinstance(found, Typed) and isinstance(found.expr, Literal) and self.importer.build.block is None:
+            # One number everywhere is a constant, of which the host computes.
+            dtype = helper.tensor_dtype_to_np_dtype(found.kind)
+            return Held(np.full(self.importer.shape(found), found.expr.value, dtype), "number")
         return found
 
     def attributes(self, node: onnx.NodeProto, scope: GraphNames) -> dict[str, onnx.AttributeProto]:

@@ -36,7 +36,7 @@ class Drawn:
         held = self.rng.integers(-8, 9, shape) / 8 * (self.rng.random(shape) < density)
         return self.held(held.astype(np.float32))
 
-    def held(self, array: np.ndarray) -> str:  # type: ignore[type-arg]
+    def held(self, array: np.ndarray) -> str:
         name = f"c{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(np.asarray(array), name))
         return name
@@ -221,7 +221,7 @@ STEPS: tuple[Callable[[Drawn], bool], ...] = (
 )
 
 
-def drawn_network(seed: int, most: int = 12) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:  # type: ignore[type-arg]
+def drawn_network(seed: int, most: int = 12) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
     """A network of 2 to `most` nodes with data, multiples of 1/16 between -1 and 1."""
     rng = default_rng(seed)
     d, data = Drawn(rng), {}

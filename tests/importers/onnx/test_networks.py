@@ -210,3 +210,10 @@ def test_a_sum_that_others_read_stays_as_it_is() -> None:
     found = run(text.replace(", float[2] s)", ")"), {"x": [1, 1]})
     assert (found["z"].tolist(), found["u"].tolist()) == ([14, 26], [-4, -6])
     assert run(text, {"x": [1, 1]})["s"].tolist() == [4, 6]
+
+
+def test_a_model_that_breaks_rules_is_refused() -> None:
+    text = "g (float[2, 3] x) => (float[3, 2] y) { y = Transpose <perm = [0, 4]> (x) }"
+    broken = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {text}')
+    with pytest.raises(InputError, match=r"The model breaks a rule of ONNX .*perm.*; mend it"):
+        samhw.onnx.compile(broken, {"x": np.zeros((2, 3))})

@@ -1,6 +1,7 @@
 """The operators that the importer knows, by group: importing this folder registers them."""
 
 from samhw.importers.onnx.operators import (
+    casts,
     control,
     elementwise,
     fourier,
@@ -8,12 +9,14 @@ from samhw.importers.onnx.operators import (
     pooling,
     products,
     quantised,
+    quotients,
     recurrent,
     reductions,
     views,
 )
 
 __all__ = [
+    "casts",
     "control",
     "elementwise",
     "fourier",
@@ -21,6 +24,7 @@ __all__ = [
     "pooling",
     "products",
     "quantised",
+    "quotients",
     "recurrent",
     "reductions",
     "views",

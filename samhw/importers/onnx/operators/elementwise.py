@@ -4,12 +4,10 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper
 
-from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.core import Value
 from samhw.importers.core.formulas import (
     ARCSINE,
     ARCTANGENT,
@@ -20,7 +18,6 @@ from samhw.importers.core.formulas import (
     error_function,
     gelu_of,
     odd,
-    powered,
     softplus,
 )
 from samhw.importers.onnx.importer import NodeImporter
@@ -30,9 +27,6 @@ from samhw.importers.onnx.values import (
     NodeCall,
     Operand,
     is_bool,
-    is_float,
-    is_whole,
-    kind_name,
     kind_of,
 )
 from samhw.lang.expr import Expr
@@ -41,8 +35,6 @@ from samhw.lang.functions import (
     cos,
     eq,
     exp,
-    f8e4m3,
-    f8e5m2,
     le,
     leaky_relu,
     log,
@@ -50,7 +42,6 @@ from samhw.lang.functions import (
     reciprocal,
     relu,
     rint,
-    rsqrt,
     select,
     sigmoid,
     sin,
@@ -60,7 +51,7 @@ from samhw.lang.functions import (
 from samhw.lang.functions import max as max_
 from samhw.lang.functions import min as min_
 
-__all__ = ["divided", "floored", "modulo"]
+__all__ = ["without"]
 
 Maker = Callable[..., Expr]
 
@@ -201,7 +192,7 @@ def import_isinf(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
 # Sums and products: what changes nothing is left out.
 
 
-def _without(importer: NodeImporter, x: Operand, other: Operand, number: float) -> Value | None:
+def without(importer: NodeImporter, x: Operand, other: Operand, number: float) -> Value | None:
     """The first operand as the result broadcasts it, if the other one is this number all over; else None."""
     if importer.number(other) != number or is_bool(kind_of(x)):
         return None
@@ -220,7 +211,7 @@ def _several(importer: NodeImporter, make: Maker, operands: tuple[Operand, ...])
 @operator("Add")
 def import_add(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
     for x, other in ((a, b), (b, a)):
-        if (left := _without(importer, x, other, 0)) is not None:
+        if (left := without(importer, x, other, 0)) is not None:
             return left
     for x, other, is_sum in ((a, b, call.sums[:1]), (b, a, call.sums[1:])):
         if isinstance(x, Value) and isinstance(other, Held) and any(is_sum):
@@ -233,7 +224,7 @@ def import_add(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -
 @operator("Mul")
 def import_mul(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
     for x, other in ((a, b), (b, a)):
-        if (left := _without(importer, x, other, 1)) is not None:
+        if (left := without(importer, x, other, 1)) is not None:
             return left
     return importer.elementwise(lambda x, y: x * y, a, b)
 
@@ -305,123 +296,6 @@ def import_where(importer: NodeImporter, call: NodeCall, condition: Operand, a: 
     return importer.elementwise(select, condition, a, b)
 
 
-# Quotients
-
-
-def floored(importer: NodeImporter, x: Operand) -> Value:
-    """The greatest whole number that is not above it."""
-    held = importer.materialized(x)
-    return importer.elementwise(lambda e: rint(e) - lt(e, rint(e)), held)
-
-
-@operator("Floor")
-def import_floor(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
-    importer.need_fractions()
-    return floored(importer, x)
-
-
-@operator("Ceil")
-def import_ceil(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
-    importer.need_fractions()
-    return importer.elementwise(lambda e: rint(e) + lt(rint(e), e), importer.materialized(x))
-
-
-def truncated(importer: NodeImporter, x: Operand) -> Value:
-    """Without its fraction."""
-    held = importer.materialized(x)
-
-    def make(e: Expr) -> Expr:
-        size = abs_(e)
-        down = rint(size) - lt(size, rint(size))
-        return select(lt(e, 0), -down, down)
-
-    return importer.elementwise(make, held)
-
-
-def divided(importer: NodeImporter, a: Operand, b: Operand) -> Value:
-    """The quotient of integers without its fraction: half of one more never is at a whole quotient."""
-    a, b = importer.materialized(a), importer.materialized(b)
-
-    def make(x: Expr, y: Expr) -> Expr:
-        size = (abs_(x) + 0.5) / abs_(y)
-        down = rint(size) - lt(size, rint(size))
-        return select(eq(lt(x, 0), lt(y, 0)), down, -down)
-
-    return importer.materialized(importer.elementwise(make, a, b))
-
-
-@operator("Div")
-def import_div(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
-    if (left := _without(importer, a, b, 1)) is not None:
-        return left
-    importer.need_fractions()
-    if not is_float(kind_of(a)) and not is_float(kind_of(b)):
-        return divided(importer, a, b)
-    return importer.elementwise(lambda x, y: x / y, a, b)
-
-
-def modulo(importer: NodeImporter, a: Operand, b: Operand, *, down: bool) -> Value:
-    """What is left of whole numbers: of the quotient rounded down, or towards zero."""
-    a, b = importer.materialized(a), importer.materialized(b)
-    quotient = divided(importer, a, b)
-    left = importer.materialized(importer.elementwise(lambda x, y, q: x - y * q, a, b, quotient))
-    if not down:
-        return left
-    return importer.elementwise(
-        lambda r, y: select(eq(r, 0), 0, select(eq(lt(r, 0), lt(y, 0)), r, r + y)), left, b
-    )
-
-
-@operator("Mod")
-def import_mod(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
-    importer.need_fractions()
-    if is_float(kind_of(a)):
-        raise UnsupportedError("takes remainders of fractions", "give it integers")
-    return modulo(importer, a, b, down=not call.get("fmod", 0))
-
-
-@operator("Pow")
-def import_pow(importer: NodeImporter, call: NodeCall, x: Operand, power: Operand) -> Value:
-    number = importer.number(power)
-    if number is None:
-        return _any_power(importer, x, power)
-    shape = np.broadcast_shapes(importer.shape(x), importer.shape(power))
-    held = importer.views.expand(importer.materialized(x), list(shape))
-    if number == 0:
-        return importer.build.literal(1.0, shape)
-    if float(number).is_integer() and 1 <= abs(number) <= 16:
-        if number < 0:
-            importer.need_fractions()
-        return importer.elementwise(lambda e: powered(e, int(number)), held)
-    importer.need_fractions()
-    if is_whole(kind_of(x)):
-        raise UnsupportedError(f"has the power {number:g} of integers", "cast them to float first")
-    roots: dict[float, Maker] = {0.5: sqrt, -0.5: rsqrt, 1.5: lambda e: e * sqrt(e)}
-    return importer.elementwise(roots.get(number, lambda e: exp(log(e) * number)), held)
-
-
-def _any_power(importer: NodeImporter, x: Operand, power: Operand) -> Value:
-    """By exp and log of the magnitude; of a negative number only whole powers are numbers."""
-    if is_whole(kind_of(x)):
-        raise UnsupportedError(
-            "has integers to a power that differs from place to place", "cast them to float"
-        )
-    importer.need_fractions()
-    base, p = importer.materialized(x), importer.materialized(power)
-    size = importer.materialized(importer.elementwise(lambda e, q: exp(log(abs_(e)) * q), base, p))
-    if isinstance(x, Held) and x.fetch is None and bool((x.array >= 0).all()):
-        return size
-    nan = importer.value(Held(np.asarray(math.nan, np.float32), "nan"))
-    parity = importer.materialized(importer.elementwise(lambda q: abs_(q - rint(q * 0.5) * 2), p))
-    return importer.elementwise(
-        lambda e, s, o, n: select(lt(e, 0), select(eq(o, 0), s, select(eq(o, 1), -s, n)), s),
-        base,
-        size,
-        parity,
-        nan,
-    )
-
-
 # Inverse functions
 
 
@@ -462,73 +336,3 @@ def import_atan(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
         return select(lt(e, 0), -size, size)
 
     return importer.elementwise(make, held, part)
-
-
-# Types
-
-
-@operator("Identity", hosted=True)
-def import_identity(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
-    return importer.value(x)
-
-
-@operator("Dropout")
-def import_dropout(importer: NodeImporter, call: NodeCall, x: Operand, *rest: Operand | None) -> list[Any]:
-    training = rest[1] if len(rest) > 1 else None
-    if training is not None and bool(importer.decided(training).any()):
-        ratio = rest[0]
-        if ratio is None or bool(importer.decided(ratio).any()):
-            raise UnsupportedError("draws random numbers", "export it for inference")
-    held = importer.value(x)
-    shown = Held(np.ones(importer.build.shape(held), np.bool_), "mask")
-    return [held, shown][: call.outputs]
-
-
-@operator("Cast")
-def import_cast(importer: NodeImporter, call: NodeCall, x: Operand) -> Operand:
-    return cast(importer, x, int(call.get("to")), saturate=bool(call.get("saturate", 1)))
-
-
-@operator("CastLike")
-def import_cast_like(importer: NodeImporter, call: NodeCall, x: Operand, like: Operand) -> Operand:
-    kind = kind_of(like)
-    made = cast(importer, x, kind, saturate=bool(call.get("saturate", 1)))
-    return replace(made, condition=is_bool(kind)) if isinstance(made, Value) else made
-
-
-_EIGHT_BITS: dict[int, tuple[Maker, float]] = {
-    TensorProto.FLOAT8E4M3FN: (f8e4m3, 448.0),
-    TensorProto.FLOAT8E5M2: (f8e5m2, 57344.0),
-}
-
-
-def cast(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool = True) -> Operand:
-    """In another type."""
-    before = kind_of(x)
-    if kind == before:
-        return importer.value(x)
-    if kind in _EIGHT_BITS:
-        importer.need_fractions()
-        rounded, most = _EIGHT_BITS[kind]
-        held = importer.materialized(x)
-        return importer.elementwise(lambda e: rounded(clamp(e, -most, most) if saturate else e), held)
-    if is_float(kind):
-        importer.need_fractions()
-        if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE):
-            importer.note(f"What the model has in {kind_name(kind)} is computed in f32.")
-        return importer.value(x)
-    if is_bool(kind):
-        return importer.elementwise(lambda e: 1 - eq(e, 0), importer.value(x), condition=True)
-    if not is_whole(kind):
-        raise UnsupportedError(f"makes {kind_name(kind)} of {kind_name(before)}", "use a type that samhw has")
-    if is_float(before):
-        return truncated(importer, x)
-    if is_whole(before) and not _holds(kind, before):
-        importer.note(f"What is cast from {kind_name(before)} to {kind_name(kind)} is taken to fit.")
-    return importer.value(x)
-
-
-def _holds(kind: int, before: int) -> bool:
-    """Whether a type of integers has all numbers of another one."""
-    one, other = (np.iinfo(helper.tensor_dtype_to_np_dtype(k)) for k in (kind, before))
-    return bool(one.min <= other.min and one.max >= other.max)

@@ -12,7 +12,7 @@ from samhw.importers.onnx.importer import NodeImporter, letters
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import NodeCall, Operand
 
-__all__ = ["along", "each_of", "pads_of", "transposed"]
+__all__ = ["along", "each_of", "pads_of", "transposed", "with_bias"]
 
 
 @operator("MatMul")

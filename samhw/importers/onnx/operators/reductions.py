@@ -10,7 +10,7 @@ import numpy as np
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.core.formulas import powered
 from samhw.importers.onnx.importer import NodeImporter
-from samhw.importers.onnx.operators.elementwise import divided
+from samhw.importers.onnx.operators.quotients import divided
 from samhw.importers.onnx.operators.views import picked
 from samhw.importers.onnx.registry import Results, operator
 from samhw.importers.onnx.values import Held, NodeCall, Operand, is_float, kind_of

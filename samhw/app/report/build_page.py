@@ -176,5 +176,41 @@ def _files(directory: Path, files: Sequence[Path], known: Mapping[Path, str]) ->
     grid = [["file", "bytes", "what it is"]]
     for path in sorted(files, key=lambda path: (path not in known, path)):
         size = f"{path.stat().st_size:,}"
-        grid.append([str(path.relative_to(directory)), size, known.get(path, "")])
+        grid.append([str(path.relative_to(directory)), size, known.get(path) or _kind(path)])
     return grid
+
+
+_KINDS = {
+    ".v": "a module in Verilog",
+    ".sv": "a module in SystemVerilog",
+    ".h": "a header in C",
+    ".c": "a program in C",
+    ".hpp": "a header in C++",
+    ".cpp": "a program in C++",
+    ".py": "a program in Python",
+    ".tcl": "a script for the tools of the FPGA's vendor",
+    ".json": "what a program reads, as JSON",
+    ".txt": "a text",
+    ".f": "a list of files",
+    ".vlt": "lint exceptions",
+    ".toml": "settings",
+    ".ein": "the program",
+    ".bit": "the bitstream",
+    ".svf": "the bitstream for a JTAG cable",
+    ".config": "the configuration before it is packed",
+    ".lpf": "constraints of pins and clocks",
+    ".xdc": "constraints of pins and clocks",
+    ".mtx": "data of a tensor",
+    ".npz": "data of tensors",
+    ".bin": "words of a memory",
+    ".dat": "words of a memory",
+}
+
+
+def _kind(path: Path) -> str:
+    """What a file is by its name, where a build does not say it."""
+    if path.name.startswith("Makefile"):
+        return "rules for make"
+    if path.suffix in _KINDS:
+        return _KINDS[path.suffix]
+    return "a program" if not path.suffix else f"a file of the kind {path.suffix[1:]}"

@@ -262,7 +262,7 @@ def _off_chip_cases() -> Iterator[Case]:
             OffChipPort(name, vals, 0, layout.arrays[name], n >= reads, n) for n, name in enumerate(names)
         ]
         needs = [
-            PortNeeds(0, port, (PutSignature if port.write else AskSignature)(address, width))
+            PortNeeds({0: port.array}, port, (PutSignature if port.write else AskSignature)(address, width))
             for port in ports
         ]
         yield Case(off_chip_component(ports), OffChipPorts(layout, needs, 1))

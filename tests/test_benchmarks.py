@@ -21,6 +21,7 @@ from benchmarks import (
     off_chip_memory,
     order_sweep,
     result_files,
+    row_ranges,
     same_designs,
     shared_regions,
     sparsity_sweep,
@@ -29,6 +30,7 @@ from benchmarks import (
 )
 from benchmarks.common import PROGRAMS, bind, measure, report, schedules
 from samhw.app.checking import Outcome, compare
+from samhw.app.workload import bind_program
 from samhw.choices.schedule import Schedule
 from samhw.errors import RunError
 from samhw.graph import Arch
@@ -285,6 +287,16 @@ def test_split_lanes() -> None:
     assert row["of order"] < row["dealt"]
     assert row["even"] <= row["cells"]
     assert row["had"] > 0
+
+
+def test_ranges_of_rows() -> None:
+    small = bind_program("spmv", ["random:size=64,density=0.2"])
+    found = by(list(row_ranges.rows([("small", small)], (4,))), "lanes", "rows")
+    one, turns, ranges = found[1, "turns"], found[4, "turns"], found[4, "ranges"]
+    assert one["times"] == 1
+    assert 3.5 < turns["times"] < ranges["times"] < 4
+    assert ranges["block_rams"] < turns["block_rams"]
+    assert ranges["hbm2"] > ranges["cycles"]
 
 
 def test_lanes() -> None:

@@ -61,7 +61,7 @@ def lower_program(
     _check_stored(decision.given.program, placed, regions)
     compiled = Compiled(placed, tuple(regions), arch, decision.alone)
     if memory is not None and "depths" in passes_to(last):
-        compiled = with_memory(compiled, memory)
+        return with_memory(compiled, memory)
     return with_fabrics(compiled) if last is None else compiled
 
 
@@ -72,6 +72,7 @@ def with_memory(compiled: Compiled, memory: OffChipMemory) -> Compiled:
         compiled: for tensors that are all on chip.
     """
     assert compiled.memory is None
+    compiled = replace(compiled, fabrics=())
     arrays = arrays_off_chip(compiled, memory)
     layout = layout_of(compiled.design, compiled.arch, memory, arrays)
     cycles = port_latency(memory)
@@ -81,7 +82,7 @@ def with_memory(compiled: Compiled, memory: OffChipMemory) -> Compiled:
         tokens = estimate(region.graph, compiled.arch, region.extent).tokens
         graph, reasons = with_delays(region.graph, compiled.arch, delays, tokens, region.reasons)
         regions.append(replace(region, graph=graph, reasons=reasons))
-    return replace(compiled, regions=tuple(regions), memory=memory, off_chip=layout, fabrics=())
+    return with_fabrics(replace(compiled, regions=tuple(regions), memory=memory, off_chip=layout))
 
 
 def _check_stored(program: Program, placed: Lowerable, regions: Sequence[LoweredRegion]) -> None:

@@ -7,9 +7,10 @@ from samhw.choices.choice import AUTO
 from samhw.choices.share_hardware import NONE
 from samhw.compiler.compiled import Compiled, CompiledRegion
 from samhw.errors import InputError
+from samhw.graph import Graph
 from samhw.graph.fabrics import alike, difference, equal_regions
 
-__all__ = ["fabric_lines", "with_fabrics"]
+__all__ = ["fabric_lines", "fabrics_json", "with_fabrics"]
 
 _DEEPER = "as deep as in another region on the same fabric"
 
@@ -23,18 +24,11 @@ def with_fabrics(compiled: Compiled) -> Compiled:
     """
     asked = compiled.schedule.share_hardware
     graphs = [region.graph for region in compiled.regions]
-    if compiled.memory is not None:
-        if asked not in (AUTO, NONE):
-            raise InputError(
-                "Regions that share hardware have no way to memory off the chip yet; leave out "
-                "'share_hardware', or the memory."
-            )
-        return replace(compiled, fabrics=())
-    if not isinstance(asked, str):
+    if isinstance(asked, str):
+        groups = () if asked == NONE else _equal(compiled, graphs, as_deep=asked == AUTO)
+    else:
         groups = tuple(_named(compiled.regions, names) for names in asked)
         _check_once(compiled.regions, groups)
-    else:
-        groups = () if asked == NONE else equal_regions(graphs)
     regions = [*compiled.regions]
     for group in groups:
         for number, graph in zip(group, alike([graphs[n] for n in group]), strict=True):
@@ -42,7 +36,32 @@ def with_fabrics(compiled: Compiled) -> Compiled:
             deeper = {c.name: _DEEPER for c in graph.channels if c.depth > before[c.name]}
             region = regions[number]
             regions[number] = replace(region, graph=graph, reasons={**region.reasons, **deeper})
-    return replace(compiled, regions=tuple(regions), fabrics=groups)
+    found = replace(compiled, regions=tuple(regions), fabrics=groups)
+    if compiled.off_chip is not None:
+        compiled.off_chip.check_fabrics(found.design)
+    return found
+
+
+def _equal(compiled: Compiled, graphs: Sequence[Graph], *, as_deep: bool) -> tuple[tuple[int, ...], ...]:
+    """The groups of equal regions, of which the arrays lie alike.
+
+    Args:
+        as_deep: beside a memory, only those whose channels are as deep too: what waits less asks the memory
+            in another order, which may cost cycles.
+    """
+    layout = compiled.off_chip
+    groups = equal_regions(graphs)
+    if layout is None:
+        return groups
+    found = []
+    for group in groups:
+        alike_there: dict[object, list[int]] = {}
+        for number, graph in zip(group, alike([graphs[n] for n in group]), strict=True):
+            before = {channel.name: channel.depth for channel in graphs[number].channels}
+            depths = tuple(before[channel.name] for channel in graph.channels) if as_deep else ()
+            alike_there.setdefault((layout.places_of(graph), depths), []).append(number)
+        found += [tuple(numbers) for numbers in alike_there.values() if len(numbers) > 1]
+    return tuple(sorted(found))
 
 
 def _named(regions: Sequence[CompiledRegion], names: Sequence[str]) -> tuple[int, ...]:
@@ -75,10 +94,12 @@ def _check_once(regions: Sequence[CompiledRegion], groups: Sequence[tuple[int, .
             )
 
 
+def fabrics_json(compiled: Compiled) -> list[list[str]]:
+    """The names of the regions that run on one fabric, where several do."""
+    design = compiled.design
+    return [[design.regions[number].name for number in group] for group in design.fabrics]
+
+
 def fabric_lines(compiled: Compiled) -> list[str]:
-    """Which regions run on one fabric, in a line each."""
-    graphs = compiled.design.regions
-    return [
-        f"one fabric: {', '.join(graphs[number].name for number in group)}"
-        for group in compiled.design.fabrics
-    ]
+    """The same in a line each."""
+    return [f"one fabric: {', '.join(names)}" for names in fabrics_json(compiled)]

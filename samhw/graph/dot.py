@@ -36,7 +36,7 @@ COLOURS = {
 
 def to_dot(design: Design) -> str:
     """The DOT text: a box for each node, in the colour of what it does; an edge for each channel, with its
-    stream depth as label; and a legend. Copies in lanes are drawn as one.
+    stream depth and its ports as label; and a legend. Copies in lanes are drawn as one.
 
     If there are several regions, each has a frame. A tensor that passes from one to another is a cylinder
     between what writes it and what reads it.
@@ -56,7 +56,7 @@ def to_dot(design: Design) -> str:
     lines = [
         f"digraph {_quote(design.name)} {{",
         "  node [shape=box, style=filled, fontname=Helvetica, fontsize=10];",
-        "  edge [fontname=Helvetica, fontsize=8, labeldistance=1.5];",
+        "  edge [fontname=Helvetica, fontsize=8];",
         "  graph [fontname=Helvetica, fontsize=11];",
         *boxes,
         *edges,
@@ -161,8 +161,10 @@ def _node_label(node: Node, name: str, count: int) -> str:
 
 def _edge(graph: Graph, channel: Channel) -> str:
     stream = graph.stream(channel)
-    ports = f"taillabel={_quote(channel.source.port)}, headlabel={_quote(channel.sink.port)}"
-    return f"{EDGE_STYLE[stream.kind]}, label={_quote(str(stream.depth))}, {ports}"
+    # One label, for which Graphviz makes room; those at the ends of a line lie on each other.
+    ports = dict.fromkeys((channel.source.port, channel.sink.port))
+    label = f" {stream.depth}: {' to '.join(ports)} "
+    return f"{EDGE_STYLE[stream.kind]}, label={_quote(label)}"
 
 
 DRAWINGS = ("svg", "png", "pdf")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import md5
 from typing import Any, NamedTuple
 
-from samhw.graph.ir import Channel, Endpoint, Graph, Memory, Node
+from samhw.graph.ir import Channel, Endpoint, Graph, Memory, Node, once_per_graph
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec.params import MemoryUse, Role
 
@@ -44,6 +44,7 @@ class Form(NamedTuple):
     names: tuple[str, ...]
 
 
+@once_per_graph
 def form_of(graph: Graph) -> Form:
     """The form of a graph: equal for graphs that may share a fabric. It takes one walk from the writers.
 
@@ -113,7 +114,7 @@ def _digests(graph: Graph) -> dict[str, str]:
 
 def _own(graph: Graph, node: Node) -> Hashable:
     """What is compared of a node by itself."""
-    params = []
+    params: list[tuple[str, Hashable]] = []
     for name, given in node.params.items():
         role = node.spec.params[name].role
         if role is Role.IMMEDIATES:

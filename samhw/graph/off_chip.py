@@ -352,6 +352,23 @@ class OffChipLayout:
                 numbers[array.master] += 1
         return tuple(found)
 
+    def places_of(self, graph: Graph) -> tuple[int | None, ...]:
+        """For each memory that a node uses, in the order of the nodes, the master that it lies at; None for
+        those on the chip."""
+        names = (name for node in graph.nodes for name in node.memories.values())
+        return tuple(self.arrays[name].master if name in self.arrays else None for name in names)
+
+    def check_fabrics(self, design: Design) -> None:
+        """Raises `InputError` for regions that share a fabric, and whose arrays do not lie alike."""
+        for group in design.fabrics:
+            graphs = [design.regions[number] for number in group]
+            if len({self.places_of(graph) for graph in graphs}) > 1:
+                names = ", ".join(graph.name for graph in graphs)
+                raise InputError(
+                    f"The regions {names} share a fabric, but what one has on the chip another one has off "
+                    "it, or at another master; place their tensors alike, or leave 'share_hardware' out."
+                )
+
     def to_json(self) -> dict[str, Any]:
         """The numbers of ports, and where each array lies."""
         return {

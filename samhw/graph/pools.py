@@ -89,8 +89,9 @@ def _coloured(
         own = regions[memory.name]
         free = [pool for pool in pools if all(own.isdisjoint(regions[other.name]) for other in pool)]
         near = [sum(other.name in joined[memory.name] for other in pool) for pool in free]
-        if near and max(near):
-            free[near.index(max(near))].append(memory)
+        nearest = max(near, default=0)
+        if nearest:
+            free[near.index(nearest)].append(memory)
         else:
             pools.append([memory])
     return pools

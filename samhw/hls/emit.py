@@ -150,6 +150,8 @@ def _sources(program: HlsProgram, design: Design, context: dict[str, Any]) -> di
         f"src/{top}.cpp": render("project/sequencer.cpp.j2", **context),
     }
     for number, (call, part) in enumerate(zip(context["sequencer"].calls, design.runs, strict=True)):
+        if call.function is not call.region:
+            continue
         # What a region gets lies on the chip already, or nowhere else.
         whole = context | _body(call.region, program, part, arrays=False)
         whole |= {"call": call, "number": number}

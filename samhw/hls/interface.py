@@ -4,10 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from samhw.graph import Design, Graph, Memory, MemoryRole, Repeat, Run, Steps
 from samhw.graph.sequence import walk
 from samhw.hls.cpp import memory_word
+from samhw.hls.functions import arguments_by
 from samhw.hls.program import HlsProgram, HlsRegion, MemoryPort
 from samhw.hls.region_builder import step_arguments
 from samhw.names import identifiers, plain
@@ -70,6 +72,8 @@ class RegionCall:
     """The call of a region, and what follows once it has ended."""
 
     region: HlsRegion
+    function: HlsRegion
+    """The region whose function it calls: itself, or an equal one."""
     about: str
     arguments: tuple[str, ...]
     counts: tuple[str, ...]
@@ -81,6 +85,11 @@ class RegionCall:
     """What is copied for later regions."""
     stream: int
     """The number of its first stream, among those of all regions."""
+
+    @property
+    def is_shared(self) -> bool:
+        """It calls the function of another region."""
+        return self.function is not self.region
 
 
 @dataclass(frozen=True)
@@ -126,6 +135,11 @@ class Sequencer:
     calls: tuple[RegionCall, ...]
     lines: tuple[SequenceLine, ...]
     uses: Mapping[str, frozenset[tuple[int, str]]]
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """The functions that several regions call, each of which is made once."""
+        return tuple(dict.fromkeys(call.function.name for call in self.calls if call.is_shared))
 
     @property
     def loads(self) -> tuple[PointerArgument, ...]:
@@ -187,8 +201,20 @@ def sequencer(program: HlsProgram, design: Design) -> Sequencer:
         counts=counts,
         pieces=pieces,
         calls=tuple(
-            _call(region, part, places, counts, pieces, extents, counters, first)
-            for region, part, first in zip(program.regions, design.runs, streams, strict=False)
+            _call(
+                region,
+                part,
+                _Function(program.regions[function], design.runs[function]),
+                places,
+                counts,
+                pieces,
+                extents,
+                counters,
+                first,
+            )
+            for region, part, function, first in zip(
+                program.regions, design.runs, program.functions, streams, strict=False
+            )
         ),
         lines=tuple(_lines(design.sequence, numbers, counters, extents, design.extents)),
         uses=_uses(program.regions, places),
@@ -276,9 +302,26 @@ def _places(program: HlsProgram, design: Design) -> dict[str, list[PointerArgume
     return places
 
 
+class _Function(NamedTuple):
+    """The function that a region calls, by the region that it was made of."""
+
+    region: HlsRegion
+    graph: Graph
+
+    def arguments(self, graph: Graph, extents: Mapping[str, str], steps: Mapping[str, str]) -> Iterator[str]:
+        """The extents and steps that it gets for a region with that graph."""
+        for names, what, given in (
+            (self.region.extents, "extents", extents),
+            (self.region.steps, "repeats", steps),
+        ):
+            of = arguments_by(self.graph, graph, what) or {}
+            yield from (given[of[name]] for name in names)
+
+
 def _call(
     region: HlsRegion,
     graph: Graph,
+    function: _Function,
     places: Mapping[str, list[PointerArgument]],
     counts: Mapping[str, str],
     pieces: Mapping[str, tuple[str, str]],
@@ -299,10 +342,10 @@ def _call(
     ]
     return RegionCall(
         region=region,
+        function=function.region,
         about=_about(graph),
         arguments=(
-            *(extents[index] for index in region.extents),
-            *(counters[repeat] for repeat in region.steps),
+            *function.arguments(graph, extents, counters),
             *(place.place for _, place in _given(region, places)),
             *(place for _, place in scalars),
         ),

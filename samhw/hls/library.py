@@ -67,6 +67,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
     return {
         **context,
         "index_bits": programs[0].index_bits,
+        "shares": any(program.shares for program in programs),
         "writers": sorted({len(region.errors) for program in programs for region in program.regions}),
         "fanouts": sorted({len(p.writes) for p in processes if p.function == "copy"}),
         "functions": {process.function for process in processes},

@@ -6,6 +6,7 @@ from dataclasses import replace
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph, Node, Repeat, validate_design
 from samhw.hls.cpp import top_name
+from samhw.hls.functions import functions_of
 from samhw.hls.notes import note
 from samhw.hls.processes import lower_node
 from samhw.hls.program import HlsProgram, HlsRegion
@@ -43,7 +44,8 @@ def lower(design: Design, arch: Arch, off_chip: Collection[str] = ()) -> HlsProg
     if repeats and top_name(design.name) in names:
         # The one region of a program is called like it.
         regions = tuple(replace(region, name=f"{region.name}_region") for region in regions)
-    return HlsProgram(top_name(design.name), arch.index_bits, regions, repeats)
+    functions = tuple(functions_of(design, off_chip))
+    return HlsProgram(top_name(design.name), arch.index_bits, regions, repeats, functions)
 
 
 def _region(graph: Graph, arch: Arch, off_chip: Collection[str]) -> HlsRegion:

@@ -101,6 +101,14 @@ class HlsProgram:
     regions: tuple[HlsRegion, ...]
     repeats: bool = False
     """Some regions run again and again."""
+    functions: tuple[int, ...] = (0,)
+    """For each region the number of the one whose function it calls: its own, or that of an equal one before
+    it."""
+
+    @property
+    def shares(self) -> bool:
+        """Some region calls the function of another one."""
+        return any(function != number for number, function in enumerate(self.functions))
 
     @property
     def is_sequence(self) -> bool:

@@ -86,8 +86,12 @@ class Primitive(Shared):
     def limit(self, param: str) -> Value | int:
         """The places of the memory that a parameter names, in the present run."""
         member = f"limit_{param}"
-        capacity: int = self.make.kwargs[f"{param}_capacity"]
-        return getattr(self, member) if member in self.signature.members else capacity
+        if member in self.signature.members:
+            limit: Value = getattr(self, member)
+            return limit
+        capacity = self.make.kwargs[f"{param}_capacity"]
+        assert isinstance(capacity, int)
+        return capacity
 
     def memory_ports(self, param: str) -> list[wiring.PureInterface]:
         """The ports to the memory that a parameter names."""

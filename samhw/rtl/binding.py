@@ -99,7 +99,7 @@ class PortPlaces:
         for region, name in arrays.items():
             pool = self._pool[name]
             bases[pool.name][self._turn[region]] = pool.bases[name]
-        sides = []
+        sides: list[tuple[str, int, Mapping[int, int]]] = []
         for name, own in bases.items():
             sides.append((name, self._taken[name, written], own))
             self._taken[name, written] += 1

@@ -159,7 +159,7 @@ class Fabric(wiring.Component):
             self._connect_probes(m)
         self._connect_memories(m, bindings)
         if self.layout is not None:
-            self._connect_off_chip(m)
+            self._connect_off_chip(m, bindings)
         if self.counters:
             self._connect_counters(m)
         return m
@@ -315,30 +315,38 @@ class Fabric(wiring.Component):
         }
 
     def _needs(self) -> list[PortNeeds]:
-        return [
-            PortNeeds(self.turn[region], port, self._off_chip_port(region, port).signature)
-            for region, port in self._off_chip_ports
-        ]
+        found = []
+        for fabric, ports in self._off_chip_ports:
+            arrays = {self.turn[region]: port.array for region, port in ports.items()}
+            first = next(iter(ports.values()))
+            found.append(PortNeeds(arrays, first, self._off_chip_port(fabric, first).signature))
+        return found
 
     def _accesses(self) -> dict[Key, dict[str, MemoryAccess]]:
         """How each node reaches those of its memories that lie off the chip."""
-        ports = {(region, port.node, port.param) for region, port in self._off_chip_ports}
+        firsts = ((fabric, next(iter(ports.values()))) for fabric, ports in self._off_chip_ports)
+        used = {(fabric, port.node, port.param) for fabric, port in firsts}
         return {
-            (region, node.name): {
-                param: MemoryAccess.PORT if (region, node.name, param) in ports else MemoryAccess.NONE
+            (fabric, node.name): {
+                param: MemoryAccess.PORT if (fabric, node.name, param) in used else MemoryAccess.NONE
                 for param, name in node.memories.items()
                 if name in self._off_chip
             }
-            for region, node in self.design.built_nodes
+            for fabric, node in self.design.built_nodes
         }
 
-    def _off_chip_port(self, region: int, port: OffChipPort) -> wiring.PureInterface:
-        return self.nodes[region, port.node].memory_ports(port.param)[port.word]
+    def _off_chip_port(self, fabric: int, port: OffChipPort) -> wiring.PureInterface:
+        return self.nodes[fabric, port.node].memory_ports(port.param)[port.word]
 
-    def _connect_off_chip(self, m: Module) -> None:
+    def _connect_off_chip(self, m: Module, bindings: Bindings) -> None:
         off_chip = wiring.flipped(self.off_chip)
-        for k, (region, port) in enumerate(self._off_chip_ports):
-            wiring.connect(m, self._off_chip_port(region, port), getattr(off_chip, f"port{k}"))
+        for k, ((fabric, ports), need) in enumerate(zip(self._off_chip_ports, self.needs, strict=True)):
+            port = self._off_chip_port(fabric, next(iter(ports.values())))
+            wiring.connect(m, port, getattr(off_chip, f"port{k}"))
+            for name, numbers in ((f"base{k}", need.bases), (f"end{k}", need.ends)):
+                if name in self.off_chip.signature.members:
+                    signal = getattr(self.off_chip, name)
+                    m.d.comb += signal.eq(bindings.value(numbers, len(signal)))
         control = self._control
         m.d.comb += [
             self.off_chip.start.eq(control.start),
@@ -388,11 +396,12 @@ class Fabric(wiring.Component):
                 m.d.comb += port.data.eq(any_of(words))
 
 
-def _ports_of(design: Design, layout: OffChipLayout) -> Iterator[tuple[int, OffChipPort]]:
-    """All ports to memories off the chip, each with its region."""
-    for region, graph in enumerate(design.regions):
-        for port in layout.ports_of(graph):
-            yield region, port
+def _ports_of(design: Design, layout: OffChipLayout) -> Iterator[tuple[int, Mapping[int, OffChipPort]]]:
+    """All ports of fabrics to memories off the chip, each with the number of its fabric, and as its regions
+    have it, by the region."""
+    for fabric, group in enumerate(design.groups):
+        for ports in zip(*(layout.ports_of(design.regions[region]) for region in group), strict=True):
+            yield fabric, dict(zip(group, ports, strict=True))
 
 
 def _of_turns(steps: Steps, turn: Mapping[int, int]) -> Steps:

@@ -1,7 +1,6 @@
 """The tensor memories of a build: one side for the graph's nodes, the other for the host."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
 from typing import NamedTuple
 
 from amaranth.hdl import Array, Const, Elaboratable, Module, Mux, Signal, Value
@@ -169,11 +168,15 @@ class TensorMemory(wiring.Component):
             if (port := next(free, None)) is None:
                 ports.append(port := [])
             port.append(number)
-        host = [] if self.is_input else [(self.turn[-1], place, self.host)]
-        for port, more in zip_longest(ports, [host], fillvalue=[]):
-            own = ((self._is_turn(self.readers[n]), self.reads[n].addr, self.reads[n]) for n in port)
-            if sharers := [*own, *more]:
-                yield sharers
+        shared: list[list[Sharer]] = [
+            [(self._is_turn(self.readers[n]), self.reads[n].addr, self.reads[n]) for n in port]
+            for port in ports
+        ]
+        if not self.is_input:
+            # The host reads through the first port.
+            first, *others = shared or [[]]
+            shared = [[*first, (self.turn[-1], place, self.host)], *others]
+        yield from shared
 
     @property
     def _in_place(self) -> bool:

@@ -61,15 +61,6 @@ def _check_off_chip(host: HostOptions, layout: OffChipLayout) -> None:
         )
 
 
-def _check_apart(design: Design) -> None:
-    """Raises `InputError` for shared hardware beside memory off the chip."""
-    if design.fabrics:
-        raise InputError(
-            f"Regions of {design.name} share hardware, which has no way to memory off the chip; compile it "
-            "with --share-hardware none."
-        )
-
-
 class Top(wiring.Component):
     """The RTL of a design (docs/host_port.md). It is independent of the data: one build runs whatever fits.
 
@@ -118,7 +109,7 @@ class Top(wiring.Component):
             )
         if layout is not None:
             _check_off_chip(host, layout)
-            _check_apart(design)
+            layout.check_fabrics(design)
         self.map = AddressMap(design, arch, host, layout)
         arch = replace(arch, index_bits=self.map.index_bits)
         self.fabric = Fabric(

@@ -85,14 +85,14 @@ def row_works(cut: Iterable[Along], whole: Iterable[Along] = (), written: Iterab
     first, _ = cut[0]
     inner = {dimensions[mode] for tensor, dimensions in cut for mode in tensor.format.mode_order[1:]}
     lengths: dict[str, list[Counts]] = {}
-    scanned = []
+    scanned: list[int] = []
     for tensor, dimensions in whole:
         if tensor.rank and (dimension := dimensions[tensor.format.mode_order[0]]) in inner:
             own = row_entries(tensor)
             if tensor.rank > 1:
                 lengths.setdefault(dimension, []).append(own)
             if not tensor.format.levels[0].is_full:
-                scanned.append(np.count_nonzero(own))
+                scanned.append(int(np.count_nonzero(own)))
     work = np.ones(first.shape[first.format.mode_order[0]], np.int64)
     for tensor, dimensions in cut:
         if tensor.format.is_sparse:

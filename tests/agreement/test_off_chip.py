@@ -47,6 +47,7 @@ TWO = Ports(line=16, beat=8, lines=4, ahead=2, queue=2, offer=3, answer=3, maste
 SPMM = "T[i, j] = A[i, k] * X[k, j]"
 SPMSPM = "T[i, j] = A[i, k] * B[k, j]"
 CHAIN = "S[i, j] = A[i, k] * X[k, j]\nT[i, j] = A[i, k] * S[k, j]"
+TWICE = "S[i, j] = A[i, k] * X[k, j]\nT[i, j] = B[i, k] * S[k, j]"
 MIXED = {"place": {"A.crd1": "chip", "B": "ddr:1", "B.vals": "chip", "T.vals": "chip", "T.pos1": "ddr:0"}}
 SHARDS = {"lanes": {"i": 2}, "place": {"A": "chip", "T.vals.1": "chip"}}
 CASES: dict[str, tuple[str, dict[str, str], dict[str, Any], Ports]] = {
@@ -59,6 +60,7 @@ CASES: dict[str, tuple[str, dict[str, str], dict[str, Any], Ports]] = {
     "fp8": (SPMM, {"A": "csr"}, {"value": "f8e4m3"}, Ports(line=16, beat=4)),
     "f32 with more registers": (SPMM, {"A": "csr"}, {"value": "f32", "arch": "ecp5-100"}, WIDE),
     "regions": (CHAIN, {"A": "csr"}, {}, Ports()),
+    "equal regions": (TWICE, {"A": "csr", "B": "csr"}, {"schedule": {"share_hardware": "all"}}, WIDE),
     "some arrays": (SPMSPM, {"A": "csr", "B": "csr", "T": "csr"}, {"schedule": MIXED}, TWO),
     "a tensor between regions": (CHAIN, {"A": "csr"}, {"schedule": {"place": {"S": "ddr:1"}}}, TWO),
     "the smallest on the chip": (CHAIN, {"A": "csr"}, {"schedule": {"on_chip": "300"}}, Ports()),

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def test_random_data_take_extents_by_index(program: str) -> None:
 
 
 def test_a_tensor_is_the_graph_of_a_data_set(tmp_path: Path) -> None:
-    graph = scipy.sparse.random_array((9, 9), density=0.3, rng=np.random.default_rng(0), format="csr")
+    graph: Any = scipy.sparse.random_array((9, 9), density=0.3, rng=np.random.default_rng(0), format="csr")
     path = tmp_path / "graph.npz"
     parts = {"data": graph.data, "indices": graph.indices, "indptr": graph.indptr}
     np.savez(path, **{f"adj_{name}": array for name, array in parts.items()}, adj_shape=graph.shape)

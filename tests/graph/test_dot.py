@@ -14,8 +14,8 @@ from tests.graph.test_validate import example, with_node
 def test_nodes_and_edges() -> None:
     text = to_dot(Design.of(with_node(example(), 1, note='cell "i"')))
     assert r'"scan" [label="scan\nscan_dense(extent=i)\ncell \"i\"", fillcolor="#BFE3F7"];' in text
-    assert '"root" -> "scan" [style=dashed, label="0", taillabel="out", headlabel="ref"];' in text
-    assert '"scan" -> "write" [style=solid, label="1", taillabel="crd", headlabel="crd"];' in text
+    assert '"root" -> "scan" [style=dashed, label=" 0: out to ref "];' in text
+    assert '"scan" -> "write" [style=solid, label=" 1: crd "];' in text
 
 
 def test_values_are_double_lines() -> None:

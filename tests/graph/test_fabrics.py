@@ -10,7 +10,7 @@ from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
 from samhw.errors import InputError
-from samhw.graph import Design, Graph, dumps, loads, validate_design
+from samhw.graph import Design, Graph, Node, dumps, loads, validate_design
 from samhw.graph.fabrics import alike, difference, equal_regions, form_of
 from samhw.graph.numerics import value_type
 from samhw.graph.pools import pools_of
@@ -30,7 +30,7 @@ TENSORS = {
 def compiled(statements: str, share: object = "auto") -> Compiled:
     used = [text for name, text in TENSORS.items() if re.search(rf"\b{name}\b", statements)]
     program = parse("\n".join([*used, statements]), "layers.ein")
-    schedule = Schedule(fuse="none", share_hardware=share)  # type: ignore[arg-type]
+    schedule = Schedule(fuse="none", share_hardware=share)
     entries = {name: count for name, count in {"A": 12, "B": 20, "D": 7}.items() if name in program.tensors}
     extents = {"i": 6, "k": 5, "j": 9}
     capacity = Capacity(
@@ -85,7 +85,7 @@ def test_a_type_is_compared_as_what_it_is() -> None:
     assert form_of(said).nodes == form_of(graph).nodes != form_of(other).nodes
 
 
-def _typed(node, value: str):  # type: ignore[no-untyped-def]
+def _typed(node: Node, value: str) -> Node:
     return replace(node, params={**node.params, "value": value_type(value)}) if node.kind == "alu" else node
 
 

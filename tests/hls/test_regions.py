@@ -14,6 +14,7 @@ from samhw.graph import Design, MemoryRole, Placement, Run
 from samhw.graph.deadlock import DeadlockError
 from samhw.graph.numerics import Words
 from samhw.hls import Options, emit
+from samhw.hls.lower import lower
 from samhw.lang import parse
 from samhw.sim import simulate_regions
 from samhw.targets.running.csim import HlsDesign, project_files
@@ -51,8 +52,8 @@ fuse {
 """
 
 
-def compiled(text: str = SQUARE) -> tuple[Compiled, Workload]:
-    workload = make_workload(parse(text, "square.ein"), ["random:density=0.4"])
+def compiled(text: str = SQUARE, name: str = "square") -> tuple[Compiled, Workload]:
+    workload = make_workload(parse(text, f"{name}.ein"), ["random:density=0.4"])
     return compile_workload(workload), workload
 
 
@@ -163,3 +164,49 @@ def test_comments_have_the_statements() -> None:
 def test_layout(options: Options, tmp_path: Path) -> None:
     program, _ = compiled()
     assert_laid_out(project_files(program, options=options), tmp_path)
+
+
+# The first three regions are equal, and the next two; the last one has another immediate.
+LAYERS = """
+tensor A[i=6, k=6] : csr
+tensor x[k=6]
+tensor b[i=6]
+y[i] = A[i, k] * x[k] + b[i]
+z[i] = A[i, k] * y[k] + b[i]
+w[i] = A[i, k] * z[k] + b[i]
+u[i] = relu(z[i] * 2 + 1)
+v[i] = relu(w[i] * 2 + 1)
+t[i] = relu(w[i] * 3 + 1)
+"""
+
+
+@pytest.mark.slow
+def test_equal_regions_call_one_function() -> None:
+    program, workload = compiled(LAYERS, "layers")
+    assert program.design.fabrics == ((0, 1, 2), (3, 4, 5))
+    assert lower(program.design, program.arch).functions == (0, 0, 0, 3, 3, 5)
+    files = emit(program.design, program.arch, ON_CHIP)
+    top = files["src/layers_kernel.cpp"]
+    assert [top.count(f"layers_{n}_kernel(") for n in range(6)] == [3, 0, 0, 2, 0, 1]
+    assert [f"src/layers_{n}_kernel.cpp" in files for n in range(6)] == [
+        True,
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
+    assert [f"ALLOCATION function instances=layers_{n}_kernel limit=1" in top for n in (0, 3, 5)] == [1, 1, 0]
+    memories, extents = inputs(program, workload)
+    written = results(program, (memories, extents))
+    golden = {n: w for n, w in written.items() if program.design.memory[n].role is MemoryRole.OUTPUT}
+    design = HlsDesign.build(program.design, program.arch, ON_CHIP)
+    found = design.run(memories, extents, golden).memories
+    assert all(list(found[n][: len(words)]) == list(words) for n, words in golden.items())
+    # Each of three layers gives 2^11 times what it takes, which is too much for the third one.
+    large = memories | {"A.pos1": np.arange(7), "A.crd1": np.arange(6), "A.vals": np.full(6, 1 << 11)}
+    large |= {"x.vals": np.full(6, 1), "b.vals": np.zeros(6, int)}
+    with pytest.raises(RunError, match=r"^Region layers_2: overflow"):
+        simulate_regions(program.design, program.arch, large, extents)
+    with pytest.raises(RunError, match=r"overflow error at node mul of region layers_2_kernel\."):
+        design.run(large, extents, {})

@@ -67,10 +67,11 @@ def test_advice_about_brackets_is_true() -> None:
     words = ("run", "T[i, l] = A[i, j] * B[j, k] * C[k, l]", "--data", "random:i=30,j=30,k=30,l=2")
     result = samhw(*words)
     note = re.search(r"note: (--brackets '.*') is expected to take .* about ([\d,]+) cycles", result.stderr)
-    if note is not None:
-        option, text = shlex.split(note[1])
-        with_them, without = report(*words, option, text), report(*words)
-        assert with_them["cycles"] < without["cycles"]
+    assert note is not None
+    option, text = shlex.split(note[1])
+    with_them, without = report(*words, option, text), report(*words)
+    assert with_them["cycles"] < without["cycles"]
+    assert with_them["cycles"] == pytest.approx(int(note[2].replace(",", "")), rel=0.05)
 
 
 def trial(cycles: int, luts: float, *, checked: bool = True, share: float = 0.0) -> Trial:

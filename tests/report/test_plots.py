@@ -199,6 +199,7 @@ def test_the_front_of_a_search_is_a_staircase() -> None:
         for n, (cycles, luts) in enumerate([(50, 900.0), (90, 100.0), (60, 400.0), (95, 500.0)])
     )
     figure = plot_tuned(Tuned("data", trials, 4, "cycles"))
-    (front,) = (line for line in figure.axes[0].lines if line.get_label() == "Pareto front")
+    lines: list[Any] = [line for line in figure.axes[0].lines if line.get_label() == "Pareto front"]
+    (front,) = lines
     assert front.get_drawstyle() == "steps-post"
     assert [tuple(point) for point in front.get_xydata()] == [(100, 90), (400, 60), (900, 50)]

@@ -63,9 +63,12 @@ class Placed:
         memory = _memory(source)
         kind = memory.name[:3] if isinstance(memory, Dram) else "ddr"
         schedule = placed_schedule(case, kind, memory.ports.masters, is_placed=is_placed)
+        is_sized = source.random() < 0.5
+        if not is_sized:
+            # What lies at other masters has no fabric in common, which only the memory tells.
+            schedule = replace(schedule, share_hardware="none")
         design = samhw.compile(case.text, schedule=schedule, value=case.value)
         workload = design.bind(case.data)
-        is_sized = source.random() < 0.5
         compiled = design.compile_for(workload, memory if is_sized else None)
         return cls(design, memory, HostRun.of(compiled, workload.tensors), is_sized)
 

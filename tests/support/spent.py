@@ -8,29 +8,31 @@ from samhw.targets.running.driver import VerilatedDesign
 __all__ = ["Spent", "counted", "simulated"]
 
 Spent = dict[str, list[tuple[int, ...]]]
-"""By `Design.label`, for each actor of the node the cycles in which it fires, is starved, blocked and spaced,
-in order."""
+"""By `Design.built_label`, for each actor of the node the cycles in which it fires, is starved, blocked and
+spaced, in order."""
 
 
 def simulated(run: HostRun) -> Spent:
-    """By the simulator."""
+    """By the simulator; regions that share a fabric together, under the name of the first one."""
     design, arch = run.compiled.design, run.compiled.arch
     results = simulate_regions(design, arch, dict(run.inputs.memories), run.inputs.extents)
-    return {
-        design.label(region, node): spent
-        for region, result in zip(design.turns, results, strict=True)
-        for node, spent in _of_nodes(result).items()
-    }
+    by_region = dict(zip(design.turns, results, strict=True))
+    found: Spent = {}
+    for fabric, group in enumerate(design.groups):
+        for nodes in zip(*(design.regions[region].nodes for region in group), strict=True):
+            actors = [
+                _of_actors(by_region[region], node.name) for region, node in zip(group, nodes, strict=True)
+            ]
+            together = (tuple(map(sum, zip(*each, strict=True))) for each in zip(*actors, strict=True))
+            found[design.built_label(fabric, nodes[0].name)] = sorted(together)
+    return found
 
 
-def _of_nodes(result: Result) -> Spent:
-    return {
-        node: sorted(
-            (a.firings, sum(a.starved.values()), sum(a.blocked.values()), a.spaced)
-            for a in stats.actors.values()
-        )
-        for node, stats in result.nodes.items()
-    }
+def _of_actors(result: Result, node: str) -> list[tuple[int, ...]]:
+    return [
+        (a.firings, sum(a.starved.values()), sum(a.blocked.values()), a.spaced)
+        for a in result.nodes[node].actors.values()
+    ]
 
 
 def counted(run: HostRun, host: HostOptions, times: int = 1) -> list[Spent]:

@@ -105,6 +105,12 @@ _BESIDE = (
         metavar="T=TYPE,..",
         help="Types of single tensors, such as W=i8,X=i8: another program, whose other tensors have --value.",
     ),
+    click.option(
+        "--sparsify",
+        type=click.FloatRange(0, 1),
+        metavar="SHARE",
+        help="Store dense inputs by their nonzeros that have at least this share of zeros, such as 0.5.",
+    ),
     AREA,
     click.option(
         "--capacity",
@@ -134,6 +140,7 @@ class CompileOptions:
     schedule: Schedule
     value: ValueType | None
     types: Mapping[str, ValueType]
+    sparsify: float | None
     capacity: str | None
     density: str | None
     extents: str | None
@@ -164,6 +171,8 @@ class CompileOptions:
         with phase("reading data"):
             workload = bind_program(program, data, value=self.value, types=self.types, loaded=loaded)
         say_notes(workload)
+        if self.sparsify is not None:
+            workload = workload.sparsified(self.sparsify)
         return workload.with_extents(extents) if extents else workload
 
     @property
@@ -253,6 +262,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         design: str | None,
         value: str,
         types: str | None,
+        sparsify: float | None,
         area: str | None,
         capacity: str | None,
         density: str | None,
@@ -268,7 +278,8 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         asked = asked_type(value) or saved.compiled or saved.value
         command(
             options=CompileOptions(
-                *(schedule, asked, asked_types(types), capacity, density, extents, arch, saved, room)
+                *(schedule, asked, asked_types(types), sparsify, capacity, density, extents, arch),
+                *(saved, room),
             ),
             **others,
         )

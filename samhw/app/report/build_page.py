@@ -68,11 +68,13 @@ def build_results(
 
 def _stats(design: Design, bits: int, files: int) -> tuple[Stat, ...]:
     stored = sum(_memory_bits(design, bits).values())
-    slots = sum(channel.depth for graph in design.regions for channel in graph.channels)
-    queued = sum(_bits(graph, channel, bits) for graph in design.regions for channel in graph.channels)
+    slots = sum(channel.depth for graph in design.built for channel in graph.channels)
+    queued = sum(_bits(graph, channel, bits) for graph in design.built for channel in graph.channels)
+    regions = counted(len(design.regions), "region")
+    where = f"{regions} on {counted(len(design.groups), 'fabric')}" if design.fabrics else regions
     return (
-        Stat("nodes", f"{len(design.nodes):,}", f"in {counted(len(design.regions), 'region')}"),
-        Stat("channels", f"{len(design.channels):,}", f"{slots:,} slots, {queued:,} bits"),
+        Stat("nodes", f"{len(design.built_nodes):,}", f"in {where}"),
+        Stat("channels", f"{len(design.built_channels):,}", f"{slots:,} slots, {queued:,} bits"),
         Stat("memories", f"{len(design.memories):,}", f"{stored:,} bits"),
         Stat("files", str(files), "in the build's folder"),
     )
@@ -99,7 +101,7 @@ def _memory_bars(design: Design, bits: int) -> BarChart:
 
 
 def _node_bars(design: Design) -> BarChart:
-    kinds = Counter(node.kind for graph in design.regions for node in graph.nodes)
+    kinds = Counter(node.kind for _, node in design.built_nodes)
     bars = (Bar(-1, kind, (count,), str(count)) for kind, count in kinds.most_common())
     return BarChart("Nodes, by kind", ("nodes",), tuple(bars))
 
@@ -131,17 +133,18 @@ def _lut_bars(design: Design, area: AreaEstimate) -> BarChart:
 
 def _regions(regions: Sequence[CompiledRegion], area: AreaEstimate, bits: int) -> list[list[str]]:
     grid = [["region", "computes", "order", "nodes", "channels", "slots", "bits of channels", "LUTs"]]
-    luts = {region.name: region.use.luts for region in area.regions}
+    areas = {region.name: region for region in area.regions}
     for region in regions:
         graph = region.graph
         numbers = (
             *(len(graph.nodes), len(graph.channels)),
             sum(channel.depth for channel in graph.channels),
             sum(_bits(graph, channel, bits) for channel in graph.channels),
-            round(luts[graph.name]),
         )
+        own = areas[graph.name]
+        luts = f"the fabric of {own.fabric}" if own.fabric else f"{own.use.luts:,.0f}"
         words = [graph.name, "; ".join(map(str, region.region.statements)), ", ".join(region.order)]
-        grid.append([*words, *(f"{number:,}" for number in numbers)])
+        grid.append([*words, *(f"{number:,}" for number in numbers), luts])
     return grid
 
 
@@ -173,5 +176,41 @@ def _files(directory: Path, files: Sequence[Path], known: Mapping[Path, str]) ->
     grid = [["file", "bytes", "what it is"]]
     for path in sorted(files, key=lambda path: (path not in known, path)):
         size = f"{path.stat().st_size:,}"
-        grid.append([str(path.relative_to(directory)), size, known.get(path, "")])
+        grid.append([str(path.relative_to(directory)), size, known.get(path) or _kind(path)])
     return grid
+
+
+_KINDS = {
+    ".v": "a module in Verilog",
+    ".sv": "a module in SystemVerilog",
+    ".h": "a header in C",
+    ".c": "a program in C",
+    ".hpp": "a header in C++",
+    ".cpp": "a program in C++",
+    ".py": "a program in Python",
+    ".tcl": "a script for the tools of the FPGA's vendor",
+    ".json": "what a program reads, as JSON",
+    ".txt": "a text",
+    ".f": "a list of files",
+    ".vlt": "lint exceptions",
+    ".toml": "settings",
+    ".ein": "the program",
+    ".bit": "the bitstream",
+    ".svf": "the bitstream for a JTAG cable",
+    ".config": "the configuration before it is packed",
+    ".lpf": "constraints of pins and clocks",
+    ".xdc": "constraints of pins and clocks",
+    ".mtx": "data of a tensor",
+    ".npz": "data of tensors",
+    ".bin": "words of a memory",
+    ".dat": "words of a memory",
+}
+
+
+def _kind(path: Path) -> str:
+    """What a file is by its name, where a build does not say it."""
+    if path.name.startswith("Makefile"):
+        return "rules for make"
+    if path.suffix in _KINDS:
+        return _KINDS[path.suffix]
+    return "a program" if not path.suffix else f"a file of the kind {path.suffix[1:]}"

@@ -3,11 +3,13 @@
 import os
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from pathlib import Path
 
 import numpy as np
 
 from samhw.app.workload.room import banks_of, greatest_entries, stored_entries
+from samhw.choices.formats import with_formats
 from samhw.choices.schedule import Schedule
 from samhw.compiler import choose_value
 from samhw.compiler.search import derived_of
@@ -18,6 +20,7 @@ from samhw.lang import (
     MAX_EXTENT,
     Capacity,
     Program,
+    Reshape,
     greatest_extents,
     result_patterns,
     rounded_entries,
@@ -25,7 +28,7 @@ from samhw.lang import (
 )
 from samhw.lang.splits import Busiest, SplitProgram, dealt, split_program
 from samhw.lang.typed import typed, with_types
-from samhw.tensors import Tensor, stand_in
+from samhw.tensors import Format, Tensor, stand_in
 from samhw.words import did_you_mean
 
 __all__ = ["DEFAULT", "SYNTHETIC", "Workload", "check_free", "check_known", "short_name", "synthetic"]
@@ -131,6 +134,25 @@ class Workload:
         has none of its own."""
         program = typed(self.program, value)
         return self if program is self.program else replace(self, program=program)
+
+    def sparsified(self, share: float) -> "Workload":
+        """The same with each dense input of several modes stored by its nonzeros, rows of them, that has at
+        least this share of zeros. What is reshaped stays dense."""
+        reshaped = {s.rhs.operand.tensor for s in self.program.statements if isinstance(s.rhs, Reshape)}
+        formats: dict[str, Format] = {}
+        for decl in self.program.operands:
+            tensor = self.tensors[decl.name]
+            if decl.rank < 2 or not decl.format.is_all_dense or decl.format.block is not None:
+                continue
+            zeros = 1 - np.count_nonzero(tensor.vals) / max(1, prod(tensor.shape))
+            if zeros >= share and decl.name not in reshaped | self.program.index_tensors:
+                inner = [True] * (decl.rank - 1)
+                formats[decl.name] = Format.sparse_in([False, *inner], decl.format.mode_order)
+        tensors = dict(self.tensors)
+        for name, fmt in formats.items():
+            coords, vals = tensors[name].to_coo(drop_zeros=True)
+            tensors[name] = Tensor.from_coo(coords, vals, tensors[name].shape, fmt)
+        return replace(self, program=with_formats(self.program, formats), tensors=tensors)
 
     def statistics(
         self, kind: Kind = "exact", schedule: Schedule | None = None, *, is_open: bool = False

@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2, exact_log2
 
 from samhw.errors import InputError
-from samhw.graph.off_chip import OffChipLayout, OffChipPort
+from samhw.graph.off_chip import OffChipLayout, OffChipPort, PlacedArray
 from samhw.graph.off_chip import Ports as PortNumbers
 from samhw.rtl.access import AskSignature, PutSignature
 from samhw.rtl.axi4 import Axi4Signature
@@ -36,11 +36,27 @@ _ADDRESS_BITS = 32
 class PortNeeds(NamedTuple):
     """A port that a node of a fabric needs."""
 
-    region: int
-    """In the order in which regions run."""
+    arrays: Mapping[int, PlacedArray]
+    """The array that it reaches in each region that has it. Regions count as they run."""
     port: OffChipPort
+    """In the first of these regions; all have the same number at the same master."""
     signature: AskSignature | PutSignature
     """Of the node."""
+
+    @property
+    def places(self) -> int:
+        """Those of the largest array."""
+        return max(array.places for array in self.arrays.values())
+
+    @property
+    def bases(self) -> Mapping[int, int]:
+        """The first line of the array in each region."""
+        return {turn: array.base // array.line_bytes for turn, array in self.arrays.items()}
+
+    @property
+    def ends(self) -> Mapping[int, int]:
+        """The number of the last line of the array in each region, counted from its first one."""
+        return {turn: max(array.lines - 1, 0) for turn, array in self.arrays.items()}
 
 
 class OffChipSignature(wiring.Signature):
@@ -48,6 +64,8 @@ class OffChipSignature(wiring.Signature):
 
     Members:
         port<k>: to each port.
+        base<k>: the first line of its array in the present region, if it has several.
+        end<k>: of a port that reads, the number of the last line, if arrays differ in that.
         start: a bit for each region: it starts.
         fired: an actor of a port fires, or a request is not answered.
         settled: all ports rest, and all their requests are answered.
@@ -58,6 +76,12 @@ class OffChipSignature(wiring.Signature):
         super().__init__(
             {
                 **{f"port{k}": Out(need.signature) for k, need in enumerate(ports)},
+                **{f"base{k}": Out(bits) for k, need in enumerate(ports) if (bits := _varying(need.bases))},
+                **{
+                    f"end{k}": Out(bits)
+                    for k, need in enumerate(ports)
+                    if not need.port.write and (bits := _varying(need.ends))
+                },
                 "start": Out(regions),
                 "fired": In(1),
                 "settled": In(1),
@@ -65,16 +89,17 @@ class OffChipSignature(wiring.Signature):
         )
 
 
+def _varying(numbers: Mapping[int, int]) -> int:
+    """The bits of numbers that regions differ in; 0 if they do not."""
+    return max(numbers.values()).bit_length() if len({*numbers.values()}) > 1 else 0
+
+
 @dataclass
 class _Port:
     need: PortNeeds
     unit: ReadPort | WritePort
-
-    @property
-    def base(self) -> int:
-        """The first line of its array."""
-        array = self.need.port.array
-        return array.base // array.line_bytes
+    base: Value | int
+    """The first line of its array."""
 
     @property
     def line(self) -> Value:
@@ -89,7 +114,7 @@ class _Port:
 
 
 class OffChipPorts(wiring.Component):
-    """The ports of all regions, and for each master its arbiter. Ports of different regions that have one
+    """The ports of all fabrics, and for each master its arbiter. Ports of different regions that have one
     number share its place at the arbiter, since these regions never run at one time.
 
     Members:
@@ -111,7 +136,7 @@ class OffChipPorts(wiring.Component):
                 f"is made, or later; give offer={LEAST_OFFER}."
             )
         self.layout = layout
-        self._ports = [_Port(need, _unit(numbers, need)) for need in needs]
+        self._ports = [_Port(need, _unit(numbers, need), next(iter(need.bases.values()))) for need in needs]
         self._slots: list[dict[int, list[_Port]]] = [defaultdict(list) for _ in range(numbers.masters)]
         for port in self._ports:
             self._slots[port.need.port.array.master][port.need.port.number].append(port)
@@ -127,7 +152,12 @@ class OffChipPorts(wiring.Component):
             m.submodules[f"port{k}"] = port.unit
             wiring.connect(m, wiring.flipped(getattr(self.fabric, f"port{k}")), port.unit.node)
             if isinstance(port.unit, WritePort):
-                m.d.comb += port.unit.start.eq(self.fabric.start[port.need.region])
+                starts = (self.fabric.start[turn] for turn in sorted(port.need.arrays))
+                m.d.comb += port.unit.start.eq(any_of(starts))
+            if _varying(port.need.bases):
+                port.base = getattr(self.fabric, f"base{k}")
+            if isinstance(port.unit, ReadPort) and port.unit.varies:
+                m.d.comb += port.unit.end.eq(getattr(self.fabric, f"end{k}"))
         units = [port.unit for port in self._ports]
         busy = (u.pending if isinstance(u, WritePort) else ~u.settled for u in units)
         m.d.comb += [
@@ -163,7 +193,7 @@ def _unit(numbers: PortNumbers, need: PortNeeds) -> ReadPort | WritePort:
         lines=numbers.lines,
         ahead=numbers.ahead,
         queue=numbers.queue,
-        places=array.places,
+        places=need.places,
         place=array.place_bytes,
         words=array.words,
         word=array.word_bytes,
@@ -171,7 +201,7 @@ def _unit(numbers: PortNumbers, need: PortNeeds) -> ReadPort | WritePort:
     )
     if isinstance(node, PutSignature):
         return WritePort(geometry, node.addr_width, need.port.begins)
-    return ReadPort(geometry, node.addr_width, node.note_width)
+    return ReadPort(geometry, node.addr_width, node.note_width, varies=_varying(need.ends) > 0)
 
 
 def _signature(layout: OffChipLayout, master: int, ports: int) -> Axi4Signature:

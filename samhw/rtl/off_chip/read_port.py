@@ -22,6 +22,7 @@ class ReadPort(Shared):
     Args:
         addr_width: bits of a place's number, as the node gives it.
         note_width: of what tokens take along.
+        varies: arrays of other regions have other numbers of lines.
 
     Members:
         node: to the node.
@@ -29,6 +30,7 @@ class ReadPort(Shared):
         beat_valid, beat_data: the beats of its lines, in order; `answer` - 1 cycles after they come.
         fired: an actor fires.
         settled: all beats that it has asked for are in storage.
+        end: with `varies`, the number of the last line.
     """
 
     node: wiring.PureInterface
@@ -38,8 +40,9 @@ class ReadPort(Shared):
     fired: Signal
     settled: Signal
 
-    def __init__(self, geometry: Geometry, addr_width: int, note_width: int):
+    def __init__(self, geometry: Geometry, addr_width: int, note_width: int, *, varies: bool = False):
         self.geometry = geometry
+        self.varies = varies
         super().__init__(
             {
                 "node": In(AskSignature(addr_width, geometry.width, note_width)),
@@ -48,6 +51,7 @@ class ReadPort(Shared):
                 "beat_data": In(8 * geometry.beat),
                 "fired": Out(1),
                 "settled": Out(1),
+                **({"end": In(geometry.line_bits)} if varies else {}),
             }
         )
 
@@ -94,7 +98,7 @@ class ReadPort(Shared):
         m.d.comb += [
             left.eq(newest - spot.line),
             hit.eq(left <= have),
-            more.eq(run & (left < g.ahead) & (newest != g.stored_lines - 1)),
+            more.eq(run & (left < g.ahead) & (newest != (self.end if self.varies else g.stored_lines - 1))),
             made.eq(head.reads & (~hit | more)),
             wanted.eq(Mux(hit, newest + 1, spot.line)),
             full.eq((tail - freed)[: g.number_bits] == g.lines),

@@ -1,0 +1,60 @@
+"""`--types` and `--sparsify`, which make other programs and other formats of the same data."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from samhw.app.cli import main
+
+
+def said(*words: str) -> str:
+    done = CliRunner().invoke(main, list(words))
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_types_make_another_program_at_the_same_cycles() -> None:
+    plain = json.loads(said("run", "spmm", "--data", "karate", "--json", "-"))
+    found = json.loads(said("run", "spmm", "--data", "karate", "--types", "A=i8,X=i8", "--json", "-"))
+    assert found["types"] == {"A": "i8", "X": "i8"}
+    assert "types" not in plain
+    assert (found["cycles"], found["checked"]) == (plain["cycles"], True)
+
+
+def test_accuracy_has_a_row_for_each_of_several_types() -> None:
+    types = ("--types", "A=bf16,X=bf16", "--types", "A=f8e4m3")
+    found = json.loads(said("accuracy", "spmm", "--data", "random", "--value", "f32", *types, "--json", "-"))
+    assert [row["value"] for row in found["rows"]] == ["f32, A=bf16, X=bf16", "f32, A=f8e4m3"]
+
+
+@pytest.mark.parametrize(
+    ("types", "sentence"),
+    [
+        ("A", "--types A: give tensors and their types, such as W=i8,X=i8."),
+        ("A=i9", "Unknown value type 'i9'"),
+        ("Q=i8", "'spmm' has no tensor 'Q' to give a type; it has A, X, T."),
+    ],
+)
+def test_types_that_cannot_be(types: str, sentence: str) -> None:
+    done = CliRunner().invoke(main, ["run", "spmm", "--types", types])
+    assert done.exit_code == 2
+    assert sentence in done.output
+
+
+def test_weights_of_zeros_are_stored_by_their_nonzeros(tmp_path: Path) -> None:
+    """Rows of 64 take 64 cycles each; with a tenth of them, about as many as there are nonzeros."""
+    rng = np.random.default_rng(0)
+    weights = rng.integers(1, 9, (32, 64)) * (rng.random((32, 64)) < 0.1)
+    np.save(tmp_path / "W.npy", weights)
+    program = tmp_path / "layer.ein"
+    program.write_text("tensor W[n=32, k=64]\ntensor X[b=4, k]\nT[b, n] = X[b, k] * W[n, k]\n")
+    words = ["run", str(program), "--data", "random", "--data", f"W={tmp_path / 'W.npy'}", "--json", "-"]
+    dense, sparse, kept = (
+        json.loads(said(*words, *more)) for more in ((), ("--sparsify", "0.5"), ("--sparsify", "0.95"))
+    )
+    assert dense["cycles"] == kept["cycles"] > 4 * 32 * 64
+    assert 4 * np.count_nonzero(weights) <= sparse["cycles"] < dense["cycles"] / 6
+    assert sparse["checked"]

@@ -49,6 +49,8 @@ FUNCTIONS = {
     **dict.fromkeys(("f8e4m3", "f8e5m2"), 1),
     **dict.fromkeys(("leaky_relu", "max", "min", "lt", "le", "eq"), 2),
     "select": 3,
+    "to": 1,
+    "scale": 3,
 }
 """The functions that an expression may call: name -> number of arguments."""
 
@@ -229,8 +231,8 @@ def _check_call(program: Program, call: Call) -> None:
         raise program.error(
             call.span, f"unknown function '{call.function}'{meant}; the functions are: {known}"
         )
-    if len(call.arguments) != FUNCTIONS[call.function]:
-        wanted = FUNCTIONS[call.function]
+    wanted = FUNCTIONS[call.function]
+    if len(call.arguments) not in (wanted, wanted + (call.function == "scale")):
         raise program.error(
             call.span, f"function '{call.function}' has the wrong number of arguments; give it {wanted}"
         )

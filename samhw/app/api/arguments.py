@@ -39,6 +39,7 @@ __all__ = [
     "memory_of",
     "natural_format",
     "path_of",
+    "types_of",
     "value_of",
     "window_of",
 ]
@@ -51,6 +52,14 @@ def value_of(given: ValueType | str | None) -> ValueType | None:
     if not isinstance(given, str):
         raise InputError(f"The value type cannot be {shown(given)}; give its name, such as 'f32'.")
     return asked_type(given)
+
+
+def types_of(given: Mapping[str, ValueType | str] | None) -> dict[str, ValueType]:
+    """Types of tensors by name, by themselves or by their names."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"The types cannot be {shown(given)}; give a table, such as {{'W': 'i8'}}.")
+    types = {name: value_of(kind) for name, kind in (given or {}).items()}
+    return {name: kind for name, kind in types.items() if kind is not None}
 
 
 def arch_of(given: Arch | Mapping[str, object] | Path | str | None) -> Arch:

@@ -2,7 +2,7 @@
 several commands take."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from samhw.app.cli.progress import phase
 from samhw.app.cli.schedules import choice_options, read_choices
 from samhw.app.workload import DEFAULT, SYNTHETIC, SavedDesign, Workload, bind_program, job_of
 from samhw.choices.schedule import Schedule
-from samhw.compiler import AUTO, asked_type
+from samhw.compiler import AUTO, asked_type, asked_types
 from samhw.compiler.search import NO_LIMIT, Job, Room
 from samhw.cost import parse_budget
 from samhw.cost.statistics import from_densities
@@ -23,6 +23,7 @@ from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import FLOATS, ValueType
 from samhw.lang import Capacity, Named, OnnxFile, Program, cautions, greatest_extents, load_named
+from samhw.lang.typed import with_types
 
 __all__ = [
     "ARCH",
@@ -99,6 +100,11 @@ _BESIDE = (
         help="Value type: i8, i16, i32, fixed<W,F>, f8e4m3, f8e5m2, bf16 or f32; "
         "auto: the program's own, or what it needs.",
     ),
+    click.option(
+        "--types",
+        metavar="T=TYPE,..",
+        help="Types of single tensors, such as W=i8,X=i8: another program, whose other tensors have --value.",
+    ),
     AREA,
     click.option(
         "--capacity",
@@ -127,6 +133,7 @@ class CompileOptions:
 
     schedule: Schedule
     value: ValueType | None
+    types: Mapping[str, ValueType]
     capacity: str | None
     density: str | None
     extents: str | None
@@ -155,7 +162,7 @@ class CompileOptions:
             # They are the names of the file's own dimensions.
             loaded, extents = replace(loaded, extents={**loaded.extents, **extents}), None
         with phase("reading data"):
-            workload = bind_program(program, data, value=self.value, loaded=loaded)
+            workload = bind_program(program, data, value=self.value, types=self.types, loaded=loaded)
         say_notes(workload)
         return workload.with_extents(extents) if extents else workload
 
@@ -184,7 +191,7 @@ class CompileOptions:
         loaded = _load(program)
         if not isinstance(loaded, Program):  # It has data of its own, or says how large these are.
             return self._bound(program, DEFAULT, loaded)
-        loaded = loaded.with_extents(self._greatest or {})
+        loaded = with_types(loaded.with_extents(self._greatest or {}), self.types)
         known = self.room.extents
         open_ones = [
             n for n, extent in loaded.dimensions.extents.items() if extent is None and n not in known
@@ -245,6 +252,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         schedule_file: str | None,
         design: str | None,
         value: str,
+        types: str | None,
         area: str | None,
         capacity: str | None,
         density: str | None,
@@ -259,7 +267,10 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         schedule, room = read_choices(given, others, None if area is None else parse_budget(area))
         asked = asked_type(value) or saved.compiled or saved.value
         command(
-            options=CompileOptions(schedule, asked, capacity, density, extents, arch, saved, room), **others
+            options=CompileOptions(
+                *(schedule, asked, asked_types(types), capacity, density, extents, arch, saved, room)
+            ),
+            **others,
         )
 
     for option in reversed(_BESIDE):

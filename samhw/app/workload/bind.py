@@ -89,7 +89,7 @@ def _tensor_of(path: Path) -> Tensor:
 class _Binder:
     def __init__(self, program: Program, value: ValueType, seed: int):
         self.program = program
-        self.integer = isinstance(value, Integer)
+        self.value = value
         self.seed = seed
         self.size = FEATURES
         self.density = RANDOM_DENSITY
@@ -112,11 +112,12 @@ class _Binder:
                 if decl.name in self.program.index_tensors:
                     tensor = self.random_places(decl.name, shape, self.seed + 1 + n)
                 else:
-                    tensor = self.random(shape, self.density if sparse else 1.0, self.seed + 1 + n)
+                    density = self.density if sparse else 1.0
+                    tensor = self.random(shape, density, self.seed + 1 + n, decl.value)
                     drawn[decl.name] = tensor
             self.given[decl.name] = tensor.convert(decl.format)
-        if not self.integer:
-            self.scale_weights(drawn)
+        kinds = {name: self.program.tensors[name].value or self.value for name in drawn}
+        self.scale_weights([name for name, kind in kinds.items() if not isinstance(kind, Integer)])
         return Workload(
             "+".join(short_name(spec) for spec in data),
             self.program,
@@ -163,8 +164,11 @@ class _Binder:
         numbers = np.random.default_rng(seed).integers(0, places, shape)
         return Tensor.from_dense(numbers, "dense")
 
-    def random(self, shape: tuple[int, ...], density: float, seed: int) -> Tensor:
-        if self.integer:
+    def random(
+        self, shape: tuple[int, ...], density: float, seed: int, value: ValueType | None = None
+    ) -> Tensor:
+        """Random numbers of a type, by default the program's."""
+        if isinstance(value or self.value, Integer):
             return random_tensor(
                 shape, "dense" if density == 1 else "coo", density=density, seed=seed, low=-4, high=4
             )

@@ -15,6 +15,7 @@ from samhw.graph.numerics.typed import (
     Operation,
     convert,
     operation,
+    widens,
 )
 from samhw.graph.numerics.valuetype import (
     ARITY,
@@ -54,6 +55,7 @@ __all__ = [
     "reduce_words",
     "start_word",
     "value_type",
+    "widens",
 ]
 
 

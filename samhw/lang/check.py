@@ -39,6 +39,7 @@ from samhw.lang.program import Program
 from samhw.lang.source import LONGEST_NAME, Span, is_name
 from samhw.lang.statement import COORDINATES, RANKINGS, Scan, Statement
 from samhw.lang.traverse import accesses, factors_of, free_indices, terms, walk
+from samhw.words import did_you_mean
 
 __all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "cautions", "check_program"]
 
@@ -226,8 +227,10 @@ def _check_literal(program: Program, literal: Literal) -> None:
 
 def _check_call(program: Program, call: Call) -> None:
     if call.function not in FUNCTIONS:
-        known = ", ".join(sorted(FUNCTIONS))
-        raise program.error(call.span, f"unknown function '{call.function}'; the functions are: {known}")
+        known, meant = ", ".join(sorted(FUNCTIONS)), did_you_mean(call.function, FUNCTIONS)
+        raise program.error(
+            call.span, f"unknown function '{call.function}'{meant}; the functions are: {known}"
+        )
     wanted = FUNCTIONS[call.function]
     if len(call.arguments) not in (wanted, wanted + (call.function == "scale")):
         raise program.error(

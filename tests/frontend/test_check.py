@@ -76,9 +76,9 @@ y = A[i, k] + B[i, k]
         (
             "T[k] = elu(c[k])",
             8,
-            "unknown function 'elu'; the functions are: abs, cos, eq, exp, f8e4m3, f8e5m2, gelu, le, "
-            "leaky_relu, log, lt, max, min, reciprocal, relu, rint, rsqrt, scale, select, sigmoid, silu, "
-            "sin, sqrt, tanh, to",
+            "unknown function 'elu' (did you mean 'relu' or 'gelu'?); the functions are: abs, cos, eq, exp, "
+            "f8e4m3, f8e5m2, gelu, le, leaky_relu, log, lt, max, min, reciprocal, relu, rint, rsqrt, scale, "
+            "select, sigmoid, silu, sin, sqrt, tanh, to",
         ),
         (
             "T[k] = leaky_relu(c[k], alpha)",

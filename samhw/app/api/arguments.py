@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
+from samhw.choices.schedule import CHOICES
 from samhw.compiler import asked_type
 from samhw.errors import InputError, shown
 from samhw.graph import (
@@ -31,6 +32,7 @@ __all__ = [
     "Data",
     "arch_of",
     "as_tensor",
+    "check_arguments",
     "entries_of",
     "followed",
     "host_of",
@@ -195,3 +197,11 @@ def _of_coordinates(rank: int) -> str:
 def _is_torch(data: object) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(data, torch.Tensor)
+
+
+def check_arguments(others: Mapping[str, object]) -> None:
+    """Raises `InputError` for arguments that `compile` does not have, which may be fields of a schedule."""
+    for name, value in others.items():
+        if name in {one.name for one in CHOICES}:
+            raise InputError(f"{name} is a field of a schedule; give schedule={{'{name}': {shown(value)}}}.")
+        raise InputError(f"compile takes no argument '{name}'; help(samhw.compile) lists them.")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from samhw.app.api.arguments import entries_of, path_of, types_of
+from samhw.app.api.arguments import check_arguments, entries_of, path_of, types_of
 from samhw.app.api.runnable import RunnableDesign
 from samhw.app.workload import SavedDesign
 from samhw.choices.formats import with_formats
@@ -35,6 +35,7 @@ def compile(
     permute: bool | None = None,
     entries: Mapping[str, int] | None = None,
     arch: Arch | Mapping[str, object] | Path | str | None = None,
+    **others: object,
 ) -> RunnableDesign:
     """A design of a program.
 
@@ -57,6 +58,7 @@ def compile(
         InputError: for a program that breaks a rule, a name that it does not have, or an argument of another
             kind.
     """
+    check_arguments(others)
     fields: dict[str, Any] = {"fuse": fuse, "order": order, "permute": permute}
     chosen = replace(
         Schedule.of(schedule), **{name: field for name, field in fields.items() if field is not None}

@@ -17,6 +17,7 @@ from samhw.app.report.accuracy_report import Accuracy, AccuracyRow
 from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, asked_type, asked_types
+from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
 from samhw.targets.backends import MODEL, run
@@ -71,7 +72,15 @@ def accuracy(
         for number, text in enumerate(inputs):
             # One draw for all types: that of the first.
             first, own = next(iter(given.values()))
-            drawn = bind_program(program, text.split("+"), value=first, types=own)
+            try:
+                drawn = bind_program(program, text.split("+"), value=first, types=own)
+            except InputError as error:
+                if draws is not None and tuple(data) == (AUTO,):
+                    raise InputError(
+                        f"--draws {draws} draws data, which '{program}' does not take: it has its own; leave "
+                        "out --draws."
+                    ) from error
+                raise
             for name, (kind, own) in given.items():
                 if shown is not None:
                     shown.show(number, len(inputs), f"{text}, {name}")

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from samhw.app.cli.numbers import load_arch, parse_densities, parse_numbers
 from samhw.app.cli.progress import phase
 from samhw.app.cli.schedules import choice_options, read_choices
-from samhw.app.workload import DEFAULT, SavedDesign, Workload, bind_program, job_of
+from samhw.app.workload import DEFAULT, SYNTHETIC, SavedDesign, Workload, bind_program, job_of
 from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, asked_type, asked_types
 from samhw.compiler.search import NO_LIMIT, Job, Room
@@ -21,7 +21,7 @@ from samhw.cost import parse_budget
 from samhw.cost.statistics import from_densities
 from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory
-from samhw.graph.numerics import ValueType
+from samhw.graph.numerics import FLOATS, ValueType
 from samhw.lang import Capacity, Named, OnnxFile, Program, cautions, greatest_extents, load_named
 from samhw.lang.typed import with_types
 
@@ -35,6 +35,23 @@ __all__ = [
     "data_option",
     "load_schedule",
 ]
+
+
+def complete_data(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The words of --data that begin so; or else files, by the shell."""
+    from samhw.tensors.stand_ins import STAND_INS
+
+    words = ("karate", "random", "random:size=", *(f"{SYNTHETIC}:{name}" for name in STAND_INS))
+    found = [word for word in words if word.startswith(incomplete)]
+    return [CompletionItem(word) for word in found] or [CompletionItem(incomplete, type="file")]
+
+
+def complete_values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The value types that begin so, after what stands before a comma."""
+    before, comma, last = incomplete.rpartition(",") if "<" not in incomplete else ("", "", incomplete)
+    words = (AUTO, "i8", "i16", "i32", "fixed<16,8>", *FLOATS)
+    return [CompletionItem(f"{before}{comma}{word}") for word in words if word.startswith(last)]
+
 
 ARCH = click.option(
     "--arch",
@@ -50,6 +67,7 @@ AREA = click.option(
 
 BUILD_DATA = click.option(
     "--data",
+    shell_complete=complete_data,
     multiple=True,
     metavar="DATA",
     help="Data that fixes extents and capacities, as for run; by default the program's own extents.",
@@ -78,6 +96,7 @@ _BESIDE = (
         default=AUTO,
         show_default=True,
         metavar="TYPE",
+        shell_complete=complete_values,
         help="Value type: i8, i16, i32, fixed<W,F>, f8e4m3, f8e5m2, bf16 or f32; "
         "auto: the program's own, or what it needs.",
     ),
@@ -296,7 +315,13 @@ def load_schedule(name: str | None) -> Schedule:
 def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """--data of a command that runs something."""
     return click.option(
-        "--data", multiple=True, default=(AUTO,), show_default=True, metavar="DATA", help=help
+        "--data",
+        multiple=True,
+        default=(AUTO,),
+        show_default=True,
+        metavar="DATA",
+        help=help,
+        shell_complete=complete_data,
     )
 
 

@@ -49,7 +49,6 @@ __all__ = ["CascadeFinding", "RegionRewriter"]
 PLACES = {*COORDINATES, "argtop", "argbottom"}
 """Reductions that give coordinates, and no values."""
 
-
 _ROUNDING = ("rint", "f8e4m3", "f8e5m2", *TYPED)
 
 
@@ -143,10 +142,7 @@ class RegionRewriter:
 
     def _state(self) -> dict[str, Any]:
         """What has been made so far, to go back to."""
-        kinds = (
-            *("findings", "tensors", "rescaled", "reduced", "running", "statements"),
-            *("_running", "_versions"),
-        )
+        kinds = "findings tensors rescaled reduced running statements _running _versions".split()
         return {kind: copy(vars(self)[kind]) for kind in kinds}
 
     def _refusal(self, reduced: Reduced, parts: dict[Access, Decomposed]) -> str | None:

@@ -15,10 +15,12 @@ import numpy as np
 
 import samhw
 from benchmarks.common import follow, parser, report
-from benchmarks.hand import SYNTHESIS, TOP, measure, synthesise_commands
+from benchmarks.hand import measure, synthesise_commands
 from benchmarks.synthesis import design_text
 from samhw.app.api import RunnableDesign
 from samhw.rtl.top import Top
+from samhw.targets.building.boards.bitstream import SYNTHESIS
+from samhw.targets.building.boards.netlist import TOP
 
 SPMM = "tensor A[i, k] : csr\ntensor X[k, j] : dense\nT[i, j] = A[i, k] * X[k, j]    order i, k, j"
 BLOCKS = (

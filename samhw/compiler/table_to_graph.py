@@ -127,7 +127,7 @@ class _Making:
         does by itself, what these convert."""
         op, before = planned.params.get("op"), [source.node for source in sources.values()]
         converted = {node.params.get("to") for node in before if node.params.get("op") == "convert"}
-        if planned.kind != "alu" or op not in WIDENING or len(before) != 2 or len(converted) != 1:
+        if op not in WIDENING or len(before) != 2 or len(converted) != 1:
             return sources, {}
         (to,) = converted
         if not isinstance(to, ValueType) or any(node.params.get("op") != "convert" for node in before):

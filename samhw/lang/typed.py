@@ -323,7 +323,7 @@ class _Typer:
         if kind is None:
             return _Typed(expr, None)
         if isinstance(kind, Integer) and any(isinstance(node, Div) for node in _inside(expr)):
-            raise self.error(expr, f"{kind} has no division, in '{expr}'; convert with to(f32, ..) first")
+            raise self.error(expr, f"{kind} has no division, in '{expr}'; convert with to(f32, x) first")
         converted = iter([self.converted(one, kind).expr for one in found])
         return _Typed(_rebuilt(expr, converted), kind)
 
@@ -348,7 +348,7 @@ class _Typer:
         if kind is None:
             names = ", ".join(sorted(map(str, kinds)))
             raise self.error(
-                expr, f"{names} have no type in common, in '{expr}'; convert one with to(TYPE, ..)"
+                expr, f"{names} have no type in common, in '{expr}'; convert one with to(TYPE, x)"
             )
         return kind
 
@@ -374,7 +374,7 @@ class _Typer:
                     return _Typed(expr, None)
                 kind = self.met(expr, known)
                 if function not in kind.operations:
-                    raise self.error(expr, f"{kind} has no {function}; convert with to(f32, ..) first")
+                    raise self.error(expr, f"{kind} has no {function}; convert with to(f32, x) first")
                 return _Typed(expr.with_children([self.converted(part, kind).expr for part in parts]), kind)
         return self.calculation(expr, wanted)
 
@@ -382,7 +382,7 @@ class _Typer:
         """A `scale` to a type. A zero point is added in i32, before what does not fit is cut off."""
         if not isinstance(target, Integer):
             raise self.error(
-                expr, f"'{expr}' gives an integer, and not {target}; write to(f32, ..) around it"
+                expr, f"'{expr}' gives an integer, and not {target}; write to(f32, x) around it"
             )
         parts = [self.value(argument, _WHOLE) for argument in arguments]
         for part in parts:
@@ -415,7 +415,7 @@ class _Typer:
         if number.value != int(number.value) or not kind.least <= number.value <= kind.greatest:
             raise self.error(
                 number,
-                f"{number.value} is no {kind}; convert what it meets with to(f32, ..), or write another",
+                f"{number.value} is no {kind}; convert what it meets with to(f32, x), or write another",
             )
 
     def error(self, expr: Expr, message: str) -> InputError:

@@ -90,9 +90,9 @@ def test_what_a_pass_adds_has_the_type_of_what_is_computed() -> None:
     ("line", "sentence"),
     [
         ("T[k, j] = F[k, j] + G[k, j] * D[k, j]", "f32, fixed<16,4>, i32 have no type in common"),
-        ("T[k, j] = exp(X[k, j])", "i8 has no exp; convert with to(f32, ..) first"),
+        ("T[k, j] = exp(X[k, j])", "i8 has no exp; convert with to(f32, x) first"),
         ("T[k, j] = X[k, j] / V[k, j]", "i32 has no division"),
-        ("T[k, j] = X[k, j] * 0.5", "0.5 is no i32; convert what it meets with to(f32, ..)"),
+        ("T[k, j] = X[k, j] * 0.5", "0.5 is no i32; convert what it meets with to(f32, x)"),
         ("T[k, j] : f32 = scale(D[k, j], 1, 2)", "gives an integer, and not f32"),
         ("T[k, j] = scale(B[k, j], 1, 2)", "scales integers, and 'B[k, j]' is bf16"),
         ("T[k, j] = to(i8, 3) * D[k, j]", "'to(i8, 3)' is a number"),

@@ -56,6 +56,7 @@ NAMED_OUTSIDE = {
     "compiler/search/explore.py",
     # What is printed or asked about one of them.
     *(
+        "app/checking/cpu.py",
         "app/checking/measure.py",
         "app/checking/model_and_rtl.py",
         "app/cli/after.py",

@@ -37,10 +37,15 @@ def addresses(repository: str | None) -> dict[str, str]:
     }
 
 
+EDITABLE = {"editable_wheel": {"mode": "compat"}}
+"""An editable install is a path, which type checkers and editors follow; a finder of modules they do not."""
+
+
 if __name__ == "__main__":
     asked = os.environ.get("SAMHW_REPOSITORY", "").rstrip("/") or None
     setup(
         long_description=description(Path("README.md").read_text("utf-8"), asked),
         long_description_content_type="text/markdown",
         project_urls=addresses(asked),
+        options=EDITABLE,
     )

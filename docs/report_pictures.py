@@ -38,7 +38,7 @@ VIEWS = {
     "attention_64_lanes": "run bigbird_attention --lanes i=64 --report OUT",
 }
 """Pages of which the first screen is taken in each of `WIDTHS` and `SCHEMES`, by name."""
-WIDTHS = (1280, 800)
+WIDTHS = (1400, 800)
 SCHEMES = ("light", "dark")
 COLOURS = 96
 """Of a first screen; it takes a third of the room so."""

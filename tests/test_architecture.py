@@ -448,7 +448,9 @@ READERS_OF_TYPES = {
     *(
         "compiler/value_choice.py",
         "lang/python_form.py",
+        "lang/functions.py",
         "lang/parse.py",
+        "lang/parse_expr.py",
         "graph/json_form.py",
         "graph/spec/params.py",
     ),

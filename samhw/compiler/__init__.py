@@ -18,7 +18,7 @@ from samhw.compiler.fusion_table import FusionTable
 from samhw.compiler.program_to_design import add_queues, assembled, lower_program, with_memory
 from samhw.compiler.region import LoweredRegion, lower_fused, lower_region
 from samhw.compiler.scope import Lowerings, OutOfStepsError, Scope
-from samhw.compiler.value_choice import AUTO, asked_text, asked_type, choose_value
+from samhw.compiler.value_choice import AUTO, asked_text, asked_type, asked_types, choose_value
 
 __all__ = [
     "AUTO",
@@ -34,6 +34,7 @@ __all__ = [
     "area_of",
     "asked_text",
     "asked_type",
+    "asked_types",
     "assembled",
     "block_counts",
     "check_divided",

@@ -18,6 +18,7 @@ from samhw.graph.numerics import ValueType
 from samhw.lang import Program, Statement, block_sizes, reaching_beyond
 from samhw.lang.decision import Refusal, RegionDecision
 from samhw.lang.splits import RowOrders
+from samhw.lang.typed import types_of
 from samhw.tensors import Format
 
 __all__ = [
@@ -126,6 +127,12 @@ class Compiled:
     def value(self) -> ValueType:
         """The type of the values."""
         return self.decision.value
+
+    @cached_property
+    def types(self) -> dict[str, ValueType]:
+        """The types of the tensors that a user knows, where they are others."""
+        types = types_of(self.program, self.value)
+        return {n: types[n] for n in types if n in self.placed.written and types[n] != self.value}
 
     @property
     def schedule(self) -> Schedule:

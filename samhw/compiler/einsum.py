@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, cast
 
+from samhw.graph.numerics import ValueType
 from samhw.graph.numerics.operations import vanishes as operation_vanishes
 from samhw.tensors import LevelType
 
@@ -173,6 +174,8 @@ class View(_Leaf):
     blocked: bool = False
     step: StepPlace | None = None
     """Of a view of one step, which."""
+    to: ValueType | None = None
+    """The type that its values are converted into as they are read."""
 
     @property
     def stores_fill(self) -> bool:
@@ -200,6 +203,8 @@ class Apply(_Node):
 
     op: str
     operands: "tuple[Einsum, ...]"
+    to: ValueType | None = None
+    """The type of its result, if it is not that of its operands."""
 
     @cached_property
     def free(self) -> frozenset[str]:
@@ -234,6 +239,8 @@ class Reduce(_Unary):
     operand: "Einsum"
     op: str = "sum"
     rank: str | None = None
+    value: ValueType | None = None
+    """The type of the coordinates that it gives, if they are not of the program's."""
 
     @cached_property
     def free(self) -> frozenset[str]:

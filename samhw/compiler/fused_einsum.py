@@ -47,6 +47,7 @@ from samhw.lang import (
 from samhw.lang.decision import Iteration
 from samhw.lang.fusion import FusedRegion, Instance
 from samhw.lang.traverse import walk
+from samhw.lang.typed import types_of
 from samhw.names import Names
 
 __all__ = ["EinsumBuilder"]
@@ -94,6 +95,7 @@ class EinsumBuilder:
         self._program = region.program
         self._given = {decl.name for decl in region.program.inputs}
         self._value = value
+        self._types = types_of(region.program, value)
         self._dimensions = dimensions
         self._outputs = region.outputs
         self._recomputed = region.recomputed
@@ -134,6 +136,7 @@ class EinsumBuilder:
             if statement.rank is not None:
                 (index,) = reduced
                 e = self._sums.ranked(e, index, statement.reduction, instance.rename[statement.rank])
+                e = self._counted(e, instance)
                 if restricted and self._lacks_places(instance, index):
                     e = Apply(MASK, (e, self._mask(instance)))
             elif restricted and self._in_blocks(statement.mask):
@@ -142,9 +145,14 @@ class EinsumBuilder:
                 # Reduced first, the outermost index keeps those that have points; after a scalar reducer of
                 # the innermost, one without any would count as zero.
                 e = self._sums.one_by_one(e, reduced, statement.reduction, outermost_first=restricted)
+                e = self._counted(e, instance)
         if statement.mask is None or restricted:
             return e
         return Apply("select", (self._mask_values(instance), e, Number(0)))
+
+    def _counted(self, e: Einsum, instance: Instance) -> Einsum:
+        """A reduction whose coordinates, if it gives some, are of the type of its result."""
+        return replace(e, value=self._types[instance.tensor]) if isinstance(e, Reduce) else e
 
     def _lacks_places(self, instance: Instance, index: str) -> bool:
         """Places along an index are asked for under a mask without it: where that is zero there are none, but
@@ -159,7 +167,7 @@ class EinsumBuilder:
         assert isinstance(e, Apply)
         own = [index for index in reduced if index in e.operands[1].free]
         op, mask = statement.reduction, e.operands[1]
-        start = Number(neutral(self._value, op)) if own else Number(0)
+        start = Number(neutral(self._type(e.operands[0]), op)) if own else Number(0)
         e = self._sums.one_by_one(
             Apply(MASK, (e.operands[0], mask, start)), reduced, op, outermost_first=True
         )
@@ -216,7 +224,11 @@ class EinsumBuilder:
             case Call() if all(isinstance(a, Literal) for a in e.arguments):
                 raise InputError(f"'{e}' is a number; write it as one.")
             case Call():
-                return Apply(e.function, tuple(self._build(instance, a) for a in e.arguments))
+                operands = tuple(self._build(instance, a) for a in e.arguments)
+                operand = operands[0]
+                if e.function == "to" and isinstance(operand, View) and operand.to is None:
+                    return replace(operand, to=e.to)
+                return Apply(e.function, operands, e.to)
             case Concat():
                 return self._concat(instance, e)
             case _:
@@ -339,6 +351,22 @@ class EinsumBuilder:
         blocked = self._in_blocks(access)
         step = self._steps.get(access.tensor, {}).get(access.tensor)
         return View(name, access.tensor, stored, fmt.levels, one_each=one_each, blocked=blocked, step=step)
+
+    def _type(self, e: Einsum) -> ValueType:
+        """The type of what an einsum gives."""
+        match e:
+            case View():
+                return e.to or self._types[e.tensor]
+            case Apply() | Reduce(value=None):
+                own = e.to if isinstance(e, Apply) else None
+                operands = e.operands[-2:] if isinstance(e, Apply) and e.op == "select" else e.operands
+                values = [o for o in operands if not isinstance(o, Number)] or e.operands
+                return own or self._type(values[0])
+            case Reduce(value=kind) if kind is not None:
+                return kind
+            case Number():
+                return self._value
+        return self._type(e.operand)
 
     def _in_blocks(self, access: Access | None) -> bool:
         """The tensor of an access is stored in blocks of more than one value."""

@@ -1,9 +1,11 @@
 """Whether the lanes of an index may have ranges of its rows, and what lies in a bank for each of them."""
 
+from collections.abc import Collection
+
 from samhw.compiler.graph_passes import RowRanges
 from samhw.compiler.region import LoweredRegion
 from samhw.compiler.scope import Scope, memories_of
-from samhw.graph import Endpoint, Graph, Node, levels
+from samhw.graph import Endpoint, Graph, Node, levels, with_indices
 from samhw.lang import Capacity, Concat, Name
 from samhw.lang.decision import Refusal
 from samhw.lang.fusion import StoredUse
@@ -13,12 +15,15 @@ __all__ = ["row_ranges"]
 
 def row_ranges(scope: Scope, lowered: LoweredRegion, index: str, count: int) -> RowRanges | Refusal:
     """The ranges of rows that some lanes of an index of a region have; or why they cannot have any."""
-    uses = list(lowered.fused.stored_uses())
+    uses, graph = list(lowered.fused.stored_uses()), with_indices(lowered.graph)
+    tensors = frozenset(use.tensor for use in uses if index in use.stored)
+    others = [use for use in uses if use.tensor in tensors and index not in use.stored]
     cause = (
         _by_order(scope, lowered, index)
         or next(filter(None, (_by_use(scope, lowered, index, use) for use in uses)), None)
-        or _by_others(scope, lowered, {use.tensor for use in uses if index in use.stored})
-        or next(filter(None, (_by_node(lowered.graph, index, node) for node in lowered.graph.nodes)), None)
+        or next((f"'{use}' reads other rows too" for use in others), None)
+        or _by_others(scope, lowered, tensors)
+        or next(filter(None, (_by_node(graph, index, node) for node in graph.nodes)), None)
     )
     if cause is not None:
         cause = f"Lanes on '{index}' cannot have ranges of rows: {cause}"
@@ -27,7 +32,6 @@ def row_ranges(scope: Scope, lowered: LoweredRegion, index: str, count: int) -> 
     extent = {i: scope.extents[d] for i, d in lowered.fused.dimension.items()}
     dimension = lowered.fused.dimension[index]
     rows = tuple(scope.dimensions.fresh(f"{dimension}_{lane}_of_{count}") for lane in range(count))
-    tensors = frozenset(use.tensor for use in uses if index in use.stored)
     capacity = scope.lowerable.capacity
     banks = {name: capacity.bank(name, scope.extents[dimension], count) for name in tensors}
     most = max(own for own, _ in banks.values())
@@ -75,9 +79,8 @@ def _by_use(scope: Scope, lowered: LoweredRegion, index: str, use: StoredUse) ->
     if not use.is_read and name not in scope.divisible(lowered.graph):
         return f"other regions read '{name}'"
     stepped = {name for one, piece in scope.lowerable.slices.items() for name in (one, piece.tensor)}
-    if name in stepped or any(
-        name in (start for start, _ in s.starts) for s in scope.lowerable.slices.values()
-    ):
+    starts = (start for piece in scope.lowerable.slices.values() for start, _ in piece.starts)
+    if name in stepped or name in starts:
         return f"a scan takes steps of '{name}'"
     if name in scope.lowerable.aliases or name in scope.lowerable.aliases.values():
         return f"'{name}' is read in another shape"
@@ -87,16 +90,11 @@ def _by_use(scope: Scope, lowered: LoweredRegion, index: str, use: StoredUse) ->
     return None
 
 
-def _by_others(scope: Scope, lowered: LoweredRegion, tensors: set[str]) -> str | None:
-    """Why what else is read of tensors stands against it: all of it has to be by rows, with as many lanes."""
+def _by_others(scope: Scope, lowered: LoweredRegion, tensors: Collection[str]) -> str | None:
+    """Why what other regions read of tensors stands against it: all of it has to be by rows, with as many
+    lanes."""
     asked = scope.lowerable.schedule
     own = lowered.order[0]
-    for instance in lowered.fused.instances:
-        for access in instance.statement.reads:
-            if access.tensor in tensors and instance.producer(access) is None:
-                fmt = scope.program.tensors[access.tensor].format
-                if instance.indices(access)[fmt.mode_order[0]] != own:
-                    return f"'{access}' reads other rows too"
     for region in scope.program.regions:
         if region is lowered.region:
             continue

@@ -14,6 +14,7 @@ from samhw.graph.numerics import ValueType
 from samhw.graph.spec import StoredArray
 from samhw.lang import Access, Capacity, Program, Region, Scan, block_sizes
 from samhw.lang.fusion import FusedRegion
+from samhw.lang.typed import types_of
 from samhw.tensors import Format
 
 __all__ = ["Lowerings", "OutOfStepsError", "Scope"]
@@ -28,12 +29,14 @@ def memories_of(
     shards: int = 1,
     *,
     stored: str | None = None,
+    value: ValueType | None = None,
 ) -> list[Memory]:
     """The memories of a tensor's storage, sized for its greatest shape and number of entries, of which one
     shard may hold all.
 
     Args:
         stored: the tensor whose memories they are, if it has none of its own.
+        value: the type of its values, if it is not the design's.
     """
     owner = stored or tensor
     stored_as = program.tensors[tensor].format.loaded
@@ -44,7 +47,11 @@ def memories_of(
     distributed = [-(-size // shards) if mode in outermost else size for mode, size in enumerate(shape)]
     sizes = fmt.greatest_sizes(distributed, capacity.entries_of(tensor))
     return [
-        Memory(memory_name(owner, array, shard), owner, array, role, places, shard=shard)
+        Memory(
+            *(memory_name(owner, array, shard), owner, array, role, places),
+            value=value if array == StoredArray.VALS else None,
+            shard=shard,
+        )
         for array, places in _arrays(fmt, distributed, sizes)
         for shard in numbers
     ]
@@ -220,10 +227,20 @@ class Scope:
             *(tuple(views.items()), tuple(modes.items()), tuple(extents.items()), tuple(blocks.items())),
             *((program.tensors[name], lowerable.capacity.entries_of(name)) for name in views),
             *(decl.name for decl in program.inputs if decl.name in views),
+            *(self.types[name] for name in (*views, *read)),
             *((tuple(lowerable.slices.items()), program.statements) if lowerable.slices else ()),
         )
 
     # What is stored
+
+    @cached_property
+    def types(self) -> dict[str, ValueType]:
+        """The type of each tensor."""
+        return types_of(self.program, self.value)
+
+    def own_type(self, tensor: str) -> ValueType | None:
+        """The type of a tensor, if it is not the program's."""
+        return self.types[tensor] if self.types[tensor] != self.value else None
 
     def divisible(self, graph: Graph) -> frozenset[str]:
         """The tensors of a graph that may lie in shards: what no region reads is for the host alone."""
@@ -241,7 +258,8 @@ class Scope:
             if tensor.shards > 1:
                 shape = self.dimensions.shape(tensor.name, self.extents)
                 shards = memories_of(
-                    self.program, tensor.name, tensor.role, shape, self.lowerable.capacity, tensor.shards
+                    *(self.program, tensor.name, tensor.role, shape, self.lowerable.capacity, tensor.shards),
+                    value=self.own_type(tensor.name),
                 )
                 known = {shard.name: memories[shard.name] for shard in shards if shard.name in memories}
                 memories |= {s.name: replace(s, block=known[s.name].block) for s in shards if s.name in known}
@@ -265,8 +283,11 @@ class Scope:
             shape = self.dimensions.shape(name, self.extents)
             capacity = self.lowerable.capacity
             is_step = name in self.lowerable.slices
+            value = self.own_type(name)
             for memory in (
-                () if is_step else memories_of(self.program, name, role, shape, capacity, stored=stored)
+                ()
+                if is_step
+                else memories_of(self.program, name, role, shape, capacity, stored=stored, value=value)
             ):
                 # The extents of aliases are rounded up each for itself.
                 known = memories.get(memory.name, memory)

@@ -1,5 +1,6 @@
 """The value type of a program: the one asked for, that of its text, or what the program and its data need."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,8 +10,9 @@ from numpy.typing import NDArray
 from samhw.errors import InputError
 from samhw.graph.numerics import Float, Integer, ValueType, value_type
 from samhw.lang import Call, Div, Literal, Program, walk
+from samhw.lang.expr import TYPED
 
-__all__ = ["AUTO", "asked_text", "asked_type", "choose_value", "counts_to"]
+__all__ = ["AUTO", "asked_text", "asked_type", "asked_types", "choose_value", "counts_to"]
 
 AUTO = "auto"
 """What a text says to ask for no type: then it is that of the program's text, or the first of the following
@@ -27,6 +29,23 @@ def asked_type(text: str) -> ValueType | None:
 def asked_text(asked: ValueType | None) -> str:
     """The inverse of `asked_type`."""
     return AUTO if asked is None else asked.name
+
+
+def asked_types(text: str | None) -> dict[str, ValueType]:
+    """The types that a text such as `W=i8,X=fixed<16,8>` gives tensors; none without one.
+
+    Raises:
+        InputError: for a type that there is not, and what is no name and a type.
+    """
+    types = {}
+    for item in re.split(r",(?![^<]*>)", text or ""):
+        name, equals, kind = (part.strip() for part in item.partition("="))
+        if not (name and equals):
+            if text:
+                raise InputError(f"--types {text}: give tensors and their types, such as W=i8,X=i8.")
+            continue
+        types[name] = value_type(kind)
+    return types
 
 
 def choose_value(asked: ValueType | None, program: Program, data: Iterable[NDArray[Any]] = ()) -> ValueType:
@@ -63,7 +82,7 @@ def _is_whole(program: Program) -> bool:
             match node:
                 case Div():
                     return False
-                case Call() if node.function not in operations:
+                case Call() if node.function not in operations and node.function not in TYPED:
                     return False
                 case Literal() if not _fits(np.asarray(node.value)):
                     return False

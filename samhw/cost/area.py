@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from samhw.cost.components import (
+    BASE,
     DEPTH,
     Component,
     Use,
@@ -18,7 +19,7 @@ from samhw.cost.components import (
     unit_component,
     use_of_component,
 )
-from samhw.graph import Arch, Design, Endpoint, Graph, Node
+from samhw.graph import LUT_PLACES, Arch, Design, Endpoint, Graph, Memory, Node, block_rams
 from samhw.graph.off_chip import OffChipLayout, OffChipPort, Ports
 from samhw.graph.pools import pools_of
 from samhw.graph.widths import LEAST_INDEX_BITS, carried_bits, index_bits
@@ -124,20 +125,33 @@ class _Area:
         return AreaEstimate(
             self._family,
             regions,
-            sum(map(self._use, self._memories()), Use()),
+            sum(self._memories(), Use()),
             self._use(control) + self._use(shell),
             tuple(self._unmeasured),
             tuple(self._guessed),
             off_chip,
         )
 
-    def _memories(self) -> Iterator[Component]:
+    def _memories(self) -> Iterator[Use]:
         """The memories on the chip, as large as their pools."""
         design = self._design
         for pool in pools_of(design, () if self._off_chip is None else self._off_chip.arrays):
             memory = replace(design.memory[pool.name], capacity=pool.capacity)
-            copies = max(design.copies[name] for name in pool.bases)
-            yield memory_component(memory, design.stored(memory).width(self._bits), copies)
+            yield self._memory(memory, max(design.copies[name] for name in pool.bases))
+
+    def _memory(self, memory: Memory, reads: int) -> Use:
+        """A memory of a tensor. How many block RAMs it takes of an ECP5 follows from their shapes; others are
+        as large a share of what copies for all reads would take, if both of their ports read."""
+        width = self._design.stored(memory).width(self._bits)
+        found = self._use(memory_component(memory, width, reads))
+        words = memory.payload().words
+        blocks = words * block_rams(memory.capacity, width // words, reads)
+        if self._family == BASE:
+            return replace(found, block_rams=blocks if memory.capacity > LUT_PLACES else 0)
+        if self._family == "ice40":
+            return found
+        alone = words * reads * block_rams(memory.capacity, width // words)
+        return replace(found, block_rams=found.block_rams * blocks / alone)
 
     def _masters(self) -> Use:
         """The ports off the chip."""

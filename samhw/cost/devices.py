@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from samhw.cost.components import BASE, FIGURES, Use
 from samhw.errors import InputError
 from samhw.graph.numerics import ValueType
+from samhw.words import did_you_mean
 
 __all__ = [
     "DEVICES",
@@ -141,7 +142,10 @@ def find_device(name: str) -> Device:
     """That of a name, in letters of either case; raises `InputError` for one that is not known."""
     device = _named(name)
     if device is None:
-        raise InputError(f"No FPGA {name!r} is known; there are {', '.join(DEVICES)}.")
+        meant = did_you_mean(name, map(str.lower, DEVICES))
+        for known in DEVICES:
+            meant = meant.replace(f"'{known.lower()}'", f"'{known}'")
+        raise InputError(f"No FPGA {name!r} is known{meant}; there are {', '.join(DEVICES)}.")
     return device
 
 

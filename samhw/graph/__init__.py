@@ -6,7 +6,7 @@ the value types, bit by bit.
 
 from samhw.graph.address_map import AddressMap
 from samhw.graph.deadlock import waiting_cycle
-from samhw.graph.design import Design
+from samhw.graph.design import LUT_PLACES, Design, block_rams, reads_of_a_copy
 from samhw.graph.dot import DRAWINGS, draw, to_dot, to_svg
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram
 from samhw.graph.host import PLAIN_HOST, HostOptions
@@ -63,6 +63,7 @@ __all__ = [
     "DRAWINGS",
     "EMPTY",
     "HBM2",
+    "LUT_PLACES",
     "PLAIN_HOST",
     "STOP",
     "VAL",
@@ -104,6 +105,7 @@ __all__ = [
     "StreamKind",
     "TensorBinding",
     "Token",
+    "block_rams",
     "check_stream",
     "chip_bytes",
     "draw",
@@ -120,6 +122,7 @@ __all__ = [
     "once_per_graph",
     "other_ports",
     "port_latency",
+    "reads_of_a_copy",
     "runs_of",
     "sequence_of",
     "spread",

@@ -13,7 +13,33 @@ from samhw.graph.sequence import Run, Steps, in_turn
 from samhw.graph.spec import Payload
 from samhw.words import counted
 
-__all__ = ["Design"]
+__all__ = ["LUT_PLACES", "Design", "block_rams", "reads_of_a_copy"]
+
+LUT_PLACES = 32
+"""Places of a memory that synthesis still makes of LUTs."""
+
+_SHAPES = ((36, 1 << 9), (18, 1 << 10), (9, 1 << 11), (4, 1 << 12), (2, 1 << 13), (1, 1 << 14))
+"""Bits of a word and words of a block RAM of 18 Kb. In the first shape one port reads and one writes; in the
+others both may do both."""
+
+
+def block_rams(places: int, width: int, reads: int = 1) -> int:
+    """The block RAMs of 18 Kb that memories of that many places take, from which as many words are read at a
+    time, each of which may have a copy of its own or share one with another (`reads_of_a_copy`)."""
+    each = reads_of_a_copy(places, width, reads)
+    copies, left = divmod(reads, each)
+    return copies * _blocks(places, width, shared=each > 1) + left * _blocks(places, width, shared=False)
+
+
+def reads_of_a_copy(places: int, width: int, reads: int) -> int:
+    """How many words are read from each copy of a memory at a time: two where that takes fewer block RAMs."""
+    shared, alone = (_blocks(places, width, shared=is_shared) for is_shared in (True, False))
+    return 2 if reads > 1 and places > LUT_PLACES and shared < 2 * alone else 1
+
+
+def _blocks(places: int, width: int, *, shared: bool) -> int:
+    shapes = _SHAPES[1:] if shared else _SHAPES
+    return min(-(-width // bits) * -(-places // words) for bits, words in shapes)
 
 
 @dataclass(frozen=True)

@@ -135,12 +135,15 @@ def _param(given: object) -> object:
 
 def _port_data(port: Port) -> dict[str, object]:
     stream = port.stream
-    shape = {"shape": stream.payload.shape} if stream.payload.shape else {}
+    shape: dict[str, object] = {"shape": stream.payload.shape} if stream.payload.shape else {}
+    if stream.payload.element is not None:
+        shape["value"] = stream.payload.element.name
     return {"name": port.name, "kind": stream.kind, **shape, "depth": stream.depth}
 
 
 def _port(data: dict[str, Any]) -> Port:
-    payload = Payload(StreamKind(data["kind"]), shape=tuple(data.get("shape", ())))
+    element = value_type(data["value"]) if "value" in data else None
+    payload = Payload(StreamKind(data["kind"]), element, tuple(data.get("shape", ())))
     return Port(data["name"], Stream(payload, data["depth"]))
 
 

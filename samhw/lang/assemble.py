@@ -94,6 +94,7 @@ class Declaration:
     format: str | Format | None = None
     span: Span | None = None
     format_span: Span | None = None
+    value: ValueType | None = None
 
 
 def assemble(
@@ -105,14 +106,15 @@ def assemble(
     *,
     implied: bool = False,
     extents: Mapping[str, int] | None = None,
+    types: Mapping[str, tuple[ValueType, Span]] | None = None,
 ) -> Program:
     """The checked program of these parts.
 
     A result that is not declared gets a declaration with the left side's index names. A tensor without a
     format is dense; where a statement with an order writes it, its modes are stored in that order. With
     `implied`, inputs need no declaration either: one that is reshaped is dense, and the storage of the others
-    may be that of their data. `extents` are those of indices that no tensor need have. Raises InputError when
-    the program breaks a rule.
+    may be that of their data. `extents` are those of indices that no tensor need have, and `types` those
+    that statements give their results. Raises InputError when the program breaks a rule.
     """
     regions = with_starts([_with_diagonals(region) for region in regions])
     writers = {statement.lhs.tensor: statement for region in regions for statement in region.statements}
@@ -128,7 +130,12 @@ def assemble(
         except InputError as error:
             raise program.error(declaration.format_span, f"tensor '{declaration.name}': {error}") from None
         tensors[declaration.name] = TensorDecl(
-            declaration.name, declaration.indices, declaration.shape, storage, declaration.span
+            declaration.name,
+            declaration.indices,
+            declaration.shape,
+            storage,
+            declaration.value,
+            declaration.span,
         )
     for result, statement in writers.items():
         if result not in tensors:
@@ -140,7 +147,16 @@ def assemble(
                 )
             indices = _mode_names(statement.lhs)
             storage = _default_format(indices, statement)
-            tensors[result] = TensorDecl(result, indices, (None,) * len(indices), storage, statement.lhs.span)
+            tensors[result] = TensorDecl(
+                result, indices, (None,) * len(indices), storage, span=statement.lhs.span
+            )
+    for result, (kind, span) in (types or {}).items():
+        if tensors[result].value not in (None, kind):
+            raise program.error(
+                span,
+                f"tensor '{result}' is declared as {tensors[result].value}, and not as {kind}; give one type",
+            )
+        tensors[result] = replace(tensors[result], value=kind)
     if implied:
         _imply(program, tensors)
     check_program(program)
@@ -171,7 +187,7 @@ def _imply(program: Program, tensors: dict[str, TensorDecl]) -> None:
             storage = Format.dense(rank)
             is_free = access.tensor not in reshaped
             tensors[access.tensor] = TensorDecl(
-                access.tensor, _mode_names(access), (None,) * rank, storage, access.span, implied=is_free
+                access.tensor, _mode_names(access), (None,) * rank, storage, span=access.span, implied=is_free
             )
 
 

@@ -39,6 +39,7 @@ from samhw.lang.program import Program
 from samhw.lang.source import LONGEST_NAME, Span, is_name
 from samhw.lang.statement import COORDINATES, RANKINGS, Scan, Statement
 from samhw.lang.traverse import accesses, factors_of, free_indices, terms, walk
+from samhw.words import did_you_mean
 
 __all__ = ["FUNCTIONS", "MAX_DEPTH", "REDUCTIONS", "cautions", "check_program"]
 
@@ -48,6 +49,8 @@ FUNCTIONS = {
     **dict.fromkeys(("f8e4m3", "f8e5m2"), 1),
     **dict.fromkeys(("leaky_relu", "max", "min", "lt", "le", "eq"), 2),
     "select": 3,
+    "to": 1,
+    "scale": 3,
 }
 """The functions that an expression may call: name -> number of arguments."""
 
@@ -224,10 +227,12 @@ def _check_literal(program: Program, literal: Literal) -> None:
 
 def _check_call(program: Program, call: Call) -> None:
     if call.function not in FUNCTIONS:
-        known = ", ".join(sorted(FUNCTIONS))
-        raise program.error(call.span, f"unknown function '{call.function}'; the functions are: {known}")
-    if len(call.arguments) != FUNCTIONS[call.function]:
-        wanted = FUNCTIONS[call.function]
+        known, meant = ", ".join(sorted(FUNCTIONS)), did_you_mean(call.function, FUNCTIONS)
+        raise program.error(
+            call.span, f"unknown function '{call.function}'{meant}; the functions are: {known}"
+        )
+    wanted = FUNCTIONS[call.function]
+    if len(call.arguments) not in (wanted, wanted + (call.function == "scale")):
         raise program.error(
             call.span, f"function '{call.function}' has the wrong number of arguments; give it {wanted}"
         )

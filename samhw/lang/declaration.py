@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from samhw.errors import InputError
+from samhw.graph.numerics import ValueType
 from samhw.lang.source import Span
 from samhw.tensors import Format
 
@@ -23,6 +24,8 @@ class TensorDecl:
     indices: tuple[str, ...]
     shape: tuple[int | None, ...]
     format: Format
+    value: ValueType | None = None
+    """The type of its values, where it has one of its own."""
     span: Span | None = field(default=None, compare=False, repr=False)
     declared: tuple[int | None, ...] | None = field(default=None, compare=False, repr=False)
     """The extents of the program's text, where `shape` has been filled in."""
@@ -59,10 +62,11 @@ class TensorDecl:
         return replace(self, shape=shape)
 
     def __str__(self) -> str:
+        own = () if self.value is None else (str(self.value),)
         if not self.indices:
-            return f"tensor {self.name}"
+            return " : ".join((f"tensor {self.name}", *own))
         modes = (
             index if extent is None else f"{index}={extent}"
             for index, extent in zip(self.indices, self.shape, strict=True)
         )
-        return f"tensor {self.name}[{', '.join(modes)}] : {self.format}"
+        return f"tensor {self.name}[{', '.join(modes)}] : {', '.join((str(self.format), *own))}"

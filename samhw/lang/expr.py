@@ -12,10 +12,12 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 from samhw.errors import InputError
+from samhw.graph.numerics import ValueType
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
 from samhw.lang.source import Span
 
 __all__ = [
+    "TYPED",
     "Access",
     "Add",
     "Arithmetic",
@@ -278,12 +280,23 @@ class Div(Binary):
     precedence = 2
 
 
+TYPED = ("to", "scale")
+"""Functions whose result has another type than their operands."""
+
+
 @dataclass(frozen=True)
 class Call(Expr):
-    """A function of its arguments, element by element: ``relu(T[i, j])``."""
+    """A function of its arguments, element by element: ``relu(T[i, j])``. `to` is the type of the result of
+    one of `TYPED`; that of a `scale` is not known before types are written out."""
 
     function: str
     arguments: tuple[Expr, ...]
+    to: ValueType | None = None
+
+    @property
+    def called(self) -> str:
+        """What tells it from all functions that give something else of the same operands."""
+        return self.function if self.to is None else f"{self.function} {self.to}"
 
     @property
     def children(self) -> tuple[Expr, ...]:
@@ -293,7 +306,11 @@ class Call(Expr):
         return replace(self, arguments=tuple(children))
 
     def __str__(self) -> str:
-        return f"{self.function}({', '.join(map(str, self.arguments))})"
+        given = map(str, self.arguments)
+        if self.function == "to":
+            return f"to({self.to}, {', '.join(given)})"
+        call = f"{self.function}({', '.join(given)})"
+        return call if self.to is None else f"to({self.to}, {call})"
 
 
 @dataclass(frozen=True)

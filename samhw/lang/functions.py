@@ -5,6 +5,7 @@ They take expressions and numbers. What they do at the edges of their domains is
 alone on the right side. `clamp` and `wrap` take a computed index.
 """
 
+from samhw.graph.numerics import ValueType, value_type
 from samhw.lang.expr import Access, Call, Concat, Operand, Recurrence, Reshape, RunningReduction, as_expr
 from samhw.lang.index import ComputedIndex, LinearIndex
 from samhw.lang.python_form import Index
@@ -36,13 +37,16 @@ __all__ = [
     "relu",
     "reshape",
     "rint",
+    "round",
     "rsqrt",
+    "scale",
     "select",
     "sigmoid",
     "silu",
     "sin",
     "sqrt",
     "tanh",
+    "to",
     "wrap",
 ]
 
@@ -99,6 +103,22 @@ def log(x: Operand) -> Call:
 def rint(x: Operand) -> Call:
     """The whole number nearest to x; of two, the even one."""
     return _call("rint", x)
+
+
+def round(x: Operand) -> Call:
+    """The same."""
+    return rint(x)
+
+
+def to(kind: ValueType | str, x: Operand) -> Call:
+    """x in another type, rounded to nearest, ties to even."""
+    return Call("to", (as_expr(x),), value_type(kind) if isinstance(kind, str) else kind)
+
+
+def scale(x: Operand, m: Operand, s: Operand, z: Operand | None = None) -> Call:
+    """The integer nearest to ``x * m / 2**s``, ties to even, plus z; what does not fit the type of the result
+    becomes the nearest number that does."""
+    return _call("scale", x, m, s, *(() if z is None else (z,)))
 
 
 def f8e4m3(x: Operand) -> Call:

@@ -11,7 +11,7 @@ from samhw.lang.check import REDUCTIONS
 from samhw.lang.expr import Expr
 from samhw.lang.parse_expr import ExpressionParser
 from samhw.lang.program import Program
-from samhw.lang.source import LexemeKind, Source
+from samhw.lang.source import LexemeKind, Source, Span
 from samhw.lang.statement import COORDINATES, RANKINGS, Region, Scan, Statement
 
 __all__ = ["dumps", "load", "parse", "parse_expression"]
@@ -62,6 +62,22 @@ def dumps(program: Program) -> str:
     return program.text
 
 
+_TYPE = re.compile(r"(?:(.*),)?\s*((?:[a-z]\w*)(?:\s*<[^<>]*>)?)\s*")
+"""A format and a type after it, or a type alone."""
+
+
+def _storage(text: str) -> tuple[str | None, ValueType | None]:
+    """The format and the type that follow a declaration's colon."""
+    found = _TYPE.fullmatch(text)
+    if found is not None:
+        try:
+            return found[1], value_type(found[2])
+        except InputError:
+            # The format's parser says what is wrong with it.
+            pass
+    return text, None
+
+
 class _Parser(ExpressionParser):
     """One method for each rule of the grammar, from the rule's first token to the one after its last."""
 
@@ -70,6 +86,7 @@ class _Parser(ExpressionParser):
     def program(self, implied: bool) -> Program:
         declarations: list[Declaration] = []
         regions: list[Region] = []
+        self.types: dict[str, tuple[ValueType, Span]] = {}
         value: ValueType | None = None
         extents: dict[str, int] = {}
         while self.token.kind is not LexemeKind.END:
@@ -89,7 +106,12 @@ class _Parser(ExpressionParser):
                 regions.append(Region((self.statement(),)))
                 self.end_of_line()
         name = Path(self.source.name).stem
-        return assemble(name, declarations, regions, self.source, value, implied=implied, extents=extents)
+        return assemble(
+            *(name, declarations, regions, self.source, value),
+            implied=implied,
+            extents=extents,
+            types=self.types,
+        )
 
     # value = "value" name [ "<" integer "," integer ">" ] end
 
@@ -122,32 +144,22 @@ class _Parser(ExpressionParser):
 
     def value(self) -> ValueType:
         self.advance()
-        first = self.advance()
-        text = first.text
-        if self.accept("<"):
-            sizes = [self.advance()]
-            self.expect(",")
-            sizes.append(self.advance())
-            self.expect(">")
-            text = f"{text}<{','.join(size.text for size in sizes)}>"
-        try:
-            value = value_type(text)
-        except InputError as error:
-            self.fail(first, str(error))
+        value = self.type()
         self.end_of_line("a comment")
         return value
 
-    # declaration = "tensor" name [ "[" mode { "," mode } "]" ] [ ":" format ] end
+    # declaration = "tensor" name [ "[" mode { "," mode } "]" ] [ ":" storage ] end
+    # storage     = format [ "," type ] | type
     # mode        = name [ "=" integer ]
 
     def declaration(self) -> Declaration:
         self.expect("tensor")
         name = self.name("a tensor's name")
         modes = self.bracketed("[", self.mode, "]") if self.at("[") else ()
-        storage, format_span = None, None
+        storage, kind, format_span = None, None, None
         if self.accept(":"):
             format_span = self.token.span
-            storage = self.format_text()
+            storage, kind = _storage(self.format_text())
         self.end_of_line("': format'")
         return Declaration(
             name.text,
@@ -156,6 +168,7 @@ class _Parser(ExpressionParser):
             storage,
             name.span,
             format_span,
+            kind,
         )
 
     def mode(self) -> tuple[str, int | None]:
@@ -234,7 +247,7 @@ class _Parser(ExpressionParser):
         self.end_of_line("a comment")
         return Region(tuple(statements))
 
-    # statement = access [ reduction ] "=" sum [ "where" access ] [ "order" name { "," name } ]
+    # statement = access [ ":" type ] [ reduction ] "=" sum [ "where" access ] [ "order" name { "," name } ]
     # reduction = "max" | "min" | "prod" | "argmax" | "argmin"
     #           | "top" | "bottom" | "argtop" | "argbottom"
 
@@ -242,6 +255,8 @@ class _Parser(ExpressionParser):
         if self.token.text in ("+", "-", "*", "/", "@", "where", "order"):
             self.fail(self.token, f"a line cannot begin with {self.token}; join it to the line before")
         lhs = self.access(self.name("a statement such as T[i] = A[i] * 2"))
+        if self.accept(":"):
+            self.types[lhs.tensor] = (self.type(), self.tokens[self.position - 1].span)
         reduction = "sum"
         if self.token.kind is LexemeKind.NAME and self.token.text in _REDUCTIONS:
             reduction = self.advance().text

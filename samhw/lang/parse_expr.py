@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import NoReturn, TypeVar
 
+from samhw.errors import InputError
+from samhw.graph.numerics import ValueType, value_type
 from samhw.lang.check import MAX_DEPTH, REDUCTIONS
 from samhw.lang.expr import (
     Access,
@@ -78,7 +80,7 @@ class ExpressionParser:
 
     # atom   = number | "(" sum ")" | call | access
     # call   = "reshape" "(" access ")" | "concat" "(" name { "," access } ")" | running
-    #        | "recur" "(" name "," sum "," sum ")"
+    #        | "recur" "(" name "," sum "," sum ")" | "to" "(" type "," sum ")"
     #        | name "(" sum { "," sum } ")"
     # running = ( "cumsum" | "cumprod" | "cummax" | "cummin" ) "(" name "," sum [ "," "exclusive" ] ")"
     # access = name [ "[" index { "," index } "]" ]
@@ -114,9 +116,34 @@ class ExpressionParser:
                 return Concat(index.text, tuple(operands), span=name.span)
             case "recur":
                 return self.recurrence(name)
+            case "to":
+                self.expect("(")
+                kind = self.type()
+                self.expect(",")
+                converted = self.sum()
+                self.expect(")")
+                return Call("to", (converted,), kind, span=name.span)
+            case "round":
+                return Call("rint", self.bracketed("(", self.sum, ")"), span=name.span)
         if name.text in _RUNNING:
             return self.running(name)
         return Call(name.text, self.bracketed("(", self.sum, ")"), span=name.span)
+
+    # type = name [ "<" integer "," integer ">" ]
+
+    def type(self) -> ValueType:
+        first = self.advance()
+        text = first.text
+        if self.accept("<"):
+            sizes = [self.advance()]
+            self.expect(",")
+            sizes.append(self.advance())
+            self.expect(">")
+            text = f"{text}<{','.join(size.text for size in sizes)}>"
+        try:
+            return value_type(text)
+        except InputError as error:
+            self.fail(first, str(error))
 
     def running(self, name: Lexeme) -> RunningReduction:
         self.expect("(")

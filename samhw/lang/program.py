@@ -11,9 +11,11 @@ from samhw.graph.numerics import ValueType
 from samhw.html import html_scroll, html_text
 from samhw.lang.declaration import MAX_EXTENT, TensorDecl
 from samhw.lang.dimensions import Dimensions
+from samhw.lang.expr import TYPED, Call
 from samhw.lang.index import Indirect
 from samhw.lang.source import Source, Span, error_at
 from samhw.lang.statement import Region, Statement
+from samhw.lang.traverse import walk
 
 __all__ = ["Program"]
 
@@ -30,7 +32,10 @@ class Program:
     regions: tuple[Region, ...]
     source: Source | None = field(default=None, compare=False, repr=False)
     value: ValueType | None = None
-    """The value type that its text asks for."""
+    """The value type that its text asks for: of all tensors that have none of their own."""
+    is_typed: bool = field(default=False, compare=False, repr=False)
+    """Its types are written out (`samhw.lang.typed`): every tensor of its text has one, and every operation
+    is on operands of one type."""
     written: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
     """The results in the order of the text, where the statements have another one: dimensions are named by
     it."""
@@ -62,6 +67,14 @@ class Program:
         """The inputs that a statement reads: those that a run takes data for."""
         read = self._read()
         return tuple(decl for decl in self.inputs if decl.name in read)
+
+    @cached_property
+    def is_mixed(self) -> bool:
+        """Whether tensors have types of their own, or expressions name types."""
+        nodes = (node for statement in self.statements for node in walk(statement.rhs))
+        return any(decl.value is not None for decl in self.tensors.values()) or any(
+            isinstance(node, Call) and node.function in TYPED for node in nodes
+        )
 
     @cached_property
     def index_tensors(self) -> frozenset[str]:

@@ -116,17 +116,23 @@ class ProgramBuilder:
         return tuple(map(Index, names.split()))
 
     def tensor(
-        self, name: str, indices: Index | tuple[Index, ...] = (), format: str | Format | None = None
+        self,
+        name: str,
+        indices: Index | tuple[Index, ...] = (),
+        format: str | Format | None = None,
+        *,
+        value: ValueType | str | None = None,
     ) -> DeclaredTensor:
         """Declare a tensor; without indices, a scalar.
 
         Without a format it is dense; where a statement with an order writes it, its modes are stored in
-        that order.
+        that order. `value` is the type of its values, where it has one of its own.
         """
         modes = indices if isinstance(indices, tuple) else (indices,)
         names = tuple(mode.name for mode in modes)
         shape = tuple(mode.extent for mode in modes)
-        self._declarations.append(Declaration(name, names, shape, format))
+        kind = value_type(value) if isinstance(value, str) else value
+        self._declarations.append(Declaration(name, names, shape, format, value=kind))
         return DeclaredTensor(self, name, modes)
 
     def assign(

@@ -1,13 +1,14 @@
 """The tensor memories of a build: one side for the graph's nodes, the other for the host."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from amaranth.hdl import Array, Const, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In
 from amaranth.utils import ceil_log2
 
-from samhw.graph import MemoryRole
+from samhw.graph import MemoryRole, reads_of_a_copy
 from samhw.graph.address_map import Window
 from samhw.rtl.access import MemoryReadSignature, MemoryWriteSignature
 from samhw.rtl.interface import Turns
@@ -22,6 +23,15 @@ Sharer = tuple[Value, Value, wiring.PureInterface]
 """Who uses a read port: the condition that it is their turn, the place that they read, and their side."""
 
 
+class _Writing(NamedTuple):
+    """What writes a memory: whether it is its turn, and a word at a place."""
+
+    turn: Value
+    en: Value
+    addr: Value
+    data: Value
+
+
 class TensorMemory(wiring.Component):
     """One array of a tensor, or a pool of several. The host writes an input; nodes write an output or a
     buffer, the host reads it.
@@ -33,7 +43,7 @@ class TensorMemory(wiring.Component):
     writes it: then it is never read and written in one cycle, and synthesis, which sees that, needs no logic
     for what would come of it. A region that is repeated may read in one place what it has written at earlier
     steps, while it writes in others. What reads at different times shares a port, since each port costs a
-    copy of the block memory.
+    copy of the block memory, or half of one (`reads_of_a_copy`).
 
     Args:
         window: the memory, and the width of its places.
@@ -88,37 +98,66 @@ class TensorMemory(wiring.Component):
             place: that the host reads or writes.
             enable: it writes this word.
         """
-        depth, width = self.window.memory.capacity, self.window.width // self.parts
-        words = memory.Memory(shape=width, depth=depth, init=[], attrs={TENSOR: 1})
-        m.submodules["words" if self.parts == 1 else f"words{number}"] = words
-        write = words.write_port()
+        width = self.window.width // self.parts
+        name = "words" if self.parts == 1 else f"words{number}"
+        ports = list(self._shared_ports(place))
         if self.is_input:
-            written, enabled = self.turn[-1], enable
-            m.d.comb += [write.addr.eq(place), write.data.eq(self.host.data)]
+            writing = _Writing(self.turn[-1], enable, place, self.host.data)
         elif not self.writers:
-            written = enabled = Const(0)
+            writing = _Writing(*[Const(0)] * 4)
         else:
             turns = [self._is_turn(regions) for regions in self.writers]
             sinks = [*zip(turns, self.writes, strict=True)]
-            written, enabled = any_of(turns), any_of(sink.en & turn for turn, sink in sinks)
-            m.d.comb += [
-                write.addr.eq(_chosen((turn, sink.addr) for turn, sink in sinks)),
-                write.data.eq(_chosen((turn, sink.data.word_select(number, width)) for turn, sink in sinks)),
-            ]
-        m.d.comb += write.en.eq(enabled & written)
+            writing = _Writing(
+                any_of(turns),
+                any_of(sink.en & turn for turn, sink in sinks),
+                _chosen((turn, sink.addr) for turn, sink in sinks),
+                _chosen((turn, sink.data.word_select(number, width)) for turn, sink in sinks),
+            )
+        each = 1 if self._in_place else reads_of_a_copy(self.window.memory.capacity, width, len(ports))
+        if each == 1:
+            return self._words(m, name, number, writing, ports)
+        copies = enumerate(ports[first : first + each] for first in range(0, len(ports), each))
+        return any_of(self._words(m, f"{name}_{n}", number, writing, own, shared=True) for n, own in copies)
+
+    def _words(
+        self,
+        m: Module,
+        name: str,
+        number: int,
+        writing: _Writing,
+        ports: Sequence[Sequence[Sharer]],
+        *,
+        shared: bool = False,
+    ) -> Value:
+        """A copy of the memory of a word of each place, with some of its read ports; gives what the host
+        reads of it, or 0.
+
+        Where two ports are `shared`, the first one has the address of what writes, whose turn is another one.
+        So both ports of a block memory serve.
+        """
+        width = self.window.width // self.parts
+        words = memory.Memory(shape=width, depth=self.window.memory.capacity, init=[], attrs={TENSOR: 1})
+        m.submodules[name] = words
+        write = words.write_port()
+        m.d.comb += [write.data.eq(writing.data), write.en.eq(writing.en & writing.turn)]
+        place = writing.addr
         host: Value = Const(0)
-        for sharers in self._shared_ports(place):
+        for k, sharers in enumerate(ports):
             read = words.read_port()
             addr, enable = sharers[0][1], sharers[0][2].en
             if len(sharers) > 1:
                 addr = _chosen((turn, at) for turn, at, _ in sharers)
                 enable = any_of(turn & sink.en for turn, _, sink in sharers)
-            m.d.comb += [read.addr.eq(addr), read.en.eq(enable if self._in_place else enable & ~written)]
+            if shared and k == 0:
+                place = addr = Mux(writing.turn, writing.addr, addr)
+            m.d.comb += [read.addr.eq(addr), read.en.eq(enable if self._in_place else enable & ~writing.turn)]
             for _, _, sink in sharers:
                 if sink is self.host:
                     host = read.data
                 else:
                     m.d.comb += sink.data.word_select(number, width).eq(read.data)
+        m.d.comb += write.addr.eq(place)
         return host
 
     def _shared_ports(self, place: Value) -> Iterator[list[Sharer]]:

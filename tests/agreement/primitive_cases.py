@@ -615,6 +615,13 @@ VARIANTS: tuple[Variant, ...] = (
         _values(["a"], "i32", 10**6),
         {"op": "scale", "to": "i8", "immediates": {"b": 1234567, "c": 33}},
     ),
+    Variant(
+        "alu scale by streams",
+        "alu",
+        _values(["a", "b"], "i32", 2**30),
+        {"op": "scale", "to": "i8", "immediates": {"c": 50}},
+    ),
+    Variant("alu scale beyond", "alu", _values(["a", "b", "c"], "i32", 80), {"op": "scale", "to": "i16"}),
     *(
         Variant(
             f"reduce_scalar {op} {value}",

@@ -89,6 +89,29 @@ def test_random_programs_with_lanes(value: str) -> None:
     assert run_random(strategy, build, 60 + VALUES.index(value), graphs) == graphs * RUNS
 
 
+IN_RANGES = (
+    ("i=3", "spmm", "T = csr"),
+    ("i=5", "spmv", "B = dcsr"),
+    ("i=2+j=2", "sddmm", "X = dcsr"),
+)
+"""Of rows: banks of results in compressed levels, empty rows, lanes further in."""
+
+
+def in_ranges(lanes: str, formats: str) -> Schedule:
+    words = {"lanes": lanes, "deal": "i=ranges", "formats": formats}
+    return Schedule(**{name: choice(name).parse(word) for name, word in words.items()})
+
+
+@pytest.mark.nightly(but=1)
+@pytest.mark.verilator
+@pytest.mark.parametrize(("lanes", "name", "formats"), sample(IN_RANGES, IN_RANGES[:1]))
+def test_ranges_of_rows(lanes: str, name: str, formats: str) -> None:
+    schedule = in_ranges(lanes, formats)
+    first, other = (bind_program(name, [f"random:size=9,density=0.3,seed={seed}"]) for seed in (1, 2))
+    # One design takes both: the host balances each anew.
+    assert correlate([[first, other]], schedule, jobs=1).good
+
+
 IN_HLS = (
     ("spmm", "i=2+k=2"),
     ("sddmm", "i=2+j=2"),
@@ -105,3 +128,10 @@ def test_hls(name: str, lanes: str) -> None:
     # It fails for tokens that are not the simulator's.
     outputs = run(compiled, work.tensors, "hls").outputs
     assert check(work, compiled, outputs).good
+
+
+@pytest.mark.parametrize(("lanes", "name", "formats"), sample(IN_RANGES, IN_RANGES[:1]))
+def test_ranges_of_rows_in_hls(lanes: str, name: str, formats: str) -> None:
+    work = bind_program(name, ["auto"])
+    compiled = compile_workload(work, in_ranges(lanes, formats))
+    assert check(work, compiled, run(compiled, work.tensors, "hls").outputs).good

@@ -121,7 +121,10 @@ def test_auto_goes_by_densities() -> None:
         (["--density", "A=2"], "a number from 0 to 1, such as A=0.01"),
         (["--density", "A=some"], "a number from 0 to 1, such as A=0.01"),
         (["--density", "A=0.1", "--data", "random"], "--density is for a program without data"),
-        (["--estimate", "--part", "XC7A"], "No FPGA 'XC7A' is known; there are LFE5U-25F, LFE5U-85F"),
+        (
+            ["--estimate", "--part", "XC7A"],
+            "No FPGA 'XC7A' is known (did you mean 'XC7A35T'?)",
+        ),
         (
             ["--density", "A=0.1", "--part", "XC7A35T"],
             "--part is for the area of --estimate; add that option.",

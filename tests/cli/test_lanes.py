@@ -43,7 +43,7 @@ def test_a_file_and_an_option(tmp_path: Path) -> None:
 def test_compile_says_what_is_copied() -> None:
     result = samhw("compile", "spmm", "--data", "karate", "--lanes", "i=4")
     assert (
-        "copies of memories on chip, one for each reader: A.pos1 8, A.crd1 4, A.vals 4, X.vals 4"
+        "words that are read at a time from memories on chip: A.pos1 8, A.crd1 4, A.vals 4, X.vals 4"
         in result.output
     )
     assert "results in shards, one from each lane: T 4" in result.output

@@ -120,7 +120,7 @@ def test_what_lies_off_the_chip_takes_ports_instead_of_memories() -> None:
     chip = estimate_area(on.design, on.arch)
     area = estimate_area(off.design, off.arch, off_chip=off.off_chip)
     assert chip.off_chip == Use()
-    assert area.memories.block_rams < chip.memories.block_rams == 10
+    assert area.memories.block_rams < chip.memories.block_rams == 9
     # Four ports of reads and one of writes, each with four block RAMs for its lines.
     assert area.off_chip.luts > 3000
     assert area.use.luts > chip.use.luts
@@ -151,15 +151,16 @@ def test_all_of_a_design_was_measured(name: str, value: str) -> None:
 
 
 DESIGNS = {
-    ("spmm", "karate", "i32", "1"): Use(3146, 1821, 10, 6),
-    ("spmm", "karate", "f32", "1"): Use(3845, 2408, 10, 6),
-    ("spmm", "karate", "i32", "i=4"): Use(12057, 5993, 32, 24),
-    ("sddmm", "karate", "f32", "1"): Use(7603, 4911, 13, 12),
-    ("gcn", "karate", "i32", "1"): Use(11543, 6071, 11, 23),
-    ("gcn", "karate", "f32", "1"): Use(15528, 9013, 11, 23),
+    ("spmm", "karate", "i32", "1"): Use(3146, 1821, 9, 6),
+    ("spmm", "karate", "f32", "1"): Use(3845, 2408, 9, 6),
+    ("spmm", "karate", "i32", "i=4"): Use(12057, 5993, 22, 24),
+    ("sddmm", "karate", "f32", "1"): Use(7603, 4911, 12, 12),
+    ("gcn", "karate", "i32", "1"): Use(11543, 6071, 9, 23),
+    ("gcn", "karate", "f32", "1"): Use(15528, 9013, 9, 23),
 }
-"""What nextpnr counts (docs/results.md). Components were measured apart, with streams that may hold
-anything. Of those of a design some bits are known, and left out."""
+"""What nextpnr counts (docs/results.md), but for block RAMs, which have become fewer since two reads share a
+copy: of spmm in i32 they are Yosys', of the others by their shapes. Components were measured apart, with
+streams that may hold anything. Of those of a design some bits are known, and left out."""
 
 
 @pytest.mark.parametrize(

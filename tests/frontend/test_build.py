@@ -70,9 +70,9 @@ def test_functions_masks_and_reductions():
 def test_every_function_has_a_python_form(name):
     x = Access("x")
     arguments = (x, 0.5) if name == "leaky_relu" else (x,) * FUNCTIONS[name]
-    call = getattr(f, name)(*arguments)
+    call = getattr(f, name)(*(["i8"] * (name == "to")), *arguments)
     assert (call.function, len(call.arguments)) == (name, FUNCTIONS[name])
-    others = {"before", "concat", "reshape", "recur", *(f"cum{op}" for op in REDUCTIONS), *OUTSIDE}
+    others = {"before", "round", "concat", "reshape", "recur", *(f"cum{op}" for op in REDUCTIONS), *OUTSIDE}
     assert set(f.__all__) == {*FUNCTIONS, *others}
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from samhw.errors import InputError
-from samhw.graph.numerics import OPERATIONS
+from samhw.graph.numerics import ALL_OPERATIONS
 from samhw.lang import (
     Access,
     Literal,
@@ -76,9 +76,9 @@ y = A[i, k] + B[i, k]
         (
             "T[k] = elu(c[k])",
             8,
-            "unknown function 'elu'; the functions are: abs, cos, eq, exp, f8e4m3, f8e5m2, gelu, le, "
-            "leaky_relu, log, lt, max, min, reciprocal, relu, rint, rsqrt, select, sigmoid, silu, sin, sqrt, "
-            "tanh",
+            "unknown function 'elu' (did you mean 'relu' or 'gelu'?); the functions are: abs, cos, eq, exp, "
+            "f8e4m3, f8e5m2, gelu, le, leaky_relu, log, lt, max, min, reciprocal, relu, rint, rsqrt, scale, "
+            "select, sigmoid, silu, sin, sqrt, tanh, to",
         ),
         (
             "T[k] = leaky_relu(c[k], alpha)",
@@ -227,7 +227,8 @@ def test_kept_rule(line):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_functions_are_operations_of_the_value_types(function):
-    assert OPERATIONS[function] == FUNCTIONS[function]
+    operation = "convert" if function == "to" else function
+    assert ALL_OPERATIONS[operation] == FUNCTIONS[function]
 
 
 def test_python_programs_get_the_same_sentences_without_a_place():

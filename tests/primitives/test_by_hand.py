@@ -270,6 +270,11 @@ CASES = {
         *("alu", 1, {"op": "scale", "to": "i8", "immediates": {"b": 3, "c": 1}}),
         *({"a": "5 3 300 4294967295 S0 D"}, {}, {"val": "8@7 4@8 127@9 254@10 S0@11 D@12"}),
     ),
+    "alu: scale of streams": (
+        # 5 * 3 / 2 = 7.5 to even; 10 * 5 / 8 = 6.25
+        *("alu", 1, {"op": "scale", "to": "i8"}),
+        *({"a": "5 10 S0 D", "b": "3 5 S0 D", "c": "1 3 S0 D"}, {}, {"val": "8@7 6@8 S0@9 D@10"}),
+    ),
     "reduce_scalar": (
         *("reduce_scalar", 2, {"op": "sum"}, {"val": "1 2 S0 S0 3 S1 D"}, {}),
         {"val": "3@5 0@6 3@8 S0@9 D@10"},
@@ -801,9 +806,9 @@ def test_errors(name: str) -> None:
         ("alu", 1, {"op": "neg", "immediates": {"a": 1}}, "has immediates for all of its operands"),
         ("alu", 1, {"op": "add", "immediates": {"b": "1"}}, "give a map from operands .* to numbers"),
         ("alu", 1, {"op": "add", "immediates": 1}, "give a map from operands .* to numbers"),
-        ("alu", 1, {"op": "scale", "immediates": {"b": 1}}, "give it the immediates b, .*, and c, 0 to 62"),
-        ("alu", 1, {"op": "scale", "immediates": {"b": 1, "c": 63}}, "give it the immediates b"),
-        ("alu", 1, {"op": "scale", "immediates": {"b": 2**31, "c": 1}}, "give it the immediates b"),
+        ("alu", 1, {"op": "scale", "immediates": {"b": 1, "c": 63}}, "give it b, .*, and c, 0 to 62"),
+        ("alu", 1, {"op": "scale", "immediates": {"b": 2**31}}, "give it b"),
+        ("alu", 1, {"op": "scale", "immediates": {"b": 1, "c": -1}}, "give it b"),
         ("alu", 1, {"op": "add", "value": "i64"}, "has value = 'i64'; give a value type, such as"),
         ("reduce_scalar", 0, {"op": "sum"}, "depth 0; give at least 1"),
         ("reduce_vector", 2, {"op": "sum", "bits": [3, 3]}, "depth 2; give at least 3"),

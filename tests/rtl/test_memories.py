@@ -6,17 +6,22 @@ from typing import Any
 import pytest
 from amaranth.sim import Simulator, SimulatorContext
 
-from samhw.graph import Memory, MemoryRole
+from samhw.graph import Memory, MemoryRole, block_rams
 from samhw.graph.address_map import Window
 from samhw.rtl.memories import TensorMemory
 
 BETWEEN_RUNS = 0b1000
 
 
-def tensor(role: MemoryRole, *readers: int) -> TensorMemory:
+PLACES = (8, 64)
+"""Of the larger memory, two reads share a copy."""
+
+
+def tensor(role: MemoryRole, *readers: int, places: int = 8) -> TensorMemory:
     """With three regions, of which the first one writes."""
+    memory = Memory("T.vals", "T", "vals", role, places)
     return TensorMemory(
-        Window(Memory("T.vals", "T", "vals", role, 8), 0, 32, 8, 16),
+        Window(memory, 0, 4 * places, places, 16),
         regions=3,
         readers=[frozenset({region}) for region in readers],
         writers=[] if role is MemoryRole.INPUT else [frozenset({0})],
@@ -50,8 +55,9 @@ async def read(ctx: SimulatorContext, ports: list[Any], addrs: list[int]) -> lis
     return [ctx.get(port.data) for port in ports]
 
 
-def test_a_buffer_is_written_in_one_region_and_read_in_the_others():
-    unit = tensor(MemoryRole.BUFFER, 1, 2, 2)
+@pytest.mark.parametrize("places", PLACES)
+def test_a_buffer_is_written_in_one_region_and_read_in_the_others(places: int):
+    unit = tensor(MemoryRole.BUFFER, 1, 2, 2, places=places)
 
     async def bench(ctx: SimulatorContext) -> None:
         ctx.set(unit.turn, 0b001)
@@ -78,8 +84,9 @@ def test_a_buffer_is_written_in_one_region_and_read_in_the_others():
     simulate(unit, bench)
 
 
-def test_an_input_is_written_between_runs_and_read_in_all_regions():
-    unit = tensor(MemoryRole.INPUT, 0, 2)
+@pytest.mark.parametrize("places", PLACES)
+def test_an_input_is_written_between_runs_and_read_in_all_regions(places: int):
+    unit = tensor(MemoryRole.INPUT, 0, 2, places=places)
 
     async def bench(ctx: SimulatorContext) -> None:
         ctx.set(unit.turn, BETWEEN_RUNS)
@@ -146,3 +153,36 @@ def test_a_pool_has_a_writer_for_some_regions_and_another_one_for_others():
 
     simulate(unit, bench)
     assert len(unit.elaborate(None).submodules.words.read_ports) == 1
+
+
+def test_two_reads_share_a_copy():
+    unit = tensor(MemoryRole.INPUT, 0, 0, 0, places=64)
+    copies = unit.elaborate(None).submodules
+    assert [len(words.read_ports) for words in (copies.words_0, copies.words_1)] == [2, 1]
+
+    async def bench(ctx: SimulatorContext) -> None:
+        ctx.set(unit.turn, BETWEEN_RUNS)
+        for addr in (3, 40, 63):
+            await write(ctx, unit.host, addr, 2 * addr)
+        ctx.set(unit.turn, 0b001)
+        assert await read(ctx, list(unit.reads), [3, 40, 63]) == [6, 80, 126]
+        assert await read(ctx, list(unit.reads), [63, 63, 3]) == [126, 126, 6]
+
+    simulate(unit, bench)
+
+
+@pytest.mark.parametrize(
+    ("places", "width", "reads", "blocks"),
+    [
+        (2048, 32, 1, 4),
+        (2048, 32, 2, 4),
+        (2048, 32, 3, 8),
+        (512, 32, 2, 2),
+        (1024, 16, 2, 1),
+        (65, 10, 2, 1),
+        (5000, 11, 1, 5),
+    ],
+)
+def test_block_rams_are_as_many_as_yosys_makes(places: int, width: int, reads: int, blocks: int) -> None:
+    """Of an ECP5."""
+    assert block_rams(places, width, reads) == blocks

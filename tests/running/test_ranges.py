@@ -15,7 +15,7 @@ from samhw.lang import Capacity, load_kernel, parse
 from samhw.targets.backends import run
 from samhw.targets.running.images import load
 from samhw.tensors import Tensor
-from samhw.tensors.ranges import RangeLimit, even_ranges, in_ranges, row_work
+from samhw.tensors.ranges import RangeLimit, even_ranges, in_ranges, row_works
 
 IN_RANGES = {"lanes": {"i": 3}, "deal": {"i": "ranges"}}
 SPMV = "tensor B[i, j] : csr\ntensor c[j] : dense\ntensor x[i] : dense\nx[i] = B[i, j] * c[j]    order i, j\n"
@@ -34,14 +34,41 @@ ROWS = np.array([[1, 2, 3, 4], [0, 0, 0, 0], [0, 5, 0, 0], [6, 0, 0, 0], [0, 0, 
     ],
 )
 def test_the_busiest_range_has_as_little_as_can_be(work: list[int], count: int, ends: list[int]) -> None:
-    assert even_ranges(np.array(work, int), count) == ends
+    assert even_ranges([np.array(work, int)], count) == ends
+
+
+def test_a_compressed_level_is_scanned_for_each_row() -> None:
+    a = Tensor.from_dense(ROWS, "csr"), "ik"
+    stored = Tensor.from_dense(np.array([[1, 1, 1], [0, 0, 0], [0, 1, 1], [0, 1, 0]]), "dcsr")
+    _, scanned = row_works([a], [(stored, "kj")])
+    assert list(scanned) == [4] * 6
+    assert len(row_works([a], [(stored, "lj")])) == 1
+
+
+def test_rows_of_a_dense_result_take_as_long_as_they_are() -> None:
+    a = Tensor.from_dense(ROWS, "csr"), "ik"
+    read, written = row_works([a], written=[9])
+    assert list(written) == [10] * 6
+    # To write takes longer: each lane has two rows, whatever it reads.
+    assert even_ranges([read, written], 3) == [0, 2, 4, 6]
+    assert even_ranges([read], 3) == [0, 1, 4, 6]
 
 
 def test_ranges_keep_to_what_they_have_room_for() -> None:
     work = np.array([5, 1, 1, 1, 1, 1])
-    assert even_ranges(work, 2) == [0, 1, 6]
-    assert even_ranges(work, 2, [RangeLimit(np.ones(6, int), 3)]) == [0, 3, 6]
-    assert even_ranges(work, 2, [RangeLimit(np.ones(6, int), 2)]) is None
+    assert even_ranges([work], 2) == [0, 1, 6]
+    assert even_ranges([work], 2, [RangeLimit(np.ones(6, int), 3)]) == [0, 3, 6]
+    assert even_ranges([work], 2, [RangeLimit(np.ones(6, int), 2)]) is None
+
+
+def test_an_entry_counts_as_much_as_the_row_that_it_leads_to() -> None:
+    a = Tensor.from_dense(ROWS, "csr"), "ik"
+    lengths = Tensor.from_dense(np.array([[1, 1, 1], [0, 0, 0], [0, 1, 1], [0, 1, 0]]), "csr")
+    dense, vector = (Tensor.from_dense(np.ones(shape), "dense") for shape in ((4, 7), (4,)))
+    # Of A's columns 0 to 3, B has 3, 0, 2 and 1 entries; one of none counts 1.
+    assert list(row_works([a], [(lengths, "kj")])[0]) == [8, 1, 2, 4, 4, 2]
+    assert list(row_works([a], [(dense, "kj")])[0]) == [29, 1, 8, 8, 15, 8]
+    assert list(row_works([a], [(vector, "k")])[0]) == [5, 1, 2, 2, 3, 2]
 
 
 @pytest.mark.parametrize("format", ["csr", "dcsr", "dense", "(dense, compressed) @ (1, 0)", "ell(4)", "coo"])
@@ -65,7 +92,7 @@ def test_banks_hold_the_rows_of_their_lane() -> None:
     design = compiled().design
     given = {"B": Tensor.from_dense(ROWS, "csr"), "c": Tensor.from_dense(np.arange(4), "dense")}
     words, extents = load(design, given)
-    assert list(row_work([given["B"]])) == [5, 1, 2, 2, 3, 2]
+    assert list(row_works([(given["B"], "ij")])[0]) == [5, 1, 2, 2, 3, 2]
     assert [extents[f"i_{lane}_of_3"] for lane in range(3)] == [1, 3, 2]
     assert {name: list(array) for name, array in words.items()} == {
         "B.pos1.0": [0, 4],
@@ -129,6 +156,7 @@ def test_a_design_in_python_takes_other_data_in_ranges() -> None:
     ("text", "cause"),
     [
         ("tensor A[i=4, j=4] : csr\ntensor y[j] : dense\ny[j] = A[i, j]    order i, j", "does not have it"),
+        ("tensor a[i=4] : dense\ntensor y[i] : dense\ny[i] = cumsum(i, a[i])", "depends on others"),
         ("tensor A[i=4, j=4] : dia\ntensor y[i] : dense\ny[i] = A[i, j]", "by the number of their row"),
         ("tensor A[i=4, j=4] : csr\ntensor T[i, k] : dense\nT[i, k] = A[i, j] * A[j, k]", "reads other rows"),
         (

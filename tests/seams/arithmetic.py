@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Arithmetic", "Number", "UnclearError", "arithmetic"]
+__all__ = ["OPEN", "Arithmetic", "Number", "UnclearError", "arithmetic"]
 
 
 class UnclearError(Exception):
@@ -92,6 +92,10 @@ class Arithmetic:
     def literal(self, value: float) -> Number:
         """A number of the text, or of the data."""
         return self.rounded(value, 0.0, abs(value), 0)
+
+    def converted(self, number: Number) -> Number:
+        """A number of another type in this one."""
+        return OPEN if number.is_open else self.rounded(number.value, number.error, abs(number.value), 0)
 
     def rounded(self, value: float, error: float, reach: float, operations: int) -> Number:
         """What a single operation gives, of an exact result and what its operands may be off."""
@@ -237,6 +241,18 @@ class Whole(Arithmetic):
 
     def overflow(self) -> None:
         self.may_overflow = True
+
+    def converted(self, number: Number) -> Number:
+        if number.is_open:
+            # It may be anything.
+            self.overflow()
+            return OPEN
+        ends = [round(number.value + sign * number.error) for sign in (-1, 1)]
+        if not all(self.lowest <= end <= self.highest for end in ends):
+            self.overflow()
+        if ends[0] != ends[1]:
+            return OPEN
+        return self.rounded(float(round(number.value)), 0.0, abs(number.value), 0)
 
     def rounded(self, value: float, error: float, reach: float, operations: int) -> Number:
         if not self.lowest <= value <= self.highest:

@@ -7,8 +7,9 @@ extents have to be small. Nothing of the project is used but the tree that its p
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import reduce
 
 import numpy as np
@@ -32,8 +33,9 @@ from samhw.lang.expr import (
 )
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
 from samhw.lang.traverse import free_indices
-from tests.seams.arithmetic import Arithmetic, Number, UnclearError, arithmetic
+from tests.seams.arithmetic import OPEN, Arithmetic, Number, UnclearError, arithmetic
 from tests.seams.extents import Shape, index_extents, result_shape
+from tests.seams.types import Typing
 
 __all__ = ["Result", "evaluate"]
 
@@ -51,10 +53,10 @@ class Result:
         may_overflow: whether a run in integers may end in an overflow.
     """
 
-    def __init__(self, tensors: Mapping[str, Array], kind: Arithmetic) -> None:
+    def __init__(self, tensors: Mapping[str, Array], kinds: Iterable[Arithmetic]) -> None:
         self.values = {name: _each(array, lambda n: n.value) for name, array in tensors.items()}
         self.errors = {name: _each(array, lambda n: n.error) for name, array in tensors.items()}
-        self.may_overflow = kind.may_overflow
+        self.may_overflow = any(kind.may_overflow for kind in kinds)
 
 
 def _each(array: Array, of) -> NDArray[np.float64]:
@@ -63,7 +65,7 @@ def _each(array: Array, of) -> NDArray[np.float64]:
 
 def evaluate(program: Program, data: Mapping[str, NDArray], value: str) -> Result:
     """All tensors that the statements of a program write, from dense arrays of the inputs."""
-    machine = _Machine(program, data, arithmetic(value))
+    machine = _Machine(program, data, value)
     statements = list(program.statements)
     while statements:
         scan = statements[0].scan
@@ -73,18 +75,29 @@ def evaluate(program: Program, data: Mapping[str, NDArray], value: str) -> Resul
             machine.scan(block)
         else:
             machine.write(block[0])
-    return Result(machine.written, machine.kind)
+    return Result(machine.written, machine.kinds.values())
 
 
 class _Machine:
     """Tensors as they stand, and the step that a scan is at."""
 
-    def __init__(self, program: Program, data: Mapping[str, NDArray], kind: Arithmetic) -> None:
-        self.program, self.kind = program, kind
+    def __init__(self, program: Program, data: Mapping[str, NDArray], value: str) -> None:
+        self.program, self.default = program, value
+        self.kinds: dict[str, Arithmetic] = {}
+        self.types = {name: str(d.value) for name, d in program.tensors.items() if d.value is not None}
+        earlier = {a.tensor for s in program.statements for a in s.reads if a.step is not None}
+        for name in (*(decl.name for decl in program.inputs), *earlier):
+            self.types.setdefault(name, value)
+        self.typings: dict[Statement, Typing] = {}
+        self.typing: Typing
+        """Of the present statement,"""
+        self.kind: Arithmetic
+        """and of what it computes."""
         self.places = {name: np.asarray(data[name]).astype(int) for name in program.index_tensors}
         self.known: dict[str, Array] = {}
         for name, array in data.items():
             if name not in self.places:
+                kind = self.arithmetic(self.types[name])
                 numbers = [kind.literal(float(x)) for x in np.asarray(array).ravel()]
                 self.known[name] = _array(numbers, np.shape(array))
         self.shapes: dict[str, Shape] = {name: np.shape(array) for name, array in data.items()}
@@ -95,6 +108,18 @@ class _Machine:
         self.states: set[str] = set()
         """What the present scan writes."""
         self.is_down = False
+
+    def arithmetic(self, kind: str) -> Arithmetic:
+        """That of a type, one for each."""
+        return self.kinds.setdefault(kind, arithmetic(kind))
+
+    def take(self, statement: Statement) -> None:
+        """Makes a statement the present one."""
+        if statement not in self.typings:
+            self.typings[statement] = Typing(self.program, statement, self.types, self.default)
+            self.types.setdefault(statement.lhs.tensor, self.typings[statement].result)
+        self.typing = self.typings[statement]
+        self.kind = self.arithmetic(self.typing.computed)
 
     def write(self, statement: Statement) -> None:
         """Computes a statement that stands outside of scans."""
@@ -171,6 +196,7 @@ class _Machine:
         self, statement: Statement, extents: Mapping[str, int] | None = None, shape: Shape | None = None
     ) -> Array:
         """The result of a statement at the present step."""
+        self.take(statement)
         extents = extents or self.extents(statement)
         shape = result_shape(self.program, statement, extents) if shape is None else shape
         match statement.rhs:
@@ -192,7 +218,14 @@ class _Machine:
                     self.put(result, statement.lhs, {**point, rank: place}, number)
             else:
                 self.put(result, statement.lhs, point, self.reduced(statement, point, inner, extents))
-        return result
+        return self.in_type(result, statement)
+
+    def in_type(self, result: Array, statement: Statement) -> Array:
+        """What a statement has computed, in the type of its result; coordinates are already."""
+        if statement.reduction.startswith("arg") or self.typing.result == self.typing.computed:
+            return result
+        kind = self.arithmetic(self.typing.result)
+        return _array([kind.converted(number) for number in result.ravel()], result.shape)
 
     def put(self, result: Array, lhs: Access, point: Point, number: Number) -> None:
         """Adds to the place that the left side gives; what lies outside is dropped."""
@@ -229,7 +262,7 @@ class _Machine:
                 return self.kind.product(numbers)
             case "argmax" | "argmin" as word:
                 best = _first(numbers, 1 if word == "argmax" else -1)
-                return self.kind.literal(points[best][inner[0]])
+                return self.arithmetic(self.typing.result).literal(points[best][inner[0]])
         raise AssertionError(statement.reduction)
 
     def terms(self, statement: Statement, point: Point, extents: Mapping[str, int]) -> Number:
@@ -255,7 +288,8 @@ class _Machine:
         order = sorted(range(len(numbers)), key=lambda n: (-sign * numbers[n].value, n))
         _check_distinct([numbers[n] for n in order])
         if statement.reduction.startswith("arg"):
-            return [self.kind.literal(points[n][inner[0]]) for n in order]
+            kind = self.arithmetic(self.typing.result)
+            return [kind.literal(points[n][inner[0]]) for n in order]
         return [numbers[n] for n in order]
 
     def running(
@@ -314,25 +348,58 @@ class _Machine:
         return number.value != 0
 
     def value(self, expr: Expr, point: Point) -> Number:
-        """An expression at one point."""
+        """An expression at one point, in the type of what the statement computes."""
+        return self.operand(expr, point, self.typing.computed)
+
+    def operand(self, expr: Expr, point: Point, kind: str) -> Number:
+        """An expression at one point, in a type."""
+        if isinstance(expr, Literal):
+            return self.arithmetic(kind).literal(expr.value)
+        own = self.typing.of.get(id(expr)) or kind
+        number = self.result(expr, point, own)
+        return number if own == kind else self.arithmetic(kind).converted(number)
+
+    def result(self, expr: Expr, point: Point, own: str) -> Number:
+        """What an operation gives, in its own type."""
+        kind = self.arithmetic(own)
+
+        def of(child: Expr) -> Number:
+            return self.operand(child, point, own)
+
         match expr:
-            case Literal(value):
-                return self.kind.literal(value)
             case Access():
                 return self.access(expr, point)
             case Neg(operand):
-                return self.kind.negative(self.value(operand, point))
+                return kind.negative(of(operand))
             case Add(left, right):
-                return self.kind.add(self.value(left, point), self.value(right, point))
+                return kind.add(of(left), of(right))
             case Sub(left, right):
-                return self.kind.add(self.value(left, point), self.kind.negative(self.value(right, point)))
+                return kind.add(of(left), kind.negative(of(right)))
             case Mul(left, right):
-                return self.kind.multiply(self.value(left, point), self.value(right, point))
+                return kind.multiply(of(left), of(right))
             case Div(left, right):
-                return self.kind.divide(self.value(left, point), self.value(right, point))
+                return kind.divide(of(left), of(right))
+            case Call("to", (operand,)):
+                return of(operand)
+            case Call("scale", arguments):
+                return self.scaled([self.operand(a, point, "i32") for a in arguments], own)
             case Call(function, arguments):
-                return self.kind.call(function, [self.value(argument, point) for argument in arguments])
+                return kind.call(function, [of(argument) for argument in arguments])
         raise AssertionError(type(expr))
+
+    def scaled(self, numbers: Sequence[Number], own: str) -> Number:
+        """round(x * m / 2^s) + z, cut off at the ends of a type; with a zero point by way of i32."""
+        if any(number.error for number in numbers):
+            return OPEN
+        x, m, s, *z = (int(number.value) for number in numbers)
+        found = round(Fraction(x * m, 2**s))
+        whole, kind = self.arithmetic("i32"), self.arithmetic(own)
+        if z:
+            moved = whole.add(whole.literal(_cut(found, whole)), whole.literal(z[0]))
+            if moved.is_open:
+                return OPEN
+            found = int(moved.value)
+        return kind.literal(_cut(found, kind))
 
     def access(self, access: Access, point: Point) -> Number:
         """An element, or the zero that stands outside of a tensor."""
@@ -378,6 +445,10 @@ class _Machine:
                     return found % extent
                 return min(max(found, 0), extent - 1) if outside == "clamp" else found
         raise AssertionError(type(index))
+
+
+def _cut(number: int, kind: Arithmetic) -> float:
+    return min(max(number, kind.lowest), kind.highest)
 
 
 def _points(names: Sequence[str], extents: Mapping[str, int], base: Point | None = None) -> Iterator[Point]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
+from samhw.choices.schedule import CHOICES
 from samhw.compiler import asked_type
 from samhw.errors import InputError, shown
 from samhw.graph import (
@@ -31,12 +32,14 @@ __all__ = [
     "Data",
     "arch_of",
     "as_tensor",
+    "check_arguments",
     "entries_of",
     "followed",
     "host_of",
     "memory_of",
     "natural_format",
     "path_of",
+    "types_of",
     "value_of",
     "window_of",
 ]
@@ -49,6 +52,14 @@ def value_of(given: ValueType | str | None) -> ValueType | None:
     if not isinstance(given, str):
         raise InputError(f"The value type cannot be {shown(given)}; give its name, such as 'f32'.")
     return asked_type(given)
+
+
+def types_of(given: Mapping[str, ValueType | str] | None) -> dict[str, ValueType]:
+    """Types of tensors by name, by themselves or by their names."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"The types cannot be {shown(given)}; give a table, such as {{'W': 'i8'}}.")
+    types = {name: value_of(kind) for name, kind in (given or {}).items()}
+    return {name: kind for name, kind in types.items() if kind is not None}
 
 
 def arch_of(given: Arch | Mapping[str, object] | Path | str | None) -> Arch:
@@ -186,3 +197,11 @@ def _of_coordinates(rank: int) -> str:
 def _is_torch(data: object) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(data, torch.Tensor)
+
+
+def check_arguments(others: Mapping[str, object]) -> None:
+    """Raises `InputError` for arguments that `compile` does not have, which may be fields of a schedule."""
+    for name, value in others.items():
+        if name in {one.name for one in CHOICES}:
+            raise InputError(f"{name} is a field of a schedule; give schedule={{'{name}': {shown(value)}}}.")
+        raise InputError(f"compile takes no argument '{name}'; help(samhw.compile) lists them.")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from samhw.app.api.arguments import entries_of, path_of
+from samhw.app.api.arguments import check_arguments, entries_of, path_of, types_of
 from samhw.app.api.runnable import RunnableDesign
 from samhw.app.workload import SavedDesign
 from samhw.choices.formats import with_formats
@@ -17,6 +17,7 @@ from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
 from samhw.lang import Capacity, Program, ProgramBuilder, cautions, check_program, load_program
 from samhw.lang import load as load_text
+from samhw.lang.typed import with_types
 from samhw.tensors import Format
 
 __all__ = ["compile", "load"]
@@ -27,12 +28,14 @@ def compile(
     *,
     formats: Mapping[str, str | Format] | None = None,
     value: ValueType | str | None = None,
+    types: Mapping[str, ValueType | str] | None = None,
     schedule: Schedule | Mapping[str, object] | Path | str | None = None,
     fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] | None = None,
     order: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     permute: bool | None = None,
     entries: Mapping[str, int] | None = None,
     arch: Arch | Mapping[str, object] | Path | str | None = None,
+    **others: object,
 ) -> RunnableDesign:
     """A design of a program.
 
@@ -42,6 +45,7 @@ def compile(
         formats: by tensor, in the words of a declaration. Inputs that neither the text nor this gives a
             format are stored as their first data are; those that are reshaped are dense.
         value: the value type; by default, or as `auto`, what the program or its data need.
+        types: of single tensors, instead of those that the program gives them.
         schedule: what may be chosen without changing results (docs/schedule.md): an object, its fields, or
             its file; or `auto`, which is chosen for the first data by estimate. `fuse`, `order` and `permute`
             stand in the place of its fields.
@@ -54,6 +58,7 @@ def compile(
         InputError: for a program that breaks a rule, a name that it does not have, or an argument of another
             kind.
     """
+    check_arguments(others)
     fields: dict[str, Any] = {"fuse": fuse, "order": order, "permute": permute}
     chosen = replace(
         Schedule.of(schedule), **{name: field for name, field in fields.items() if field is not None}
@@ -62,6 +67,7 @@ def compile(
     for sentence in cautions(found):
         warnings.warn(sentence, stacklevel=2)
     found = with_formats(found, {} if formats is None else formats)
+    found = with_types(found, types_of(types))
     stored = chosen.apply(found)
     # An input without a format may be dense or not, as its first data are.
     open_yet = {decl.name for decl in stored.inputs if decl.implied}

@@ -299,10 +299,9 @@ class RunnableDesign:
         return compiled if memory is None else with_memory(compiled, memory)
 
     def _compiled_for(self, workload: Workload, memory: OffChipMemory | None) -> Compiled:
-        used = self._chosen or self.schedule
-        stored = used.apply(workload.program)
-        needed = workload.capacity(used) | Capacity().with_entries(stored, self.entries)
-        value = self._value(workload)
+        used, value = self._chosen or self.schedule, self._value(workload)
+        typed = workload.in_types(value)
+        needed = typed.capacity(used) | Capacity().with_entries(used.apply(typed.program), self.entries)
         fits = needed | self._capacity == self._capacity
         if self._compiled is None or not fits or value != self._compiled.value:
             program = workload.program.unbound
@@ -323,7 +322,7 @@ class RunnableDesign:
         found = compile_job(job)
         self._chosen, self._why = found.schedule, found.why
         self._compiled = found if memory is None else self._on_chip(job, found)
-        self._capacity = workload.capacity(self._chosen) | given
+        self._capacity = workload.in_types(value).capacity(self._chosen) | given
         return self._compiled
 
     def _on_chip(self, job: Job, found: Compiled) -> Compiled:

@@ -1,6 +1,6 @@
 """The program as it is written, to compare with what the passes have made of it and what a run has stored."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from samhw.app.checking.units import alone, cut, units
 from samhw.compiler import Compiled
-from samhw.graph.numerics import Integer
+from samhw.graph.numerics import Integer, ValueType
 from samhw.lang import Program, Region, Statement
 from samhw.lang.reference import Points, Relation, Rounding, difference, results, side_by_side
 from samhw.lang.splits import Renumbering, renumbered
+from samhw.lang.typed import named_types, types_of
 from samhw.tensors import Tensor
 
 __all__ = ["AsWritten"]
@@ -21,6 +22,17 @@ Array = NDArray[np.number]
 Integers = NDArray[np.int64]
 
 _DOUBLE = Rounding.double()
+
+Roundings = Rounding | Callable[[ValueType], Rounding | None]
+"""Of one type, or of any."""
+
+
+def _double(program: Program) -> Roundings:
+    """Double precision for whatever is not whole."""
+    if not program.is_typed:
+        return _DOUBLE
+    return lambda kind: None if isinstance(kind, Integer) else _DOUBLE
+
 
 _SLACK = 1e-9
 """By how much of a value two programs may differ beyond the bounds of double precision."""
@@ -58,7 +70,8 @@ class AsWritten:
         self.order = order
         self.fits = fits
         self.has_cascades = compiled.schedule.cascade_form != "off"
-        self.is_bounded = not isinstance(compiled.value, Integer)
+        types = {*types_of(lowered, compiled.value).values(), *named_types(lowered)}
+        self.is_bounded = not all(isinstance(kind, Integer) for kind in types)
 
     @cached_property
     def is_changed(self) -> bool:
@@ -99,15 +112,15 @@ class AsWritten:
         suspects = {name for name in common if _differ(self.values[name], self._as_given(name, others[name]))}
         if not suspects:
             return set()
-        mine = results(self.program, self.given, _DOUBLE)
-        others = results(self.lowered, self.inputs, _DOUBLE)
+        mine = results(self.program, self.given, _double(self.program))
+        others = results(self.lowered, self.inputs, _double(self.lowered))
         return {name for name in suspects if _differ(mine[name], self._as_given(name, others[name]))}
 
     def _as_given(self, name: str, stored: Relation) -> Relation:
         """A tensor as it is stored, with its rows in the order of the user's data."""
         return _moved(stored, self.order.rows_of(name))
 
-    def bound(self, names: Collection[str], known: Mapping[str, Tensor], rounding: Rounding) -> float | None:
+    def bound(self, names: Collection[str], known: Mapping[str, Tensor], rounding: Roundings) -> float | None:
         """The greatest bound of some results in a value type, where the program is computed as it is written
         from what is stored of it. None where not enough is stored to tell.
 

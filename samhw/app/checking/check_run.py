@@ -1,6 +1,6 @@
 """Compares what a run has stored with NumPy; a verdict says in a word what a check has found."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import prod
@@ -15,6 +15,7 @@ from samhw.errors import RunError
 from samhw.graph.numerics import Fixed, Float, ValueType
 from samhw.lang import Program, Statement
 from samhw.lang.reference import Points, Relation, Rounding, difference, results, side_by_side
+from samhw.lang.typed import named_types, typed, types_of
 from samhw.limits import memory_limit
 from samhw.tensors import Tensor
 
@@ -58,6 +59,15 @@ def rounding_of(kind: ValueType) -> Rounding | None:
         return Rounding.floating(f.mantissa)
     least, greatest, beyond = kind.decode([f.least, f.lowest_nan - 1 - f.infinities, f.infinity]).tolist()
     return Rounding.gradual(f.mantissa, least, greatest, beyond)
+
+
+def _rounding(compiled: Compiled) -> Rounding | Callable[[ValueType], Rounding | None] | None:
+    """How a program rounds: as each of its types does, if it has several."""
+    program = compiled.program
+    if not program.is_typed:
+        return rounding_of(compiled.value)
+    kinds = {*types_of(program, compiled.value).values(), *named_types(program)}
+    return rounding_of if any(rounding_of(kind) for kind in kinds) else None
 
 
 _ELEMENT = 100
@@ -133,11 +143,12 @@ def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor])
         raise RunError(f"The run has stored no {', '.join(absent)}; please report this as a bug.")
     compared = workload.oracle is None or workload.oracle() is not None
     index_tensors = workload.program.index_tensors
-    given = in_value_type(workload.tensors, compiled.value, index_tensors)
+    program = typed(workload.program, compiled.value)
+    given = in_value_type(workload.tensors, types_of(program, compiled.value), index_tensors)
     inputs = inputs_as_stored(compiled, workload.tensors, index_tensors)
     order = compiled.row_orders.drawn(workload.tensors)
-    fits = _share(workload.program, given) == 1
-    whole = AsWritten(workload.program, given, compiled, inputs, order, fits)
+    fits = _share(program, given) == 1
+    whole = AsWritten(program, given, compiled, inputs, order, fits)
     results_of = {decl.name for decl in workload.program.outputs}
     found = _Stored(compiled, whole, inputs, order.there(outputs), results_of).checked()
     found = _with_whole(found, whole, outputs, results_of)
@@ -156,7 +167,7 @@ class _Stored:
         results_of: set[str],
     ) -> None:
         self.aliases = compiled.aliases
-        self.rounding = rounding_of(compiled.value)
+        self.rounding = _rounding(compiled)
         self.program = whole.lowered
         self.whole = whole
         self.known = dict(inputs)

@@ -8,18 +8,21 @@ from samhw.compiler import Compiled
 from samhw.compiler.passes import with_derived
 from samhw.graph.numerics import ValueType
 from samhw.lang import Access, Program, Region, Scan, Statement
+from samhw.lang.typed import types_of
 from samhw.tensors import Tensor
 
 __all__ = ["alone", "cut", "in_value_type", "inputs_as_stored", "units"]
 
 
 def in_value_type(
-    tensors: Mapping[str, Tensor], kind: ValueType, index_tensors: Collection[str]
+    tensors: Mapping[str, Tensor], types: Mapping[str, ValueType], index_tensors: Collection[str]
 ) -> dict[str, Tensor]:
-    """Tensors with the numbers that a value type makes of theirs. Index tensors hold coordinates, and keep
+    """Tensors with the numbers that their types make of theirs. Index tensors hold coordinates, and keep
     them."""
     return {
-        name: t if name in index_tensors else replace(t, vals=kind.decode(kind.encode(t.vals)))
+        name: t
+        if name in index_tensors or name not in types
+        else replace(t, vals=types[name].decode(types[name].encode(t.vals)))
         for name, t in tensors.items()
     }
 
@@ -28,13 +31,14 @@ def inputs_as_stored(
     compiled: Compiled, tensors: Mapping[str, Tensor], index_tensors: Collection[str]
 ) -> dict[str, Tensor]:
     """What the design computes with: a user's tensors in the row orders that the design has, and all that the
-    host makes of them, in the numbers of the value type.
+    host makes of them, in the numbers of their types.
 
     Args:
         index_tensors: those of the program as it is written.
     """
     stored = compiled.row_orders.drawn(tensors).there(tensors)
-    return in_value_type(with_derived(stored, compiled.recipes), compiled.value, index_tensors)
+    types = types_of(compiled.program, compiled.value)
+    return in_value_type(with_derived(stored, compiled.recipes), types, index_tensors)
 
 
 def units(program: Program) -> Iterator[tuple[Statement, ...]]:

@@ -1,6 +1,6 @@
 """`samhw accuracy`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 import click
@@ -16,7 +16,8 @@ from samhw.app.cli.progress import line
 from samhw.app.report.accuracy_report import Accuracy, AccuracyRow
 from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.schedule import Schedule
-from samhw.compiler import AUTO, asked_type
+from samhw.compiler import AUTO, asked_type, asked_types
+from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
 from samhw.targets.backends import MODEL, run
@@ -36,6 +37,12 @@ __all__ = ["accuracy"]
 @click.option(
     "--value", default="f32,bf16", show_default=True, metavar="TYPE,..", help="Value types, as for run."
 )
+@click.option(
+    "--types",
+    multiple=True,
+    metavar="T=TYPE,..",
+    help="Types of single tensors beside each of --value; several times for several programs.",
+)
 @click.option("--schedule", "file", metavar="FILE", help="A schedule, as for run.")
 @click.option("--clock", type=CLOCK, metavar="NMHz|Nns", help="Say how long the runs take, as for run.")
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write every row as JSON.")
@@ -45,25 +52,39 @@ def accuracy(
     data: Sequence[str],
     draws: int | None,
     value: str,
+    types: Sequence[str],
     file: str | None,
     clock: float | None,
     json_target: str | None,
     plot: str | None,
 ) -> None:
     """Run PROGRAM in several value types on several inputs and compare its results with float64."""
-    names = {str(asked_type(word) or AUTO): asked_type(word) for word in split_words(value)}
+    given = {
+        ", ".join(filter(None, (str(asked_type(word) or AUTO), own))): (asked_type(word), asked_types(own))
+        for word in split_words(value)
+        for own in types or ("",)
+    }
     schedule = load_schedule(file)
     check_on_chip(schedule, "a comparison of values")
     inputs = list(dict.fromkeys(_inputs(data, draws)))
-    rows: dict[str, list[AccuracyRow]] = {name: [] for name in names}
+    rows: dict[str, list[AccuracyRow]] = {name: [] for name in given}
     with line("accuracy", "{task.completed:.0f} of {task.total:.0f} inputs") as shown:
         for number, text in enumerate(inputs):
             # One draw for all types: that of the first.
-            workload = bind_program(program, text.split("+"), value=next(iter(names.values())))
-            for name, kind in names.items():
+            first, own = next(iter(given.values()))
+            try:
+                drawn = bind_program(program, text.split("+"), value=first, types=own)
+            except InputError as error:
+                if draws is not None and tuple(data) == (AUTO,):
+                    raise InputError(
+                        f"--draws {draws} draws data, which '{program}' does not take: it has its own; leave "
+                        "out --draws."
+                    ) from error
+                raise
+            for name, (kind, own) in given.items():
                 if shown is not None:
                     shown.show(number, len(inputs), f"{text}, {name}")
-                rows[name] += _measured(workload, schedule, kind, text)
+                rows[name] += _measured(drawn.with_types(own), schedule, kind, text, own)
     found = Accuracy(program, tuple(chain.from_iterable(rows.values())), clock)
     if json_target:
         print_json(json_target, found.to_json())
@@ -85,10 +106,15 @@ def _inputs(data: Sequence[str], draws: int | None) -> Iterator[str]:
 
 
 def _measured(
-    workload: Workload, schedule: Schedule, kind: ValueType | None, text: str
+    workload: Workload,
+    schedule: Schedule,
+    kind: ValueType | None,
+    text: str,
+    types: Mapping[str, ValueType],
 ) -> Iterator[AccuracyRow]:
     """A row for each result of a run."""
     compiled = compile_workload(workload, schedule, value=kind, arch=Arch())
     result = run(compiled, workload.tensors, MODEL)
+    name = ", ".join([str(compiled.value), *(f"{tensor}={own}" for tensor, own in types.items())])
     for tensor, difference in differences(workload, result.outputs).items():
-        yield AccuracyRow(str(compiled.value), text, tensor, result.cycles, difference)
+        yield AccuracyRow(name, text, tensor, result.cycles, difference)

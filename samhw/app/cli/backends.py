@@ -15,7 +15,7 @@ from samhw.choices.place import CHIP
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
 from samhw.graph import HostOptions, OffChipMemory, load_memory, other_ports, with_ports
-from samhw.targets.backends import BACKENDS, Backend, Target, is_board, targets
+from samhw.targets.backends import BACKENDS, Backend, Target, find_backend, is_board, targets
 
 __all__ = [
     "BACKEND",
@@ -59,7 +59,11 @@ class _BackendName(click.Choice[str]):
     """The name of a backend, or of a board's file."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return value if is_board(value) else super().convert(value, param, ctx)
+        if is_board(value):
+            return str(value)
+        if value not in self.choices:
+            find_backend(str(value))  # Which says what was meant.
+        return super().convert(value, param, ctx)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         return f"[{'|'.join([*self.choices, 'board:FILE.py'])}]"

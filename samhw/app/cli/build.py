@@ -42,6 +42,7 @@ __all__ = ["build"]
     "--target",
     required=True,
     metavar="TARGET",
+    shell_complete=lambda ctx, param, begun: [t.target for t in targets() if t.target.startswith(begun)],
     help=f"One of {', '.join(t.target for t in targets())}, or board:FILE.py.",
 )
 @click.option(

@@ -263,7 +263,7 @@ def _print(compiled: Compiled, given: Workload | Program, table: bool, channels:
         click.echo(line)
     if any(node.copy_of for _, node in compiled.design.nodes):
         several = [f"{name} {count}" for name, count in compiled.design.copies.items() if count > 1]
-        click.echo(f"copies of memories on chip, one for each reader: {', '.join(several) or 'none'}")
+        click.echo(f"words that are read at a time from memories on chip: {', '.join(several) or 'none'}")
         divided = [f"{t.name} {t.shards}" for t in compiled.design.tensors if t.shards > 1 and not t.rows]
         click.echo(f"results in shards, one from each lane: {', '.join(divided) or 'none'}")
         for line in range_lines(compiled.design):

@@ -2,7 +2,7 @@
 several commands take."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,17 @@ from click.shell_completion import CompletionItem
 from samhw.app.cli.numbers import load_arch, parse_densities, parse_numbers
 from samhw.app.cli.progress import phase
 from samhw.app.cli.schedules import choice_options, read_choices
-from samhw.app.workload import DEFAULT, SavedDesign, Workload, bind_program, job_of
+from samhw.app.workload import DEFAULT, SYNTHETIC, SavedDesign, Workload, bind_program, job_of
 from samhw.choices.schedule import Schedule
-from samhw.compiler import AUTO, asked_type
+from samhw.compiler import AUTO, asked_type, asked_types
 from samhw.compiler.search import NO_LIMIT, Job, Room
 from samhw.cost import parse_budget
 from samhw.cost.statistics import from_densities
 from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory
-from samhw.graph.numerics import ValueType
+from samhw.graph.numerics import FLOATS, ValueType
 from samhw.lang import Capacity, Named, OnnxFile, Program, cautions, greatest_extents, load_named
+from samhw.lang.typed import with_types
 
 __all__ = [
     "ARCH",
@@ -34,6 +35,23 @@ __all__ = [
     "data_option",
     "load_schedule",
 ]
+
+
+def complete_data(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The words of --data that begin so; or else files, by the shell."""
+    from samhw.tensors.stand_ins import STAND_INS
+
+    words = ("karate", "random", "random:size=", *(f"{SYNTHETIC}:{name}" for name in STAND_INS))
+    found = [word for word in words if word.startswith(incomplete)]
+    return [CompletionItem(word) for word in found] or [CompletionItem(incomplete, type="file")]
+
+
+def complete_values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The value types that begin so, after what stands before a comma."""
+    before, comma, last = incomplete.rpartition(",") if "<" not in incomplete else ("", "", incomplete)
+    words = (AUTO, "i8", "i16", "i32", "fixed<16,8>", *FLOATS)
+    return [CompletionItem(f"{before}{comma}{word}") for word in words if word.startswith(last)]
+
 
 ARCH = click.option(
     "--arch",
@@ -49,6 +67,7 @@ AREA = click.option(
 
 BUILD_DATA = click.option(
     "--data",
+    shell_complete=complete_data,
     multiple=True,
     metavar="DATA",
     help="Data that fixes extents and capacities, as for run; by default the program's own extents.",
@@ -77,8 +96,14 @@ _BESIDE = (
         default=AUTO,
         show_default=True,
         metavar="TYPE",
+        shell_complete=complete_values,
         help="Value type: i8, i16, i32, fixed<W,F>, f8e4m3, f8e5m2, bf16 or f32; "
         "auto: the program's own, or what it needs.",
+    ),
+    click.option(
+        "--types",
+        metavar="T=TYPE,..",
+        help="Types of single tensors, such as W=i8,X=i8: another program, whose other tensors have --value.",
     ),
     AREA,
     click.option(
@@ -108,6 +133,7 @@ class CompileOptions:
 
     schedule: Schedule
     value: ValueType | None
+    types: Mapping[str, ValueType]
     capacity: str | None
     density: str | None
     extents: str | None
@@ -136,7 +162,7 @@ class CompileOptions:
             # They are the names of the file's own dimensions.
             loaded, extents = replace(loaded, extents={**loaded.extents, **extents}), None
         with phase("reading data"):
-            workload = bind_program(program, data, value=self.value, loaded=loaded)
+            workload = bind_program(program, data, value=self.value, types=self.types, loaded=loaded)
         say_notes(workload)
         return workload.with_extents(extents) if extents else workload
 
@@ -165,7 +191,7 @@ class CompileOptions:
         loaded = _load(program)
         if not isinstance(loaded, Program):  # It has data of its own, or says how large these are.
             return self._bound(program, DEFAULT, loaded)
-        loaded = loaded.with_extents(self._greatest or {})
+        loaded = with_types(loaded.with_extents(self._greatest or {}), self.types)
         known = self.room.extents
         open_ones = [
             n for n, extent in loaded.dimensions.extents.items() if extent is None and n not in known
@@ -226,6 +252,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         schedule_file: str | None,
         design: str | None,
         value: str,
+        types: str | None,
         area: str | None,
         capacity: str | None,
         density: str | None,
@@ -240,7 +267,10 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
         schedule, room = read_choices(given, others, None if area is None else parse_budget(area))
         asked = asked_type(value) or saved.compiled or saved.value
         command(
-            options=CompileOptions(schedule, asked, capacity, density, extents, arch, saved, room), **others
+            options=CompileOptions(
+                *(schedule, asked, asked_types(types), capacity, density, extents, arch, saved, room)
+            ),
+            **others,
         )
 
     for option in reversed(_BESIDE):
@@ -274,7 +304,13 @@ def load_schedule(name: str | None) -> Schedule:
 def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """--data of a command that runs something."""
     return click.option(
-        "--data", multiple=True, default=(AUTO,), show_default=True, metavar="DATA", help=help
+        "--data",
+        multiple=True,
+        default=(AUTO,),
+        show_default=True,
+        metavar="DATA",
+        help=help,
+        shell_complete=complete_data,
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,8 +117,8 @@ def print_json(target: str, data: object) -> None:
 def print_table(console: "Console | None", rows: list[list[str]], title: str) -> None:
     """Prints rows, the first of which has the headings: to stdout, or where a console writes.
 
-    Cells fold between words to fit a terminal. No word breaks, and with it no number: a table is rather wider
-    than the terminal. Where there is no terminal, nothing folds.
+    Cells fold between words, and names after their underlines, to fit a terminal. No number breaks: a table
+    is rather wider than the terminal. Where there is no terminal, nothing folds.
     """
     # They take a tenth of a second to be imported, and most runs print no table.
     from rich.console import Console
@@ -131,11 +132,35 @@ def print_table(console: "Console | None", rows: list[list[str]], title: str) ->
     for heading, width in zip(rows[0], widths, strict=True):
         table.add_column(Text(heading), width=width)
     for row in rows[1:]:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(_folded(cell, width)) for cell, width in zip(row, widths, strict=True)))
     console.print(Text(title, style="table.title"), soft_wrap=True)
     terminal, console.width = console.width, sum(widths) + frame
     console.print(table)
     console.width = terminal
+
+
+_SHORT = 12
+"""A word of no more letters stays whole."""
+
+
+def _parts(cell: str) -> list[str]:
+    """What stays in a line: words, and the parts of long names."""
+    words = cell.split()
+    return [p for word in words for p in (re.findall(r"[^_]+_*|_+", word) if len(word) > _SHORT else [word])]
+
+
+def _folded(cell: str, width: int) -> str:
+    """A cell in lines of a width, which a name may go on in; between words rich folds it itself."""
+    lines = []
+    for word in cell.split(" "):
+        line = ""
+        for part in _parts(word) or [""]:
+            if line and len(line) + len(part) > width:
+                lines.append(line + "\n")
+                line = ""
+            line += part
+        lines.append(line + " ")
+    return "".join(lines).rstrip(" ")
 
 
 def _widths(rows: list[list[str]], room: int | None) -> list[int]:
@@ -147,7 +172,7 @@ def _widths(rows: list[list[str]], room: int | None) -> list[int]:
     if room is None:
         return wanted
     least = [
-        max((cell_len(word) for cell in column for word in cell.split()), default=0) for column in columns
+        max((cell_len(part) for cell in column for part in _parts(cell)), default=0) for column in columns
     ]
     # The widest columns give first.
     for limit in range(max(wanted), 0, -1):

@@ -71,21 +71,26 @@ def line(name: str, count: str, window: float = LONG) -> Iterator[Line | None]:
         return
     # As with the terminal.
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.table import Column
     from rich.text import Text
 
     class Left(TimeRemainingColumn):
         def render(self, task: "Task") -> "Text":
             return Text(f"about {super().render(task)} left" if task.time_remaining is not None else "")
 
+    # One line, however narrow the terminal: what does not fit of the note is cut.
+    whole, cut = Column(no_wrap=True), Column(no_wrap=True, overflow="ellipsis", ratio=1)
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        TextColumn(count),
-        TimeElapsedColumn(),
-        Left(),
-        TextColumn("{task.fields[note]}", markup=False),
+        TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, max_width=24)),
+        BarColumn(bar_width=24 if console.width >= 110 else 8),
+        TextColumn(count, table_column=whole),
+        TimeElapsedColumn(table_column=whole),
+        Left(table_column=whole),
+        TextColumn("{task.fields[note]}", markup=False, table_column=cut),
     )
-    with Progress(*columns, console=console, transient=True, speed_estimate_period=window) as progress:
+    with Progress(
+        *columns, console=console, transient=True, expand=True, speed_estimate_period=window
+    ) as progress:
         yield Line(name, progress)
 
 

@@ -271,7 +271,8 @@ def _print_report(report: RunReport, stats: bool) -> None:
     click.echo(f"  data       {report.data}: {shapes}")
     if report.is_synthetic:
         click.echo("             synthetic: random data of that set's sizes, not the set itself")
-    click.echo(f"  value      {report.value}")
+    types = "".join(f", {name} {kind}" for name, kind in report.types.items())
+    click.echo(f"  value      {report.value}{types}")
     for region in report.regions:
         if region.note:
             click.echo(f"  region     {region.name} {region.note}")

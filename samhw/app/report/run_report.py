@@ -197,6 +197,8 @@ class RunReport:
     """What the backend took, in a line; empty for the simulator alone."""
     value: str
     """The value type."""
+    types: Mapping[str, str]
+    """The types of tensors that have others, by name."""
     fuse: object
     """The fusion that was asked for, for JSON."""
     schedule: Schedule
@@ -280,6 +282,7 @@ class RunReport:
             "data": self.data,
             "backend": self.backend,
             "value": self.value,
+            **({"types": dict(self.types)} if self.types else {}),
             "fuse": self.fuse,
             "schedule": self.schedule.to_json(),
             **({"why": list(self.why)} if self.why else {}),
@@ -341,6 +344,7 @@ def run_report(
         label=backend.label,
         took=backend.summary(chosen) if len(runs) > 1 else "",
         value=compiled.value.name,
+        types={name: kind.name for name, kind in compiled.types.items()},
         fuse=asked.to_json()["fuse"],
         schedule=_used(compiled, model),
         why=compiled.why,

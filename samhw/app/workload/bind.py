@@ -37,6 +37,7 @@ from samhw.tensors import (
     read_tensor,
     read_tensors,
 )
+from samhw.words import did_you_mean
 
 __all__ = ["make_workload"]
 
@@ -52,10 +53,10 @@ def make_workload(
     """Binds a program to data.
 
     Args:
-        data: `karate`; `random` or `random:size=20,density=0.1,seed=1`; a file (a matrix, or a data set's
-            `.npz` or folder), with `:pattern` after it to keep only its pattern and draw the values;
-            `NAME=FILE` for single tensors; or `synthetic:cora`, random data of that data set's sizes. `auto`,
-            by itself, is `karate` where the program takes it, else `random`.
+        data: `karate`; `random` or `random:size=20,density=0.1,seed=1,i=6`, where i is an index; a file (a
+            matrix, or a data set's `.npz` or folder), with `:pattern` after it to keep only its pattern and
+            draw the values; `NAME=FILE` for single tensors; or `synthetic:cora`, random data of that data
+            set's sizes. `auto`, by itself, is `karate` where the program takes it, else `random`.
         value: the value type, for which random values are drawn: small integers, or multiples of 1/16 between
             -1 and 1. Without one it is the one that the program's text asks for or needs.
 
@@ -71,19 +72,35 @@ def make_workload(
     return _Binder(program, value, seed).bind(data)
 
 
+def _tensor_of(path: Path) -> Tensor:
+    """The tensor of a file, or the graph of a data set."""
+    if not path.exists() and path.parent.is_dir():
+        meant = did_you_mean(path.name, [other.name for other in path.parent.iterdir()])
+        if meant:
+            raise InputError(f"There is no file {path}{meant}.")
+    if is_dataset(path):
+        found = read_dataset(path)
+        for role in ("adjacency", "weights", "mask"):
+            if role in found:
+                return found[role]
+    return read_tensor(path)
+
+
 class _Binder:
     def __init__(self, program: Program, value: ValueType, seed: int):
         self.program = program
-        self.integer = isinstance(value, Integer)
+        self.value = value
         self.seed = seed
         self.size = FEATURES
         self.density = RANDOM_DENSITY
         self.given: dict[str, Tensor] = {}
+        self.extents: dict[str, int] = {}
 
     def bind(self, data: Sequence[str]) -> Workload:
         for spec in data:
             self.take(spec)
         self.program = self.program.bind({name: t.shape for name, t in self.given.items()})
+        self.program = self.program.with_extents(self.extents)
         self.bind_free_extents()
         check_size(self.program)
         drawn: dict[str, Tensor] = {}
@@ -95,11 +112,12 @@ class _Binder:
                 if decl.name in self.program.index_tensors:
                     tensor = self.random_places(decl.name, shape, self.seed + 1 + n)
                 else:
-                    tensor = self.random(shape, self.density if sparse else 1.0, self.seed + 1 + n)
+                    density = self.density if sparse else 1.0
+                    tensor = self.random(shape, density, self.seed + 1 + n, decl.value)
                     drawn[decl.name] = tensor
             self.given[decl.name] = tensor.convert(decl.format)
-        if not self.integer:
-            self.scale_weights(drawn)
+        kinds = {name: self.program.tensors[name].value or self.value for name in drawn}
+        self.scale_weights([name for name, kind in kinds.items() if not isinstance(kind, Integer)])
         return Workload(
             "+".join(short_name(spec) for spec in data),
             self.program,
@@ -146,8 +164,11 @@ class _Binder:
         numbers = np.random.default_rng(seed).integers(0, places, shape)
         return Tensor.from_dense(numbers, "dense")
 
-    def random(self, shape: tuple[int, ...], density: float, seed: int) -> Tensor:
-        if self.integer:
+    def random(
+        self, shape: tuple[int, ...], density: float, seed: int, value: ValueType | None = None
+    ) -> Tensor:
+        """Random numbers of a type, by default the program's."""
+        if isinstance(value or self.value, Integer):
             return random_tensor(
                 shape, "dense" if density == 1 else "coo", density=density, seed=seed, low=-4, high=4
             )
@@ -168,7 +189,7 @@ class _Binder:
             self.give_dataset(synthetic(spec))
         elif equals and name.isidentifier():
             self.program.check_operand(name)
-            self.give(name, read_tensor(Path(path)))
+            self.give(name, _tensor_of(Path(path)))
         elif is_archive(Path(spec)):
             for name, tensor in read_tensors(Path(spec)).items():
                 self.give(name, tensor)
@@ -195,9 +216,12 @@ class _Binder:
                     self.density = float(text)
                 elif key == "seed":
                     self.seed = int(text)
+                elif key in self.program.dimensions.extents:
+                    self.extents[key] = int(text)
                 else:
+                    indices = ", ".join(self.program.dimensions.extents)
                     raise InputError(
-                        f"--data {spec}: unknown key '{key}'; the keys are size, density and seed."
+                        f"--data {spec}: unknown key '{key}'; the keys are size, density, seed and {indices}."
                     )
             except ValueError:
                 raise InputError(f"--data {spec}: '{text}' is no number for {key}.") from None
@@ -215,7 +239,7 @@ class _Binder:
         if is_dataset(path):
             self.give_dataset(read_dataset(path))
             return
-        tensor = read_tensor(path)
+        tensor = _tensor_of(path)
         if option:
             coords, vals = tensor.to_coo(drop_zeros=True)
             drawn = self.random((len(vals),), 1.0, self.seed).vals

@@ -11,7 +11,7 @@ import numpy as np
 from samhw.choices.schedule import Schedule
 from samhw.lang import Concat, Name, Pattern, Program, Reshape, TensorDecl, bank_room
 from samhw.tensors import Format, Tensor
-from samhw.tensors.ranges import even_ranges, in_ranges, row_work
+from samhw.tensors.ranges import even_ranges, in_ranges, row_works
 
 __all__ = ["banks_of", "greatest_entries", "stored_entries"]
 
@@ -45,10 +45,20 @@ def banks_of(
                 together.setdefault((of[index], count), {})[decl.name] = decl
     banks: dict[str, int] = {}
     for (_, count), decls in together.items():
-        inputs = [read[name] for name in decls if name in read]
+        dimensions = program.dimensions.of_tensor
+        inputs, whole = (
+            [(tensor, dimensions(name)) for name, tensor in read.items() if (name in decls) is is_cut]
+            for is_cut in (True, False)
+        )
         if not inputs or count == 1:
             continue
-        ends = even_ranges(row_work(inputs), count)
+        results = [name for name, d in decls.items() if name not in read and d.format.is_all_dense]
+        written = [
+            prod(shapes[name]) // shapes[name][decls[name].format.mode_order[0]]
+            for name in results
+            if decls[name].rank > 1
+        ]
+        ends = even_ranges(row_works(inputs, whole, written), count)
         assert ends is not None
         greatest = max(shapes[name][decl.format.mode_order[0]] for name, decl in decls.items())
         more = greatest / max(ends[-1], 1)

@@ -140,7 +140,7 @@ def outputs_of(module: nn.Module, arguments: Sequence[object]) -> Any:
         said = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0].partition(". ")[0]
         raise RunError(
             f"PyTorch itself does not run {type(module).__name__} on these arguments, so there is nothing to "
-            f"compare with ({said}); do without check()."
+            f"compare with ({said}); do without the check, by --no-check or without check()."
         ) from error
     return torch.utils._pytree.tree_map(_dense, found)
 

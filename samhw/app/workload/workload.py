@@ -24,6 +24,7 @@ from samhw.lang import (
     rounded_extent,
 )
 from samhw.lang.splits import Busiest, SplitProgram, dealt, split_program
+from samhw.lang.typed import typed, with_types
 from samhw.tensors import Tensor, stand_in
 from samhw.words import did_you_mean
 
@@ -114,8 +115,22 @@ class Workload:
         return replace(self, greatest=more)
 
     def value(self, asked: ValueType | None = None) -> ValueType:
-        """The value type, from what is asked for, the program and its data (`choose_value`)."""
-        return choose_value(asked, self.program, (tensor.vals for tensor in self.tensors.values()))
+        """The value type, from what is asked for, the program and its data (`choose_value`); data that have a
+        type of their own do not count."""
+        own = {name for name, decl in self.program.tensors.items() if decl.value is not None}
+        data = (tensor.vals for name, tensor in self.tensors.items() if name not in own)
+        return choose_value(asked, self.program, data)
+
+    def with_types(self, types: Mapping[str, ValueType]) -> "Workload":
+        """Another program on the same data, some of whose tensors have these types; raises as `with_types` of
+        programs."""
+        return replace(self, program=with_types(self.program, types)) if types else self
+
+    def in_types(self, value: ValueType) -> "Workload":
+        """The same with the program's types written out, where it has several; `value` is the type of what
+        has none of its own."""
+        program = typed(self.program, value)
+        return self if program is self.program else replace(self, program=program)
 
     def statistics(
         self, kind: Kind = "exact", schedule: Schedule | None = None, *, is_open: bool = False

@@ -56,6 +56,8 @@ def job_of(
 ) -> Job:
     """The job that a workload is; `room` and `is_open` as for `Job`, the rest as for `compile_workload`."""
     schedule = schedule or Schedule()
+    kind = workload.value(value)
+    workload = workload.in_types(kind)
     program = workload.program
     if schedule.is_open:  # What a candidate costs depends on extents.
         program = program.bind({name: tensor.shape for name, tensor in workload.tensors.items()})
@@ -63,7 +65,7 @@ def job_of(
         program,
         schedule,
         workload,
-        value=workload.value(value),
+        value=kind,
         capacity=capacity or Capacity(),
         entries=entries or {},
         arch=arch or Arch(),

@@ -295,7 +295,8 @@ class _Copier:
         """The parameters of what passes the payloads of a stream on."""
         node = self.graph.node[source.node]
         payload = node.output(source.port).stream.payload
-        own = self._value(node) if payload.kind is StreamKind.VAL else {}
+        value = self.graph.given(node, source.port).element
+        own = {"value": value} if value not in (None, self.graph.value) else {}
         return {"payload": str(payload.kind), **own, **_shape(payload)}
 
     def _value(self, node: Node) -> dict[str, object]:

@@ -8,6 +8,7 @@ from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import FULL, RowStream, Space, ValueStream
 from samhw.compiler.value_choice import counts_to
 from samhw.errors import InputError, StreamError
+from samhw.graph.numerics import ValueType
 from samhw.graph.spec import COORDINATE
 from samhw.lang import COORDINATES, MOST_RANKS, RANKINGS
 
@@ -76,10 +77,10 @@ def _coordinate(
         InputError: for a type that does not have all coordinates.
     """
     row = _innermost(builder, reduce, rows)
-    _check_counts(builder, reduce)
+    kind = _counting(builder, reduce)
     op = COORDINATES[reduce.op]
     arg = builder.make("arg", reduce.name, depth + 1, {"crd": row.crd, "val": val}, op=op)
-    return _number(builder, arg.output("val"), depth)
+    return _number(builder, arg.output("val"), depth, kind)
 
 
 def _ranked(
@@ -98,8 +99,7 @@ def _ranked(
     """
     row = _innermost(builder, reduce, rows)
     gives_places = reduce.op.startswith("arg")
-    if gives_places:
-        _check_counts(builder, reduce)
+    kind = _counting(builder, reduce) if gives_places else builder.value
     k = builder.extent(rank)
     if k > MOST_RANKS:
         raise InputError(
@@ -118,7 +118,7 @@ def _ranked(
     made = builder.make("top_k", name, depth + 1, inputs, op=RANKINGS[reduce.op], gives=gives, k=k)
     best = made.output("val")
     if gives_places:
-        best = _number(builder, best, depth + 1)
+        best = _number(builder, best, depth + 1, kind)
     label = f"{reduce.op.capitalize()}{k}_{reduce.index}"
     table.fill(rank, name, crd, f"{label}[{rank}]")
     table.fill(table.val, name, best, label)
@@ -136,22 +136,23 @@ def _innermost(builder: TableBuilder, reduce: Reduce, rows: Sequence[RowStream])
     return row
 
 
-def _check_counts(builder: TableBuilder, reduce: Reduce) -> None:
-    """Raises `InputError` for a type that does not have all coordinates of an index."""
-    last = builder.extent(reduce.index) - 1
-    if not counts_to(builder.value, last):
+def _counting(builder: TableBuilder, reduce: Reduce) -> ValueType:
+    """The type of coordinates. Raises `InputError` for one that does not have all of them."""
+    last, kind = builder.extent(reduce.index) - 1, reduce.value or builder.value
+    if not counts_to(kind, last):
         raise InputError(
             f"The coordinates of {reduce.op} along {reduce.index} in '{builder.title}' go up to {last:,}, "
-            f"which {builder.value} cannot count to; choose a wider --value."
+            f"which {kind} cannot count to; choose a wider --value."
         )
+    return kind
 
 
-def _number(builder: TableBuilder, coordinate: PlannedOutput, depth: int) -> PlannedOutput:
-    """A coordinate as a number of the program's type."""
-    if builder.value == COORDINATE:
+def _number(builder: TableBuilder, coordinate: PlannedOutput, depth: int, kind: ValueType) -> PlannedOutput:
+    """A coordinate as a number of a type."""
+    if kind == COORDINATE:
         return coordinate
     inputs: dict[str, Feed] = {"a": coordinate}
-    number = builder.make("alu", "convert", depth, inputs, op="convert", value=COORDINATE, to=builder.value)
+    number = builder.make("alu", "convert", depth, inputs, op="convert", value=COORDINATE, to=kind)
     return number.output("val")
 
 

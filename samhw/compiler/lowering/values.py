@@ -22,6 +22,7 @@ from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.space import Space
 from samhw.compiler.lowering.stored_result import formula
 from samhw.errors import StreamError
+from samhw.graph.numerics import ValueType
 
 __all__ = ["ValueRow"]
 
@@ -94,7 +95,8 @@ class ValueRow:
         array = builder.make("array", view.name, self._space.depth, {"ref": ref}, vals=f"{view.tensor}.vals")
         builder.table.reads[array.name] = self._space.levels_of(view)
         label = f"Val({builder.text(ref)})"
-        return builder.table.fill(builder.table.val, view.name, array.output("val"), label)
+        val = builder.table.fill(builder.table.val, view.name, array.output("val"), label)
+        return val if view.to is None else self._alu("convert", {"a": val}, {}, to=view.to)
 
     def _product(self, e: Apply) -> Feed:
         """The product of two factors, then with each further one, then with the constant; then the masks."""
@@ -143,10 +145,14 @@ class ValueRow:
         ports = dict(zip("abc", e.operands, strict=False))
         immediates = {port: o.value for port, o in ports.items() if isinstance(o, Number)}
         inputs = {port: self.of(o) for port, o in ports.items() if not isinstance(o, Number)}
-        return self._alu(e.op, inputs, immediates)
+        if e.to is None:
+            return self._alu(e.op, inputs, immediates)
+        return self._alu("convert" if e.op == "to" else e.op, inputs, immediates, to=e.to)
 
-    def _alu(self, op: str, inputs: dict[str, Feed], immediates: Mapping[str, int | float]) -> Feed:
-        params: dict[str, Any] = {"op": op}
+    def _alu(
+        self, op: str, inputs: dict[str, Feed], immediates: Mapping[str, int | float], **types: ValueType
+    ) -> Feed:
+        params: dict[str, Any] = {"op": op, **types}
         if immediates:
             params["immediates"] = dict(immediates)
         return self._builder.make("alu", op, self._space.depth, inputs, **params).output("val")

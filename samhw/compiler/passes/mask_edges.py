@@ -26,6 +26,7 @@ from samhw.lang import (
     is_zero_beyond,
     reaching_beyond,
 )
+from samhw.lang.typed import Kind, kind_of, types_of
 from samhw.names import Names
 from samhw.tensors import Format, Tensor
 
@@ -52,8 +53,8 @@ class _Masker:
     sizes: dict[str, int]
     added: dict[str, TensorDecl] = field(default_factory=dict)
     recipes: dict[str, Recipe] = field(default_factory=dict)
-    insides: dict[str, str] = field(default_factory=dict)
-    """By dimension, the input that says what lies inside."""
+    insides: dict[tuple[str, Kind | None], str] = field(default_factory=dict)
+    """By dimension, and type of the numbers beside it, the input that says what lies inside."""
 
     def __post_init__(self) -> None:
         self.program: Program = self.given.program
@@ -87,7 +88,8 @@ class _Masker:
         if over and statement.reduction != "sum" and (statement.mask is not None or len(over) > 1):
             yield from self.one_by_one(statement, over[0], dimensions)
             return
-        inside = {index: self.inside(dimensions[index], index) for index in beyond}
+        kind = self.kind(statement)
+        inside = {index: self.inside(dimensions[index], index, kind) for index in beyond}
         if over and statement.reduction != "sum":
             statement = replace(statement, mask=inside.pop(over[0]))
         yield replace(statement, rhs=_selected(statement.rhs, inside, left))
@@ -123,16 +125,25 @@ class _Masker:
         self.added[name] = TensorDecl(name, indices, (None,) * len(indices), storage)
         return Access.of(name, indices)
 
-    def inside(self, dimension: str, index: str) -> Access:
-        """What is one at each coordinate of an index of a dimension, and zero beyond."""
-        if dimension not in self.insides:
+    def kind(self, statement: Statement) -> Kind | None:
+        """The type that a statement computes in, if it may be another than the program's."""
+        if not self.program.is_typed or self.program.value is None:
+            return None
+        tensors = {**self.program.tensors, **self.added}
+        return kind_of(statement.rhs, types_of(replace(self.program, tensors=tensors), self.program.value))
+
+    def inside(self, dimension: str, index: str, kind: Kind | None) -> Access:
+        """What is one at each coordinate of an index of a dimension, and zero beyond, in a type."""
+        key = dimension, kind
+        if key not in self.insides:
             home = self.home(dimension)
             assert home is not None
-            name = self.insides[dimension] = self.dense(f"{dimension}_inside", {index: dimension}).tensor
+            name = self.insides[key] = self.dense(f"{dimension}_inside", {index: dimension}).tensor
+            self.added[name] = replace(self.added[name], value=kind)
             source, mode = home
             text = f"a one for each coordinate of {dimension}"
             self.recipes[name] = Recipe(text, (source,), partial(_ones, mode))
-        return Access.of(self.insides[dimension], (index,))
+        return Access.of(self.insides[key], (index,))
 
     def home(self, dimension: str) -> tuple[str, int] | None:
         """An input that has the dimension, and the mode there."""

@@ -69,7 +69,8 @@ class _Slicer:
         assert storage is not None
         if not storage.is_all_dense:
             self.entries[name] = self.given.capacity.entries_of(of)
-        self.tensors[name] = TensorDecl(name, tuple(indices), (None,) * len(indices), storage)
+        value = (self.tensors.get(of) or self.program.tensors[of]).value
+        self.tensors[name] = TensorDecl(name, tuple(indices), (None,) * len(indices), storage, value)
         return name
 
 

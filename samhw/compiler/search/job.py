@@ -11,12 +11,14 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import Lowerable, apply_program_passes, with_derived
 from samhw.compiler.search.modules import in_modules
 from samhw.compiler.search.work import Sizes
+from samhw.compiler.value_choice import choose_value
 from samhw.cost import Budget
 from samhw.cost.statistics import TensorStatistics
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
-from samhw.lang import Capacity, Program
+from samhw.lang import Access, Call, Capacity, Program
 from samhw.lang.splits import Busiest, SplitProgram
+from samhw.lang.typed import typed
 from samhw.tensors import Tensor
 
 __all__ = ["NO_LIMIT", "Job", "Room", "derived_of"]
@@ -86,6 +88,11 @@ class Job:
     room: Room = NO_LIMIT
     is_open: bool = False
 
+    def __post_init__(self) -> None:
+        # Its types are written out before anything is chosen.
+        given = typed(self.program, choose_value(self.value, self.program))
+        object.__setattr__(self, "program", given)
+
     def under(self, schedule: Schedule) -> "Job":
         """The same under another schedule."""
         return replace(self, schedule=schedule)
@@ -133,7 +140,7 @@ class Job:
             InputError: for a schedule that the program does not fit, a format that is not compiled, or
                 entries of what has none.
         """
-        schedule = in_modules(self.schedule, self.program, self.scopes)
+        schedule = in_modules(with_conversions(self.schedule, self.program), self.program, self.scopes)
         # The results of reshapes and concatenations have extents that follow from others.
         program = schedule.apply(self.program.unbound if self.is_open else self.program).bind({})
         capacity = self.needs(schedule).with_entries(program, {**self._expected, **self.entries})
@@ -145,6 +152,27 @@ class Job:
             row_orders=schedule.row_orders(program),
             busiest=None if self.data is None else partial(self.data.busiest, schedule=schedule),
         )
+
+
+def with_conversions(schedule: Schedule, program: Program) -> Schedule:
+    """A schedule whose lists of statements have those that `typed` has added: each before the one that
+    converts what it gives."""
+    if isinstance(schedule.fuse, str) or not program.is_typed:
+        return schedule
+    named = {name for region in schedule.fuse for name in region}
+    before = {
+        s.lhs.tensor: s.rhs.arguments[0].tensor
+        for s in program.statements
+        if isinstance(s.rhs, Call) and s.rhs.function == "to" and isinstance(s.rhs.arguments[0], Access)
+    }
+    computed = {s.lhs.tensor for s in program.statements} - named
+    lists = tuple(
+        tuple(
+            one for name in region for one in (before.get(name, ""), name) if one == name or one in computed
+        )
+        for region in schedule.fuse
+    )
+    return replace(schedule, fuse=lists)
 
 
 def derived_of(

@@ -15,6 +15,7 @@ from samhw.graph.numerics.typed import (
     Operation,
     convert,
     operation,
+    widens,
 )
 from samhw.graph.numerics.valuetype import (
     ARITY,
@@ -25,11 +26,13 @@ from samhw.graph.numerics.valuetype import (
     ValueType,
     Words,
 )
+from samhw.words import did_you_mean
 
 __all__ = [
     "ALL_OPERATIONS",
     "ARITY",
     "BLOCK",
+    "FLOATS",
     "NARROWINGS",
     "OPERATIONS",
     "OVERFLOW",
@@ -52,6 +55,7 @@ __all__ = [
     "reduce_words",
     "start_word",
     "value_type",
+    "widens",
 ]
 
 
@@ -64,7 +68,8 @@ def value_type(name: str) -> ValueType:
         return Fixed(int(match[1]), int(match[2]))
     if text in FLOATS:
         return Float(text)
+    meant = did_you_mean(text, ("i8", "i16", "i32", "fixed<16,8>", *FLOATS))
     raise InputError(
-        f"Unknown value type {name!r}; the types are i8, i16, i32, {', '.join(FLOATS)} and fixed<W,F>, such "
-        "as 'fixed<16,8>'."
+        f"Unknown value type {name!r}{meant}; the types are i8, i16, i32, {', '.join(FLOATS)} and "
+        "fixed<W,F>, such as 'fixed<16,8>'."
     )

@@ -64,10 +64,13 @@ def definitions_of(arithmetic: ModuleType) -> dict[str, Callable[..., Bits]]:
     return {op: getattr(arithmetic, name) for op, name in _ARITHMETIC.items()}
 
 
-_BY_FIRST = frozenset(NARROWINGS) | frozenset(
-    ("neg", "abs", "relu", "leaky_relu", "sqrt", "tanh", "silu", "gelu", "sin", "rint", "mul", "div")
+_BY_FIRST = frozenset(
+    (
+        *("neg", "abs", "relu", "leaky_relu", "sqrt", "tanh", "silu", "gelu", "sin", "rint", "mul", "div"),
+        *(*NARROWINGS, "to", "scale"),
+    )
 )
-"""Operations that are zero where their first operand is."""
+"""Operations that are zero where their first operand is; `to` and `scale` are those of programs."""
 _BY_ALL = frozenset(("add", "sub", "max", "min", "lt", "select"))
 """Operations that are zero where all of their operands are."""
 

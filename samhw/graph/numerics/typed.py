@@ -12,10 +12,10 @@ from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float import Float
 from samhw.graph.numerics.float_format import FloatFormat
 from samhw.graph.numerics.integer import Fixed, Integer
-from samhw.graph.numerics.integer_steps import Bits
+from samhw.graph.numerics.integer_steps import Bits, select
 from samhw.graph.numerics.operations import OPERATIONS
 from samhw.graph.numerics.straight_line import straight_line
-from samhw.graph.numerics.valuetype import Definition, ScalarOp, ValueType, Words, apply
+from samhw.graph.numerics.valuetype import OVERFLOW, Definition, ScalarOp, ValueType, Words, apply
 
 __all__ = [
     "ALL_OPERATIONS",
@@ -25,6 +25,7 @@ __all__ = [
     "Operation",
     "convert",
     "operation",
+    "widens",
 ]
 
 ALL_OPERATIONS = {**OPERATIONS, "convert": 1, "scale": 3}
@@ -44,6 +45,12 @@ _WIDER: Mapping[ValueType, Sequence[ValueType]] = {
     Float("f8e5m2"): [Float("bf16"), Float("f32")],
     Float("bf16"): [Float("f32")],
 }
+
+
+def widens(source: ValueType, target: ValueType) -> bool:
+    """Whether `WIDENING` go from one type to the other."""
+    return target in _WIDER.get(source, ())
+
 
 Constants: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -105,7 +112,7 @@ def _definition(op: str, source: ValueType, target: ValueType) -> Definition:
     definition = target.definition(op)
     if source == target:
         return definition
-    if op in WIDENING and target in _WIDER.get(source, ()):
+    if op in WIDENING and widens(source, target):
         return _on_converted(definition, source, target)
     raise InputError(
         f"{op!r} of {source} cannot give {target}; only {', '.join(WIDENING)} go to another type, from i8 or "
@@ -121,12 +128,16 @@ def _on_converted(definition: Definition, source: ValueType, target: ValueType) 
 
 
 def _scale(source: FixedFormat, target: FixedFormat, a: Bits, multiplier: Bits, shift: Bits) -> Bits:
+    is_multiplier = multiplier < SCALE_MULTIPLIERS.stop
+    is_shift = shift < SCALE_SHIFTS.stop
+    multiplier, shift = select(is_multiplier, multiplier, 0), select(is_shift, shift, 0)
     product = source.signed(a) * multiplier
     cut = product >> shift
     twice_rest = 2 * (product - (cut << shift))
     unit = 1 << shift
     up = (twice_rest > unit) | ((twice_rest == unit) & (cut & 1 == 1))
-    return target.saturate(cut + up)
+    word = target.saturate(cut + up)
+    return select(is_multiplier, select(is_shift, word, OVERFLOW), OVERFLOW)
 
 
 @cache

@@ -6,7 +6,7 @@ The rules are those of docs/primitives.md. Every part of samhw asks a spec, and 
 from samhw.graph.spec.arch import Arch
 from samhw.graph.spec.base import PORTS, Spec, Work, kinds, spec_of
 from samhw.graph.spec.blocked import Blocked, TakenBlocks, fold_before, turned_blocks
-from samhw.graph.spec.params import Each, MemoryUse, StoredArray
+from samhw.graph.spec.params import Each, MemoryUse, Role, StoredArray
 from samhw.graph.spec.streams import COORDINATE, Payload, Port, Stream, StreamKind
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "MemoryUse",
     "Payload",
     "Port",
+    "Role",
     "Spec",
     "StoredArray",
     "Stream",

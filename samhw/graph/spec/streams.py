@@ -30,7 +30,8 @@ class Payload:
     """What one token of a stream carries, or one place of a memory: as many words of a kind as `shape` has.
 
     `element` is the type of a value. An index has none; and in the ports of a node, which its graph shares
-    with others, a value has none either: of which type it is, `Graph.taken` and `Graph.given` say. `shape` is
+    with others, a value has none either, but where a node has values of several types: of which type it is,
+    `Graph.taken` and `Graph.given` say. `shape` is
     () for one word, and that of a block for several, which lie in row-major order.
     """
 
@@ -48,8 +49,10 @@ class Payload:
         return self.words * (self.element.width if self.element else index_bits)
 
     def of(self, element: ValueType) -> "Payload":
-        """The same with its values of a type; indices stay what they are."""
-        return replace(self, element=element) if self.kind is StreamKind.VAL else self
+        """The same with its values of a type, if they have none; indices stay what they are."""
+        if self.kind is not StreamKind.VAL or self.element is not None:
+            return self
+        return replace(self, element=element)
 
     def encode(self, array: NDArray[Any]) -> Words:
         """The words for an array of values or of indices; raises `InputError` for values that have none."""
@@ -79,9 +82,11 @@ class Port(NamedTuple):
     stream: Stream
 
 
-def typed(name: str, kind: str, depth: int, shape: Sequence[int] = ()) -> Port:
-    """A port whose kind of payload is a parameter."""
-    return Port(name, Stream(Payload(StreamKind(kind), shape=tuple(shape)), depth))
+def typed(
+    name: str, kind: str, depth: int, shape: Sequence[int] = (), element: ValueType | None = None
+) -> Port:
+    """A port whose kind of payload is a parameter, and the type of its values, if it has its own."""
+    return Port(name, Stream(Payload(StreamKind(kind), element, tuple(shape)), depth))
 
 
 def crd(name: str, depth: int) -> Port:

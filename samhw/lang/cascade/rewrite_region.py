@@ -39,6 +39,7 @@ from samhw.lang.cascade.monotone import commuted
 from samhw.lang.cascade.one_pass import Rescaling, begun
 from samhw.lang.cascade.region_reductions import Reduced, RegionReductions
 from samhw.lang.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
+from samhw.lang.expr import TYPED
 from samhw.lang.traverse import rewritten, with_accesses
 from samhw.names import Names
 from samhw.tensors import Format
@@ -48,8 +49,7 @@ __all__ = ["CascadeFinding", "RegionRewriter"]
 PLACES = {*COORDINATES, "argtop", "argbottom"}
 """Reductions that give coordinates, and no values."""
 
-
-_ROUNDING = ("rint", "f8e4m3", "f8e5m2")
+_ROUNDING = ("rint", "f8e4m3", "f8e5m2", *TYPED)
 
 
 @dataclass(frozen=True)
@@ -142,10 +142,7 @@ class RegionRewriter:
 
     def _state(self) -> dict[str, Any]:
         """What has been made so far, to go back to."""
-        kinds = (
-            *("findings", "tensors", "rescaled", "reduced", "running", "statements"),
-            *("_running", "_versions"),
-        )
+        kinds = "findings tensors rescaled reduced running statements _running _versions".split()
         return {kind: copy(vars(self)[kind]) for kind in kinds}
 
     def _refusal(self, reduced: Reduced, parts: dict[Access, Decomposed]) -> str | None:

@@ -68,6 +68,7 @@ class Cut:
             (*indices[: mode + 1], inner, *indices[mode + 1 :]),
             (*decl.shape[:mode], parts, own, *decl.shape[mode + 1 :]),
             made if decl.format.block is None else made.blocked(self._blocks(decl)),
+            decl.value,
         )
 
     def _blocks(self, decl: TensorDecl) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.lang.reference.domain import Domain, Reduction, Sum
-from samhw.lang.reference.function_bounds import CHANGES, ROUNDINGS, no_nan
+from samhw.lang.reference.function_bounds import ROUNDINGS, change_of, no_nan
 from samhw.lang.reference.plain_values import VALUES, as_values, counting, over_rows, steps
 from samhw.lang.reference.relation import Array, Mask
 from samhw.lang.reference.sorting import Uncertain, best, descending, row_numbers, taken
@@ -70,6 +70,11 @@ class Rounding:
         return cls(0.0, 2.0 ** -(fraction + 1), greatest, greatest)
 
     @classmethod
+    def whole(cls) -> "Rounding":
+        """Integers, of which an overflow ends a run."""
+        return cls(0.0, 0.5)
+
+    @classmethod
     def floating(cls, mantissa: int) -> "Rounding":
         """Floating point with that many mantissa bits (bf16: 7, f32: 23) and subnormals flushed to zero."""
         return cls(2.0 ** -(mantissa + 1), _SMALLEST_NORMAL, (2 - 2.0**-mantissa) * 2.0**127)
@@ -108,6 +113,7 @@ class RunningError(Domain):
     """
 
     def __init__(self, rounding: Rounding) -> None:
+        self.rounding = rounding
         self.relative = rounding.relative
         self.absolute = rounding.absolute
         self.greatest = rounding.greatest
@@ -236,9 +242,9 @@ class RunningError(Domain):
         values = [argument[VALUE] for argument in arguments]
         errors = [argument[ERROR] for argument in arguments]
         result = VALUES.call(function, values)
-        change = CHANGES[function](function, values, errors)
+        change = change_of(function)(function, values, errors)
         change = np.where(reduce(np.add, errors) == 0, 0, change)
-        units = ROUNDINGS[function]
+        units = ROUNDINGS.get(function, 0)
         greatest = np.abs(result) + change
         charge = units * (self.relative * greatest + self.absolute * (greatest > 0))
         if function == "exp" and not self.sums_are_exact:

@@ -208,8 +208,8 @@ class Contraction:
             case Div(left, right):
                 above, below = self.element(left, gather), self.element(right, gather)
                 return domain.product([above], [below], whole=[self.is_whole(left)])
-            case Call(function, arguments):
-                return domain.call(function, [self.element(argument, gather) for argument in arguments])
+            case Call(arguments=arguments):
+                return domain.call(expr.called, [self.element(argument, gather) for argument in arguments])
         raise TypeError(f"'{expr}' has no elements")
 
     def difference(self, left: Expr, right: Expr, gather: Gather) -> Array:

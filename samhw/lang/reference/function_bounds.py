@@ -1,14 +1,15 @@
 """How far the exact result of a function may move with its arguments, and how its rounding errs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 
 import numpy as np
 
-from samhw.lang.reference.plain_values import NARROW, VALUES
+from samhw.lang.reference.conversions import NARROW
+from samhw.lang.reference.plain_values import VALUES
 from samhw.lang.reference.relation import Array, Mask
 
-__all__ = ["CHANGES", "ROUNDINGS", "no_nan"]
+__all__ = ["ROUNDINGS", "change_of", "no_nan"]
 
 
 def no_nan(error: Array) -> Array:
@@ -65,6 +66,19 @@ CHANGES = {
     "select": _select,
 }
 """By function: how far its result may move, from the values and the errors of its arguments."""
+
+
+def _scale(function: str, values: Sequence[Array], errors: Sequence[Array]) -> Array:
+    """A scale by numbers that are exact grows with what it scales."""
+    is_exact = (errors[1] == 0) & (errors[2] == 0)
+    return np.where(is_exact, _monotone(function, values, errors), inf)
+
+
+def change_of(function: str) -> Callable[[str, Sequence[Array], Sequence[Array]], Array]:
+    """How far the result of a function may move, also of one that gives another type."""
+    known = CHANGES.get(function)
+    return known or (_scale if function.startswith("scale ") else _monotone)
+
 
 _EXACT = ("abs", "relu", "max", "min", "lt", "le", "eq", "select", "rint", *NARROW)
 

@@ -5,7 +5,7 @@ no code with the compiler; of formats it knows which coordinates they store. For
 alone, it finds what must be known of the tensors.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from samhw.errors import InputError
 from samhw.lang import Access, Add, Expr, Neg, Program, Statement, Sub
 from samhw.lang.reference.bounds import Rounding, RunningError
-from samhw.lang.reference.domain import Domain
 from samhw.lang.reference.elimination import sum_next
 from samhw.lang.reference.evaluate_statement import evaluate_statement
 from samhw.lang.reference.extended import Extended
@@ -24,7 +23,9 @@ from samhw.lang.reference.plain_values import VALUES
 from samhw.lang.reference.relation import Array, Mask, Points, Relation
 from samhw.lang.reference.saturating import Saturating
 from samhw.lang.reference.scan import evaluate_scan
+from samhw.lang.reference.typed_statements import Domains, one_type_each
 from samhw.lang.traverse import accesses, factors_of
+from samhw.lang.typed import REAL, Kind, typed
 from samhw.tensors import Tensor
 
 __all__ = ["Bounded", "bounds", "evaluate", "evaluate_program", "evaluate_with_bounds", "results"]
@@ -45,7 +46,7 @@ class Bounded(NamedTuple):
 def results(
     program: Program,
     tensors: Mapping[str, Tensor | ArrayLike],
-    rounding: Rounding | None = None,
+    rounding: Rounding | Callable[[Kind], Rounding | None] | None = None,
     wanted: Mapping[str, Points] | None = None,
 ) -> dict[str, Relation]:
     """The result of every statement of a program, by the name of the tensor that it writes.
@@ -55,6 +56,7 @@ def results(
 
     Args:
         tensors: a tensor, or a dense array, for each input; with a rounding, exactly the backend's values.
+        rounding: of the type of all values, or of any type, for a program whose types are written out.
         wanted: by result, points over its modes ("0", "1", ...). Only there, and where they depend on, are
             results computed; the others are left out.
 
@@ -62,20 +64,39 @@ def results(
         InputError: when an input is missing, or shapes do not agree or leave an extent open.
     """
     known = {name: Relation.of(tensor) for name, tensor in tensors.items()}
-    program = _bound(program, known)
+    program = _bound(typed(program, program.value or REAL), known)
     if rounding is None:
-        return _results(program, known, VALUES, wanted)
-    if all(np.isfinite(relation.values).all() for relation in known.values()):
+        return _results(program, known, Domains.one(VALUES), wanted)
+    finite = all(np.isfinite(relation.values).all() for relation in known.values())
+    if not isinstance(rounding, Rounding):
+        return _of_types(program, known, rounding, wanted, finite)
+    if finite:
         running = RunningError(rounding)
-        found = _results(program, known, running, wanted)
+        found = _results(program, known, Domains.one(running), wanted)
         if running.is_in_range:
             return found
     beyond = Saturating if rounding.saturates else Extended
-    return _results(program, known, beyond(rounding), wanted)
+    return _results(program, known, Domains.one(beyond(rounding)), wanted)
+
+
+def _of_types(
+    program: Program,
+    known: Mapping[str, Relation],
+    rounding: Callable[[Kind], Rounding | None],
+    wanted: Mapping[str, Points] | None,
+    finite: bool,
+) -> dict[str, Relation]:
+    """The results of a program of several types."""
+    whole, kinds = one_type_each(program)
+    domains = Domains.of_types(kinds, rounding, finite=finite)
+    found = _results(whole, known, domains, wanted)
+    while domains.widened():
+        found = _results(whole, known, domains, wanted)
+    return {name: result for name, result in found.items() if name in program.tensors}
 
 
 def _results(
-    program: Program, inputs: Mapping[str, Relation], domain: Domain, wanted: Mapping[str, Points] | None
+    program: Program, inputs: Mapping[str, Relation], domains: Domains, wanted: Mapping[str, Points] | None
 ) -> dict[str, Relation]:
     known = dict(inputs)
     needed = None if wanted is None else demands(program, known, wanted)
@@ -86,10 +107,11 @@ def _results(
         lasts.append(statement.lhs.tensor not in read_later)
         read_later.update(access.tensor for access in statement.reads)
     for statement, is_last in zip(program.statements, reversed(lasts), strict=True):
+        domain = domains.of(statement.lhs.tensor)
         if statement.scan is not None:
             if statement.lhs.tensor not in known:
                 own = [s for s in program.statements if s.scan == statement.scan]
-                known |= evaluate_scan(domain, program, statement.scan, own, known)
+                known |= evaluate_scan(domains, program, statement.scan, own, known)
             result = known[statement.lhs.tensor]
             found[statement.lhs.tensor] = replace(result, values=domain.result(result.values))
             continue
@@ -98,8 +120,9 @@ def _results(
         }
         within = None if needed is None else needed[statement.lhs.tensor]
         shape = [extent or 0 for extent in program.tensors[statement.lhs.tensor].shape]
+        reads = domains.known(statement, known, domain)
         result = evaluate_statement(
-            domain, statement, known, extents, shape=shape, is_last=is_last, within=within
+            domain, statement, reads, extents, shape=shape, is_last=is_last, within=within
         )
         name = statement.lhs.tensor
         known[name] = result

@@ -4,19 +4,20 @@ Where an expression may be anything but zero.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.lang import Access, Add, Call, Div, Expr, Literal, Mul, Neg, Sub
+from samhw.lang.reference.conversions import CONVERSIONS, NARROW
 from samhw.lang.reference.domain import Domain, Reduction, Sum
 from samhw.lang.reference.join import intersection, union_of
 from samhw.lang.reference.relation import Array, Mask, Points, Relation
 from samhw.lang.reference.sorting import best, taken
 from samhw.lang.traverse import factors_of
 
-__all__ = ["NARROW", "VALUES", "as_values", "counting", "over_rows", "steps", "support"]
+__all__ = ["VALUES", "as_values", "counting", "over_rows", "steps", "support"]
 
 
 def as_values(array: ArrayLike) -> Array:
@@ -68,7 +69,8 @@ class Values(Domain):
         return result
 
     def call(self, function: str, arguments: Sequence[Array]) -> Array:
-        return _FUNCTIONS[function](*arguments)
+        known = _FUNCTIONS.get(function) or CONVERSIONS[function]
+        return known(*arguments)
 
     def reductions(self, reduction: str, a: Array, mask: Array | None) -> Sequence[Reduction]:
         if reduction in ("sum", "prod"):
@@ -186,28 +188,6 @@ def _integer(comparison: Callable[[Array, Array], Array]) -> Callable[[Array, Ar
     return lambda a, b: comparison(a, b).astype(np.int64)
 
 
-def _narrowed(x: Array, *, mantissa: int, least: int, greatest: float, beyond: float) -> Array:
-    """The nearest number of a floating-point type, of two the even one.
-
-    Args:
-        mantissa: its bits.
-        least: the exponent below which numbers lie as close as there.
-        greatest: the greatest number; what rounds to more is `beyond`.
-    """
-    x = np.asarray(x, np.float64)
-    exponent = np.maximum(np.frexp(np.where(np.isfinite(x), x, 0))[1] - 1, least)
-    step = np.ldexp(1.0, exponent - mantissa)
-    rounded = np.rint(x / step) * step
-    return np.where(np.abs(rounded) > greatest, np.copysign(beyond, x), rounded)
-
-
-NARROW: dict[str, Callable[[Array], Array]] = {
-    "f8e4m3": partial(_narrowed, mantissa=3, least=-6, greatest=448.0, beyond=np.nan),
-    "f8e5m2": partial(_narrowed, mantissa=2, least=-14, greatest=57344.0, beyond=np.inf),
-}
-"""Functions that round to a number of another type."""
-
-
 def _normal(x: NDArray[np.float64]) -> Array:
     """The distribution function of the normal distribution."""
     from scipy.special import ndtr  # Takes a tenth of a second to be imported, and few programs need it.
@@ -267,9 +247,9 @@ def support(expr: Expr, leaves: Mapping[Access, Relation], extents: Mapping[str,
                 return union_of([of(left), of(right)], extents)
             case Call("select", (_, a, b)):
                 return union_of([of(a), of(b)], extents)
-            case Call(function, arguments):
+            case Call(arguments=arguments):
                 numbers = tuple(a.value if isinstance(a, Literal) else 0 for a in arguments)
-                if not _vanishes(function, numbers):
+                if not _vanishes(expr.called, numbers):
                     return Points.everything()
                 return union_of([of(a) for a in arguments if not isinstance(a, Literal)], extents)
         raise TypeError(f"'{expr}' has no elements")

@@ -6,39 +6,39 @@ from dataclasses import replace
 import numpy as np
 
 from samhw.lang import Access, Program, Scan, Statement
-from samhw.lang.reference.domain import Domain
 from samhw.lang.reference.evaluate_statement import evaluate_statement
 from samhw.lang.reference.relation import Points, Relation, modes
+from samhw.lang.reference.typed_statements import Domains
 
 __all__ = ["evaluate_scan"]
 
 
 def evaluate_scan(
-    domain: Domain,
+    domains: Domains,
     program: Program,
     scan: Scan,
     statements: Sequence[Statement],
     known: Mapping[str, Relation],
 ) -> dict[str, Relation]:
-    """The results of the statements of a block, in the domain's form.
+    """The results of the statements of a block, in the form of their domains.
 
     Args:
         program: with all extents.
         known: what was computed before, by the modes of the tensors.
     """
-    return _Scan(domain, program, scan, statements, known).results()
+    return _Scan(domains, program, scan, statements, known).results()
 
 
 class _Scan:
     def __init__(
         self,
-        domain: Domain,
+        domains: Domains,
         program: Program,
         scan: Scan,
         statements: Sequence[Statement],
         known: Mapping[str, Relation],
     ) -> None:
-        self.domain = domain
+        self.domains = domains
         self.scan = scan
         self.statements = statements
         self.known = known
@@ -49,7 +49,7 @@ class _Scan:
         self.shapes = {s.lhs.tensor: program.tensors[s.lhs.tensor].shape for s in statements}
         self.starts = {
             start.lhs: evaluate_statement(
-                domain,
+                domains.of(start.lhs.tensor),
                 replace(start, lhs=Access.of(start.lhs.tensor, start.lhs.variables)),
                 known,
                 {index: n for index, n in program.extents(start).items() if n is not None},
@@ -77,17 +77,19 @@ class _Scan:
     def at_step(self, statement: Statement, place: int, known: Mapping[str, Relation]) -> Relation:
         """The result of a statement at a step, by the modes that it has besides."""
         sliced: dict[str, Relation] = {}
+        domain = self.domains.of(statement.lhs.tensor)
 
         def change(access: Access) -> Access:
             sliced.update({index.tensor: known[index.tensor] for index in access.index_tensors})
             if access.step is None:
-                sliced[access.tensor] = known[access.tensor]
+                sliced[access.tensor] = self.domains.taken(access.tensor, known[access.tensor], domain)
                 return access
             mode, step = access.step
             # No tensor has such a name.
             name = f"{access.tensor} {mode} {step}"
             if name not in sliced:
-                sliced[name] = self.slice(access, place + step.offset, known)
+                found = self.slice(access, place + step.offset, known)
+                sliced[name] = self.domains.taken(access.tensor, found, domain)
             return replace(access, tensor=name, indices=_without(access.indices, mode))
 
         lhs = statement.lhs
@@ -98,7 +100,7 @@ class _Scan:
             lhs=lhs,
             scan=None,
         )
-        return evaluate_statement(self.domain, alone, sliced, self.extents[statement])
+        return evaluate_statement(domain, alone, sliced, self.extents[statement])
 
     def slice(self, access: Access, place: int, known: Mapping[str, Relation]) -> Relation:
         """What a tensor has at a step; what it starts from, or zero, outside of its own."""

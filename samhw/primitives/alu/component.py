@@ -153,8 +153,6 @@ def _words(
             raise InputError(
                 f"The immediate {name} of 'scale' is {value}; give 0 to {_SCALE_RANGES[name] - 1}."
             )
-    if op == "scale" and (missing := _SCALE_RANGES.keys() - immediates):
-        raise InputError(f"'scale' has no immediate {min(missing)}; give b and c.")
     return {name: _word(op, value_type, name, value) for name, value in immediates.items()}
 
 

@@ -63,7 +63,8 @@ def _element_operator(to: RegionBuilder, node: Node) -> str:
     if op == "convert":
         return f"samhw::convert_to<{value_class(result)}>"
     if op == "scale":
-        return f"samhw::scale_to<{value_class(result)}, {immediates['b']}, {immediates['c']}>"
+        numbers = [str(number) for _, number in sorted(immediates.items())]
+        return f"samhw::{_scale_name(node)}<{', '.join([value_class(result), *numbers])}>"
     words = [operand.constant(number) for _, number in sorted(immediates.items())]
     functor = "_".join([op, *sorted(immediates)])
     if words:
@@ -71,6 +72,16 @@ def _element_operator(to: RegionBuilder, node: Node) -> str:
     if result != operand:
         return f"samhw::widened<{value_class(result)}, samhw::{functor}>"
     return f"samhw::{functor}"
+
+
+def _scale_name(node: Node) -> str:
+    """The functor of a `scale`, by the operands that come in streams."""
+    return f"scale_{_streams(node)}"
+
+
+def _streams(node: Node) -> str:
+    """The names of the operands that come in streams."""
+    return "".join(port.name for port in node.inputs)
 
 
 @dataclass(frozen=True)
@@ -112,7 +123,7 @@ def context(uses: Sequence[tuple[Graph, Node]]) -> dict[str, Any]:
     )
     blocked = [node for graph, node in uses if graph.given(node, "val").words > 1]
     return {
-        "converts": converts,
+        **({"converts": True} if converts else {}),
         "alu": {
             "operators": sorted(functors, key=lambda op: (op.name, op.immediates)),
             "arities": sorted({len(n.inputs) for _, n in uses}),
@@ -124,7 +135,7 @@ def context(uses: Sequence[tuple[Graph, Node]]) -> dict[str, Any]:
                 for graph, n in uses
             ),
             "converts": any(n.params["op"] == "convert" for _, n in uses),
-            "scales": any(n.params["op"] == "scale" for _, n in uses),
+            "scales": sorted({_streams(n) for _, n in uses if n.params["op"] == "scale"}),
         },
         **_functions(uses, functors),
     }

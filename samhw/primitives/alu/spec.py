@@ -59,9 +59,10 @@ class _Alu(KeepsLevels):
         if len(immediates) == len(operands):
             return "has immediates for all of its operands; leave one to a stream"
         if op == "scale" and not (
-            _is_among(immediates.get("b"), SCALE_MULTIPLIERS) and _is_among(immediates.get("c"), SCALE_SHIFTS)
+            _is_among(immediates.get("b", 0), SCALE_MULTIPLIERS)
+            and _is_among(immediates.get("c", 0), SCALE_SHIFTS)
         ):
-            return "has op = 'scale'; give it the immediates b, 0 to 2^31 - 1, and c, 0 to 62"
+            return "has op = 'scale'; give it b, 0 to 2^31 - 1, and c, 0 to 62"
         return _refusal_of_blocks(params)
 
     def ports(self, depth: int, params: Params) -> tuple[Ports, Ports]:
@@ -85,14 +86,14 @@ class _Alu(KeepsLevels):
     def blocked(self, params: Params, blocks: TakenBlocks) -> Blocked | None:
         ports = _streams(params)
         axes = blocks.union(ports)
-        if params["op"] != "mul" or len(ports) != 2 or "to" in params:
+        if params["op"] != "mul" or len(ports) != 2:
             own = {port: [axes.index(i) for i in blocks.axes[port]] for port in ports}
             return Blocked(self.kind, {**params, "shape": blocks.shape(axes), "axes": own}, {"val": axes})
         over = (blocks.summed,) if blocks.summed else ()
         given = tuple(index for index in axes if index not in over)
         places = {index: n for n, index in enumerate((*given, *over))}
         taken = dict(zip("ab", ([places[i] for i in blocks.axes[port]] for port in ports), strict=True))
-        value = {"value": params["value"]} if "value" in params else {}
+        value = {name: params[name] for name in ("value", "to") if name in params}
         shapes = {"shape": blocks.shape(given), "over": blocks.shape(over)}
         return Blocked(MATMUL.kind, {**shapes, **taken, **value}, {"val": given})
 

@@ -31,6 +31,7 @@ class Matmul(Primitive):
         shape: of the result.
         over: sizes of the axes that are summed over.
         a, b: for each axis of an operand, which it is of the axes of the result, followed by those of `over`.
+        to: type of products and sums, if it is wider.
 
     Raises:
         InputError: the value type has no multiplication or addition, or `Arch.alu` gives fewer cycles than
@@ -46,16 +47,18 @@ class Matmul(Primitive):
         over: Sequence[int],
         a: Sequence[int],
         b: Sequence[int],
+        to: ValueType | None = None,
     ):
         self.value_type = value_type
+        self.to = value_type if to is None else to
         self.sizes = (*shape, *over)
         self.sums = prod(shape)
         self.rounds = rounds(prod(over))
         self.axes = {"a": tuple(a), "b": tuple(b)}
-        self.latencies = {op: arch.alu_latency(op, value_type) for op in ("mul", "add")}
+        self.latencies = {op: arch.alu_latency(op, self.to) for op in ("mul", "add")}
         for op, latency in self.latencies.items():
-            self._unit(op).check_latency(latency, f"The latency of {op!r} on {value_type} in Arch.alu")
-        self.width = token_width(self.sums * value_type.width)
+            self._unit(op).check_latency(latency, f"The latency of {op!r} on {self.to} in Arch.alu")
+        self.width = token_width(self.sums * self.to.width)
         operands = {name: prod(self.sizes[axis] for axis in axes) for name, axes in self.axes.items()}
         super().__init__(
             {name: token_layout(token_width(n * value_type.width)) for name, n in operands.items()},
@@ -67,6 +70,7 @@ class Matmul(Primitive):
         return cls(
             arch=site.arch,
             value_type=site.value,
+            to=site.result,
             **{name: site.params[name] for name in ("shape", "over", "a", "b")},
         )
 
@@ -105,7 +109,7 @@ class Matmul(Primitive):
         return m
 
     def _unit(self, op: str) -> Unit:
-        return alu_unit(op, self.value_type)
+        return alu_unit(op, self.value_type if op == "mul" else self.to, self.to)
 
     def _products(self, m: Module) -> list[list[Word]]:
         """For each element of the result its products, in order."""

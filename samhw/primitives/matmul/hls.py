@@ -47,4 +47,10 @@ def lower(to: RegionBuilder, node: Node) -> None:
 
 def context(uses: Sequence[tuple[Graph, Node]]) -> dict[str, Any]:
     """What its header is rendered for: which factors products have."""
-    return {"blocks": True, "matmuls": sorted({Factors.of(node) for _, node in uses})}
+    widens = any(graph.operand_type(node) != graph.result_type(node) for graph, node in uses)
+    return {
+        **({"converts": True} if widens else {}),
+        "blocks": True,
+        "matmuls": sorted({Factors.of(node) for _, node in uses}),
+        "widening_matmuls": widens,
+    }

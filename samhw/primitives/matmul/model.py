@@ -4,7 +4,7 @@ from math import prod
 from typing import NamedTuple
 
 from samhw.graph import Arch, Graph, Node
-from samhw.graph.numerics import ScalarOp
+from samhw.graph.numerics import ScalarOp, operation
 from samhw.graph.spec.params import Params
 from samhw.primitives.matmul.spec import operand_shape
 from samhw.primitives.pairwise.model import Places, pairwise, places
@@ -94,10 +94,11 @@ def _multiply(multiply: ScalarOp, add: ScalarOp, widths: tuple[int, int], rows: 
 
 def expand(node: Node, graph: Graph, arch: Arch) -> ActorNetwork:
     """The multiplier of blocks. An EMPTY operand reads as zeros."""
-    value, params = graph.operand_type(node), node.params
+    value, params = graph.result_type(node), node.params
     first, second = (prod(operand_shape(params, port)) for port in "ab")
     rows = _rows(params)
-    step = _multiply(value.scalar("mul"), value.scalar("add"), (first, second), rows)
+    multiply = operation("mul", graph.operand_type(node), value).scalar()
+    step = _multiply(multiply, value.scalar("add"), (first, second), rows)
     room = (0,) * (first + second + 2 * rows.terms * rows.length)
     widths = {"a": first, "b": second, "val": prod(params["shape"])}
     work = 2 * prod(params["shape"]) * rows.terms

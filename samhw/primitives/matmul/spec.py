@@ -5,7 +5,7 @@ from math import prod
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec.arch import Arch
 from samhw.graph.spec.base import KeepsLevels, Ports, Work
-from samhw.graph.spec.params import VALUE, Param, Params, are_axes, are_sizes, parameters
+from samhw.graph.spec.params import RESULT, VALUE, Param, Params, are_axes, are_sizes, parameters
 from samhw.graph.spec.streams import val
 
 __all__ = ["MOST_WORDS", "SPEC", "operand_shape", "rounds"]
@@ -21,7 +21,7 @@ _AXES = Param("a list of axes, each at most once", are_axes)
 class _Matmul(KeepsLevels):
     kind = "matmul"
     rule = "Multiplies the blocks of two streams and adds up the products, a block a cycle."
-    params = parameters(shape=_SIZES, over=_SIZES, a=_AXES, b=_AXES, value=VALUE)
+    params = parameters(shape=_SIZES, over=_SIZES, a=_AXES, b=_AXES, value=VALUE, to=RESULT)
     inner_latency = None
     thins = False
     cell = None
@@ -43,7 +43,7 @@ class _Matmul(KeepsLevels):
         return inputs, [val("val", depth, params["shape"])]
 
     def latency(self, port: str, params: Params, arch: Arch, value: ValueType) -> int:
-        of = self.operand_type(params, value)
+        of = self.result_type(params, value)
         return arch.alu_latency("mul", of) + rounds(params) * arch.alu_latency("add", of)
 
     def follows(self, port: str, params: Params) -> str | None:

@@ -188,12 +188,14 @@ _WIDTH = 32
 _MULTIPLIER = 31
 _SHIFT = 6
 """Bits of a, b and c."""
+_GREATEST_SHIFT = 62
 
 
 class Scale(Unit):
     """a * b / 2**c, rounded to nearest, ties to even, and saturated to the target.
 
-    a is an i32, b from 0 to 2**31 - 1, c from 0 to 62; both are meant to be constants.
+    a is an i32, b from 0 to 2**31 - 1, c from 0 to 62: others are an overflow. Constants make it much
+    smaller.
     """
 
     def __init__(self, target: Integer):
@@ -209,4 +211,6 @@ class Scale(Unit):
         m.d.comb += quarters.eq(Cat(Const(0, 2), product))
         shifted = shift_right_sticky(m, quarters, delayed(m, self.c[:_SHIFT], self.registers - 1))
         fit(m, self, self.target, delayed(m, shifted), fraction=2, saturates=True)
+        beyond = self.b[_MULTIPLIER:].any() | (self.c > _GREATEST_SHIFT)
+        m.d.comb += self.overflow.eq(delayed(m, beyond, self.registers))
         return m

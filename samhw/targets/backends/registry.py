@@ -18,6 +18,7 @@ from samhw.targets.backends.verilog import VerilogTarget
 from samhw.targets.boards import board_file, board_names, is_board_file
 from samhw.targets.running.inputs import inputs_of
 from samhw.tensors import Tensor
+from samhw.words import did_you_mean
 
 __all__ = [
     "BACKENDS",
@@ -89,7 +90,9 @@ def _own_board(name: str) -> BoardBackend | None:
 
 def _find(what: str, known: Mapping[str, T], name: str) -> T:
     if name not in known:
-        raise InputError(f"There is no {what} '{name}'; choose one of {', '.join(known)}, or board:FILE.py.")
+        meant = did_you_mean(name, known)
+        choices = f"choose one of {', '.join(known)}, or board:FILE.py"
+        raise InputError(f"There is no {what} '{name}'{meant}; {choices}.")
     return known[name]
 
 

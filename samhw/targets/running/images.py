@@ -4,9 +4,10 @@ have in shards of their own, as one (`TensorBinding.shards`)."""
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
+from math import prod
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from samhw.compiler import block_counts
 from samhw.errors import InputError, RunError
@@ -14,7 +15,7 @@ from samhw.graph import Design, Graph, Memory, MemoryRole, TensorBinding, memory
 from samhw.graph.numerics import Words
 from samhw.graph.off_chip import PlacedArray
 from samhw.tensors import Format, Tensor
-from samhw.tensors.ranges import RangeLimit, even_ranges, row_entries, row_work
+from samhw.tensors.ranges import Along, RangeLimit, even_ranges, row_entries, row_works
 from samhw.tensors.ranges import in_ranges as cut
 
 __all__ = ["load", "packed", "stored_words", "unload", "unpacked"]
@@ -108,6 +109,7 @@ def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words
     origin: dict[str, str] = {}
     extents: dict[str, int] = {}
     in_ranges: dict[tuple[str, ...], dict[str, Tensor]] = {}
+    whole: list[Along] = []
     for name, binding in bindings.items():
         if name not in tensors:
             raise InputError(
@@ -126,8 +128,13 @@ def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words
             in_ranges.setdefault(binding.rows, {})[name] = tensor
         else:
             memories |= _words(design, name, tensor)
+            whole.append((tensor, binding.indices))
     for rows, together in in_ranges.items():
-        ends = _ends(design, rows, together)
+        results = [b for b in design.tensors if b.rows == rows and b.role is MemoryRole.OUTPUT]
+        sizes = {index: extents.get(index, greatest) for index, greatest in design.extents.items()}
+        written = [prod(sizes[index] for index in inner) for inner in map(_inner, results) if inner]
+        cut_tensors = [(tensor, bindings[name].indices) for name, tensor in together.items()]
+        ends = _ends(design, rows, together, row_works(cut_tensors, whole, written))
         extents |= {row: end - first for row, (first, end) in zip(rows, pairwise(ends), strict=True)}
         for name, tensor in together.items():
             for shard, own in enumerate(cut(tensor, ends)):
@@ -142,7 +149,7 @@ def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, in
 
     Words after the end of an array are ignored. Raises `RunError` where the words are no tensor.
     """
-    values = graph.value
+    values = {memory.tensor: memory.value or graph.value for memory in graph.memories if memory.is_value}
     tensors = {}
     for binding in graph.tensors:
         if binding.role is MemoryRole.OUTPUT and not binding.is_step:
@@ -150,7 +157,7 @@ def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, in
             shape = tuple(extents[index] for index in binding.indices)
             try:
                 arrays = joined(binding, extents, words)
-                arrays["vals"] = values.decode(arrays["vals"])
+                arrays["vals"] = values[binding.stored].decode(arrays["vals"])
                 tensors[binding.name] = Tensor.from_arrays(shape, binding.format, arrays)
             except InputError as error:
                 raise RunError(
@@ -215,21 +222,28 @@ def _check(binding: TensorBinding, tensor: Tensor) -> None:
             )
 
 
-def _ends(design: Design, rows: tuple[str, ...], tensors: Mapping[str, Tensor]) -> list[int]:
+def _inner(result: TensorBinding) -> list[str]:
+    """The dimensions inside of the outermost one, of a dense result; nothing for others."""
+    format = Format.parse(result.format, len(result.indices))
+    return [result.indices[mode] for mode in format.mode_order[1:]] if format.is_all_dense else []
+
+
+def _ends(
+    design: Design, rows: tuple[str, ...], tensors: Mapping[str, Tensor], works: Sequence[NDArray[np.int64]]
+) -> list[int]:
     """The ranges of rows that tensors have in common, one for each of these extents, as `even_ranges` gives
     them. Raises `InputError` where no ranges fit the build."""
-    work = row_work(list(tensors.values()))
     room = min(design.extents[row] for row in rows)
-    limits, held = [RangeLimit(np.ones_like(work), room)], [f"{room:,} rows"]
+    limits, held = [RangeLimit(np.ones_like(works[0]), room)], [f"{room:,} rows"]
     for name, tensor in tensors.items():
         shards = [design.memory.get(memory_name(name, "vals", n)) for n in range(len(rows))]
         words = min((shard.words for shard in shards if shard), default=0)
         if words and tensor.format.is_sparse:
             limits.append(RangeLimit(row_entries(tensor), words))
             held.append(f"{words:,} entries of {name!r}")
-    ends = even_ranges(work, len(rows), limits)
+    ends = even_ranges(works, len(rows), limits)
     if ends is None:
-        has = [f"{len(work):,} rows", *(f"{t.nnz:,} entries of {n!r}" for n, t in tensors.items())]
+        has = [f"{len(works[0]):,} rows", *(f"{t.nnz:,} entries of {n!r}" for n, t in tensors.items())]
         raise InputError(
             f"No {len(rows)} ranges of rows hold {', '.join(has)}, since this build takes {', '.join(held)} "
             "in each; rebuild for these data, or with a larger capacity (--capacity, --extents)."

@@ -10,6 +10,7 @@ from samhw.errors import InputError
 from samhw.graph import Design, MemoryRole, TensorBinding
 from samhw.graph.numerics import Words
 from samhw.lang import Program
+from samhw.lang.typed import types_of
 from samhw.limits import WORD, check_memory
 from samhw.targets.running.images import load
 from samhw.tensors import Format, Tensor
@@ -68,9 +69,10 @@ def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> 
     """Those of the tensors that the design takes, in the formats that it takes them in.
 
     Coordinate lists become compressed levels, and masks lose the zeros that they store, since what a mask
-    stores is taken for nonzero; so they lose what is zero in the design's value type.
+    stores is taken for nonzero; so they lose what is zero in their type.
     """
     masks = {s.mask.tensor for s in program.statements if s.mask}
+    types = types_of(program, design.value)
     stored = {}
     for binding in design.tensors:
         tensor = tensors.get(binding.name)
@@ -78,7 +80,7 @@ def _stored(program: Program, design: Design, tensors: Mapping[str, Tensor]) -> 
             continue
         if binding.name in masks:
             coords, vals = tensor.to_coo()
-            kept = design.value.decode(design.value.encode(vals)) != 0
+            kept = types[binding.name].decode(types[binding.name].encode(vals)) != 0
             tensor = Tensor.from_coo(coords[:, kept], vals[kept], tensor.shape, tensor.format)
         if binding.name in program.tensors and program.tensors[binding.name].format.one_each:
             # Refuses what stores none or several points somewhere.

@@ -1,0 +1,102 @@
+"""Small things that a day meets."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import samhw as api
+from samhw.app.cli.printed import _folded, _parts
+from samhw.errors import InputError
+from tests.support.command import good, report, samhw
+
+
+@pytest.mark.parametrize("program", ["spmm", "gcn", "S[i, j] = A[i, k] * B[k, j]"])
+def test_random_data_take_extents_by_index(program: str) -> None:
+    index = {"gcn": "f"}.get(program, "j")
+    size = "" if program == "gcn" else ",size=6"  # A model has a size for each index.
+    told = good("run", program, "--data", f"random:{index}=24{size},seed=1").output
+    assert "x24 (" in told
+    result = samhw("run", "spmm", "--data", "random:zz=3")
+    assert result.exit_code == 2
+    assert "the keys are size, density, seed and" in result.stderr
+    assert samhw("run", "spmm", "--data", "random:i=0").exit_code == 2
+
+
+def test_a_tensor_is_the_graph_of_a_data_set(tmp_path: Path) -> None:
+    graph = scipy.sparse.random_array((9, 9), density=0.3, rng=np.random.default_rng(0), format="csr")
+    path = tmp_path / "graph.npz"
+    parts = {"data": graph.data, "indices": graph.indices, "indptr": graph.indptr}
+    np.savez(path, **{f"adj_{name}": array for name, array in parts.items()}, adj_shape=graph.shape)
+    told = report("run", "spmm", "--data", f"A={path}", "--value", "f32")
+    assert told["checked"]
+    assert f"A 9x9 ({graph.nnz} stored)" in good("run", "spmm", "--data", f"A={path}").output
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("run", "spmv", "--backend", "verilatr"), "verilator"),
+        (("build", "spmv", "--data", "karate", "--target", "verilogg", "-o", "no"), "verilog"),
+        (("run", "spmv", "--value", "bf6"), "bf16"),
+        (("compile", "spmv", "--estimate", "--part", "XC7Z02"), "XC7Z020"),
+        (("run", "y[i] = rellu(x[i])"), "relu"),
+        (("run", "spmv", "--data", "B=graph.mtxx"), "graph.mtx"),
+    ],
+)
+def test_did_you_mean(
+    words: tuple[str, ...], meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "graph.mtx").touch()
+    result = samhw(*words)
+    assert result.exit_code == 2
+    assert "did you mean" in result.stderr
+    assert meant.lower() in result.stderr.lower()
+
+
+@pytest.mark.parametrize(
+    ("words", "begun", "expected"),
+    [
+        ("samhw run spmm --data ", "synthetic:co", "synthetic:cora"),
+        ("samhw run spmm --value ", "bf", "bf16"),
+        ("samhw build spmm --target ", "verilog", "verilog"),
+        ("samhw run spmm --backend ", "ica", "icarus"),
+    ],
+)
+def test_a_shell_completes(words: str, begun: str, expected: str) -> None:
+    asked = {"_SAMHW_COMPLETE": "bash_complete", "COMP_WORDS": words + begun}
+    asked["COMP_CWORD"] = str(len((words + begun).split()) - 1)
+    code = "from samhw.app.cli import main; main(prog_name='samhw')"
+    found = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | asked, capture_output=True, text=True, check=False
+    )
+    assert expected in [line.partition(",")[2] for line in found.stdout.splitlines()]
+
+
+def test_what_has_its_own_data_is_not_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    path = tmp_path / "layer.py"
+    path.write_text("import torch\ndef layer():\n    return torch.nn.Linear(4, 2), (torch.rand(3, 4),)\n")
+    result = samhw("accuracy", f"{path}:layer", "--draws", "2")
+    assert result.exit_code == 2
+    assert "leave out --draws" in result.stderr
+    assert "--data" not in result.stderr
+
+
+def test_fields_of_a_schedule_are_no_arguments() -> None:
+    with pytest.raises(InputError, match=r"give schedule=\{'lanes': \{'i': 4\}\}"):
+        api.compile("spmm", lanes={"i": 4})
+    with pytest.raises(InputError, match="compile takes no argument 'speed'"):
+        api.compile("spmm", speed=2)
+
+
+def test_names_fold_after_their_underlines() -> None:
+    assert _parts("scan_dense_A_i 1,651 mul_2") == ["scan_", "dense_", "A_", "i", "1,651", "mul_2"]
+    assert _folded("scan_compressed_A_k", 12) == "scan_\ncompressed_\nA_k"
+    assert _folded("scan_dense_A: 1,651", 40) == "scan_dense_A: 1,651"
+    assert "".join(_folded("a_name__of_many c", 2).split()) == "a_name__of_manyc"

@@ -8,7 +8,7 @@ from samhw.choices.share_hardware import NONE
 from samhw.compiler.compiled import Compiled, CompiledRegion
 from samhw.errors import InputError
 from samhw.graph import Graph
-from samhw.graph.fabrics import alike, difference, equal_regions
+from samhw.graph.fabrics import alike, difference, equal_regions, pace_of
 
 __all__ = ["fabric_lines", "fabrics_json", "with_fabrics"]
 
@@ -25,7 +25,7 @@ def with_fabrics(compiled: Compiled) -> Compiled:
     asked = compiled.schedule.share_hardware
     graphs = [region.graph for region in compiled.regions]
     if isinstance(asked, str):
-        groups = () if asked == NONE else _equal(compiled, graphs, as_deep=asked == AUTO)
+        groups = () if asked == NONE else _equal(compiled, graphs, is_free=asked == AUTO)
     else:
         groups = tuple(_named(compiled.regions, names) for names in asked)
         _check_once(compiled.regions, groups)
@@ -42,25 +42,28 @@ def with_fabrics(compiled: Compiled) -> Compiled:
     return found
 
 
-def _equal(compiled: Compiled, graphs: Sequence[Graph], *, as_deep: bool) -> tuple[tuple[int, ...], ...]:
+def _equal(compiled: Compiled, graphs: Sequence[Graph], *, is_free: bool) -> tuple[tuple[int, ...], ...]:
     """The groups of equal regions, of which the arrays lie alike.
 
     Args:
-        as_deep: beside a memory, only those whose channels are as deep too: what waits less asks the memory
-            in another order, which may cost cycles.
+        is_free: only those that take no cycle longer for it. Wider accumulators may have more bitmaps to go
+            through; and beside a memory, channels have to be as deep too: what waits less asks the memory in
+            another order.
     """
     layout = compiled.off_chip
-    groups = equal_regions(graphs)
-    if layout is None:
-        return groups
-    found = []
-    for group in groups:
-        alike_there: dict[object, list[int]] = {}
+    found: list[tuple[int, ...]] = []
+    for group in equal_regions(graphs):
+        together: dict[object, list[int]] = {}
         for number, graph in zip(group, alike([graphs[n] for n in group]), strict=True):
-            before = {channel.name: channel.depth for channel in graphs[number].channels}
-            depths = tuple(before[channel.name] for channel in graph.channels) if as_deep else ()
-            alike_there.setdefault((layout.places_of(graph), depths), []).append(number)
-        found += [tuple(numbers) for numbers in alike_there.values() if len(numbers) > 1]
+            own = graphs[number]
+            paces = tuple(pace_of(own.node[node.name]) for node in graph.nodes) if is_free else ()
+            places, depths = None, None
+            if layout is not None:
+                places = layout.places_of(graph)
+                before = {channel.name: channel.depth for channel in own.channels}
+                depths = tuple(before[channel.name] for channel in graph.channels) if is_free else ()
+            together.setdefault((paces, places, depths), []).append(number)
+        found += [tuple(numbers) for numbers in together.values() if len(numbers) > 1]
     return tuple(sorted(found))
 
 

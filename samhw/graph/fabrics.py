@@ -259,6 +259,14 @@ def _of_tensor(graph: Graph, tensor: str) -> list[str]:
     return [memory.name for memory in sorted(arrays, key=lambda memory: str(_array(graph, memory)))]
 
 
+def pace_of(node: Node) -> Hashable:
+    """What of the widths of accumulators counts in cycles (docs/primitives.md, `reduce_vector`): with one
+    coordinate the bitmaps of five bits each; with several, where their bits meet in a bitmap."""
+    names = [name for name, param in node.spec.params.items() if param.role is Role.WIDTHS]
+    widths = [tuple(node.params[name]) for name in names if name in node.params]
+    return tuple(own if len(own) > 1 else max(1, -(-own[0] // 5)) for own in widths)
+
+
 def immediates_of(node: Node) -> Mapping[str, float]:
     """The numbers that a node has in the place of streams, by operand."""
     for name, param in node.spec.params.items():

@@ -11,7 +11,7 @@ from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
 from samhw.errors import InputError
 from samhw.graph import Design, Graph, Node, dumps, loads, validate_design
-from samhw.graph.fabrics import alike, difference, equal_regions, form_of
+from samhw.graph.fabrics import alike, difference, equal_regions, form_of, pace_of
 from samhw.graph.numerics import value_type
 from samhw.graph.pools import pools_of
 from samhw.lang import Capacity, parse
@@ -141,6 +141,16 @@ def test_a_chain_of_regions_takes_turns_in_two_pools() -> None:
     chain = "p[i] = b[i] + 1\nq[i] = p[i] + 2\nr[i] = q[i] + 3\ns[i] = r[i] + 4\n"
     pools = [list(pool.bases) for pool in pools_of(compiled(chain).design)]
     assert pools == [["b.vals"], ["p.vals", "r.vals"], ["q.vals", "s.vals"]]
+
+
+def test_auto_shares_what_costs_no_cycle() -> None:
+    """Accumulators of 3 and of 4 bits have one bitmap each; of 6 bits, two."""
+    first, _ = graphs(*EQUAL["the width of an accumulator"])
+    (reducer,) = (node for node in first.nodes if node.kind == "reduce_vector")
+    widths = ([3], [4], [6], [3, 2], [2, 3])
+    paces = [pace_of(replace(reducer, params={**reducer.params, "bits": bits})) for bits in widths]
+    assert [pace == paces[0] for pace in paces] == [True, True, False, False, False]
+    assert paces[3] != paces[4]
 
 
 def test_what_is_asked_for_is_shared() -> None:

@@ -63,7 +63,6 @@ NAMED_OUTSIDE = {
         "app/cli/analyses.py",
     ),
     *("app/cli/schedules.py", "app/cli/compare.py", "app/cli/compile.py", "app/cli/correlate.py"),
-    "app/report/grids.py",
 }
 """The files that ask a schedule for one of its fields, and why. A new one has a reason too."""
 

@@ -381,9 +381,7 @@ class _Typer:
     def scaled(self, expr: Expr, arguments: Sequence[Expr], target: ValueType) -> _Typed:
         """A `scale` to a type. A zero point is added in i32, before what does not fit is cut off."""
         if not isinstance(target, Integer):
-            raise self.error(
-                expr, f"'{expr}' gives an integer, and not {target}; write to(f32, x) around it"
-            )
+            raise self.error(expr, f"'{expr}' gives an integer, and not {target}; write to(f32, x) around it")
         parts = [self.value(argument, _WHOLE) for argument in arguments]
         for part in parts:
             if not isinstance(part.kind, Integer | None):

@@ -101,6 +101,15 @@ def test_one_name_for_different_elements_is_not_taken_for_one() -> None:
     assert (evaluate_with_bounds(parse(lines), given, Rounding.floating(23))["d"].bound > 0).all()
 
 
+def test_elements_of_different_rows_are_different() -> None:
+    """A matrix less its transpose is zero on the diagonal alone."""
+    lines = "tensor A[i, j]\nm[i, j] = cummax(j, A[i, j])\nd[i, j] = m[i, j] - m[j, i]\n"
+    given = np.array([[5.0, 0, 0], [3, 0, 0], [1, 0, 2]])
+    m = np.maximum.accumulate(given, 1)
+    found = evaluate_with_bounds(parse(lines), {"A": given}, Rounding.floating(23))["d"]
+    np.testing.assert_array_equal(found.value, m - m.T)
+
+
 @pytest.mark.parametrize("result", ["l", "h[j]"])
 def test_a_factor_that_may_be_another_number_than_one_rounds(result: str) -> None:
     lines = "tensor A[j]\ntensor B[j]\ntensor x[j]\ntensor one[j]\nF[j] = A[j] * B[j]\n"

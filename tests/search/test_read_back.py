@@ -93,3 +93,16 @@ def test_auto_keeps_the_design_that_it_has_compiled(monkeypatch: pytest.MonkeyPa
     made.clear()
     np.testing.assert_array_equal(design.run(A=A[:2, :2], x=x[:2])["y"], A[:2, :2] @ x[:2])
     assert not made
+
+
+@pytest.mark.parametrize("source", ["dense", "csr", "dcsr", "(compressed, dense)", "csr @ (1, 0)", "coo"])
+@pytest.mark.parametrize("result", ["dense", "csr", "dcsr", "(compressed, dense)", "dense @ (1, 0)"])
+def test_the_schedule_of_a_transposition_reads_back(source: str, result: str) -> None:
+    """A copy may take a further region, which has an order of its own."""
+    text = f"tensor A[i, j] : {source}\ntensor Y[j, i] : {result}\nX[i, j] = 2 * A[i, j]\nY[j, i] = A[i, j]"
+    matrix = np.array([[2, 0, 1, 0], [0, 0, 3, 0], [1, 0, 0, 0]])
+    design = samhw.compile(text, schedule={"fuse": "none"}, value="i32")
+    first = design.run({"A": matrix})
+    again = samhw.compile(text, schedule=design.compiled.schedule, value="i32").run({"A": matrix})
+    np.testing.assert_array_equal(again.tensors["Y"].to_dense(), matrix.T)
+    assert again.cycles == first.cycles

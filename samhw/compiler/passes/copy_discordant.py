@@ -74,7 +74,7 @@ def copy_in_region(lowerable: Lowerable, number: int) -> tuple[Lowerable, slice]
 def _may_copy(lowerable: Lowerable, region: Region) -> bool:
     """Whether a region may come to have copies."""
     alone = len(region.statements) == 1 and _is_transposition(region.statements[0])
-    return not region.reshapes and (lowerable.schedule.permute or (alone and region.order is None))
+    return not region.reshapes and (lowerable.schedule.permute or alone)
 
 
 class _Copier:
@@ -96,9 +96,10 @@ class _Copier:
 
     def add(self, region: Region) -> None:
         """Goes on with a region of the program, as it stands or with its copies."""
-        if region.order is None and self.is_copy(region):
+        permute = self.given.schedule.permute
+        if self.is_copy(region) and (region.order is None or (not permute and self.fills(region))):
             self.transpose(region)
-        elif self.given.schedule.permute and not region.reshapes and region.is_plain:
+        elif permute and not region.reshapes and region.is_plain:
             self.resolve(region)
         else:
             self.regions.append(region)
@@ -120,6 +121,12 @@ class _Copier:
         if len(region.statements) != 1 or not _is_transposition(region.statements[0]):
             return False
         return not partial_order(self.fused(region)).is_acyclic
+
+    def fills(self, region: Region) -> bool:
+        """Whether a copy is read by a further region, which has this order and stores other levels."""
+        read, written = self.fused(region).stored_uses()
+        kind = self.kind(written.tensor)
+        return region.order == tuple(written.stored) and (kind is None or kind != self.kind(read.tensor))
 
     def transpose(self, region: Region) -> None:
         """A region that is a copy of a tensor."""

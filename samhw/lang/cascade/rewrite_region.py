@@ -142,7 +142,16 @@ class RegionRewriter:
 
     def _state(self) -> dict[str, Any]:
         """What has been made so far, to go back to."""
-        kinds = "findings tensors rescaled reduced running statements _running _versions".split()
+        kinds = [
+            "findings",
+            "tensors",
+            "rescaled",
+            "reduced",
+            "running",
+            "statements",
+            "_running",
+            "_versions",
+        ]
         return {kind: copy(vars(self)[kind]) for kind in kinds}
 
     def _refusal(self, reduced: Reduced, parts: dict[Access, Decomposed]) -> str | None:

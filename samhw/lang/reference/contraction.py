@@ -220,7 +220,7 @@ class Contraction:
         if not (isinstance(left, Access) and isinstance(right, Access)):
             return found
         one, other = self.leaves[left].provenance, self.leaves[right].provenance
-        if one is None or other is None or one.source != other.source:
+        if one is None or other is None or (one.source, one.rows) != (other.source, other.rows):
             return found
         is_same = gather(provenance_of(left)) == gather(provenance_of(right))
         return np.where(

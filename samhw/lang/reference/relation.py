@@ -135,8 +135,7 @@ class Relation:
             points=points,
             dense=tuple(names[index] for index in self.dense),
             extents={names[index]: extent for index, extent in self.extents.items()},
-            provenance=self.provenance
-            and replace(self.provenance, since=self.provenance.since.renamed(names)),
+            provenance=self.provenance and self.provenance.renamed(names),
         )
 
     def listed(self) -> "Relation":
@@ -170,12 +169,19 @@ class Provenance:
 
     Attributes:
         source: what the elements are of.
-        since: for each value, a number of its element; plain, over the same indices. Values of two relations
-            with one source are one element where they have one number.
+        rows: the indices that say in which row of elements a value is.
+        since: for each value, the number of its element in its row; plain, over the same indices. Values of
+            two relations with one source are one element where row and number are the same.
     """
 
     source: object
+    rows: tuple[str, ...]
     since: Relation
+
+    def renamed(self, names: Mapping[str, str]) -> "Provenance":
+        """The same under other names of the indices."""
+        rows = tuple(names[index] for index in self.rows)
+        return Provenance(self.source, rows, self.since.renamed(names))
 
 
 def _extents(shape: Sequence[int]) -> dict[str, int]:

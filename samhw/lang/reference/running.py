@@ -56,7 +56,8 @@ def running(
         stays = domain.at_most(*((elements, before) if run.reduction == "max" else (before, elements)))
         since = _since(stays, points.rows((run.index,))[0], starts, exclusive=run.exclusive)
         source = (replace(run, exclusive=False), kept, statement.mask)
-        provenance = Provenance(source, Relation(whole, (), since, sizes, plain=True))
+        rows = tuple(index for index in kept if index != run.index)
+        provenance = Provenance(source, rows, Relation(whole, (), since, sizes, plain=True))
     return Relation(whole, (), before if run.exclusive else values, sizes, provenance=provenance)
 
 

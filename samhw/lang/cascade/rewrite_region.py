@@ -142,17 +142,7 @@ class RegionRewriter:
 
     def _state(self) -> dict[str, Any]:
         """What has been made so far, to go back to."""
-        kinds = [
-            "findings",
-            "tensors",
-            "rescaled",
-            "reduced",
-            "running",
-            "statements",
-            "_running",
-            "_versions",
-        ]
-        return {kind: copy(vars(self)[kind]) for kind in kinds}
+        return {name: copy(made) for name, made in vars(self).items() if isinstance(made, list | dict)}
 
     def _refusal(self, reduced: Reduced, parts: dict[Access, Decomposed]) -> str | None:
         """Why nothing is done about a reduction, or None; `parts` gets how it comes apart by each result."""

@@ -313,7 +313,6 @@ VIEWS: Mapping[str, Callable[[], str]] = {
     "scans": Columns(
         "scans", "weights; batch; cycles; busiest node; with its waiting", where={"batch": one_of(1, 16)}
     ),
-    "picks": Summary({"picks": "all"}, "modules: ", "share of cycles; share of bytes"),
     # docs/onnx.md
     "onnx-cases": Columns("onnx_cases", "cases; node; simple; pytorch-converted; pytorch-operator"),
     "onnx-models": Columns("onnx_models", "network; cycles; stored, kB; LUTs; block RAMs; on chip; off chip"),
@@ -368,7 +367,6 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "model; indices; any order; storage kept: stored; and statements' orders: constrained",
         where={"fusion": one_of("full"), "model": one_of("gcn", "gin", "gpt3_block", "graphsage")},
     ),
-    "compile-time": Columns("compile_time", "model; fusion; ms", where={"fusion": one_of("full")}),
     "one-pass": Columns("cascades", "positions; queries; cascade; cycles; deepest channel"),
     "cascade-programs": Columns(
         "cascade_programs",
@@ -382,7 +380,6 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "workload; rounds; times fewer; of cells / rounds",
         where={"workload": lambda name: not str(name).startswith(("grid RNN, 3", "grid RNN, 5"))},
     ),
-    "batched": Summary("wavefronts_batched", "numbers", "busiest node"),
     "kinds": Summary({"choices": "all"}, "programs: ", "auto, to groups of kinds: to kinds"),
 }
 

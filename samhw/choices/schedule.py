@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from samhw.choices.cascade import Cascade
 from samhw.choices.choice import AUTO, Choice, choice
+from samhw.choices.deal import RANGES
 from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.iteration import Iteration
 from samhw.choices.share import Share
@@ -149,6 +150,11 @@ class Schedule:
     def recomputed(self) -> frozenset[str]:
         """The intermediates that each use computes for itself."""
         return frozenset(tensor for tensor, way in self.shared.items() if way == "recompute")
+
+    @property
+    def ranged(self) -> tuple[str, ...]:
+        """The indices whose lanes have ranges of their coordinates."""
+        return tuple(index for index, way in self.deal.items() if way == RANGES)
 
     def share_of(self, tensor: str) -> str:
         """What is asked for an intermediate: `auto`, `all`, `none`, `buffer`, `store` or `recompute`."""

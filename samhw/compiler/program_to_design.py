@@ -52,7 +52,7 @@ def lower_program(
         regions.append(found)
     lanes = placed.schedule.lanes if "lanes" in passes_to(last) else {}
     if "ranges" not in passes_to(last):
-        lanes = {index: count for index, count in lanes.items() if index not in placed.schedule.deal}
+        lanes = {index: count for index, count in lanes.items() if index not in placed.schedule.ranged}
     refused = _without_ranges(placed.schedule, regions) if "ranges" in passes_to(last) else None
     refused = refused or _without_place(lanes, regions, scope.segmented)
     refused = refused or _without_readers(placed.schedule.queues, regions)
@@ -163,7 +163,7 @@ def assembled(scope: Scope, lowered: LoweredRegion, last: str | None = None) -> 
 def _ranges(scope: Scope, lowered: LoweredRegion, lanes: Mapping[str, int]) -> RowRanges | Refusal | None:
     """The ranges of rows that a region's lanes have, or why those that were asked for are dealt in turns
     here; None where none were asked for."""
-    for index in scope.lowerable.schedule.deal:
+    for index in scope.lowerable.schedule.ranged:
         if index in lowered.order and lanes.get(index, 1) > 1:
             return row_ranges(scope, lowered, index, lanes[index])
     return None
@@ -206,7 +206,7 @@ def _without_place(
 def _without_ranges(schedule: Schedule, regions: Sequence[CompiledRegion]) -> Refusal | None:
     """The refusal of ranges for an index without lanes, of those that no region can have, and of a tensor
     that would lie in ranges for one region and otherwise for another."""
-    for index in schedule.deal:
+    for index in schedule.ranged:
         if schedule.lanes.get(index, 1) == 1:
             ways = (f"give it some (--lanes {index}=4)",)
             return Refusal(f"'deal' names '{index}', which has no lanes", ways)

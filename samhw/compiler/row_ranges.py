@@ -104,7 +104,7 @@ def _by_others(scope: Scope, lowered: LoweredRegion, tensors: Collection[str]) -
                     continue
                 outermost = access.indices[scope.program.tensors[access.tensor].format.mode_order[0]]
                 index = outermost.variable if isinstance(outermost, Name) else ""
-                if index not in asked.deal or asked.lanes.get(index) != asked.lanes.get(own):
+                if index not in asked.ranged or asked.lanes.get(index) != asked.lanes.get(own):
                     return f"'{access}' in another region reads other rows of '{access.tensor}'"
     return None
 

@@ -112,7 +112,7 @@ def test_too_large_memories_are_refused_at_once(tmp_path: Path) -> None:
     program.write_text("tensor a[i=100000] : dense\ntensor b[i] : dense\nb[i] = a[i] * a[i]\n")
     _, compiled = small("spmv")
     assert least_use(find_board("ulx3s"), compiled.design, compiled.arch).block_rams == 0
-    # Two memories of 100,000 words of 32 bits, in blocks of 18,432 bits; with data 131,072 words.
+    # Two memories of 100,000 words of 32 bits, in blocks of 18,432 bits; with data 100,352 words.
     said = "copy needs at least {} block RAMs, of which the LFE5U-85F has 208: "
     out = str(tmp_path / "out")
     told = refused("build", str(program), "--target", "board:ulx3s", "-o", out)
@@ -120,7 +120,7 @@ def test_too_large_memories_are_refused_at_once(tmp_path: Path) -> None:
     # 208 times 16 Kb without the parity are 416 KB, of which the smaller one takes 400,000 bytes.
     assert "b.vals would not fit beside a.vals" in told
     assert "leave the rest to the board's SDRAM (--memory sdram --on-chip 416KB)" in told
-    assert said.format(456) in refused("run", str(program), "--backend", "board:ulx3s", "--emulate")
+    assert said.format(349) in refused("run", str(program), "--backend", "board:ulx3s", "--emulate")
     assert [path.name for path in tmp_path.iterdir()] == ["copy.ein"]
 
 

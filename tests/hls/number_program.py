@@ -85,7 +85,10 @@ def _cases() -> dict[str, tuple[int, str]]:
         )
     for target in ("i8", "i16", "i32"):
         for b, c in SCALES:
-            cases[f"scale {target} {b} {c}"] = (1, f"scale<{_class(target)}>(word<ap_int<32>>(0), {b}, {c})")
+            cases[f"scale {target} {b} {c}"] = (
+                1,
+                f"scale<{_class(target)}>(word<ap_int<32>>(0), {b}, {c}, overflow)",
+            )
     return cases
 
 

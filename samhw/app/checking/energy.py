@@ -40,7 +40,7 @@ class Figure:
 
 _FIGURES = {
     "add.i8": Figure(0.03, _HOROWITZ),
-    "add.i16": Figure(0.05, _HOROWITZ),
+    "add.i16": Figure(0.05, "assumed: in proportion to the width, from that of 32 bits"),
     "add.i32": Figure(0.1, _HOROWITZ),
     "mul.i8": Figure(0.2, _HOROWITZ),
     "mul.i16": Figure(0.8, "assumed: that of i8 by the square of the width"),

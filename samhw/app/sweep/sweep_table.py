@@ -69,7 +69,16 @@ def _columns(rows: Sequence[Row]) -> list[str]:
     """Axes first, then what was measured; the same for any rows but for orders, formats and settings."""
     tables = [
         name
-        for table in ("order.", "formats.", "brackets.", "split.", "permute_rows.", "place.", "arch.")
+        for table in (
+            "order.",
+            "formats.",
+            "brackets.",
+            "split.",
+            "permute_rows.",
+            "deal.",
+            "place.",
+            "arch.",
+        )
         for name in dict.fromkeys(name for row in rows for name in row if name.startswith(table))
     ]
     return [*COLUMNS, *tables, "status", *_MEASURED, "error", "samhw", "key"]

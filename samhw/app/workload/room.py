@@ -39,7 +39,7 @@ def banks_of(
         for access in (statement.lhs, *statement.reads):
             decl = program.tensors[access.tensor]
             outermost = access.indices[decl.format.mode_order[0]] if decl.rank else None
-            if isinstance(outermost, Name) and outermost.variable in schedule.deal:
+            if isinstance(outermost, Name) and outermost.variable in schedule.ranged:
                 index = outermost.variable
                 count = schedule.lanes.get(index, 1)
                 together.setdefault((of[index], count), {})[decl.name] = decl

@@ -253,7 +253,7 @@ class Workload:
         return Capacity(
             {d: self.greatest.get(d) or min(rounded_extent(n), MAX_EXTENT) for d, n in greatest.items()},
             {name: rounded_entries(n) for name, n in entries.items()},
-            banks_of(split.program, schedule, read, patterns, shapes) if schedule and schedule.deal else {},
+            banks_of(split.program, schedule, read, patterns, shapes) if schedule and schedule.ranged else {},
         )
 
 

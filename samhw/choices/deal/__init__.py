@@ -29,7 +29,7 @@ class Deal(Texts):
         table = super().check(value)
         for way in table.values():
             check_one_of("deal", way, (TURNS, RANGES))
-        return {index: way for index, way in table.items() if way != TURNS}
+        return table
 
     def word(self, value: Mapping[str, str]) -> str:
         return ";".join(f"{index}={way}" for index, way in value.items())

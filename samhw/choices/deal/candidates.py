@@ -24,7 +24,7 @@ def _ranges(schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
 
 def _more(schedule: Schedule) -> Iterator[Schedule]:
     """The schedule with twice as many lanes of an index with ranges."""
-    for index in schedule.deal:
+    for index in schedule.ranged:
         if (count := 2 * schedule.lanes.get(index, 1)) <= MOST:
             yield replace(schedule, lanes={**schedule.lanes, index: count})
 

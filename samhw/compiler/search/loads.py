@@ -51,7 +51,7 @@ def lane_loads(program: Program, schedule: Schedule, known: TensorStatistics) ->
         for access in statement.reads:
             first = access.indices[0] if access.indices else None
             index = first.variable if isinstance(first, Name) else ""
-            lanes = 1 if index in schedule.deal else schedule.lanes.get(index, 1)
+            lanes = 1 if index in schedule.ranged else schedule.lanes.get(index, 1)
             stock, fmt = known.stocks.get(access.tensor), program.tensors[access.tensor].format
             if lanes == 1 or stock is None or not fmt.is_sparse or access.tensor in seen:
                 continue

@@ -7,12 +7,21 @@ from samhw.importers.core.draft import GREATEST_MASKED, MOST_JOINED, Build, Made
 from samhw.importers.core.element_expressions import Operations
 from samhw.importers.core.finish import Emitted, emit
 from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.makers import Makers
 from samhw.importers.core.reductions import Reductions
 from samhw.importers.core.regrouping import Views
 from samhw.importers.core.scan_blocks import Scans
-from samhw.importers.core.summed_products import contract
+from samhw.importers.core.summed_products import contract, letters
 from samhw.importers.core.tensors import Tensors
-from samhw.importers.core.value import NO_HINTS, Arguments, Hints, UnsupportedError, Value, check_unmasked
+from samhw.importers.core.value import (
+    NO_HINTS,
+    Arguments,
+    Hints,
+    UnsupportedError,
+    Value,
+    check_unmasked,
+    rows_of,
+)
 
 __all__ = [
     "GREATEST_MASKED",
@@ -26,6 +35,7 @@ __all__ = [
     "HostArray",
     "InputSource",
     "Made",
+    "Makers",
     "Operations",
     "PlacedResult",
     "Reductions",
@@ -40,5 +50,7 @@ __all__ = [
     "emit",
     "grouped",
     "input_sources",
+    "letters",
     "placed_result",
+    "rows_of",
 ]

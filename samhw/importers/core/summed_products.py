@@ -7,7 +7,7 @@ from samhw.importers.core.value import UnsupportedError, Value
 from samhw.lang.expr import Access, Expr, Literal
 from samhw.lang.traverse import accesses, free_indices
 
-__all__ = ["contract"]
+__all__ = ["contract", "letters"]
 
 
 def contract(
@@ -104,3 +104,8 @@ def _order_as_computed(build: Build, access: Access) -> tuple[str, ...]:
             rest = [index for index in names if index not in first.names]
             return tuple(names[index] for index in (*first.names, *rest) if index in names)
     return access.names
+
+
+def letters(count: int, first: str = "a") -> str:
+    """This many in a row, for an equation."""
+    return "".join(chr(ord(first) + n) for n in range(count))

@@ -1,7 +1,7 @@
 """What an importer knows of a tensor that the hardware reads or computes: how it is indexed, by which
 expression it is made, and how it would be stored; or that the importer cannot take it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from samhw.errors import InputError
@@ -19,6 +19,7 @@ __all__ = [
     "UnsupportedError",
     "Value",
     "check_unmasked",
+    "rows_of",
 ]
 
 
@@ -152,3 +153,12 @@ def check_unmasked(*operands: object) -> None:
             "takes a value that is -inf at places",
             "only softmax and max do; mask right before it",
         )
+
+
+def rows_of(shape: Sequence[int], compressed: int = 1) -> str:
+    """The format with its last levels compressed, but for those of extent 1."""
+    kinds = []
+    for size in reversed(shape):
+        kinds.append("compressed" if compressed and size > 1 else "dense")
+        compressed -= size > 1 and compressed > 0
+    return f"({', '.join(kinds[::-1])})"

@@ -12,14 +12,11 @@ from samhw.importers.core import (
     Build,
     Hints,
     HostArray,
-    Operations,
-    Reductions,
-    Scans,
-    Tensors,
+    Makers,
     UnsupportedError,
     Value,
-    Views,
     contract,
+    rows_of,
 )
 from samhw.importers.onnx.registry import OPERATORS
 from samhw.importers.onnx.values import Array, Held, NodeCall, Operand, as_numbers, is_bool, is_whole, kind_of
@@ -32,16 +29,10 @@ class FractionError(UnsupportedError):
     """What integers alone cannot compute: the network is imported in floating point instead."""
 
 
-class NodeImporter:
+class NodeImporter(Makers):
     """Importers of operators get this first.
 
     Attributes:
-        build: tensors, statements and indices of the program in the making.
-        tensors: values as tensors of their own.
-        operations: several values side by side.
-        reductions: values along some modes, or in a row.
-        views: other shapes of values, and slices.
-        scans: loops over the steps of values.
         integer: the program computes with integers alone.
         of_integers: the model does, whatever the program computes it with.
         fixed: the arguments that decide what is computed, by name, and so are constants.
@@ -52,12 +43,7 @@ class NodeImporter:
     def __init__(
         self, build: Build, *, integer: bool, of_integers: bool = False, sparsify: float | None = None
     ) -> None:
-        self.build = build
-        self.tensors = Tensors(build)
-        self.operations = Operations(build, self.tensors)
-        self.reductions = Reductions(build, self.tensors, self.operations)
-        self.views = Views(build, self.tensors)
-        self.scans = Scans(build, self.tensors)
+        super().__init__(build)
         self.integer, self.of_integers = integer, of_integers
         self.fixed: dict[str, None] = {}
         self.notes: dict[str, None] = {}
@@ -185,17 +171,3 @@ def uniform(array: Array) -> float | None:
         return None
     first = array.reshape(-1)[0]
     return float(first) if array.size == 1 or bool((array == first).all()) else None
-
-
-def rows_of(shape: Sequence[int], compressed: int = 1) -> str:
-    """The format with its last levels compressed, but for those of extent 1."""
-    kinds = []
-    for size in reversed(shape):
-        kinds.append("compressed" if compressed and size > 1 else "dense")
-        compressed -= size > 1 and compressed > 0
-    return f"({', '.join(kinds[::-1])})"
-
-
-def letters(count: int, first: str = "a") -> str:
-    """This many in a row."""
-    return "".join(chr(ord(first) + n) for n in range(count))

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from samhw.errors import InputError
-from samhw.importers.core import HostArray
+from samhw.importers.core import HostArray, rows_of
 from samhw.importers.torch.own_operators import NOTHING
 from samhw.importers.torch.value import Host, Known
 from samhw.tensors import Format
@@ -25,7 +25,6 @@ __all__ = [
     "mapped",
     "of_data",
     "of_several",
-    "rows_of",
     "uniform",
 ]
 
@@ -84,20 +83,11 @@ def format_of(tensor: Tensor, annotation: str | None, sparsify: float | None) ->
     if layout in ("sparse_csc", "sparse_bsc"):
         return "csc"
     if layout != "strided":
-        return "csr" if tensor.dim() == 2 else rows_of(tensor)
+        return "csr" if tensor.dim() == 2 else rows_of(tensor.shape)
     zeros = 1 - float(torch.count_nonzero(tensor)) / max(1, tensor.numel())
     if sparsify is not None and tensor.dim() > 1 and zeros >= sparsify:
-        return rows_of(tensor)
+        return rows_of(tensor.shape)
     return None
-
-
-def rows_of(tensor: Tensor, compressed: int = 1) -> str:
-    """The format with its last levels compressed, but for those of extent 1."""
-    kinds = []
-    for size in reversed(tensor.shape):
-        kinds.append("compressed" if compressed and size > 1 else "dense")
-        compressed -= size > 1 and compressed > 0
-    return f"({', '.join(kinds[::-1])})"
 
 
 def hot(

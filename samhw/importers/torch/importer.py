@@ -10,13 +10,9 @@ from samhw.importers.core import (
     NO_HINTS,
     Build,
     Hints,
-    Operations,
-    Reductions,
-    Scans,
-    Tensors,
+    Makers,
     UnsupportedError,
     Value,
-    Views,
 )
 from samhw.importers.torch import host
 from samhw.importers.torch.host import is_finite_number
@@ -29,18 +25,12 @@ from samhw.lang.expr import Expr
 __all__ = ["Importer"]
 
 
-class Importer:
+class Importer(Makers):
     """Importers of operators get this first, and the operator's arguments after it.
 
     A tensor is a `Value` that the hardware computes, a `Known` or a `Host`; `value` makes a `Value` of any.
 
     Attributes:
-        build: tensors, statements and indices of the program in the making.
-        tensors: values as tensors of their own.
-        operations: several values side by side.
-        reductions: values along some modes, or in a row.
-        views: other shapes of values, and slices.
-        scans: loops over the steps of values.
         operands: tensors of PyTorch and numbers, as values.
         masks: conditions, and what they mask.
         operator: the name of the operator at hand: `aten.linear`.
@@ -50,12 +40,7 @@ class Importer:
         self, build: Build, sparsify: float | None = None, inlined: Callable[..., Any] | None = None
     ) -> None:
         """`inlined` makes what a function in PyTorch says of operands."""
-        self.build = build
-        self.tensors = Tensors(build)
-        self.operations = Operations(build, self.tensors)
-        self.reductions = Reductions(build, self.tensors, self.operations)
-        self.views = Views(build, self.tensors)
-        self.scans = Scans(build, self.tensors)
+        super().__init__(build)
         self.operands = Operands(build, sparsify)
         self.masks = Masks(self.operands, self.tensors, self.operations)
         self.inlined = inlined

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import torch
 
-from samhw.importers.core import GREATEST_MASKED, Hints, Operations, Tensors, UnsupportedError, Value
+from samhw.importers.core import GREATEST_MASKED, Hints, Operations, Tensors, UnsupportedError, Value, rows_of
 from samhw.importers.torch import host
 from samhw.importers.torch.operands import Operand, Operands
 from samhw.importers.torch.value import Host, Known
@@ -61,10 +61,10 @@ class Masks:
             tensor = condition.dense().bool().float()
             if (number := host.uniform(tensor)) is not None:
                 return self.operands.build.literal(number, tensor.shape)
-            hints = Hints(host.rows_of(tensor))
+            hints = Hints(rows_of(tensor.shape))
             return self.operands.input(key, condition.name, tensor, lambda _: tensor, hints)
         held = host.mapped(condition, lambda tensor: tensor.bool().float())
-        hints = Hints(host.rows_of(held.example))
+        hints = Hints(rows_of(held.example.shape))
         return self.operands.input(key, condition.name, held.example, held.fetch, hints)
 
     def unmasked_sum(self, a: Operand, b: Operand) -> tuple[Operand, Operand]:

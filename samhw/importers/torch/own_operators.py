@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from samhw.importers.core import letters
+
 __all__ = [
     "NOTHING",
     "alone",
@@ -16,7 +18,6 @@ __all__ = [
     "elsewhere",
     "hot",
     "joined",
-    "letters",
     "line",
     "picked",
     "stored",
@@ -64,11 +65,6 @@ _elsewhere = _operator(
     "elsewhere(Tensor made, Tensor x, Tensor counts)", lambda _, x, __: torch.empty_like(x)
 )
 _line = _operator("line(Tensor ids, int dim)", lambda ids, dim: ids.new_empty(ids.shape[dim]))
-
-
-def letters(count: int, first: str = "a") -> str:
-    """This many in a row."""
-    return "".join(chr(ord(first) + n) for n in range(count))
 
 
 def contract(equation: str, *operands: Tensor, reduction: str = "sum") -> Any:

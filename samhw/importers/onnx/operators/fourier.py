@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from samhw.importers.core import UnsupportedError, Value
-from samhw.importers.onnx.importer import NodeImporter, letters
+from samhw.importers.core import UnsupportedError, Value, letters
+from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.pooling import gathered
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import Array, NodeCall, Operand

@@ -8,11 +8,11 @@ from math import prod
 import numpy as np
 
 from samhw.errors import InputError
-from samhw.importers.core import Arguments, Hints, HostArray, UnsupportedError, Value
-from samhw.importers.onnx.importer import NodeImporter, letters
+from samhw.importers.core import Arguments, Hints, HostArray, UnsupportedError, Value, letters
+from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import Array, Held, NodeCall, Operand
-from samhw.lang.functions import eq, lt, select
+from samhw.lang.functions import eq, select
 from samhw.lang.functions import max as max_
 from samhw.lang.functions import min as min_
 
@@ -64,18 +64,12 @@ def _checked(ids: Array, size: int, beyond: bool) -> tuple[Array, Array]:
 
 
 def _compared(importer: NodeImporter, ids: Sequence[Operand], sizes: Sequence[int]) -> Value:
-    """Comparisons with all places. An index that is out of range names nothing."""
-    found: Value | None = None
-    for behind, (index, size) in enumerate(zip(reversed(ids), reversed(sizes), strict=True)):
-        held = importer.materialized(index)
-        named = importer.materialized(
-            importer.elementwise(lambda i, size=size: select(lt(i, 0), i + size, i), held)
-        )
-        spread = replace(named, modes=(*named.modes, *[()] * len(sizes)))
-        places = Held(np.arange(size, dtype=np.float32).reshape(-1, *[1] * behind), f"places_{size}")
-        equal = importer.elementwise(eq, spread, places, condition=True)
-        found = equal if found is None else importer.elementwise(lambda a, b: a * b, equal, found)
-    assert found is not None
+    """Comparisons with all places."""
+    found = importer.named_places(
+        [importer.value(index) for index in ids],
+        sizes,
+        lambda size: importer.value(Held(np.arange(size, dtype=np.float32), f"places_{size}")),
+    )
     return replace(importer.materialized(found), condition=True)
 
 

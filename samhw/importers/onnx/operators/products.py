@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.core import UnsupportedError, Value, letters
 from samhw.importers.core.windows import SlidingWindow, are_mostly_outside
-from samhw.importers.onnx.importer import NodeImporter, letters
+from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import NodeCall, Operand
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from onnx import helper, numpy_helper
 
-from samhw.importers.core import UnsupportedError, Value, grouped
+from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import Held, NodeCall, Operand, kind_of
 
-__all__ = ["concatenated", "picked", "sliced", "stacked"]
+__all__ = ["picked", "sliced", "stacked"]
 
 
 @operator("Shape")
@@ -164,35 +164,13 @@ def import_concat(importer: NodeImporter, call: NodeCall, *parts: Operand) -> Op
         axis %= len(shapes[0])
         shapes[0][axis] = sum(shape[axis] for shape in shapes)
         return importer.empty(shapes[0], parts[0])
-    return concatenated(
-        importer, [importer.value(part) for part in kept], axis % len(importer.shape(kept[0]))
-    )
-
-
-def concatenated(importer: NodeImporter, parts: Sequence[Value], dim: int) -> Value:
-    """Values one after the other along a mode. In a scan, where nothing moves, it is the sum of what each
-    gives by a product with a matrix that has a one for each of its places."""
-    if len(parts) == 1:
-        return parts[0]
-    if importer.build.block is None:
-        return importer.tensors.concatenated(parts, dim)
-    sizes = [importer.build.shape(part)[dim] for part in parts]
-    spread = [
-        importer.materialized(importer.views.placed(part, dim, sum(sizes[:n]), sum(sizes)))
-        for n, part in enumerate(parts)
-    ]
-    while len(spread) > 1:
-        spread = [
-            importer.materialized(importer.elementwise(lambda e, *more: sum(more, start=e), *group))
-            for group in grouped(spread)
-        ]
-    return spread[0]
+    return importer.joined([importer.value(part) for part in kept], axis % len(importer.shape(kept[0])))
 
 
 def stacked(importer: NodeImporter, parts: Sequence[Value], dim: int = 0) -> Value:
     """Values side by side along a new mode."""
     held = [replace(part, modes=(*part.modes[:dim], (), *part.modes[dim:])) for part in parts]
-    return concatenated(importer, held, dim)
+    return importer.joined(held, dim)
 
 
 # Padding and order

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from samhw.importers.core import UnsupportedError
+from samhw.importers.core import UnsupportedError, letters
 from samhw.importers.torch.decompositions.windows import spread
 from samhw.importers.torch.own_operators import (
     NOTHING,
@@ -18,7 +18,6 @@ from samhw.importers.torch.own_operators import (
     counts,
     elsewhere,
     hot,
-    letters,
     line,
     picked,
 )

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samhw.importers.core import UnsupportedError
+from samhw.importers.core import UnsupportedError, letters
 from samhw.importers.torch.decompositions.windows import spread
-from samhw.importers.torch.own_operators import alone, contract, letters, taken_apart
+from samhw.importers.torch.own_operators import alone, contract, taken_apart
 from samhw.importers.torch.registry import decomposition
 
 __all__: list[str] = []

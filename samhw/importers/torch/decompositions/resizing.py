@@ -10,9 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from samhw.importers.core import GREATEST_MASKED, UnsupportedError
+from samhw.importers.core import GREATEST_MASKED, UnsupportedError, letters
 from samhw.importers.torch.decompositions.windows import along
-from samhw.importers.torch.own_operators import NOTHING, contract, hot, letters, picked, stored
+from samhw.importers.torch.own_operators import NOTHING, contract, hot, picked, stored
 from samhw.importers.torch.registry import decomposition
 
 __all__: list[str] = []

@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samhw.importers.core import UnsupportedError
+from samhw.importers.core import UnsupportedError, letters
 from samhw.importers.core.windows import SlidingWindow, are_mostly_outside
-from samhw.importers.torch.own_operators import NOTHING, contract, hot, letters, picked, stored, taken_apart
+from samhw.importers.torch.own_operators import NOTHING, contract, hot, picked, stored, taken_apart
 from samhw.importers.torch.registry import decomposition
 
 __all__: list[str] = []

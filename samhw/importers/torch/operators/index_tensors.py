@@ -9,15 +9,14 @@ import torch
 from torch import Tensor
 
 from samhw.errors import InputError
-from samhw.importers.core import Hints, UnsupportedError, Value, contract
+from samhw.importers.core import Hints, UnsupportedError, Value, contract, letters, rows_of
 from samhw.importers.torch import host
 from samhw.importers.torch.complex_pair import is_zero
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
-from samhw.importers.torch.own_operators import letters
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Host, Known
-from samhw.lang.functions import eq, lt, select
+from samhw.lang.functions import eq, select
 
 __all__ = ["hot"]
 
@@ -61,7 +60,7 @@ def hot(
 
     found = host.of_several(given, made)
     if over:
-        hints = Hints(host.rows_of(found.example, over))
+        hints = Hints(rows_of(found.example.shape, over))
     else:
         rows = found.example.dim() - len(sizes)
         levels = ", ".join([*["dense"] * rows, *["singleton"] * len(sizes)])
@@ -147,20 +146,12 @@ def _compared(
     over: int,
     once: bool,
 ) -> Value:
-    """Comparisons with all places. An index that is out of range names nothing; a negative one counts from
-    the end."""
-    found: Value | None = None
-    for behind, (index, size) in enumerate(zip(reversed(ids), reversed(sizes), strict=True)):
-        held = importer.materialized(index)
-        named = importer.materialized(
-            importer.elementwise(lambda i, size=size: select(lt(i, 0), i + size, i), held)
-        )
-        spread = replace(named, modes=(*named.modes, *[()] * len(sizes)))
-        places = importer.value(Known(torch.arange(size).float(), f"places_{size}"))
-        along = replace(places, modes=(*places.modes, *[()] * behind))
-        equal = importer.elementwise(eq, spread, along, condition=True)
-        found = equal if found is None else importer.elementwise(lambda a, b: a * b, equal, found)
-    assert found is not None
+    """Comparisons with all places."""
+    found = importer.named_places(
+        [importer.value(index) for index in ids],
+        sizes,
+        lambda size: importer.value(Known(torch.arange(size).float(), f"places_{size}")),
+    )
     made = found if not order else replace(found, modes=tuple(found.modes[dim] for dim in order))
     made = importer.materialized(made)
     return replace(_last_ones(importer, made, over) if once else made, condition=True)

@@ -75,7 +75,7 @@ def _layers(
             every, last = _scanned(importer, cell, value, start, weights, down=side == 1)
             sides.append(every)
             lasts.append(last)
-        value = sides[0] if directions == 1 else importer.tensors.concatenated(sides, len(value.modes) - 1)
+        value = sides[0] if directions == 1 else importer.joined(sides, len(value.modes) - 1)
     if batch_first:
         value = replace(value, modes=(value.modes[1], value.modes[0], *value.modes[2:]))
     return value, [_stacked(importer, [last[n] for last in lasts]) for n in range(len(states))]

@@ -146,27 +146,7 @@ def import_cat(importer: Importer, tensors: Sequence[Operand], dim: int = 0) -> 
     shapes = [importer.shape(tensor) for tensor in tensors]
     held = [importer.value(t) for t, shape in zip(tensors, shapes, strict=True) if 0 not in shape]
     dim %= len(held[0].modes)
-    if len(held) == 1:
-        return held[0]
-    if importer.build.block is not None:
-        return _side_by_side(importer, held, dim)
-    return importer.tensors.concatenated(held, dim)
-
-
-def _side_by_side(importer: Importer, parts: Sequence[Value], dim: int) -> Value:
-    """Parts one after the other in a scan, where nothing moves: the sum of what each gives by a product with
-    a matrix that has a one for each of its places."""
-    sizes = [importer.shape(part)[dim] for part in parts]
-    spread = [
-        importer.materialized(importer.views.placed(part, dim, sum(sizes[:n]), sum(sizes)))
-        for n, part in enumerate(parts)
-    ]
-    while len(spread) > 1:
-        spread = [
-            importer.materialized(importer.elementwise(lambda x, *more: sum(more, start=x), *group))
-            for group in grouped(spread)
-        ]
-    return spread[0]
+    return importer.joined(held, dim)
 
 
 @operator("stack")
@@ -176,7 +156,7 @@ def import_stack(importer: Importer, tensors: Sequence[Operand], dim: int = 0) -
     dim %= rank
     if len(tensors) > MOST_JOINED:
         stacks = [import_stack(importer, group, dim) for group in grouped(tensors)]
-        return importer.tensors.concatenated(stacks, dim)
+        return importer.joined(stacks, dim)
     parts = [importer.materialized(tensor) for tensor in tensors]
     units = [_unit(importer, len(parts), place) for place in range(len(parts))]
     held = []

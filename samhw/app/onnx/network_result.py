@@ -3,13 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
-import numpy as np
-
-from samhw.app.api import DesignResult, PageView
-from samhw.app.checking import Check, Difference
-from samhw.app.report.run_statistics import Statistics
+from samhw.app.api.imported_design import ImportedResult
+from samhw.app.checking import Check
+from samhw.app.workload.agreement import differences
 from samhw.app.workload.onnx_model import JUDGES, difference, judged
 from samhw.errors import InputError, shown
 from samhw.importers.onnx import Array, ImportedModel
@@ -34,17 +31,11 @@ class NetworkCheck:
 
 
 @dataclass(frozen=True)
-class NetworkResult:
+class NetworkResult(ImportedResult):
     """A finished run of a network: `outputs` is what the network gives, `result` the program's run."""
 
-    result: DesignResult
     arguments: Mapping[str, Array] = field(repr=False)
     imported: ImportedModel = field(repr=False)
-
-    @property
-    def cycles(self) -> int:
-        """As docs/timing.md defines them."""
-        return self.result.cycles
 
     @cached_property
     def outputs(self) -> dict[str, Array]:
@@ -80,35 +71,5 @@ class NetworkResult:
         errors = None
         if wanted is not None:
             pairs = zip(self.outputs.values(), wanted, strict=True)
-            errors = max((_apart(ours, np.asarray(theirs)) for ours, theirs in pairs), default=0.0)
+            errors = max((float(differences(*pair).max(initial=0.0)) for pair in pairs), default=0.0)
         return NetworkCheck(errors, program, True, found)
-
-    def differences(self) -> dict[str, Difference]:
-        """How far each result of the program is from float64, as `DesignResult.differences` says it."""
-        return self.result.differences()
-
-    def microseconds(self, clock: str) -> float:
-        """What the cycles take at a clock, such as 100MHz or 10ns."""
-        return self.result.microseconds(clock)
-
-    def stats(self) -> Statistics:
-        """Where the cycles went, as `DesignResult.stats` says it."""
-        return self.result.stats()
-
-    def report(self, directory: Path | str) -> Path:
-        """Writes a page to look at, as `DesignResult.report` does."""
-        return self.result.report(directory)
-
-    def view(self) -> PageView:
-        """The page of `report`, as `DesignResult.view` shows it."""
-        return self.result.view()
-
-    def _repr_html_(self) -> str:
-        return self.result._repr_html_()
-
-
-def _apart(ours: Array, theirs: Array) -> float:
-    """The greatest difference; none between equal infinities, or NaN on both sides."""
-    one, other = ours.astype(np.float64), theirs.astype(np.float64)
-    same = (one == other) | (np.isnan(one) & np.isnan(other))
-    return float(np.abs(np.where(same, 0.0, one - other)).max(initial=0.0))

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
@@ -11,9 +10,8 @@ import scipy
 import torch
 from torch import nn
 
-from samhw.app.api import DesignResult, PageView
-from samhw.app.checking import Check, Difference
-from samhw.app.report.run_statistics import Statistics
+from samhw.app.api.imported_design import ImportedResult
+from samhw.app.checking import Check
 from samhw.app.workload.torch_module import check_program, difference, leaves, outputs_of
 from samhw.errors import InputError
 from samhw.importers.torch import ImportedModule
@@ -38,19 +36,13 @@ class ModuleCheck:
 
 
 @dataclass(frozen=True)
-class ModuleResult:
+class ModuleResult(ImportedResult):
     """A finished run of a module: `output` is what the module would have given, `result` the program's
     run."""
 
-    result: DesignResult
     arguments: Sequence[object] = field(repr=False)
     module: nn.Module = field(repr=False)
     imported: ImportedModule = field(repr=False)
-
-    @property
-    def cycles(self) -> int:
-        """As docs/timing.md defines them."""
-        return self.result.cycles
 
     @cached_property
     def output(self) -> Any:
@@ -79,30 +71,3 @@ class ModuleResult:
         outputs = zip(leaves(self.output), leaves(outputs_of(self.module, self.arguments)), strict=True)
         errors = [difference(ours, theirs) for ours, theirs in outputs if isinstance(theirs, torch.Tensor)]
         return ModuleCheck(max(errors, default=0.0), program, True, found)
-
-    def differences(self) -> dict[str, Difference]:
-        """How far each result of the program is from float64, as `DesignResult.differences` says it."""
-        return self.result.differences()
-
-    def microseconds(self, clock: str) -> float:
-        """What the cycles take at a clock, such as 100MHz or 10ns."""
-        return self.result.microseconds(clock)
-
-    def stats(self) -> Statistics:
-        """Where the cycles went, as `DesignResult.stats` says it."""
-        return self.result.stats()
-
-    def trace(self, path: Path | str, window: tuple[int, int] | None = None) -> Path:
-        """Writes the tokens of the run, as `DesignResult.trace` does."""
-        return self.result.trace(path, window)
-
-    def report(self, directory: Path | str) -> Path:
-        """Writes a page to look at, as `DesignResult.report` does."""
-        return self.result.report(directory)
-
-    def view(self) -> PageView:
-        """The page of `report`, as `DesignResult.view` shows it."""
-        return self.result.view()
-
-    def _repr_html_(self) -> str:
-        return self.result._repr_html_()

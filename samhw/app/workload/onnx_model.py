@@ -137,10 +137,14 @@ class _Bound:
 
 
 def _array(port: ModelPort, tensor: Tensor, *, drawn: bool) -> Array:
-    """An input's data in its type."""
+    """An input's data from a program."""
     held = np.asarray(tensor.to_dense())
-    if drawn and not is_float(port.kind):
-        held = held > 0
+    return _in_type(port, held > 0 if drawn and not is_float(port.kind) else held)
+
+
+def _in_type(port: ModelPort, held: Array) -> Array:
+    """An input's data in its type. Raises `InputError` for integers and conditions that would be others
+    there."""
     with np.errstate(invalid="ignore", over="ignore"):
         found = held.astype(port.dtype)
     if not is_float(port.kind) and not np.array_equal(found, held):
@@ -176,7 +180,7 @@ def arguments_of(model: OnnxModel, given: Mapping[str, Any]) -> dict[str, Array]
         if len(shape) != held.ndim or any(d not in (None, n) for d, n in zip(want, held.shape, strict=True)):
             said = ", ".join("?" if d is None else str(d) for d in shape)
             raise InputError(f"The input '{port.name}' has the shape {held.shape}, and is to have ({said}).")
-        found[port.name] = held.astype(port.dtype)
+        found[port.name] = _in_type(port, held)
     return found
 
 

@@ -94,7 +94,11 @@ class ImportedModel:
     element: str
     model: OnnxModel = field(repr=False)
 
-    def other(self, arguments: Mapping[str, Array]) -> str | None:
+    def takes(self, arguments: Mapping[str, Array]) -> bool:
+        """Whether the arguments have the values that are fixed."""
+        return self._other(arguments) is None
+
+    def _other(self, arguments: Mapping[str, Array]) -> str | None:
         """An argument that is fixed, and has another value."""
         for name, held in self.fixed.items():
             if not np.array_equal(arguments[name], held, equal_nan=held.dtype.kind == "f"):
@@ -107,7 +111,7 @@ class ImportedModel:
         Raises:
             InputError: for an argument that is fixed, and other than it was.
         """
-        if (name := self.other(arguments)) is not None:
+        if (name := self._other(arguments)) is not None:
             raise InputError(
                 f"The input '{name}' decides what the network computes, and has other values than those that "
                 "it was imported with; import it anew."

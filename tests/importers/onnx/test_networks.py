@@ -59,6 +59,8 @@ def test_a_table_is_looked_up_by_hardware() -> None:
     assert len(design._known) == 1
     with pytest.raises(InputError, match=r"An index lies outside of 0 to 2; fix the indices\."):
         design.run({"ids": [3, 0, 0]})
+    with pytest.raises(InputError, match="The input 'ids' is of int64, and its data are not"):
+        design.run({"ids": [1.5, 0, 0]})
 
 
 def test_an_input_that_decides_shapes_is_fixed() -> None:

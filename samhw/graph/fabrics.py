@@ -154,12 +154,16 @@ def _array(graph: Graph, memory: Memory) -> Hashable:
 def equal_regions(graphs: Sequence[Graph]) -> tuple[tuple[int, ...], ...]:
     """The numbers of graphs that may share a fabric, where several may: in ascending order, and by the first
     of each."""
-    found: dict[Hashable, list[int]] = defaultdict(list)
+    kinds: dict[Hashable, list[int]] = defaultdict(list)
     for number, graph in enumerate(graphs):
-        form = form_of(graph)
-        if len(form.names) == len(graph.nodes):
+        kinds[tuple(sorted(node.kind for node in graph.nodes))].append(number)
+    found: dict[Hashable, list[int]] = defaultdict(list)
+    # Most regions have kinds of nodes that no other one has, and need no form.
+    for number in (number for numbers in kinds.values() if len(numbers) > 1 for number in numbers):
+        form = form_of(graphs[number])
+        if len(form.names) == len(graphs[number].nodes):
             found[form.nodes].append(number)
-    return tuple(tuple(group) for group in found.values() if len(group) > 1)
+    return tuple(sorted(tuple(group) for group in found.values() if len(group) > 1))
 
 
 def difference(first: Graph, other: Graph) -> str:

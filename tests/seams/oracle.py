@@ -320,16 +320,16 @@ class _Machine:
         for n in range(end):
             p = {**point, recurrence.index: n}
             if self.is_counted(mask, p):
-                operand = self.value(recurrence.operand, p)
+                operand, factor = self.value(recurrence.operand, p), self.value(recurrence.factor, p)
+                # No result of its own, but a recurrence in blocks computes it, and it may overflow. The first
+                # factor is in it.
+                factors = factor if factors is None else self.kind.multiply(factors, factor)
                 parts.append(operand)
                 if h is None:
                     h = operand
                 else:
-                    factor = self.value(recurrence.factor, p)
                     parts.append(factor)
                     h = self.kind.add(self.kind.multiply(h, factor), operand)
-                    # No result of its own, but a recurrence in blocks computes it, and it may overflow.
-                    factors = factor if factors is None else self.kind.multiply(factors, factor)
         if h is None:
             return ZERO
         # In blocks, factors are multiplied by each other before they are by what came before. That takes two

@@ -130,7 +130,9 @@ class Job:
         known = self.statistics(self.schedule)
         stocks = {} if known is None else known.stocks
         stored = {name: round(stock.entries) for name, stock in stocks.items()}
-        return Sizes.of_entries(self.program, self.needs(replace(self.schedule, fuse="partial")), stored)
+        # The regions of the program are not those that its orders are of.
+        needs = self.needs(replace(self.schedule, fuse="partial", order={}))
+        return Sizes.of_entries(self.program, needs, stored)
 
     def lowerable(self) -> Lowerable:
         """What the first pass takes: the program under its schedule, with the regions that `module` stands

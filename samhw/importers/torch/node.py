@@ -18,6 +18,7 @@ __all__ = [
     "keeps_integers",
     "located",
     "makes_conditions",
+    "makes_fractions",
     "name_of",
     "of_shape",
     "place_of",
@@ -125,3 +126,9 @@ def makes_conditions(node: Node) -> bool:
     """Whether it gives a tensor of conditions."""
     meta = node.meta.get("val")
     return isinstance(meta, Tensor) and meta.dtype == torch.bool
+
+
+def makes_fractions(node: Node) -> bool:
+    """Whether it gives a tensor of floating point."""
+    meta = node.meta.get("val")
+    return isinstance(meta, Tensor) and meta.is_floating_point()

@@ -13,7 +13,7 @@ from torch.export.graph_signature import InputKind, InputSpec
 from torch.fx import Node
 
 from samhw.errors import InputError
-from samhw.importers.core import Arguments, Build, Hints, UnsupportedError, Value, check_unmasked
+from samhw.importers.core import Arguments, Build, Hints, UnsupportedError, Value, check_unmasked, is_scaled
 from samhw.importers.torch import host
 from samhw.importers.torch.complex_pair import Complex, as_real_numbers
 from samhw.importers.torch.export import own_name, user_outputs
@@ -27,6 +27,7 @@ from samhw.importers.torch.node import (
     keeps_integers,
     located,
     makes_conditions,
+    makes_fractions,
     name_of,
     of_shape,
     scope_of,
@@ -249,6 +250,9 @@ class GraphWalk:
             raise UnsupportedError("draws random numbers", "call model.eval(), or give them as an argument")
         if (empty := empty_of(node)) is not None:
             return Known(empty, self.build.result_name)
+        if name in _PRODUCTS and any(isinstance(item, Host) for item in held) and _are_integers(held):
+            arguments = [self.importer.integers(x) if isinstance(x, Known | Host) else x for x in arguments]
+            held = [item for item in arguments if isinstance(item, Value)]
         if not name.startswith(OWN) and not any(isinstance(item, Value | Complex) for item in held):
             if all(isinstance(item, Known) for item in held):
                 return self.folded(node, name, arguments, named, handler)
@@ -275,6 +279,8 @@ class GraphWalk:
             # Of whatever width: they are numbers of the value type.
             named.pop("dtype", None)
         plain = [_as_number(item) for item in arguments]
+        if makes_fractions(node) and not name.startswith(OWN):
+            plain = tree_map(lambda x: self.importer.real(x) if isinstance(x, Value) else x, plain)
         found = handler(self.importer, *plain, **{key: _as_number(item) for key, item in named.items()})
         # A view or a part of conditions, too, has the values of conditions.
         return (
@@ -388,7 +394,8 @@ class GraphWalk:
             raise found
         if len(node.users) > 1:
             if isinstance(found, Value):
-                return self.importer.tensors.materialized(found)
+                simple = found.mask is None and is_scaled(self.build, found.expr)
+                return found if simple else self.importer.tensors.materialized(found)
             if isinstance(found, Complex):
                 keep = self.importer.tensors.materialized
                 parts = [keep(p) if isinstance(p, Value) else p for p in (found.real, found.imag)]
@@ -412,6 +419,32 @@ _MADE_OF_SHAPES = frozenset(
         "new_empty",
     )
 )
+
+
+_PRODUCTS = frozenset(
+    f"aten.{name}"
+    for name in (
+        "_int_mm",
+        "mm",
+        "matmul",
+        "bmm",
+        "mv",
+        "linear",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "convolution",
+    )
+)
+"""What hardware computes of integers too, where a run gives some of them."""
+
+
+def _are_integers(held: Sequence[object]) -> bool:
+    """Whether tensors that the host has are of integers, and no conditions."""
+    kinds = [item.example.dtype for item in held if isinstance(item, Known | Host)]
+    return len(kinds) == len(held) and not any(
+        kind.is_floating_point or kind.is_complex or kind == torch.bool for kind in kinds
+    )
 
 
 def _draws(node: Node) -> bool:

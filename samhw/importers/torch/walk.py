@@ -22,6 +22,8 @@ from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.inlined import written_with_others
 from samhw.importers.torch.loops import UnrolledLoop
 from samhw.importers.torch.node import (
+    MADE_OF_SHAPES,
+    draws,
     empty_of,
     is_complex,
     keeps_integers,
@@ -246,19 +248,19 @@ class GraphWalk:
         handler = handler_of(node.target)
         if node.target is torch.ops.higher_order.scan:
             return self.scan(*arguments)
-        if handler is None and name not in DECOMPOSED and _draws(node):
+        if handler is None and name not in DECOMPOSED and draws(node):
             raise UnsupportedError("draws random numbers", "call model.eval(), or give them as an argument")
         if (empty := empty_of(node)) is not None:
             return Known(empty, self.build.result_name)
-        if name in _PRODUCTS and any(isinstance(item, Host) for item in held) and _are_integers(held):
+        if name in _PRODUCTS and any(isinstance(item, Host) for item in held) and host.are_integers(held):
             arguments = [self.importer.integers(x) if isinstance(x, Known | Host) else x for x in arguments]
             held = [item for item in arguments if isinstance(item, Value)]
         if not name.startswith(OWN) and not any(isinstance(item, Value | Complex) for item in held):
             if all(isinstance(item, Known) for item in held):
                 return self.folded(node, name, arguments, named, handler)
-            if _is_of_indices(node, name, held):
+            if host.is_of_indices(node, name, held):
                 return self.on_host(node, arguments, named)
-        if name in _MADE_OF_SHAPES:
+        if name in MADE_OF_SHAPES:
             return Known(of_shape(node, name, arguments), self.build.result_name)
         if name in MOVES and any(isinstance(item, Value) and item.mask is not None for item in held):
             return self.under_masks(node, name, arguments, named)
@@ -333,9 +335,9 @@ class GraphWalk:
                 # Of a shape alone; the values stay with what it is a view of.
                 torch.zeros(()).expand(tuple(node.meta["val"].shape)),
                 self.replayed(source, name, handler, rest, named),
-                elements=lambda: _called(node, arguments, named, lambda item: item.example),
+                elements=lambda: host.called(node, arguments, named, lambda item: item.example),
             )
-        found = _called(node, arguments, named, lambda item: item.example)
+        found = host.called(node, arguments, named, lambda item: item.example)
         base = None
         if name in VIEWS and isinstance(source, Known) and isinstance(found, Tensor) and handler is not None:
             rest = arguments[1:]
@@ -373,11 +375,11 @@ class GraphWalk:
 
     def on_host(self, node: Node, arguments: list[object], named: dict[str, object]) -> object:
         """What is computed of indices and conditions, as the data are loaded."""
-        example = _called(node, arguments, named, lambda item: item.example)
+        example = host.called(node, arguments, named, lambda item: item.example)
         names = [item.name for item in tree_leaves(arguments) if isinstance(item, Host)]
 
         def fetch(env: Arguments) -> Any:
-            return _called(node, arguments, named, lambda item: item.fetch(env))
+            return host.called(node, arguments, named, lambda item: item.fetch(env))
 
         label = names[0] if names else self.build.result_name
         if isinstance(example, list | tuple):
@@ -406,21 +408,6 @@ class GraphWalk:
 _MISSING = UnsupportedError("gives a result for which there is no hardware yet", "use its first result")
 _CHECKS = ("aten._assert", "aten.sym_constrain", "_assert", "aten._linalg_check_errors")
 """What only checks, and computes nothing."""
-_MADE_OF_SHAPES = frozenset(
-    f"aten.{name}"
-    for name in (
-        "zeros_like",
-        "ones_like",
-        "full_like",
-        "empty_like",
-        "new_zeros",
-        "new_ones",
-        "new_full",
-        "new_empty",
-    )
-)
-
-
 _PRODUCTS = frozenset(
     f"aten.{name}"
     for name in (
@@ -439,49 +426,8 @@ _PRODUCTS = frozenset(
 """What hardware computes of integers too, where a run gives some of them."""
 
 
-def _are_integers(held: Sequence[object]) -> bool:
-    """Whether tensors that the host has are of integers, and no conditions."""
-    kinds = [item.example.dtype for item in held if isinstance(item, Known | Host)]
-    return len(kinds) == len(held) and not any(
-        kind.is_floating_point or kind.is_complex or kind == torch.bool for kind in kinds
-    )
-
-
-def _draws(node: Node) -> bool:
-    """Whether an operator gives other numbers each time."""
-    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
-
-
 def _as_number(item: object) -> object:
     """A constant without dimensions as a number."""
     if isinstance(item, Known) and item.tensor is not None and item.held is None and item.tensor.dim() == 0:
         return complex(item.tensor) if item.tensor.is_complex() else float(item.tensor)
     return item
-
-
-def _is_of_indices(node: Node, name: str, held: Sequence[object]) -> bool:
-    """Whether an operator of integers and conditions gives such again, or makes plain numbers of them."""
-    if any(isinstance(item, Known) and not _is_plain(item) for item in held):
-        return False
-    return name not in ("aten.embedding", "aten.embedding_bag")
-
-
-def _is_plain(constant: Known) -> bool:
-    """Integers, conditions, or one number all over."""
-    tensor = constant.dense()
-    return not tensor.is_floating_point() or host.uniform(tensor) is not None
-
-
-def _called(
-    node: Node,
-    arguments: Sequence[object],
-    named: Mapping[str, object],
-    pick: Callable[[Known | Host], Tensor],
-) -> Any:
-    """What an operator of PyTorch gives for the tensors that are picked of its arguments."""
-    assert callable(node.target)
-    keyword = {key: item for key, item in named.items() if key != "device"}
-    args, kwargs = tree_map(
-        lambda item: pick(item) if isinstance(item, Known | Host) else item, (arguments, keyword)
-    )
-    return node.target(*args, **kwargs)

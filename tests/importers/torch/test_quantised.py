@@ -265,6 +265,7 @@ def test_simulator_rtl_and_hls_agree() -> None:
     module, x = Layers(UNSIGNED, torch.relu), torch.randn(3, 6, generator=torch.Generator().manual_seed(6))
     design = samhw.torch.compile(module, (x,), value="f32")
     runs = [design.run(backend=backend) for backend in ("sim", "verilator", "hls")]
+    runs[0].check()
     assert runs[0].cycles == runs[1].cycles
     scale, zero, *_ = module.params[2]
     wanted = (module.exact(x, (0, np.inf)) - zero).astype(np.float32) * np.float32(scale)

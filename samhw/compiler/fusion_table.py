@@ -8,7 +8,9 @@ cell is moved into a join, everything that names it follows without being touche
 """
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from samhw.html import html_table
 from samhw.names import Names
@@ -63,6 +65,13 @@ class Cell:
 
     source: Feed
     label: str
+
+
+F = TypeVar("F", PlannedOutput, CellName, Feed)
+
+
+def _named(source: F, to: Mapping[str, str]) -> F:
+    return CellName(to[source.row], to[source.column]) if isinstance(source, CellName) else source
 
 
 class FusionTable:
@@ -142,6 +151,20 @@ class FusionTable:
             for column in self.columns:
                 if (cell := self.get(row, column)) is not None:
                     yield row, column, cell
+
+    def renamed(self, to: Mapping[str, str]) -> "FusionTable":
+        """The same under other names of rows and columns, and in other words: those that `to` has for each
+        text. Planned nodes, from which a graph has been generated, stay as they are."""
+        other = copy(self)
+        other.val, other.rows = to[self.val], tuple(to[row] for row in self.rows)
+        other.headings = {to[column]: to[heading] for column, heading in self.headings.items()}
+        other.joins = {(to[row], to[column]): to[join] for (row, column), join in self.joins.items()}
+        other._cells = {
+            (to[row], to[column]): Cell(_named(cell.source, to), to[cell.label])
+            for (row, column), cell in self._cells.items()
+        }
+        other._shown = {output: _named(name, to) for output, name in self._shown.items()}
+        return other
 
     def shape(self) -> tuple[list[str], list[str]]:
         """The rows and the columns that have something in them."""

@@ -9,6 +9,7 @@ given by itself, it is compiled by itself.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +21,7 @@ from samhw.lang.decision import RegionDecision
 from samhw.lang.expr import Call, Concat, Expr, Literal, Recurrence, RunningReduction
 from samhw.lang.traverse import walk
 
-__all__ = ["Nameless", "nameless"]
+__all__ = ["Nameless", "repeated"]
 
 _TENSOR, _INDEX, _DIMENSION, _PROGRAM, _MODE = 0xE000, 0xE800, 0xF000, 0xF800, 0xF801
 _MOST = 0x800
@@ -78,6 +79,13 @@ class Nameless:
         """Whether indices of a region in characters would have been given the names that they get: those that
         fusion has named are no others of the region."""
         return not any(len(i) > 1 and i.translate(self.names) in self.marks for i in indices)
+
+
+def repeated(scope: Scope) -> Mapping[int, Nameless]:
+    """The regions of a program, by their numbers, that have equals there."""
+    found = {n: alone for n in range(len(scope.program.regions)) if (alone := nameless(scope, n)) is not None}
+    times = Counter(alone.key for alone in found.values())
+    return {number: alone for number, alone in found.items() if times[alone.key] > 1}
 
 
 def nameless(scope: Scope, number: int) -> Nameless | None:

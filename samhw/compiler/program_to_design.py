@@ -9,7 +9,7 @@ from samhw.compiler.computations import with_waits
 from samhw.compiler.graph_passes import Assembly, RowRanges, apply_graph_passes, passes_to
 from samhw.compiler.graph_passes.depths import with_delays
 from samhw.compiler.graph_passes.queues import with_room
-from samhw.compiler.nameless import nameless
+from samhw.compiler.nameless import Nameless, repeated
 from samhw.compiler.passes import Lowerable, apply_region_passes
 from samhw.compiler.placement import arrays_off_chip
 from samhw.compiler.region import LoweredRegion, lower_region
@@ -43,12 +43,15 @@ def lower_program(
     except ScheduleError as error:
         return Refusal.of(error)
     scope = Scope(placed, decision.value, arch, decision.lowerings)
+    alone = repeated(scope)
     regions = []
     for number, region in enumerate(placed.program.regions):
         if scope.is_idle(number):
             continue
         chosen = placed.decision_of(region.label)
-        found = _like_another(scope, number, chosen, last) or _region(scope, number, chosen, last)
+        found = _like_another(scope, number, alone.get(number), chosen, last) or _region(
+            scope, number, chosen, last
+        )
         if isinstance(found, Refusal):
             return found
         regions.append(found)
@@ -75,11 +78,10 @@ def _region(
 
 
 def _like_another(
-    scope: Scope, number: int, chosen: RegionDecision | None, last: str | None
+    scope: Scope, number: int, alone: Nameless | None, chosen: RegionDecision | None, last: str | None
 ) -> CompiledRegion | None:
     """What an equal region is compiled to, under the names of this one; None where it has to be compiled by
     itself."""
-    alone = nameless(scope, number)
     if alone is None:
         return None
     marked = None if chosen is None else alone.marked(chosen)

@@ -78,7 +78,7 @@ def by_itself(job: Job, monkeypatch: pytest.MonkeyPatch) -> Compiled:
     """A job compiled region by region."""
     with monkeypatch.context() as patch:
         for module in (program_to_design, decide):
-            patch.setattr(module, "nameless", lambda scope, number: None)
+            patch.setattr(module, "repeated", lambda scope: {})
         return compile_job(job)
 
 

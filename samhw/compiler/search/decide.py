@@ -11,7 +11,7 @@ from typing import NamedTuple
 from samhw.choices.choice import AUTO
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Decision, Lowerings, Scope, choose_value
-from samhw.compiler.nameless import nameless
+from samhw.compiler.nameless import Nameless, repeated
 from samhw.compiler.passes import Lowerable, apply_program_passes
 from samhw.compiler.renamed import renamed_decision
 from samhw.compiler.search.job import Job
@@ -141,6 +141,7 @@ def regions_decided(
         InputError: for what no decision would make possible.
     """
     scope = Scope(given, value, arch, lowerings)
+    alone = repeated(scope)
     regions: list[RegionDecision] = []
     cycles = 0.0
     for number, region in enumerate(given.program.regions):
@@ -148,7 +149,7 @@ def regions_decided(
             # A statement of the program, from which extents follow, and no region of the design.
             regions.append(RegionDecision(region.written, region.label))
             continue
-        parts = _parts_like_others(scope, number) or _parts(scope, number)
+        parts = _parts_like_others(scope, number, alone.get(number)) or _parts(scope, number)
         if isinstance(parts, Refusal):
             return parts
         regions += parts.decisions
@@ -173,10 +174,9 @@ def _parts(scope: Scope, number: int) -> _Parts | Refusal:
     return _Parts(tuple(part.decision for part in found), sum(part.cycles for part in found))
 
 
-def _parts_like_others(scope: Scope, number: int) -> _Parts | None:
+def _parts_like_others(scope: Scope, number: int, alone: Nameless | None) -> _Parts | None:
     """What an equal region becomes, under the names of this one; None where it has to be decided by
     itself."""
-    alone = nameless(scope, number)
     if alone is None:
         return None
     key = "parts", alone.key

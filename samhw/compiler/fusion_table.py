@@ -10,7 +10,6 @@ cell is moved into a join, everything that names it follows without being touche
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from samhw.html import html_table
 from samhw.names import Names
@@ -25,6 +24,10 @@ class CellName:
 
     row: str
     column: str
+
+    def renamed(self, to: Mapping[str, str]) -> "CellName":
+        """The same cell under other names of rows and columns."""
+        return CellName(to[self.row], to[self.column])
 
     def __str__(self) -> str:
         return f"⟨{self.column}_{self.row}⟩"
@@ -65,13 +68,6 @@ class Cell:
 
     source: Feed
     label: str
-
-
-F = TypeVar("F", PlannedOutput, CellName, Feed)
-
-
-def _named(source: F, to: Mapping[str, str]) -> F:
-    return CellName(to[source.row], to[source.column]) if isinstance(source, CellName) else source
 
 
 class FusionTable:
@@ -160,10 +156,13 @@ class FusionTable:
         other.headings = {to[column]: to[heading] for column, heading in self.headings.items()}
         other.joins = {(to[row], to[column]): to[join] for (row, column), join in self.joins.items()}
         other._cells = {
-            (to[row], to[column]): Cell(_named(cell.source, to), to[cell.label])
+            (to[row], to[column]): Cell(
+                cell.source.renamed(to) if isinstance(cell.source, CellName) else cell.source,
+                to[cell.label],
+            )
             for (row, column), cell in self._cells.items()
         }
-        other._shown = {output: _named(name, to) for output, name in self._shown.items()}
+        other._shown = {output: name.renamed(to) for output, name in self._shown.items()}
         return other
 
     def shape(self) -> tuple[list[str], list[str]]:

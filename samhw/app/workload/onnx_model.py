@@ -51,7 +51,7 @@ def make_onnx_workload(
     """
     model = read_model(file.path)
     found = _Bound(model, file.extents).on(data, value)
-    imported = import_model(model, found.arguments)
+    imported = import_model(model, found.arguments, value=value)
     tensors = imported.tensors(found.arguments)
     program = imported.program.bind({name: tensor.shape for name, tensor in tensors.items()})
     program = replace(program, value=asked_type(imported.element))

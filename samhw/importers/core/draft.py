@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
+from samhw.graph.numerics import Float, ValueType
 from samhw.importers.core.axes import Axes
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.value import (
@@ -106,6 +107,7 @@ class Build:
         result_name: what a statement's result is called after, where nobody says.
         scope: the path of the module that the operator stands in.
         block: the scan whose statements are being made.
+        real: the type of floating point, where other tensors are integers.
     """
 
     def __init__(self) -> None:
@@ -116,6 +118,7 @@ class Build:
         self.result_name = "t"
         self.scope = ""
         self.block: ScanBlock | None = None
+        self.real: ValueType = Float("f32")
         self._inputs: dict[object, str] = {}
 
     @property
@@ -132,13 +135,25 @@ class Build:
         return self.names.fresh(plain(label).strip("_")[:120] or "t")
 
     def input(
-        self, key: object, label: str, example: HostArray, fetch: Fetch, hints: Hints = NO_HINTS
+        self,
+        key: object,
+        label: str,
+        example: HostArray,
+        fetch: Fetch,
+        hints: Hints = NO_HINTS,
+        *,
+        kind: ValueType | None = None,
+        is_free: bool = False,
+        picks: bool = False,
     ) -> Value:
-        """An input, made once for each key; `example` is its data for the example arguments."""
+        """An input, made once for each key; `example` is its data for the example arguments, and `Stored` has
+        the rest."""
         if key not in self._inputs:
             modes = tuple(self.axes.index(size) for size in example.shape if size != 1)
             name = self.name(label)
-            self.stored[name] = Stored(name, modes, fetch, example, hints)
+            self.stored[name] = Stored(
+                name, modes, fetch, example, hints, kind=kind, is_free=is_free, picks=picks
+            )
             self._inputs[key] = name
         stored = self.stored[self._inputs[key]]
         fresh = iter([self.axes.like(index) for index in stored.modes])
@@ -146,9 +161,11 @@ class Build:
         shape = [() if size == 1 else (next(fresh),) for size in stored.example.shape]
         return Value(tuple(shape), Access.of(stored.name, (i for mode in shape for i in mode)))
 
-    def constant(self, held: HostArray, label: str, hints: Hints = NO_HINTS) -> Value:
-        """An input that has the same data in every run, made once for all who give these data."""
-        return self.input(("data", held.content, hints), label, held, lambda _: held, hints)
+    def constant(self, held: HostArray, label: str, hints: Hints = NO_HINTS, *, picks: bool = False) -> Value:
+        """An input of the importer's own that has the same data in every run, made once for all who give
+        these."""
+        key = "data", held.content, hints
+        return self.input(key, label, held, lambda _: held, hints, is_free=True, picks=picks)
 
     def literal(self, number: float, shape: Sequence[int] = ()) -> Value:
         """One number, everywhere. One that is not finite is stored: programs do not have it."""

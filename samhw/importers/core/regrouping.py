@@ -112,7 +112,15 @@ class Piece:
         fmt = None if stored.has_free_order or not rank else "csf" if rank != 2 else "csr"
         # The sizes belong to it: a place is another one once the axes before it, or its own, have split.
         key = ("cut", stored.name, tuple(sizes), place, self.start, self.length, self.step)
-        value = build.input(key, f"{stored.name}_{self.start}", example, fetch_slice, Hints(fmt))
+        value = build.input(
+            key,
+            f"{stored.name}_{self.start}",
+            example,
+            fetch_slice,
+            Hints(fmt),
+            kind=stored.kind,
+            is_free=stored.is_free,
+        )
         assert isinstance(value.expr, Access)
         return value.expr.tensor
 
@@ -214,7 +222,8 @@ class Views:
         coords = np.array([range(count), np.clip(places, 0, size - 1)])
         name = f"{'pick' if inside.all() else 'place'}_{abs(places[0])}_{count}"
         matrix = HostArray((count, size), inside, coords)
-        return self.product_along(x, dim, self.build.constant(matrix, name, Hints("(dense, singleton)")))
+        ones = self.build.constant(matrix, name, Hints("(dense, singleton)"), picks=True)
+        return self.product_along(x, dim, ones)
 
     def placed(self, x: Value, dim: int, start: int, size: int) -> Value:
         """A value from a place of a longer mode on, and zeros elsewhere."""

@@ -179,6 +179,7 @@ class _Merger:
                 modes.append(whole)
             copy.modes = tuple(modes)
         copy.fetch, copy.example, copy.hints = stored.fetch, stored.example, Hints(stored.hints.format)
+        copy.kind, copy.is_free, copy.picks = stored.kind, stored.is_free, stored.picks
 
     def stored(self, label: str, row: Indices, scope: str) -> Access:
         """A new tensor of these indices, stored in their order as far as that can be."""

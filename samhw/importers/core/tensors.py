@@ -79,7 +79,7 @@ class Tensors:
         axes = self.build.axes
         size = axes.size([index])
         held = HostArray.ones(size)
-        ones = self.build.input(("ones", axes.key(index)), f"ones_{size}", held, lambda _: held)
+        ones = self.build.input(("ones", axes.key(index)), f"ones_{size}", held, lambda _: held, is_free=True)
         axes.align([index], ones.indices)
         assert isinstance(ones.expr, Access)
         return Access.of(ones.expr.tensor, (index,))
@@ -145,7 +145,7 @@ class Tensors:
             value = self.reshaped(value)
         if not value.modes[dim]:
             held = HostArray.ones(1)
-            one = self.build.input(("unit",), "one", held, lambda _: held)
+            one = self.build.input(("unit",), "one", held, lambda _: held, is_free=True)
             assert isinstance(one.expr, Access)
             stored = self.build.stored[one.expr.tensor]
             if not stored.modes:

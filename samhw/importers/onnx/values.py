@@ -20,6 +20,7 @@ __all__ = [
     "Typed",
     "is_bool",
     "is_float",
+    "is_short",
     "is_whole",
     "kind_name",
     "kind_of",
@@ -49,6 +50,11 @@ def is_float(kind: int) -> bool:
 def is_whole(kind: int) -> bool:
     """Whether it is a type of integers of at least 8 bits."""
     return kind in _WHOLE
+
+
+def is_short(kind: int) -> bool:
+    """Whether it is a type of integers of 8 or 16 bits, which are data; longer ones are places and sizes."""
+    return is_whole(kind) and helper.tensor_dtype_to_np_dtype(kind).itemsize <= 2
 
 
 def is_bool(kind: int) -> bool:

@@ -13,6 +13,7 @@ from samhw.importers.core.formulas import (
 )
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.quotients import truncated
+from samhw.importers.onnx.operators.whole import wrapped
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import (
     Held,
@@ -77,24 +78,22 @@ def cast(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool = True
     if kind == before:
         return importer.value(x)
     if kind in _EIGHT_BITS:
-        importer.need_fractions()
         rounded, most = _EIGHT_BITS[kind]
         held = importer.materialized(x)
         return importer.elementwise(lambda e: rounded(clamp(e, -most, most) if saturate else e), held)
     if is_float(kind):
-        importer.need_fractions()
         if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE):
             importer.note(f"What the model has in {kind_name(kind)} is computed in f32.")
-        return importer.value(x)
+        return importer.as_real(x)
     if is_bool(kind):
         return importer.elementwise(lambda e: 1 - eq(e, 0), importer.value(x), condition=True)
     if not is_whole(kind):
         raise UnsupportedError(f"makes {kind_name(kind)} of {kind_name(before)}", "use a type that samhw has")
     if is_float(before):
-        return truncated(importer, x)
+        return importer.to(None, truncated(importer, x))
     if is_whole(before) and not _holds(kind, before):
-        importer.note(f"What is cast from {kind_name(before)} to {kind_name(kind)} is taken to fit.")
-    return importer.value(x)
+        return wrapped(importer, x, kind)
+    return importer.to(None, x) if is_bool(before) else importer.value(x)
 
 
 def _holds(kind: int, before: int) -> bool:

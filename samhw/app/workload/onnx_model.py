@@ -24,6 +24,7 @@ from samhw.importers.onnx import (
     is_float,
     read_model,
 )
+from samhw.importers.onnx.qonnx_evaluator import QONNX
 from samhw.lang import OnnxFile, parse
 from samhw.lang.reference import Bounded
 from samhw.names import Names, plain
@@ -205,7 +206,7 @@ def judged(model: OnnxModel, arguments: Mapping[str, Array], by: str = "referenc
         return _run_by_onnxruntime(proto, arguments)
     try:
         with np.errstate(all="ignore"):
-            return list(ReferenceEvaluator(proto).run(None, dict(arguments)))
+            return list(ReferenceEvaluator(proto, new_ops=QONNX).run(None, dict(arguments)))
     except Exception:  # Some operators it has not, or not in every version.
         return None
 

@@ -32,7 +32,7 @@ from samhw.importers.onnx.values import (
     is_whole,
     kind_of,
 )
-from samhw.lang.expr import Expr, Literal
+from samhw.lang.expr import Access, Expr, Literal
 from samhw.lang.functions import to
 
 __all__ = ["NodeImporter"]
@@ -128,6 +128,13 @@ class NodeImporter(Makers):
         if self.real is None or isinstance(held.expr, Literal):
             return held
         return self.elementwise(lambda e: to(kind or WHOLE, e), held)
+
+    def integers(self, x: Value, kind: ValueType) -> Value:
+        """Whole numbers as a tensor of integers."""
+        held = self.materialized(self.to(kind, x))
+        if self.real is not None and isinstance(held.expr, Access):
+            self.build.stored[held.expr.tensor].kind = kind
+        return held
 
     def as_real(self, x: Operand) -> Value:
         """A value in floating point."""

@@ -17,6 +17,7 @@ from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.model import OnnxModel, array_of
 from samhw.importers.onnx.operators.control import CONTROL
 from samhw.importers.onnx.operators.whole import wrapped
+from samhw.importers.onnx.qonnx_evaluator import DOMAINS
 from samhw.importers.onnx.registry import HOSTED, OPERATORS
 from samhw.importers.onnx.values import (
     Array,
@@ -43,8 +44,10 @@ _SUMS = frozenset(("MatMul", "Conv", "ConvTranspose"))
 _PRODUCTS = frozenset((*_SUMS, "Gemm", "Einsum", "MatMulInteger", "ConvInteger"))
 
 _WRAPPING = _PRODUCTS | frozenset(
-    ("Add", "Sub", "Mul", "Div", "Neg", "Abs", "Sum", "Pow", "CumSum", "CumProd")
-    + ("ReduceSum", "ReduceProd", "ReduceSumSquare", "ReduceL1")
+    (
+        *("Add", "Sub", "Mul", "Div", "Neg", "Abs", "Sum", "Pow", "CumSum", "CumProd"),
+        *("ReduceSum", "ReduceProd", "ReduceSumSquare", "ReduceL1"),
+    )
 )
 """Operators whose results may have more bits than their operands."""
 
@@ -133,10 +136,14 @@ class NetworkWalk:
         call = self.call(node, attributes, scope)
         if (node.domain, node.op_type) in self.functions:
             return self.function(self.functions[node.domain, node.op_type], node, operands, scope)
-        if node.domain not in _OWN:
+        if node.domain not in (*_OWN, *DOMAINS):
             return list(self.function(self.body(node, operands, scope), node, operands, scope))
         if (control := CONTROL.get(node.op_type)) is not None:
             return control(self, call, operands, scope)
+        if node.domain in DOMAINS:
+            if call.operator not in OPERATORS:
+                raise UnsupportedError("is not read", "see docs/onnx.md for what is, and compute it outside")
+            return self.made(call, node, operands, scope)
         if node.op_type in _RANDOM:
             raise UnsupportedError("draws random numbers", "give them as an argument")
         plain = self.without_references(node, attributes)
@@ -189,7 +196,8 @@ class NetworkWalk:
             values[name] = value
         wanted = [bool(name) for name in node.output]
         sums = [scope.is_lone_sum(name) for name in node.input]
-        return NodeCall(node.op_type, version, values, wanted, sums)
+        operator = f"qonnx.{node.op_type}" if node.domain in DOMAINS else node.op_type
+        return NodeCall(operator, version, values, wanted, sums)
 
     def without_references(
         self, node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]
@@ -276,6 +284,8 @@ class NetworkWalk:
         self, call: NodeCall, operands: Sequence[Operand | None], results: Sequence[Entry]
     ) -> list[int]:
         """The types of a node's results, as its schema says them."""
+        if call.operator.startswith("qonnx."):
+            return [int(TensorProto.FLOAT)] * len(results)
         schema = defs.get_schema(call.operator, call.version, "")
         for name in ("to", "dtype", "output_dtype"):
             if (kind := call.get(name)) and call.operator != "EyeLike":

@@ -92,7 +92,7 @@ def _rounded(importer: NodeImporter, call: NodeCall, x: Value, kind: int, zero: 
         apart = importer.as_real(spread(importer, call, zero, importer.build.shape(x)))
         made = importer.elementwise(lambda e, z: e + z, made, apart)
     made = importer.elementwise(lambda e: min_(max_(e, float(ends.min)), float(ends.max)), made)
-    return importer.to(_type(kind), made)
+    return importer.integers(made, _type(kind))
 
 
 # Products of quantised integers
@@ -191,7 +191,8 @@ def _requantised(
             def scaled(e: Expr, m: Expr, s: Expr, low: Expr, high: Expr, z: Expr) -> Expr:
                 return min_(max_(scale(e, m, s), low), high) + z
 
-            return importer.to(_type(kind), importer.elementwise(scaled, importer.materialized(x), *numbers))
+            made = importer.elementwise(scaled, importer.materialized(x), *numbers)
+            return importer.integers(made, _type(kind))
     parts = [
         spread(importer, NodeCall("", attributes={"axis": axis}), each, importer.build.shape(x))
         for each, axis in scales

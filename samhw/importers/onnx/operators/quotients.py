@@ -34,7 +34,7 @@ from samhw.lang.functions import (
     sqrt,
 )
 
-__all__ = ["floored", "truncated"]
+__all__ = ["ceiled", "floored", "truncated"]
 
 Maker = Callable[..., Expr]
 
@@ -50,9 +50,14 @@ def import_floor(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     return floored(importer, x)
 
 
+def ceiled(importer: NodeImporter, x: Operand) -> Value:
+    """The least whole number that is not below it."""
+    return importer.elementwise(lambda e: rint(e) + lt(rint(e), e), importer.materialized(x))
+
+
 @operator("Ceil")
 def import_ceil(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
-    return importer.elementwise(lambda e: rint(e) + lt(rint(e), e), importer.materialized(x))
+    return ceiled(importer, x)
 
 
 def truncated(importer: NodeImporter, x: Operand) -> Value:

@@ -24,7 +24,7 @@ from samhw.importers.onnx import (
     is_float,
     read_model,
 )
-from samhw.importers.onnx.qonnx_evaluator import QONNX
+from samhw.importers.onnx.qonnx_evaluator import new_operators
 from samhw.lang import OnnxFile, parse
 from samhw.lang.reference import Bounded
 from samhw.names import Names, plain
@@ -206,7 +206,9 @@ def judged(model: OnnxModel, arguments: Mapping[str, Array], by: str = "referenc
         return _run_by_onnxruntime(proto, arguments)
     try:
         with np.errstate(all="ignore"):
-            return list(ReferenceEvaluator(proto, new_ops=QONNX).run(None, dict(arguments)))
+            return list(
+                ReferenceEvaluator(proto, new_ops=new_operators(model.opsets[""])).run(None, dict(arguments))
+            )
     except Exception:  # Some operators it has not, or not in every version.
         return None
 

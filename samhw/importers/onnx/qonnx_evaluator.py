@@ -8,7 +8,7 @@ from onnx.reference.op_run import OpRun
 
 from samhw.importers.onnx.values import Array
 
-__all__ = ["DOMAINS", "QONNX", "ends_of", "rounded"]
+__all__ = ["DOMAINS", "ends_of", "new_operators", "rounded"]
 
 DOMAINS = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
 """How the domain of these operators is called."""
@@ -95,7 +95,27 @@ class _MultiThreshold(OpRun):  # type: ignore[misc]
         return (np.asarray(found, np.float32),)
 
 
-QONNX: list[type[OpRun]] = [
+class BatchNormalization(OpRun):  # type: ignore[misc]
+    """Before set 14, where ONNX's evaluator takes the statistics of the data as in training."""
+
+    op_domain = ""
+
+    def _run(
+        self,
+        x: Array,
+        scale: Array,
+        bias: Array,
+        mean: Array,
+        variance: Array,
+        epsilon: float = 1e-5,
+        **_: Any,
+    ) -> tuple[Array]:
+        rows = [each.reshape(-1, *[1] * (x.ndim - 2)) for each in (scale, bias, mean, variance)]
+        found = rows[0] * (x - rows[2]) / np.sqrt(rows[3] + np.float32(epsilon)) + rows[1]
+        return (np.asarray(found, x.dtype),)
+
+
+_QONNX: list[type[OpRun]] = [
     type(name, (kind,), {"op_domain": domain})
     for domain in DOMAINS
     for name, kind in (
@@ -108,3 +128,8 @@ QONNX: list[type[OpRun]] = [
     )
 ]
 """For `ReferenceEvaluator(new_ops=...)`."""
+
+
+def new_operators(version: int) -> list[type[OpRun]]:
+    """What the evaluator has not, or not right, in a version of ONNX's operators."""
+    return [*_QONNX, BatchNormalization] if version < 14 else _QONNX

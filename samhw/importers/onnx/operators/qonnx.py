@@ -207,7 +207,9 @@ def import_multi_threshold(importer: NodeImporter, call: NodeCall, x: Operand, t
     limits = importer.value(thresholds)
     rows, channels = importer.build.shape(limits)[0], importer.build.shape(held)[channel]
     if rows not in (1, channels):
-        raise UnsupportedError(f"has thresholds for {rows} channels, and {channels} of data", "mend the model")
+        raise UnsupportedError(
+            f"has thresholds for {rows} channels, and {channels} of data", "mend the model"
+        )
     behind = rank - channel - 1
     limits = replace(limits, modes=(limits.modes[0], *[()] * behind, limits.modes[1]))
     apart = replace(held, modes=(*held.modes, ()))

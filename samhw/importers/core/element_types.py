@@ -39,7 +39,7 @@ WHOLE = Integer(32)
 _CALCULATIONS = (Add, Sub, Mul, Div, Neg, Recurrence)
 
 Kind = ValueType | None
-"""A type of integers, `REAL` for all floating point, or None for what takes that of its surroundings."""
+"""A type, `REAL` for that of floating point, or None for what takes that of its surroundings."""
 
 
 def narrowest(least: float, greatest: float) -> Integer | None:
@@ -160,7 +160,7 @@ class _Settler:
             case Literal():
                 return None
             case Call("to", _, kind):
-                return kind if isinstance(kind, Integer) else REAL
+                return REAL if kind == self.build.real else kind
             case Call("scale"):
                 return expr.to or WHOLE
             case Call("select", (condition, one, other)):
@@ -187,7 +187,7 @@ class _Settler:
             case Call("to", (operand,), kind):
                 inner = self.expr(operand, self.kind(operand) or wanted)
                 known = self.kind(operand) or wanted
-                is_same = known == kind or (known == REAL and not isinstance(kind, Integer))
+                is_same = known == (REAL if kind == self.build.real else kind)
                 return inner if is_same else replace(expr, arguments=(inner,))
             case Call("scale"):
                 return expr.with_children([self.expr(child, WHOLE) for child in expr.children])

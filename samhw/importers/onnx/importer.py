@@ -31,6 +31,7 @@ from samhw.importers.onnx.values import (
     is_float,
     is_whole,
     kind_of,
+    limits,
 )
 from samhw.lang.expr import Access, Expr, Literal
 from samhw.lang.functions import to
@@ -115,12 +116,11 @@ class NodeImporter(Makers):
         """
         if self.real is None or not is_whole(x.kind):
             return None
-        ends = x.array if x.fetch is None else np.iinfo(x.array.dtype)
-        least, most = (ends.min(), ends.max()) if isinstance(ends, np.ndarray) else (ends.min, ends.max)
-        found = narrowest(float(least), float(most)) or WHOLE
-        if narrowest(float(x.array.min()), float(x.array.max())) is None:
+        array, ends = as_numbers(x.array), limits(x.kind)
+        found = narrowest(float(array.min()), float(array.max()))
+        if found is None:
             raise UnsupportedError(f"takes integers of '{x.name}' beyond 32 bits", "give smaller ones")
-        return found
+        return found if x.fetch is None else narrowest(ends.min, ends.max) or WHOLE
 
     def to(self, kind: ValueType | None, x: Operand) -> Value:
         """A value in another type: None for integers of 32 bits."""

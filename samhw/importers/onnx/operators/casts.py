@@ -1,12 +1,15 @@
 """Operators that change the type of elements, or nothing."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from onnx import TensorProto, helper
 
+from samhw.graph.numerics import Float
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.core.formulas import (
     clamp,
@@ -24,13 +27,12 @@ from samhw.importers.onnx.values import (
     is_whole,
     kind_name,
     kind_of,
+    limits,
 )
 from samhw.lang.expr import Expr
-from samhw.lang.functions import (
-    eq,
-    f8e4m3,
-    f8e5m2,
-)
+from samhw.lang.functions import abs as abs_
+from samhw.lang.functions import eq, f8e4m3, f8e5m2, lt, rint, select
+from samhw.lang.functions import max as max_
 
 __all__ = ["cast"]
 
@@ -71,6 +73,40 @@ _EIGHT_BITS: dict[int, tuple[Maker, float]] = {
     TensorProto.FLOAT8E5M2: (f8e5m2, 57344.0),
 }
 
+_UNNAMED: dict[int, float] = {
+    TensorProto.FLOAT16: math.inf,
+    TensorProto.FLOAT8E4M3FNUZ: math.nan,
+    TensorProto.FLOAT8E5M2FNUZ: math.nan,
+    TensorProto.FLOAT4E2M1: 6.0,
+}
+"""Types that samhw rounds to in f32, with what becomes of numbers that are too large."""
+
+
+def rounded_to(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool) -> Value:
+    """A number of f32 as one of fewer bits.
+
+    The power of two of a number's leading bit is |q - (1 - 2^-24) q| for q = (2^23 + 1) x, each rounded once
+    (Rump, Ogita, Oishi: Accurate floating-point summation I, algorithm 3.6).
+    """
+    type_ = ml_dtypes.finfo(helper.tensor_dtype_to_np_dtype(kind))
+    most, digits = float(type_.max), int(type_.nmant)
+    held = importer.materialized(importer.elementwise(lambda e: clamp(e, -4 * most, 4 * most), x))
+    large = importer.materialized(importer.elementwise(lambda e: e * (2.0**23 + 1), held))
+
+    def unit(q: Expr) -> Expr:
+        return max_(abs_(q - q * (1 - 2.0**-24)) * 2.0**-digits, 2.0 ** (int(type_.minexp) - digits))
+
+    units = importer.materialized(importer.elementwise(unit, large))
+    made = importer.elementwise(lambda e, u: rint(e / u) * u, held, units)
+    if saturate or kind == TensorProto.FLOAT4E2M1:
+        return importer.elementwise(lambda e: clamp(e, -most, most), made)
+    beyond = importer.value(Held(np.asarray(_UNNAMED[kind], np.float32), "beyond"))
+    return importer.elementwise(
+        lambda e, b: select(lt(most, abs_(e)), select(lt(e, 0), -b, b), e),
+        importer.materialized(made),
+        beyond,
+    )
+
 
 def cast(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool = True) -> Operand:
     """In another type."""
@@ -84,7 +120,12 @@ def cast(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool = True
     if is_float(kind):
         if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE):
             importer.note(f"What the model has in {kind_name(kind)} is computed in f32.")
-        return importer.as_real(x)
+        real = importer.as_real(x)
+        if importer.real is None or before in _HELD_BY.get(kind, ()):
+            return real
+        if kind in _UNNAMED:
+            return rounded_to(importer, real, kind, saturate=saturate and kind != TensorProto.FLOAT16)
+        return importer.to(importer.real, importer.to(_BF16, real)) if kind == TensorProto.BFLOAT16 else real
     if is_bool(kind):
         return importer.elementwise(lambda e: 1 - eq(e, 0), importer.value(x), condition=True)
     if not is_whole(kind):
@@ -96,7 +137,16 @@ def cast(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool = True
     return importer.to(None, x) if is_bool(before) else importer.value(x)
 
 
+_BF16 = Float("bf16")
+
+_HELD_BY = {
+    TensorProto.FLOAT16: (TensorProto.BOOL, TensorProto.INT8, TensorProto.UINT8, TensorProto.FLOAT8E4M3FN),
+    TensorProto.BFLOAT16: (TensorProto.BOOL, TensorProto.INT8, TensorProto.UINT8, TensorProto.FLOAT8E4M3FN),
+}
+"""Types all of whose numbers another one has."""
+
+
 def _holds(kind: int, before: int) -> bool:
     """Whether a type of integers has all numbers of another one."""
-    one, other = (np.iinfo(helper.tensor_dtype_to_np_dtype(k)) for k in (kind, before))
+    one, other = (limits(k) for k in (kind, before))
     return bool(one.min <= other.min and one.max >= other.max)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from samhw.graph.numerics import ValueType
 from samhw.importers.core import UnsupportedError, Value
@@ -24,6 +24,7 @@ from samhw.importers.onnx.values import (
     is_whole,
     kind_name,
     kind_of,
+    limits,
 )
 from samhw.lang.expr import Expr
 from samhw.lang.functions import eq, rint, scale
@@ -51,7 +52,7 @@ def spread(importer: NodeImporter, call: NodeCall, x: Operand, shape: tuple[int,
 
 def _type(kind: int) -> ValueType:
     """The type of integers of a type of ONNX."""
-    ends = np.iinfo(helper.tensor_dtype_to_np_dtype(kind))
+    ends = limits(kind)
     return narrowest(ends.min, ends.max) or WHOLE
 
 
@@ -84,9 +85,9 @@ def import_quantize(
 
 def _rounded(importer: NodeImporter, call: NodeCall, x: Value, kind: int, zero: Operand | None) -> Operand:
     """Numbers in units of their scale, as integers."""
-    if not is_whole(kind) or np.iinfo(helper.tensor_dtype_to_np_dtype(kind)).bits > 16:
-        raise UnsupportedError(f"quantises to {kind_name(kind)}", "use integers of 8 or 16 bits")
-    ends = np.iinfo(helper.tensor_dtype_to_np_dtype(kind))
+    if not is_whole(kind) or limits(kind).bits > 16:
+        raise UnsupportedError(f"quantises to {kind_name(kind)}", "use integers of at most 16 bits")
+    ends = limits(kind)
     made = importer.elementwise(rint, x)
     if zero is not None and importer.number(zero) != 0:
         apart = importer.as_real(spread(importer, call, zero, importer.build.shape(x)))
@@ -116,7 +117,7 @@ def _shifted(importer: NodeImporter, x: Operand, zero: Operand | None, axis: int
     call = NodeCall("DequantizeLinear", attributes={"axis": axis})
     apart = spread(importer, call, zero, importer.shape(x))
     made = importer.elementwise(lambda e, z: e - z, x, apart)
-    bits = np.iinfo(helper.tensor_dtype_to_np_dtype(kind_of(x))).bits
+    bits = limits(kind_of(x)).bits
     # The difference of integers of 8 bits has 9.
     return importer.materialized(importer.to(_type(TensorProto.INT16) if bits == 8 else None, made))
 
@@ -248,7 +249,7 @@ def import_qlinear_conv(
 def import_shift(importer: NodeImporter, call: NodeCall, x: Operand, by: Operand) -> Value:
     """By numbers of bits that are known: products with powers of two, or quotients rounded down."""
     kind = kind_of(x)
-    width = np.iinfo(helper.tensor_dtype_to_np_dtype(kind)).bits
+    width = limits(kind).bits
     bits = importer.decided(by, "numbers of bits").astype(np.int64)
     bits = np.where((bits >= 0) & (bits < width), bits, 64)
     if call.get("direction") != "LEFT":
@@ -261,7 +262,7 @@ def import_shift(importer: NodeImporter, call: NodeCall, x: Operand, by: Operand
 
 @operator("BitwiseNot")
 def import_not(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
-    ends = np.iinfo(helper.tensor_dtype_to_np_dtype(kind_of(x)))
+    ends = limits(kind_of(x))
     most = -1 if ends.min < 0 else int(ends.max)
     if most >= 2**31:
         raise UnsupportedError(f"inverts {ends.bits} bits without a sign", "use fewer bits")
@@ -273,7 +274,7 @@ def import_bits(
 ) -> Value:
     """Bit by bit, along a last mode."""
     kind = kind_of(a)
-    ends = np.iinfo(helper.tensor_dtype_to_np_dtype(kind))
+    ends = limits(kind)
     count = min(ends.bits, 32)
     weights = 1 << np.arange(count)
     if ends.min < 0 or count == 32:

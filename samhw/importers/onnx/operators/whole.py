@@ -3,12 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
-from onnx import helper
 
 from samhw.importers.core import Value
 from samhw.importers.core.element_types import WHOLE
 from samhw.importers.onnx.importer import NodeImporter
-from samhw.importers.onnx.values import Array, Held, Operand, kind_name
+from samhw.importers.onnx.values import Array, Held, Operand, kind_name, limits
 from samhw.lang.expr import Expr
 from samhw.lang.functions import abs as abs_
 from samhw.lang.functions import eq, lt, rint, scale, select, to
@@ -43,7 +42,7 @@ def shifted(importer: NodeImporter, x: Operand, bits: Array) -> Value:
 def wrapped(importer: NodeImporter, x: Operand, kind: int) -> Value:
     """What the last bits of an integer are as one of a narrower type. Integers of 32 and 64 bits are taken to
     fit."""
-    ends = np.iinfo(helper.tensor_dtype_to_np_dtype(kind))
+    ends = limits(kind)
     if ends.bits > 16 or importer.real is None:
         importer.note(f"Integers are taken to fit {kind_name(kind)}.")
         return importer.value(x)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from onnx.reference import ReferenceEvaluator
 
 from samhw.app.workload.agreement import SINGLE, exactly, greatest_difference, in_float64, parts_of
 from samhw.app.workload.bind import make_workload
-from samhw.app.workload.workload import DEFAULT, Workload
+from samhw.app.workload.workload import DEFAULT, JUDGES, Workload
 from samhw.compiler import asked_type
 from samhw.errors import InputError
 from samhw.graph.numerics import ValueType
@@ -30,10 +31,7 @@ from samhw.lang.reference import Bounded
 from samhw.names import Names, plain
 from samhw.tensors import Tensor
 
-__all__ = ["JUDGES", "arguments_of", "difference", "drawn_arguments", "judged", "make_onnx_workload"]
-
-JUDGES = ("reference", "onnxruntime")
-"""Who may compute what a network gives."""
+__all__ = ["arguments_of", "difference", "drawn_arguments", "judged", "make_onnx_workload"]
 
 
 def make_onnx_workload(
@@ -57,12 +55,12 @@ def make_onnx_workload(
     program = imported.program.bind({name: tensor.shape for name, tensor in tensors.items()})
     program = replace(program, value=asked_type(imported.element))
 
-    def oracle() -> float | None:
-        return difference(imported, found.arguments, tensors, judged(model, found.arguments))
+    def asked(by: str) -> float | None:
+        return difference(imported, found.arguments, tensors, judged(model, found.arguments, by))
 
-    return Workload(
-        found.name, program, tensors, oracle, imported.scopes, notes=(*found.notes, *imported.notes)
-    )
+    judges = {by: partial(asked, by) for by in JUDGES}
+    notes = (*found.notes, *imported.notes)
+    return Workload(found.name, program, tensors, judges[JUDGES[0]], judges, imported.scopes, notes)
 
 
 # Data

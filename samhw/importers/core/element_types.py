@@ -74,6 +74,7 @@ class _Settler:
         """Adds a statement in its types."""
         name = self.whole(made.lhs.tensor)
         found = self.kind(made.rhs)
+        kind: Kind
         if made.reduction in COORDINATES or made.reduction.startswith("arg"):
             rhs, kind = self.expr(made.rhs, found or REAL), self.build.stored[name].kind or REAL
         elif isinstance(made.rhs, Concat):
@@ -81,10 +82,8 @@ class _Settler:
         elif (picked := self.picked(made)) is not None:
             rhs, kind = picked, self.kind(made.rhs.children[1]) or REAL
         else:
-            kind = found or REAL
-            rhs = self.expr(made.rhs, kind)
-            if self.adds(made):
-                kind = _wide(kind)
+            rhs = self.expr(made.rhs, found or REAL)
+            kind = _wide(found or REAL) if self.adds(made) else found or REAL
         self.made.append(replace(made, rhs=rhs))
         stored = self.build.stored[name]
         if isinstance(kind, Integer) and stored.kind is None:

@@ -1,6 +1,7 @@
 """The operators of QONNX on arrays, for ONNX's reference evaluator, by the pages of docs/qonnx-custom-ops in
 the repository of qonnx."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,8 @@ def rounded(x: Array, mode: str) -> Array:
     return done
 
 
-def _quantised(
-    x: Array, factor: Array, zero: Array, bits: Array, signed: int, narrow: int, rounding_mode: str
-) -> Array:
+def _quantised(given: Sequence[Array], signed: int, narrow: int, rounding_mode: str) -> Array:
+    x, factor, zero, bits = given
     whole = x / factor + zero
     if signed and (np.asarray(bits) == 1).all():
         whole = np.where(whole >= 0, 1, -1)
@@ -49,18 +49,18 @@ def _quantised(
     return np.asarray((whole - zero) * factor, np.float32)
 
 
-class _Quant(OpRun):  # type: ignore[misc]
+class _Quant(OpRun):
     def _run(self, *x: Array, **_: Any) -> tuple[Array]:
         narrow, mode = getattr(self, "narrow", 1), getattr(self, "rounding_mode", "ROUND")
-        return (_quantised(*x, getattr(self, "signed", 1), narrow, mode),)
+        return (_quantised(x, getattr(self, "signed", 1), narrow, mode),)
 
 
-class _BipolarQuant(OpRun):  # type: ignore[misc]
+class _BipolarQuant(OpRun):
     def _run(self, x: Array, factor: Array, **_: Any) -> tuple[Array]:
         return (np.asarray(np.where(x >= 0, 1, -1) * factor, np.float32),)
 
 
-class _Trunc(OpRun):  # type: ignore[misc]
+class _Trunc(OpRun):
     def _run(self, x: Array, factor: Array, zero: Array, bits: Array, *rest: Array, **_: Any) -> tuple[Array]:
         whole, mode = np.rint(x / factor + zero), getattr(self, "rounding_mode", "FLOOR")
         if len(rest) == 1:
@@ -72,7 +72,7 @@ class _Trunc(OpRun):  # type: ignore[misc]
         return (np.asarray(found * out, np.float32),)
 
 
-class _FloatQuant(OpRun):  # type: ignore[misc]
+class _FloatQuant(OpRun):
     def _run(
         self, x: Array, factor: Array, exponents: Array, mantissas: Array, bias: Array, most: Array, **_: Any
     ) -> tuple[Array]:
@@ -85,7 +85,7 @@ class _FloatQuant(OpRun):  # type: ignore[misc]
         return (np.asarray(np.clip(found, -limit, limit) * factor, np.float32),)
 
 
-class _MultiThreshold(OpRun):  # type: ignore[misc]
+class _MultiThreshold(OpRun):
     def _run(self, x: Array, thresholds: Array, **_: Any) -> tuple[Array]:
         layout = getattr(self, "data_layout", None) or {2: "NC", 3: "NWC", 4: "NCHW"}.get(x.ndim, "")
         channel = layout.index("C") if "C" in layout else 1
@@ -95,7 +95,7 @@ class _MultiThreshold(OpRun):  # type: ignore[misc]
         return (np.asarray(found, np.float32),)
 
 
-class BatchNormalization(OpRun):  # type: ignore[misc]
+class BatchNormalization(OpRun):
     """Before set 14, where ONNX's evaluator takes the statistics of the data as in training."""
 
     op_domain = ""

@@ -63,7 +63,7 @@ def is_short(kind: int) -> bool:
 
 def limits(kind: int) -> Any:
     """The least and the greatest number of a type of integers, and its bits."""
-    return ml_dtypes.iinfo(helper.tensor_dtype_to_np_dtype(kind))
+    return ml_dtypes.iinfo(helper.tensor_dtype_to_np_dtype(kind))  # type: ignore[no-untyped-call]
 
 
 def is_bool(kind: int) -> bool:

@@ -29,10 +29,9 @@ from samhw.importers.onnx.values import (
     kind_of,
     limits,
 )
-from samhw.lang.expr import Expr
+from samhw.lang.expr import Expr, Literal
 from samhw.lang.functions import abs as abs_
-from samhw.lang.functions import eq, f8e4m3, f8e5m2, lt, rint, select
-from samhw.lang.functions import max as max_
+from samhw.lang.functions import eq, f8e4m3, f8e5m2, le, lt, rint, select
 
 __all__ = ["cast"]
 
@@ -83,21 +82,19 @@ _UNNAMED: dict[int, float] = {
 
 
 def rounded_to(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool) -> Value:
-    """A number of f32 as one of fewer bits.
-
-    The power of two of a number's leading bit is |q - (1 - 2^-24) q| for q = (2^23 + 1) x, each rounded once
-    (Rump, Ogita, Oishi: Accurate floating-point summation I, algorithm 3.6).
-    """
-    type_ = ml_dtypes.finfo(helper.tensor_dtype_to_np_dtype(kind))
-    most, digits = float(type_.max), int(type_.nmant)
+    """A number of f32 as one of fewer bits: a multiple of its unit, which halves of the exponents' range
+    find."""
+    type_ = ml_dtypes.finfo(helper.tensor_dtype_to_np_dtype(kind))  # type: ignore[no-untyped-call]
+    most, low, digits = float(type_.max), int(type_.minexp), int(type_.nmant)
     held = importer.materialized(importer.elementwise(lambda e: clamp(e, -4 * most, 4 * most), x))
-    large = importer.materialized(importer.elementwise(lambda e: e * (2.0**23 + 1), held))
-
-    def unit(q: Expr) -> Expr:
-        return max_(abs_(q - q * (1 - 2.0**-24)) * 2.0**-digits, 2.0 ** (int(type_.minexp) - digits))
-
-    units = importer.materialized(importer.elementwise(unit, large))
-    made = importer.elementwise(lambda e, u: rint(e / u) * u, held, units)
+    size = importer.elementwise(lambda e: abs_(e) * 2.0**-low, held)
+    unit = importer.value(2.0 ** (low - digits))
+    for step in reversed(range((math.frexp(most)[1] - low).bit_length())):
+        power = 2.0 ** (1 << step)
+        size = importer.materialized(size)
+        unit = importer.elementwise(lambda s, u, p=power: u * select(le(p, s), p, 1.0), size, unit)
+        size = importer.elementwise(lambda s, p=power: s * select(le(p, s), 1 / p, 1.0), size)
+    made = importer.elementwise(lambda e, u: rint(e / u) * u, held, importer.materialized(unit))
     if saturate or kind == TensorProto.FLOAT4E2M1:
         return importer.elementwise(lambda e: clamp(e, -most, most), made)
     beyond = importer.value(Held(np.asarray(_UNNAMED[kind], np.float32), "beyond"))
@@ -121,7 +118,7 @@ def cast(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool = True
         if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE):
             importer.note(f"What the model has in {kind_name(kind)} is computed in f32.")
         real = importer.as_real(x)
-        if importer.real is None or before in _HELD_BY.get(kind, ()):
+        if importer.real is None or before in _HELD_BY_SHORT or isinstance(real.expr, Literal):
             return real
         if kind in _UNNAMED:
             return rounded_to(importer, real, kind, saturate=saturate and kind != TensorProto.FLOAT16)
@@ -139,11 +136,10 @@ def cast(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool = True
 
 _BF16 = Float("bf16")
 
-_HELD_BY = {
-    TensorProto.FLOAT16: (TensorProto.BOOL, TensorProto.INT8, TensorProto.UINT8, TensorProto.FLOAT8E4M3FN),
-    TensorProto.BFLOAT16: (TensorProto.BOOL, TensorProto.INT8, TensorProto.UINT8, TensorProto.FLOAT8E4M3FN),
-}
-"""Types all of whose numbers another one has."""
+_HELD_BY_SHORT = frozenset(
+    (TensorProto.BOOL, TensorProto.INT8, TensorProto.UINT8, TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E5M2)
+)
+"""Types all of whose numbers float16 and bfloat16 have."""
 
 
 def _holds(kind: int, before: int) -> bool:

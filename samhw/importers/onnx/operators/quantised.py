@@ -20,6 +20,7 @@ from samhw.importers.onnx.values import (
     Held,
     NodeCall,
     Operand,
+    is_bool,
     is_float,
     is_whole,
     kind_name,
@@ -180,29 +181,34 @@ def _requantised(
         for each, axis in (*scales, zero)
         if isinstance(each, Held) and each.fetch is None
     ]
-    if len(constants) == 4 and importer.real is not None:
+    if len(constants) == 4:
         one, other, own, added = constants
-        found = _multiplier(np.asarray(one * other / own, np.float32))
-        if found is not None:
-            ends, added = np.iinfo(added.dtype), added.astype(np.int64)
-            numbers = [
-                Held(np.asarray(n), "units") for n in (*found, ends.min - added, ends.max - added, added)
-            ]
-
-            def scaled(e: Expr, m: Expr, s: Expr, low: Expr, high: Expr, z: Expr) -> Expr:
-                return min_(max_(scale(e, m, s), low), high) + z
-
-            made = importer.elementwise(scaled, importer.materialized(x), *numbers)
-            return importer.integers(made, _type(kind))
-    parts = [
-        spread(importer, NodeCall("", attributes={"axis": axis}), each, importer.build.shape(x))
-        for each, axis in scales
-    ]
-    factor = importer.elementwise(lambda a, b, c: a * b / c, *parts)
+        known = np.asarray(one * other / own, np.float32)
+        if importer.real is not None and (found := _multiplier(known)) is not None:
+            return _scaled(importer, x, *found, added.astype(np.int64), kind)
+        factor = importer.value(Held(known, "factor"))
+    else:
+        parts = [
+            spread(importer, NodeCall("", attributes={"axis": axis}), each, importer.build.shape(x))
+            for each, axis in scales
+        ]
+        factor = importer.elementwise(lambda a, b, c: a * b / c, *parts)
     made = importer.materialized(
         importer.elementwise(lambda e, f: e * f, importer.to(importer.real, x), factor)
     )
     return _rounded(importer, NodeCall("", attributes={"axis": zero_axis}), made, kind, held_zero)
+
+
+def _scaled(importer: NodeImporter, x: Value, m: Array, s: Array, zero: Array, kind: int) -> Value:
+    """x m / 2^s rounded to an integer, and a zero point, as far as the type has numbers."""
+    ends = limits(kind)
+    low, high = ends.min - zero, ends.max - zero
+
+    def made(e: Expr, m: Expr, s: Expr, low: Expr, high: Expr, z: Expr) -> Expr:
+        return min_(max_(scale(e, m, s), low), high) + z
+
+    numbers = [Held(np.asarray(n), "units") for n in (m, s, low, high, zero)]
+    return importer.integers(importer.elementwise(made, importer.materialized(x), *numbers), _type(kind))
 
 
 @operator("QLinearMatMul")
@@ -256,8 +262,21 @@ def import_shift(importer: NodeImporter, call: NodeCall, x: Operand, by: Operand
         return shifted(importer, x, bits)
     if kind == TensorProto.INT32:
         x = low_bits(importer, x, 32 - bits)
-    powers = np.where(bits < 32, np.left_shift(1, np.minimum(bits, 31)), 0)
-    return wrapped(importer, importer.elementwise(lambda e, f: e * f, x, Held(powers, "factor")), kind)
+    # In two steps, since i32 has no 2^31.
+    factors = [np.where(bits < 32, 1 << np.minimum(part, 30), 0) for part in (bits // 2, bits - bits // 2)]
+    made = importer.elementwise(lambda e, f, g: e * f * g, x, *(Held(f, "factor") for f in factors))
+    return wrapped(importer, made, kind)
+
+
+@operator("BitCast")
+def import_bit_cast(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
+    """Between integers of one length."""
+    before, kind = kind_of(x), int(call.get("to"))
+    if is_bool(before):
+        return importer.to(None, x)
+    if not is_whole(before) or not is_whole(kind) or limits(kind).bits > 16:
+        raise UnsupportedError(f"takes {kind_name(before)} for {kind_name(kind)}", "cast it")
+    return wrapped(importer, x, kind)
 
 
 @operator("BitwiseNot")

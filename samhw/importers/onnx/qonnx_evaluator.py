@@ -16,7 +16,7 @@ DOMAINS = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
 
 
 def ends_of(signed: bool, narrow: bool, bits: Array) -> tuple[Array, Array]:
-    """The least and the greatest integer of so many bits."""
+    """The least and the greatest integer of a number of bits."""
     whole = 2.0 ** (np.asarray(bits, np.float64) - signed)
     least = -whole + narrow if signed else np.zeros_like(whole)
     return least, whole - 1 - (narrow and not signed)

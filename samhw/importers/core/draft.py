@@ -143,16 +143,30 @@ class Build:
         hints: Hints = NO_HINTS,
         *,
         kind: ValueType | None = None,
+        constant: bool = False,
         is_free: bool = False,
         picks: bool = False,
     ) -> Value:
-        """An input, made once for each key; `example` is its data for the example arguments, and `Stored` has
-        the rest."""
+        """An input, made once for each key; `example` is its data for the example arguments.
+
+        Args:
+            kind: its type, where it has one of its own.
+            constant: its data are the same in every run.
+            is_free, picks: as in `Stored`.
+        """
         if key not in self._inputs:
             modes = tuple(self.axes.index(size) for size in example.shape if size != 1)
             name = self.name(label)
             self.stored[name] = Stored(
-                name, modes, fetch, example, hints, kind=kind, is_free=is_free, picks=picks
+                name,
+                modes,
+                fetch,
+                example,
+                hints,
+                kind=kind,
+                is_constant=constant,
+                is_free=is_free,
+                picks=picks,
             )
             self._inputs[key] = name
         stored = self.stored[self._inputs[key]]
@@ -161,11 +175,21 @@ class Build:
         shape = [() if size == 1 else (next(fresh),) for size in stored.example.shape]
         return Value(tuple(shape), Access.of(stored.name, (i for mode in shape for i in mode)))
 
-    def constant(self, held: HostArray, label: str, hints: Hints = NO_HINTS, *, picks: bool = False) -> Value:
-        """An input of the importer's own that has the same data in every run, made once for all who give
-        these."""
-        key = "data", held.content, hints
-        return self.input(key, label, held, lambda _: held, hints, is_free=True, picks=picks)
+    def constant(
+        self,
+        held: HostArray,
+        label: str,
+        hints: Hints = NO_HINTS,
+        *,
+        kind: ValueType | None = None,
+        picks: bool = False,
+    ) -> Value:
+        """An input that has the same data in every run, made once for all who give these data; without a type
+        of its own, it takes that of what it meets."""
+        key, is_free = ("data", held.content, hints, kind), kind is None
+        return self.input(
+            key, label, held, lambda _: held, hints, kind=kind, constant=True, is_free=is_free, picks=picks
+        )
 
     def literal(self, number: float, shape: Sequence[int] = ()) -> Value:
         """One number, everywhere. One that is not finite is stored: programs do not have it."""
@@ -182,8 +206,10 @@ class Build:
         label: str = "",
         reduction: str = "sum",
         mask: Access | None = None,
+        kind: ValueType | None = None,
     ) -> Access:
-        """Adds a statement; gives its result under the indices of the left side.
+        """Adds a statement; gives its result, of a type of its own or of what is computed, under the indices
+        of the left side.
 
         Raises:
             UnsupportedError: for one that moves elements in a scan, where none can stand.
@@ -194,7 +220,7 @@ class Build:
             )
         name = self.name(label or self.result_name)
         access = Access.of(name, lhs)
-        self.stored[name] = Stored(name, tuple(lhs), scope=self.scope)
+        self.stored[name] = Stored(name, tuple(lhs), scope=self.scope, kind=kind)
         self.statements.append(Made(access, rhs, reduction, mask, self.block))
         return access
 

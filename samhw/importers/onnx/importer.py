@@ -95,7 +95,14 @@ class NodeImporter(Makers):
                 hints = self._hints(array, x.is_sparse)
                 held = HostArray.dense(array)
                 made = self.build.input(
-                    ("constant", x), x.name, held, lambda _: held, hints, kind=kind, is_free=condition
+                    ("constant", x),
+                    x.name,
+                    held,
+                    lambda _: held,
+                    hints,
+                    kind=kind,
+                    constant=True,
+                    is_free=condition,
                 )
         else:
             fetch = x.fetch

@@ -10,11 +10,18 @@ import onnx
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
-from samhw.app.workload.agreement import SINGLE, exactly, greatest_difference, in_float64, parts_of
+from samhw.app.workload.agreement import (
+    SINGLE,
+    exactly,
+    greatest_difference,
+    in_float64,
+    in_single,
+    parts_of,
+)
 from samhw.app.workload.bind import make_workload
 from samhw.app.workload.workload import DEFAULT, JUDGES, Workload
 from samhw.compiler import asked_type
-from samhw.errors import InputError
+from samhw.errors import InputError, RunError
 from samhw.graph.numerics import ValueType
 from samhw.importers.onnx import (
     Array,
@@ -236,7 +243,22 @@ def difference(
     """
     if wanted is None:
         return None
-    parts = parts_of(in_float64(imported.program, tensors))
+    try:
+        return _apart(imported, arguments, wanted, in_float64(imported.program, tensors), 16 * SINGLE)
+    except RunError:
+        # Where a number is rounded to an integer, f32 and float64 may be on two sides of a half.
+        return _apart(imported, arguments, wanted, in_single(imported.program, tensors), 1)
+
+
+def _apart(
+    imported: ImportedModel,
+    arguments: Mapping[str, Array],
+    wanted: Sequence[Any],
+    found_by_program: Mapping[str, Bounded],
+    scale: float,
+) -> float:
+    """As `difference`, for what the program gives with bounds, a number of which two numbers may be apart."""
+    parts = parts_of(found_by_program)
     worst = 0.0
     for output, theirs in zip(imported.outputs, wanted, strict=True):
         value, bound, is_open = (output.of(part, arguments, exact=True) for part in parts)
@@ -246,7 +268,7 @@ def difference(
             np.asarray(theirs, np.float64),
             name=imported.program.name,
             source="network",
-            scale=16 * SINGLE,
+            scale=scale,
             own=_own(output.port, np.asarray(theirs, np.float64)),
         )
         worst = max(worst, apart)

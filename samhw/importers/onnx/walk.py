@@ -218,6 +218,9 @@ class NetworkWalk:
             return True
         held = [x for x in operands if isinstance(x, Held)]
         given = [x for x in held if x.fetch is not None]
+        if operator == "DequantizeLinear" and not given:
+            # A weight stays integers, for products with other ones.
+            return self.importer.real is not None and is_short(held[0].kind) and held[0].array.ndim > 1
         if not given or all(x.array.size <= 1 for x in held):
             return False
         if operator in HOSTED:

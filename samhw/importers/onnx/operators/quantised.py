@@ -61,9 +61,10 @@ def _type(kind: int) -> ValueType:
 def import_dequantize(
     importer: NodeImporter, call: NodeCall, x: Operand, factor: Operand, zero: Operand | None = None
 ) -> Value:
-    shape = importer.shape(x)
-    made: Operand = x
-    if zero is not None and importer.number(zero) != 0:
+    shape, made = importer.shape(x), x
+    if isinstance(x, Held) and x.fetch is None and not call.get("block_size", 0):
+        made = _shifted(importer, x, zero, call.get("axis", 1))
+    elif zero is not None and importer.number(zero) != 0:
         made = importer.elementwise(lambda e, z: e - z, made, spread(importer, call, zero, shape))
     if is_whole(kind_of(x)):
         made = importer.to(importer.real, made)

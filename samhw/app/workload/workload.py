@@ -31,7 +31,16 @@ from samhw.lang.typed import typed, with_types
 from samhw.tensors import Format, Tensor, stand_in
 from samhw.words import did_you_mean
 
-__all__ = ["DEFAULT", "SYNTHETIC", "Workload", "check_free", "check_known", "short_name", "synthetic"]
+__all__ = [
+    "DEFAULT",
+    "JUDGES",
+    "SYNTHETIC",
+    "Workload",
+    "check_free",
+    "check_known",
+    "short_name",
+    "synthetic",
+]
 
 DEFAULT = ("auto",)
 """The data of every command: the karate club, or random tensors for a program that reads no such matrix."""
@@ -75,6 +84,10 @@ def synthetic(spec: str) -> dict[str, Tensor]:
     return stand_in(name, seed=int(seed))
 
 
+JUDGES = ("reference", "onnxruntime")
+"""Who may compute what a network in ONNX gives."""
+
+
 @dataclass(frozen=True)
 class Workload:
     """A program bound to data. `tensors` holds every input, in the format that the program declares."""
@@ -85,6 +98,8 @@ class Workload:
     oracle: Callable[[], float | None] | None = None
     """Of a program that was made of something else: how far it is from that on these data, in float64; None
     if that takes too long to find out. Raises RunError if it is further than it may be."""
+    judges: Mapping[str, Callable[[], float | None]] = field(default_factory=dict)
+    """Who else can say that, by the name that --check takes."""
     scopes: Mapping[str, str] | None = None
     """Of a program that was made of a module of PyTorch: by result, the path of the module that computes
     it."""
@@ -93,6 +108,14 @@ class Workload:
     sentences."""
     greatest: Mapping[str, int] = field(default_factory=dict)
     """By dimension, the extent that a build must take at least, where that is more than the data's."""
+
+    def judged_by(self, judge: str) -> "Workload":
+        """The same, compared with what another judge gives. Raises InputError for one that it has not."""
+        if judge == JUDGES[0]:
+            return self
+        if judge not in self.judges:
+            raise InputError(f"--check {judge} compares networks in ONNX, and this is none; leave it out.")
+        return replace(self, oracle=self.judges[judge])
 
     def with_extents(self, extents: Mapping[str, int]) -> "Workload":
         """The same data, to be built with room for these extents of dimensions, and for what follows from

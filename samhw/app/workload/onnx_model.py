@@ -67,7 +67,8 @@ def make_onnx_workload(
 
     judges = {by: partial(asked, by) for by in JUDGES}
     notes = (*found.notes, *imported.notes)
-    return Workload(found.name, program, tensors, judges[JUDGES[0]], judges, imported.scopes, notes)
+    own = judges[JUDGES[0]]
+    return Workload(found.name, program, tensors, own, imported.scopes, notes, judges=judges)
 
 
 # Data

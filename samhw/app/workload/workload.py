@@ -98,8 +98,6 @@ class Workload:
     oracle: Callable[[], float | None] | None = None
     """Of a program that was made of something else: how far it is from that on these data, in float64; None
     if that takes too long to find out. Raises RunError if it is further than it may be."""
-    judges: Mapping[str, Callable[[], float | None]] = field(default_factory=dict)
-    """Who else can say that, by the name that --check takes."""
     scopes: Mapping[str, str] | None = None
     """Of a program that was made of a module of PyTorch: by result, the path of the module that computes
     it."""
@@ -108,6 +106,8 @@ class Workload:
     sentences."""
     greatest: Mapping[str, int] = field(default_factory=dict)
     """By dimension, the extent that a build must take at least, where that is more than the data's."""
+    judges: Mapping[str, Callable[[], float | None]] = field(default_factory=dict)
+    """Who else may be the oracle, by the name that --check takes."""
 
     def judged_by(self, judge: str) -> "Workload":
         """The same, compared with what another judge gives. Raises InputError for one that it has not."""

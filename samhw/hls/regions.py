@@ -81,6 +81,8 @@ def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
                 "folder": project_name(graph.name),
                 "extents": [places[index] for index in own["arguments"]],
                 "buffers": [f"{files[name]}_buffer" for name in memories],
+                "stored": [f"{files[load.memory]}_buffer" for load in own["copies"].loads],
+                "told": [f"{files[store.memory]}_buffer" for store in own["copies"].stores],
             }
         )
         for number, port in enumerate(own["ports"]):
@@ -90,13 +92,13 @@ def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
                 "file": files[name],
                 "word": own["plain_words"][port.name],
                 "kernel": program.top,
-                "argument": len(own["arguments"]) + number,
+                "argument": len(own["arguments"]) + len(own["copies"].loads) + number,
                 "role": str(memory.role.value),
                 "words": memory.words,
-                "room": 0,
+                "room": own["room"][name],
+                "is_copied": not port.off_chip,
             }
-            found = buffers.setdefault(name, first)
-            found["room"] = max(found["room"], own["room"][port.name])
+            buffers.setdefault(name, first)
         for axi in axi_ports(own["ports"], port_uses(region), alone, arch, options):
             name = f"{program.top}_1.{axi.name}"
             ports.append(replace(axi, name=name))

@@ -93,7 +93,7 @@ class Bench:
         """The C++ of the bench, which prints the tokens of each output, then the words of each memory."""
         to = self.to
         program = HlsProgram("bench", ARCH.index_bits, (to.region(),))
-        headers = library([program], [self.graph], on_chip=False)
+        headers = library([program], [self.graph])
         del headers["status.hpp"]  # It is for a whole design, with writers.
         headers.pop("bursts_csim.hpp", None)
         lines = [f'#include "{name}"' for name in headers]

@@ -77,14 +77,17 @@ def test_projects(case: str | tuple[str, str]) -> None:
         files = project_files(program, options=options)
         for project in projects(files):
             rules.check_masters(project)
+            rules.check_room(project)
             rules.check_banks(project)
             if part == PARTS[0]:
                 rules.check_canonical(project)
                 rules.check_loops(project)
 
 
-def port(name: str, *uses: tuple[int, str], memory: str = "", size: int = 4, kind: str = "lines") -> AxiPort:
-    return AxiPort(name, memory or name, size, kind, frozenset(uses))
+def port(
+    name: str, *uses: tuple[int, str], memory: str = "", size: int = 4, is_result: bool = False
+) -> AxiPort:
+    return AxiPort(name, memory or name, size, frozenset(uses), is_result=is_result)
 
 
 R0, W0, R1, W1 = (0, "read"), (0, "write"), (1, "read"), (1, "write")
@@ -113,13 +116,24 @@ def test_a_memory_that_is_written_and_read() -> None:
     assert (len(set(twice.bundles.values())), twice.aliases) == (2, [])
 
 
-def test_copies_share_when_there_are_too_many() -> None:
-    """Fourteen masters beside that of the status; no two widths in one."""
-    ports = [port(f"p{n}", kind="8 bits" if n == 39 else "32 bits", size=n + 1) for n in range(40)]
-    found = masters("k", ports, None, by_turns=False)
-    assert len(set(found.bundles.values())) == 14
-    assert [name for name, own in found.bundles.items() if own == found.bundles["p39"]] == ["p39"]
+def test_copies_share_four_masters() -> None:
+    """By size, apart in each direction: 8 is alone, and its master takes the smaller of two results; and
+    beside a reader, if regions do not run by turns, copies have masters of their own."""
+    sizes = {"a": 8, "b": 4, "c": 4, "d": 2, "e": 2, "f": 2}
+    copied = [port(name, size=size << 20) for name, size in sizes.items()]
+    results = [port("r", size=9 << 20, is_result=True), port("s", is_result=True)]
+    found = masters("k", [*copied, *results], None, by_turns=False)
+    shared = [{n for n, own in found.bundles.items() if own == master} for master in found.bundles.values()]
+    assert {frozenset(names) for names in shared} == {
+        *map(frozenset, ({"a", "r"}, {"b", "f", "s"}, {"c"}, {"d", "e"})),
+    }
     assert found.banks == {}
+    for by_turns, expected in ((False, 5), (True, 4)):
+        found = masters("k", [*copied, port("x", R0)], None, by_turns=by_turns)
+        assert len(set(found.bundles.values())) == expected
+    crowded = [*copied, *(port(f"x{n}", R0) for n in range(13))]
+    found = masters("k", crowded, None, by_turns=False)
+    assert len({found.bundles[name] for name in sizes}) == 1
 
 
 @pytest.mark.parametrize(("memory", "most"), [(None, 14), (DDR, 59)])
@@ -167,6 +181,14 @@ def test_the_reader_sees_faults() -> None:
     )
     with pytest.raises(AssertionError, match=r"H0_vals is \['H0_vals', 'H0_vals_2'\]"):
         rules.check_masters({**files, top: apart})
+    for wrong, message in (
+        (" num_read_outstanding=16", "asks for"),
+        ("length=2 num_write_outstanding=1", "vain"),
+    ):
+        other = wrong.replace("16", "15").replace("=2", "=4")
+        assert wrong in files[top]
+        with pytest.raises(AssertionError, match=message):
+            rules.check_room({**files, top: files[top].replace(wrong, other)})
     with pytest.raises(AssertionError, match="are at HBM"):
         rules.check_banks(
             {**files, "link.cfg": files["link.cfg"].replace(".H0_vals_2:HBM[1]", ".H0_vals_2:HBM[9]")}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph, MemoryRole, Placement
-from samhw.hls.cards import CARDS, is_device, memory_of, part_of, ram_of
+from samhw.hls.cards import BOARDS, CARDS, clock_of, is_device, memory_of, part_of, processor_of, ram_of
 from samhw.hls.check import check
 from samhw.hls.copies import Copies, copies_of_region, copies_of_sequence
 from samhw.hls.cpp import comment, plain_word, word_width
@@ -20,6 +20,7 @@ from samhw.hls.library import library
 from samhw.hls.lower import lower
 from samhw.hls.masters import STATUS, AxiPort, Masters, masters
 from samhw.hls.off_chip import BURST, LATENCY, LINE_BYTES, OUTSTANDING, burst_of, lines_of, memory_bytes
+from samhw.hls.overlay import buffers_of, kernel_of, overlay
 from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
 from samhw.hls.region_builder import SPREAD
 from samhw.hls.templates import render
@@ -49,9 +50,9 @@ class Options:
     """What the program leaves open.
 
     Attributes:
-        part: the device, or the name of a card (`CARDS`), which becomes that of its device; by default that
-            of the Alveo U55C.
-        clock: clock period in nanoseconds.
+        part: the device, or the name of a card or a board (`CARDS`, `BOARDS`), which becomes that of its
+            device; by default that of the Alveo U55C.
+        clock: clock period in nanoseconds; by default that of the card or board.
         placement: which memories are copied to arrays on the chip; the lines of the others come and go
             through m_axi by bursts. By default the smallest lie there, as far as half of what the card's
             device has will do, and all of them for a device of no card.
@@ -64,7 +65,7 @@ class Options:
     """
 
     part: str = CARDS["u55c"].part
-    clock: float = 4.0
+    clock: float | None = None
     placement: Placement | None = None
     channels: Mapping[str, int] = field(default_factory=dict)
     apart: frozenset[str] = frozenset()
@@ -75,12 +76,22 @@ class Options:
         if not is_device(self.part):
             raise InputError(
                 f"There is no device {self.part!r}; give its name, such as {Options.part}, "
-                f"or that of a card: {', '.join(CARDS)}."
+                f"or that of a card: {', '.join(CARDS)}; or of a board: {', '.join(BOARDS)}."
             )
-        if not SHORTEST <= self.clock <= LONGEST:
+        if not SHORTEST <= self.period <= LONGEST:
             raise InputError(
-                f"A clock cannot have a period of {self.clock:g} ns; give {SHORTEST:g} to {LONGEST:g}."
+                f"A clock cannot have a period of {self.period:g} ns; give {SHORTEST:g} to {LONGEST:g}."
             )
+
+    @property
+    def period(self) -> float:
+        """The clock period in nanoseconds."""
+        return clock_of(self.part) if self.clock is None else self.clock
+
+    @property
+    def frequency(self) -> int:
+        """The clock in Hz."""
+        return round(1e9 / self.period)
 
     @property
     def room(self) -> int | None:
@@ -127,9 +138,15 @@ def emit(
         [comment(s) for s in lines] for lines in statements or [()] * len(program.regions)
     ]
     files = _sources(program, design, context)
+    context |= {"units": [name for name in files if name.endswith(".cpp")], "for_vivado": False}
     for path in ("hls_config.cfg", "link.cfg", "run_hls.tcl", "Makefile", "README.md"):
-        units = [name for name in files if name.endswith(".cpp")]
-        files |= {path: render(f"project/{path}.j2", **context, units=units)}
+        files |= {path: render(f"project/{path}.j2", **context)}
+    if context["processor"]:
+        files["ip_config.cfg"] = render("project/hls_config.cfg.j2", **{**context, "for_vivado": True})
+        kernels = {".": kernel_of(program, design, context)}
+        buffers = buffers_of(design, arch, context)
+        extents = list(context["arguments"])
+        files |= overlay(program.top, extents, kernels, buffers, options.part, options.frequency)
     files[f"tb/{program.top}_test.cpp"] = render("project/test.cpp.j2", **context)
     files[f"host/{program.top}_host.cpp"] = render("project/host.cpp.j2", **context)
     files[".clang-format"] = render("project/clang-format.j2", **context)
@@ -215,8 +232,9 @@ def kernel_context(program: HlsProgram, design: Design, arch: Arch, options: Opt
         "most_due": {name: OUTSTANDING * burst_of(count) for name, count in lines.items()},
         "spread": SPREAD,
         "bursts": _bursts(ports, uses, copies, own, lines),
-        "clock": f"{options.clock:g}",
-        "frequency": round(1e9 / options.clock),
+        "clock": f"{options.period:g}",
+        "frequency": options.frequency,
+        "processor": processor_of(options.part),
         "extents": design.extents,
         "arguments": order.extents if order else program.regions[0].extents,
         "ports": ports,

@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from samhw.graph import Arch, Design, MemoryRole
-from samhw.hls.cards import memory_of
+from samhw.hls.cards import memory_of, processor_of
 from samhw.hls.cpp import comment, project_name, top_name
 from samhw.hls.emit import Options, axi_ports, kernel_context
 from samhw.hls.interface import port_uses, sequence_extents
 from samhw.hls.lower import lower
 from samhw.hls.masters import AxiPort, banks
+from samhw.hls.overlay import buffers_of, kernel_of, overlay
 from samhw.hls.program import HlsRegion
 from samhw.hls.templates import render
 from samhw.names import identifiers
@@ -28,7 +29,17 @@ def emit_order(design: Design, arch: Arch, options: Options) -> dict[str, str]:
     """
     regions = _order(design)
     context = _context(design, arch, options) | {"program_name": comment(design.name), "regions": regions}
-    return {
+    made = {}
+    if context["processor"]:
+        made = overlay(
+            context["top"],
+            context["indices"],
+            context["described"],
+            context["words"],
+            options.part,
+            options.frequency,
+        )
+    return made | {
         "regions.json": json.dumps(regions, indent=2) + "\n",
         "link.cfg": render("project/regions.cfg.j2", **context),
         f"host/{context['host_name']}.cpp": render("project/chain.cpp.j2", **context),
@@ -66,6 +77,8 @@ def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
     kernels: list[dict[str, Any]] = []
     buffers: dict[str, dict[str, Any]] = {}
     programs: list[HlsRegion] = []
+    described: dict[str, dict[str, Any]] = {}
+    words: dict[str, dict[str, Any]] = {}
     ports: list[AxiPort] = []
     bundles: dict[str, str] = {}
     for graph in design.runs:
@@ -75,6 +88,8 @@ def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
         (region,) = program.regions
         programs.append(region)
         memories = [port.memory.name for port in own["ports"]]
+        described[project_name(graph.name)] = kernel_of(program, alone, own)
+        words = buffers_of(design, arch, own) | words
         kernels.append(
             {
                 "top": program.top,
@@ -96,7 +111,6 @@ def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
                 "role": str(memory.role.value),
                 "words": memory.words,
                 "room": own["room"][name],
-                "is_copied": not port.off_chip,
             }
             buffers.setdefault(name, first)
         for axi in axi_ports(own["ports"], port_uses(region), alone, arch, options):
@@ -112,8 +126,14 @@ def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
         "program": {"regions": programs},
         "sequencer": True,
         "arguments": list(extents.values()),
+        "indices": list(extents),
+        "described": described,
+        "words": words,
+        "options": options,
+        "processor": processor_of(options.part),
         "kernels": kernels,
         "buffers": list(buffers.values()),
+        "loaded": {name for kernel in kernels for name in kernel["stored"]},
         "banks": banks(top, ports, bundles, card, status) if card else {},
-        "frequency": round(1e9 / options.clock),
+        "frequency": options.frequency,
     }

@@ -16,7 +16,7 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.graph import Arch, Placement
 from samhw.hls import Options
-from samhw.hls.cards import Banks
+from samhw.hls.cards import BOARDS, Banks
 from samhw.hls.masters import AxiPort, masters
 from samhw.lang import kernel_names, model_names, parse
 from samhw.targets.running.csim import project_files
@@ -231,6 +231,88 @@ def test_the_tcl_script_runs_the_steps_that_are_asked_for(tmp_path: Path) -> Non
         )
         assert (done.returncode, done.stderr) == (0, "")
         assert [line for line in done.stdout.split() if line.endswith("_design")] == expected
+
+
+TCL = """
+foreach name {NAMES} {proc $name args {return $args}}
+proc get_bd_intf_pins args {
+    if {[lindex $args 0] ne "-of_objects"} {return $args}
+    set cell [lindex $args 1]
+    return [list $cell/m_axi_gmem0 $cell/m_axi_gmem1 $cell/m_axi_gmem_status]
+}
+proc connect_bd_intf_net {a b} {puts "$a -> $b"}
+proc connect_bd_net {a b} {puts "$a => $b"}
+rename file plain_file
+proc file args {puts "file $args"}
+proc glob args {return made.hwh}
+"""
+"""The commands of Vivado, for a script that must be sound in itself: a kernel has three masters."""
+
+
+@pytest.mark.skipif(shutil.which("tclsh") is None, reason="there is no tclsh")
+@pytest.mark.parametrize(("part", "ports"), [("arty_z7", "S_AXI_HP{}"), ("kv260", "S_AXI_HP{}_FPD")])
+def test_the_script_of_an_overlay(part: str, ports: str, tmp_path: Path) -> None:
+    """Each master reaches the memory by one of four ports, and each kernel has a control port and a clock."""
+    program = test_models.two_regions()[0]
+    files = project_files(program, options=Options(part=part))
+    script = files["overlay.tcl"]
+    kernels = ["two_0_kernel", "two_1_kernel"]
+    assert f"ip_repo_paths {{{' '.join(f'{name[:-7]}/{name}_ip' for name in kernels)}}}" in script
+    for name in kernels:
+        config = files[f"{name[:-7]}/ip_config.cfg"]
+        assert "flow_target=vivado\n" in config
+        assert "package.output.format=ip_catalog\n" in config
+        assert f"package.ip.name={name}\n" in config
+    names = set(re.findall(r"(?:^|\[)\s*([a-z]+_[a-z_]+)\b", script, re.MULTILINE))
+    (tmp_path / "overlay.tcl").write_text(TCL.replace("NAMES", " ".join(sorted(names))) + script)
+    done = subprocess.run(["tclsh", "overlay.tcl"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    wires = dict(line.split(" -> ") for line in done.stdout.splitlines() if " -> " in line)
+    masters = [f"{name}/m_axi_{end}" for name in kernels for end in ("gmem0", "gmem1", "gmem_status")]
+    assert [wires[name] for name in masters] == [f"memory{n % 4}/S{n // 4:02}_AXI" for n in range(6)]
+    for port in range(4):
+        assert wires[f"ps/{ports.format(port)}"] == f"memory{port}/M00_AXI"
+    assert [wires[f"{name}/s_axi_control"] for name in kernels] == ["control/M00_AXI", "control/M01_AXI"]
+    clocks = [line.split(" => ")[1] for line in done.stdout.splitlines() if " => " in line]
+    assert len(clocks) == len(set(clocks)) == 2 + 5 + 2 * (len(kernels) + 1 + 4)
+    assert done.stdout.splitlines()[-1] == "file copy -force made.hwh two_kernel.hwh"
+
+
+def test_boards_are_those_of_amaranth() -> None:
+    """Device, package and speed grade; the Kria is not among them."""
+    boards = {name: BOARDS[name].part for name in BOARDS.keys() - {"kv260"}}
+    for name, part in boards.items():
+        file = name.removesuffix("_07s").removesuffix("_10") if name.startswith("cora") else name
+        module = pytest.importorskip(f"amaranth_boards.{file}")
+        platforms = [
+            p
+            for p in vars(module).values()
+            if isinstance(p, type) and isinstance(getattr(p, "device", None), str)
+        ]
+        joints = ("", "-") if part.startswith("xc7") else ("-", "-")
+        found = {f"{p.device}{joints[0]}{p.package}{joints[1]}{p.speed}" for p in platforms}
+        assert part in found, name
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="Makefiles are for machines that have make")
+def test_what_a_board_starts_from(tmp_path: Path) -> None:
+    """`make` would cross-compile the host, and package it with the kernel."""
+    files = project_files(compiled("spmv"), options=Options(part="kv260"))
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert "clock=5ns\n" in files["hls_config.cfg"]
+    command = ["make", "-n", "sd", "overlay", "PLATFORM=p", "SYSROOT=s", "ROOTFS=r", "IMAGE=i"]
+    steps = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    for step in (
+        "aarch64-linux-gnu-g++ -std=c++17 -Wall -Wextra -Wno-unknown-pragmas --sysroot=s -Is/usr/include/xrt",
+        "v++ -l -t hw --platform p --config link.cfg spmv_kernel.xo -o spmv_kernel.xclbin",
+        "v++ -p -t hw --platform p --package.out_dir sd",
+        "--package.sd_file build/spmv_kernel_host --package.sd_dir tb_data spmv_kernel.xclbin",
+        "v++ -c --mode hls --config ip_config.cfg --work_dir spmv_kernel_ip",
+        "vivado -mode batch -source overlay.tcl",
+    ):
+        assert step in steps
 
 
 @pytest.mark.slow

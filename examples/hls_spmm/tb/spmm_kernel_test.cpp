@@ -41,6 +41,19 @@ static std::string error_text(unsigned status) {
                                                                   : "protocol";
     return what + " error at node " + node_names[region][node];
 }
+
+/// The numbers of a text file.
+static std::vector<std::uint32_t> numbers(const std::string &path) {
+    std::ifstream file(path);
+    if (!file) {
+        std::cerr << path << " cannot be read\n";
+        std::exit(2);
+    }
+    std::vector<std::uint32_t> result;
+    for (std::uint32_t number; file >> number;)
+        result.push_back(number);
+    return result;
+}
 #ifdef SAMHW_CSIM
 
 /// The streams in the order of their declaration: depth, number of the writing process, number of the reading one.
@@ -74,19 +87,6 @@ static const std::vector<samhw::link> streams = {
     {"t0_val", 22, 18, 20},
 };
 #endif
-
-/// The numbers of a text file.
-static std::vector<std::uint32_t> numbers(const std::string &path) {
-    std::ifstream file(path);
-    if (!file) {
-        std::cerr << path << " cannot be read\n";
-        std::exit(2);
-    }
-    std::vector<std::uint32_t> result;
-    for (std::uint32_t number; file >> number;)
-        result.push_back(number);
-    return result;
-}
 
 /// Counts the words that differ from the golden ones, and those after them that were touched.
 template <typename W>

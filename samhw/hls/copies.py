@@ -8,13 +8,13 @@ from samhw.graph import MemoryRole
 from samhw.hls.interface import Sequencer
 from samhw.hls.program import HlsRegion
 
-__all__ = ["Copies", "Load", "Store", "copies_of_region", "copies_of_sequence"]
+__all__ = ["Copies", "CopyIn", "CopyOut", "copies_of_region", "copies_of_sequence"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Load:
+class CopyIn:
     """What is copied from a port: to each of some arrays, as many words as the scalar `stored` says."""
 
     port: str
@@ -25,7 +25,7 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Store:
+class CopyOut:
     """What is copied to a port from an array: as many words as the scalar `count` says."""
 
     port: str
@@ -44,10 +44,10 @@ class Store:
 class Copies:
     """All copies of a kernel before it runs and afterwards."""
 
-    loads: Sequence[Load]
-    stores: Sequence[Store]
+    loads: Sequence[CopyIn]
+    stores: Sequence[CopyOut]
 
-    def by_master(self, bundles: Mapping[str, str]) -> tuple[dict[str, list[Load]], dict[str, list[Store]]]:
+    def by_master(self, bundles: Mapping[str, str]) -> tuple[dict[str, list[CopyIn]], dict[str, list[CopyOut]]]:
         """Loads and stores by master, by which they come and go one after another; several masters work side
         by side."""
         return _grouped(self.loads, lambda load: bundles[load.port]), _grouped(
@@ -66,12 +66,12 @@ def copies_of_region(region: HlsRegion) -> Copies:
     """Those of a region that is a kernel itself: each port has an array."""
     return Copies(
         [
-            Load(port.name, port.memory.name, port.word, port.stored, (port.array,))
+            CopyIn(port.name, port.memory.name, port.word, port.stored, (port.array,))
             for port in region.inputs
             if not port.off_chip
         ],
         [
-            Store(port.name, port.memory.name, port.word, region.counts[port.name], port.array)
+            CopyOut(port.name, port.memory.name, port.word, region.counts[port.name], port.array)
             for port in region.outputs
             if not port.off_chip
         ],
@@ -81,15 +81,15 @@ def copies_of_region(region: HlsRegion) -> Copies:
 def copies_of_sequence(order: Sequencer) -> Copies:
     """Those of a kernel that runs several regions: the host's inputs to all of their arrays, and its
     outputs."""
-    loads: dict[str, Load] = {}
+    loads: dict[str, CopyIn] = {}
     for array in order.arrays:
         if array.memory.role is MemoryRole.INPUT:
             before = loads[array.first].arrays if array.first in loads else ()
-            loads[array.first] = Load(
+            loads[array.first] = CopyIn(
                 array.first, array.memory.name, array.word, f"{array.first}_stored", (*before, array.array)
             )
     stores = [
-        Store(array.first, array.memory.name, array.word, order.counts[array.memory.name], array.array)
+        CopyOut(array.first, array.memory.name, array.word, order.counts[array.memory.name], array.array)
         for array in order.arrays
         if array.memory.role is MemoryRole.OUTPUT and array.name == array.first
     ]

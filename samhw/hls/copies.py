@@ -47,7 +47,9 @@ class Copies:
     loads: Sequence[CopyIn]
     stores: Sequence[CopyOut]
 
-    def by_master(self, bundles: Mapping[str, str]) -> tuple[dict[str, list[CopyIn]], dict[str, list[CopyOut]]]:
+    def by_master(
+        self, bundles: Mapping[str, str]
+    ) -> tuple[dict[str, list[CopyIn]], dict[str, list[CopyOut]]]:
         """Loads and stores by master, by which they come and go one after another; several masters work side
         by side."""
         return _grouped(self.loads, lambda load: bundles[load.port]), _grouped(

@@ -145,7 +145,7 @@ def emit(
         files["ip_config.cfg"] = render("project/hls_config.cfg.j2", **{**context, "for_vivado": True})
         kernels = {".": kernel_of(program, design, context)}
         buffers = buffers_of(design, arch, context)
-        extents = list(context["arguments"])
+        extents = list(sequence_extents(design))
         files |= overlay(program.top, extents, kernels, buffers, options.part, options.frequency)
     files[f"tb/{program.top}_test.cpp"] = render("project/test.cpp.j2", **context)
     files[f"host/{program.top}_host.cpp"] = render("project/host.cpp.j2", **context)

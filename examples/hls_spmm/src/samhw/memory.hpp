@@ -46,6 +46,42 @@ unsigned lines_of(unsigned words, unsigned most) {
     return lines < most ? lines : most;
 }
 
+/// The words of a line as those of an array from `first` on.
+template <typename W>
+void unpack(const line_t &line, W *array, unsigned first) {
+#pragma HLS INLINE
+    for (unsigned k = 0; k < line_t::width / W::width; ++k) {
+#pragma HLS UNROLL
+        array[first + k] = line.range((k + 1) * W::width - 1, k * W::width);
+    }
+}
+
+/// The line of an array's words from `first` on.
+template <typename W>
+line_t pack(const W *array, unsigned first) {
+#pragma HLS INLINE
+    line_t line = 0;
+    for (unsigned k = 0; k < line_t::width / W::width; ++k) {
+#pragma HLS UNROLL
+        line.range((k + 1) * W::width - 1, k * W::width) = array[first + k];
+    }
+    return line;
+}
+
+/// The bytes of a line's words from `begin` on and before `end`, where the line begins with word `first`.
+template <typename W>
+line_mask bytes_of(unsigned first, unsigned begin, unsigned end) {
+#pragma HLS INLINE
+    const unsigned bytes = W::width / 8;
+    line_mask mask = 0;
+    for (unsigned k = 0; k < line_t::width / W::width; ++k) {
+#pragma HLS UNROLL
+        if (begin <= first + k && first + k < end)
+            mask.range((k + 1) * bytes - 1, k * bytes) = -1;
+    }
+    return mask;
+}
+
 /// Fills an array of whole lines with the words that the host has stored.
 template <unsigned WORDS, typename W>
 void load(burst_port memory, unsigned stored, W array[WORDS]) {
@@ -57,13 +93,8 @@ void load(burst_port memory, unsigned stored, W array[WORDS]) {
 #pragma HLS LOOP_TRIPCOUNT min=port_latency max=most
         if (n < wanted && n % longest_burst == 0)
             memory.read_request(n, wanted - n < longest_burst ? wanted - n : longest_burst);
-        if (n >= port_latency) {
-            const line_t line = memory.read();
-            for (unsigned k = 0; k < in_line; ++k) {
-#pragma HLS UNROLL
-                array[(n - port_latency) * in_line + k] = line.range((k + 1) * W::width - 1, k * W::width);
-            }
-        }
+        if (n >= port_latency)
+            unpack(memory.read(), array, (n - port_latency) * in_line);
     }
 }
 
@@ -71,7 +102,7 @@ void load(burst_port memory, unsigned stored, W array[WORDS]) {
 template <unsigned WORDS, typename W>
 void store(const W array[WORDS], burst_port memory, unsigned begin, unsigned end) {
 #pragma HLS INLINE off
-    const unsigned in_line = line_t::width / W::width, bytes = W::width / 8, most = 2 * WORDS / in_line;
+    const unsigned in_line = line_t::width / W::width, most = 2 * WORDS / in_line;
     const unsigned behind = begin == end ? 0 : lines_of<W>(end, most / 2);
     unsigned n = begin / in_line, left = 0, bursts = 0; // The line; those that are left of a burst.
     while (n < behind) {
@@ -83,16 +114,7 @@ void store(const W array[WORDS], burst_port memory, unsigned begin, unsigned end
             memory.write_request(n, left);
             ++bursts;
         } else {
-            line_t line = 0;
-            line_mask mask = 0;
-            for (unsigned k = 0; k < in_line; ++k) {
-#pragma HLS UNROLL
-                const unsigned word = n * in_line + k;
-                line.range((k + 1) * W::width - 1, k * W::width) = array[word];
-                if (begin <= word && word < end)
-                    mask.range((k + 1) * bytes - 1, k * bytes) = -1;
-            }
-            memory.write(line, ap_int<64>(mask));
+            memory.write(pack(array, n * in_line), ap_int<64>(bytes_of<W>(n * in_line, begin, end)));
             ++n;
             --left;
             if (left == 0 && bursts == most_bursts) {

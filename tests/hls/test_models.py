@@ -13,7 +13,7 @@ from samhw.app.workload import Workload, compile_workload, make_workload
 from samhw.choices.fuse import FUSION_LEVELS, FusionLevel
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.graph import Arch
+from samhw.graph import Arch, Placement
 from samhw.graph.numerics import value_type
 from samhw.hls import Options, simulated
 from samhw.hls.cpp import top_name
@@ -23,7 +23,7 @@ from samhw.targets.backends import run
 from samhw.targets.building.hls_tools import FLAGS, ap_headers, compile_cpp
 from samhw.targets.running.csim import HlsDesign, project_files
 from samhw.targets.running.inputs import inputs_of, load_inputs
-from tests.support.hls_bench import run_design
+from tests.support.hls_bench import run_as_vitis_does, run_design
 from tests.support.thorough import sample
 
 SIZES = {
@@ -85,6 +85,19 @@ def test_models(fuse: FusionLevel, value: str) -> None:
         memories, extents = load_inputs(program.program, program.design, workload.tensors)
         runs = list(simulated_regions(program.design, program.arch, memories, extents, trace=True))
         run_design(design, (memories, extents), *(run.result for run in runs))
+
+
+@pytest.mark.nightly(but=0)
+@pytest.mark.slow
+@pytest.mark.parametrize("room", [0, None])
+@pytest.mark.parametrize("fuse", FUSION_LEVELS)
+def test_models_as_vitis_runs_them(fuse: FusionLevel, room: int | None) -> None:
+    """And with regions that run by turns, which share ports."""
+    cases = [compiled(model, fuse, "f32") for model in model_names()]
+    run_as_vitis_does(
+        [(program, workload.tensors) for program, workload in cases],
+        Options(one_top=True, placement=Placement(room=room)),
+    )
 
 
 @pytest.mark.parametrize("fuse", FUSION_LEVELS)

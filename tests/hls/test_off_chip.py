@@ -108,7 +108,7 @@ def test_the_smallest_lie_on_the_chip() -> None:
         assert sum(size for name, size in sizes.items() if name not in off) <= room
 
 
-def test_ports_have_room_for_the_bursts_that_they_need() -> None:
+def test_ports_say_how_long_bursts_are() -> None:
     """Whole memories of 2 and 16 lines, copied to the chip by masters of their own; lines that a process asks
     for; and of what a master does not do as little as may be."""
     program, _ = compiled("spmm", "i32")

@@ -21,7 +21,7 @@ from samhw.graph import Arch, Design, Placement
 from samhw.graph.numerics import value_type
 from samhw.hls import Options, emit_together
 from samhw.lang import parse
-from samhw.targets.building.hls_tools import compile_cpp
+from samhw.targets.building.hls_tools import WARNED, compile_cpp
 from samhw.targets.running.csim import project_files
 from samhw.targets.running.inputs import inputs_of
 from tests.hls.vitis_in_software import BURSTS
@@ -63,7 +63,7 @@ def host(folder: Path, program: str, value: str, options: Options | None = None)
     sources["all.cpp"] += called(json.loads(files["overlay.json"]) if "overlay.json" in files else {})
     (folder / "card.xclbin").touch()
     return [
-        str(compile_cpp(sources, ["all.cpp"])),
+        str(compile_cpp(sources, ["all.cpp"], WARNED)),
         str(folder / "card.xclbin"),
         "--data",
         str(folder / "tb_data"),

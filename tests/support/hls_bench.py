@@ -13,7 +13,7 @@ from samhw.graph.numerics import Words
 from samhw.hls import Options, emit_together, vectors
 from samhw.hls.cpp import top_name
 from samhw.sim import Result, simulate, simulated_regions
-from samhw.targets.building.hls_tools import FLAGS, compile_cpp
+from samhw.targets.building.hls_tools import WARNED, compile_cpp
 from samhw.targets.running.csim import HlsDesign, HlsResult, compare, golden
 from samhw.targets.running.inputs import load_inputs
 from samhw.tensors import Tensor
@@ -51,7 +51,7 @@ def run_design(design: HlsDesign, inputs: Inputs, *models: Result) -> HlsResult:
     return result
 
 
-STRICT = (*FLAGS, "-Wshadow", *(("-fsanitize=address,undefined", "-fno-sanitize-recover=all") * THOROUGH))
+STRICT = (*WARNED, "-Wshadow", *(("-fsanitize=address,undefined", "-fno-sanitize-recover=all") * THOROUGH))
 
 STACK = 8 << 20
 """What Vitis leaves a C simulation."""

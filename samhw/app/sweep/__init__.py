@@ -6,7 +6,21 @@ measures those that its journal does not have yet, and writes a table of all.
 
 from samhw.app.sweep.configuration import Configuration
 from samhw.app.sweep.description import product, read_description
-from samhw.app.sweep.run_sweep import State, sweep
-from samhw.app.sweep.sweep_table import Row
+from samhw.app.sweep.run_sweep import State, journal_of, row_of, sweep
+from samhw.app.sweep.shards import Merged, Shard, merge
+from samhw.app.sweep.sweep_table import Row, write_table
 
-__all__ = ["Configuration", "Row", "State", "product", "read_description", "sweep"]
+__all__ = [
+    "Configuration",
+    "Merged",
+    "Row",
+    "Shard",
+    "State",
+    "journal_of",
+    "merge",
+    "product",
+    "read_description",
+    "row_of",
+    "sweep",
+    "write_table",
+]

@@ -83,6 +83,16 @@ class Configuration:
         """Each `--data` by itself."""
         return tuple(self.data.split("+"))
 
+    def __str__(self) -> str:
+        """In the words of a message: what differs from the defaults."""
+        usual = Configuration(self.program).columns()
+        said = [
+            f"{name}={value}"
+            for name, value in self.columns().items()
+            if name != "program" and value != usual.get(name)
+        ]
+        return f"'{self.program} {' '.join(said)}'".replace(" '", "'")
+
     def columns(self) -> dict[str, Any]:
         """What the table says of the configuration: a column for each field, those of the schedule among
         them, for each region's order, each format and each setting."""

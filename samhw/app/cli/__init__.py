@@ -45,6 +45,7 @@ COMMANDS = {
     ),
     "kernels": "The built-in programs, a line each: kernels, cascades, sequences, then models.",
     "merge": "Put the journals of a sweep's shards together, into one table.",
+    "papers": "Measure the figures of papers, beside the papers' own numbers.",
     "run": "Run PROGRAM on data and check the result.",
     "sweep": (
         "Simulate every combination of programs, data, schedules and hardware parameters, into one table."

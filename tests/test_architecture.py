@@ -115,6 +115,7 @@ ALLOWED = {
         "graph/numerics",
         "lang",
         "lang/nested",
+        "lang/splits",
         "targets/backends",
         "targets/building",
         "tensors",

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Plot
 from samhw.app.papers.figure import Cell
 from samhw.app.papers.run_papers import Measured, file_name, summary
 from samhw.app.report.page import ResultTable, page, write_page
-from samhw.app.report.plots import COLOURS, GREY, MARKERS, new_figure, to_file
+from samhw.app.report.plots import COLOURS, GREY, MARKERS, count_axis, new_figure, to_file
 from samhw.app.report.run_report import Origin
 from samhw.errors import InputError
 from samhw.files import write_text
@@ -117,7 +117,7 @@ def _drawn(column: str, rows: Sequence[Mapping[str, Any]]) -> Plot:
         own = [row for row in rows if alone or row["way"] == way]
         beside = 0.0 if many or alone else 0.8 * ((number + 0.5) / len(ways) - 0.5)
         xs = [beside + (ways.index(row["way"]) if alone else names.index(row["row"])) for row in own]
-        look = {"color": COLOURS[number % len(COLOURS)], "label": way or column}
+        look: dict[str, Any] = {"color": COLOURS[number % len(COLOURS)], "label": way or column}
         if many:
             mark = MARKERS[number % len(MARKERS)]
             axes.plot(xs, [row[column] for row in own], linestyle="", marker=mark, markersize=4, **look)
@@ -144,12 +144,12 @@ def _finished(plot: Plot, axes: Axes, column: str, rows: Sequence[Mapping[str, A
     numbers = [row[column] for row in rows if row[column] > 0]
     if numbers and max(numbers) > 20 * min(numbers):
         axes.set_yscale("log")
+    count_axis(axes, "y")
     axes.axhline(1, color=GREY, linewidth=0.8, zorder=0)
     axes.set_ylabel(column)
     axes.tick_params(axis="x", labelrotation=45, labelsize=7)
     for label in axes.get_xticklabels():
         label.set_horizontalalignment("right")
-    axes.spines[["top", "right"]].set_visible(False)
     if axes.get_legend_handles_labels()[1]:
         plot.legend(loc="outside right upper", fontsize=8, frameon=False)
     return plot

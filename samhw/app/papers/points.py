@@ -20,6 +20,7 @@ from samhw.cost import DEVICES, reached_clock
 from samhw.errors import InputError, RunError
 from samhw.graph import Graph
 from samhw.graph.numerics import value_type
+from samhw.lang.splits import split_program
 from samhw.targets.building.build_cache import digest
 
 __all__ = ["MEASURES", "Figures", "Point", "point", "point_outcome"]
@@ -101,8 +102,8 @@ def _workload(one: Configuration) -> Workload:
 
 
 def _compiled(one: Configuration, workload: Workload) -> Compiled:
-    options = {"value": one.value, "memory": one.off_chip_memory(), "arch": one.arch()}
-    return compile_workload(workload, one.schedule, **options)
+    memory, arch = one.off_chip_memory(), one.arch()
+    return compile_workload(workload, one.schedule, value=one.value, memory=memory, arch=arch)
 
 
 def _simulated(one: Configuration) -> Figures:
@@ -186,8 +187,8 @@ def _expected(one: Configuration) -> Figures:
 def _in_hardware(one: Configuration) -> Figures:
     """A run of the simulator and of the RTL; what the design takes of an FPGA, and whether it fits."""
     workload = _workload(one)
-    options = {"value": one.value, "memory": one.off_chip_memory()}
-    found = correlate([[workload]], one.schedule, jobs=1, **options)
+    memory = one.off_chip_memory()
+    found = correlate([[workload]], one.schedule, jobs=1, value=one.value, memory=memory)
     whole = found.rows[-1]
     compiled = _compiled(one, workload)
     use = area_of(compiled).use
@@ -218,18 +219,14 @@ def _counted_orders(one: Configuration) -> Figures:
 
 
 def _padded(one: Configuration) -> Figures:
-    """How many entries a split adds to a matrix, as zeros, in percent of its own."""
+    """How many cells the parts of a matrix have beside its entries, in percent of these."""
     workload = _workload(one)
-    (name,) = one.schedule.split
-    own = workload.tensors[name]
-    parts = workload.parts(one.schedule).values()
-    stored = sum(part.vals.size for part in parts)
-    return {
-        "rows": own.shape[-2],
-        "entries": own.nnz,
-        "relations": own.shape[0] if own.rank == 3 else 1,
-        "padding": 100 * (stored - own.nnz) / max(own.nnz, 1),
-    }
+    split = split_program(workload.program, one.schedule.split).partitions
+    ((name, partition),) = split.items()
+    sizes = partition.sizes(workload.stored(one.schedule)[name]).values()
+    entries = sum(size.stored for size in sizes)
+    padding = 100 * sum(size.padding for size in sizes) / max(entries, 1)
+    return {"rows": workload.tensors[name].shape[0], "entries": entries, "padding": padding}
 
 
 MEASURES: Mapping[str, Callable[[Configuration], Figures]] = {

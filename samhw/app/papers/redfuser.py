@@ -191,23 +191,24 @@ REDFUSER = Paper(
             "Routing to experts (MoE)",
             routing,
             FORMS,
-            DIVIDED
-            + " Nearly all cycles and bytes are those of the scores' product, which no cascade changes. "
-            "All take the best six.",
+            f"{DIVIDED} The longer the sums of the scores' product, which no cascade changes, the smaller is "
+            "the gain. All take the best six.",
         ),
         Figure(
             "5d",
             "Quantised products",
             quantised,
             FORMS,
-            f"{DIVIDED} In one lane the product takes nearly all cycles, so that one pass saves bytes alone.",
+            f"{DIVIDED} The more columns the product has, the smaller is the gain: in one lane "
+            "it takes nearly all cycles.",
         ),
         Figure(
             "5, others",
             "Variance and moment of inertia",
             others,
             FORMS,
-            f"{DIVIDED} One pass reads the data once instead of twice or more.",
+            f"{DIVIDED} One pass reads the data once instead of twice or more. Masses are random, of both "
+            "signs, so the check proves nothing of some inertias.",
         ),
         Figure(
             "6a",

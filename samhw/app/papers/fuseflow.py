@@ -327,18 +327,18 @@ FUSEFLOW = Paper(
             (
                 plain("cycles"),
                 fewer("speed-up"),
-                plain("multipliers"),
+                plain("operations a cycle, at most", "units"),
                 Column(
-                    "per multiplier",
+                    "per unit",
                     lambda own, first: (
-                        first["cycles"] * first["multipliers"] / own["cycles"] / own["multipliers"]
-                        if own.get("multipliers")
+                        first["cycles"] * first["units"] / own["cycles"] / own["units"]
+                        if own.get("units")
                         else None
                     ),
                 ),
             ),
             "The paper gains about the side of a block, and here all products of a block pair are made at "
-            "once, so the gain is about its square or cube, with as many multipliers. None of the largest "
+            "once, so the gain is about its square or cube, with as many units. None of the largest "
             "was built.",
         ),
         Figure(

@@ -13,13 +13,12 @@ from samhw.app.sweep import Configuration
 from samhw.app.sweep.outcome import Outcome, crashed
 from samhw.app.workload import Workload, bind_program, compile_workload, job_of
 from samhw.choices.schedule import Schedule, with_words
-from samhw.compiler import Compiled, area_of, estimate_compiled
+from samhw.compiler import Compiled, area_of, asked_type, estimate_compiled
 from samhw.compiler.search import order_spaces, work_of
 from samhw.compiler.search.patterns import BUILT_IN, find_patterns
 from samhw.cost import DEVICES, reached_clock
 from samhw.errors import InputError, RunError
 from samhw.graph import Graph
-from samhw.graph.numerics import value_type
 from samhw.lang.splits import split_program
 from samhw.targets.building.build_cache import digest
 
@@ -78,7 +77,7 @@ def point(
         words: of the schedule, by choice.
     """
     schedule = with_words(Schedule(), words)
-    return Point(Configuration(program, data, value_type(value), schedule, memory=memory), how)
+    return Point(Configuration(program, data, asked_type(value), schedule, memory=memory), how)
 
 
 def point_outcome(given: Point) -> Outcome:
@@ -119,7 +118,7 @@ def _simulated(one: Configuration) -> Figures:
         "read": round(found["bytes_read"]),
         "bottleneck": found["bottleneck"],
         "deepest": max((c.depth for graph in graphs for c in graph.channels), default=0),
-        "multipliers": sum(map(_multipliers, graphs)),
+        "units": sum(map(_units, graphs)),
         "luts": round(area.luts),
         "products": _products(workload, compiled),
     }
@@ -131,13 +130,10 @@ def _dispatched(one: Configuration) -> Figures:
     return _simulated(replace(one, schedule=Schedule.from_fields(found.schedule)))
 
 
-def _multipliers(graph: Graph) -> int:
-    """How many products the nodes of a graph make in a cycle."""
-    return sum(
-        prod((*node.params.get("shape", ()), *node.params.get("over", ())))
-        for node in graph.nodes
-        if node.kind == "matmul" or node.params.get("op") == "mul"
-    )
+def _units(graph: Graph) -> int:
+    """How many operations on values the nodes of a graph do in a cycle at the most."""
+    works = (node.spec.work(node.params) for node in graph.nodes)
+    return sum(work.each for work in works if work)
 
 
 def _products(workload: Workload, compiled: Compiled) -> int:

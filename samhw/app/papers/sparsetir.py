@@ -204,7 +204,7 @@ SPARSETIR = Paper(
             "16",
             "Sparse attention in blocks",
             sparse_attention,
-            (plain("cycles"), fewer("speed-up"), plain("multipliers")),
+            (plain("cycles"), fewer("speed-up"), plain("operations a cycle, at most", "units")),
             "Blocks give each cycle a block's products, as the tensor cores do in the paper, which "
             "compares with Triton's blocks.",
         ),
@@ -212,14 +212,14 @@ SPARSETIR = Paper(
             "17",
             "Weights pruned in blocks",
             block_pruned,
-            (plain("cycles"), fewer("speed-up"), plain("multipliers")),
+            (plain("cycles"), fewer("speed-up"), plain("operations a cycle, at most", "units")),
             "Over CSR, where the paper's are over a dense product. Rows without a block take a cycle each.",
         ),
         Figure(
             "19",
             "Weights pruned anywhere",
             unstructured,
-            (plain("cycles"), fewer("speed-up"), plain("multipliers")),
+            (plain("cycles"), fewer("speed-up"), plain("operations a cycle, at most", "units")),
             "As in the paper, square blocks are mostly zeros here, and tiles of one column waste less.",
         ),
         Figure(

@@ -17,7 +17,7 @@ from samhw.app.workload import Workload, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError, RunError
 from samhw.graph import Repeat, Run
-from samhw.graph.numerics import value_type
+from samhw.graph.numerics import Float
 from samhw.installed import installed
 from samhw.lang import nested
 from samhw.lang.nested import ListType, Stack
@@ -84,7 +84,7 @@ def _scanned(function: Callable[..., Any], types: Sequence[ListType]) -> tuple[i
     program = found.program.bind({name: tensor.shape for name, tensor in tensors.items()})
     workload = Workload(function.__name__, program, tensors)
     schedule = Schedule(fuse="full")
-    compiled = compile_workload(workload, schedule, value=value_type("f32"))
+    compiled = compile_workload(workload, schedule, value=Float("f32"))
     result = run(compiled, tensors)
     if not check(workload, compiled, result.outputs).good:
         raise RunError(f"The result of {function.__name__} is wrong; please report this as a bug.")

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from samhw.app import sweep as engine
 from samhw.app.cli import main
 from samhw.app.papers import NAMES, load_papers
-from samhw.app.papers.figure import Figure, Paper, Row, Setting, fewer, plain, share
-from samhw.app.papers.points import MEASURES, Point, point, point_outcome
+from samhw.app.papers.figure import Paper, PaperFigure, PaperRow, Setting, fewer, plain, share
+from samhw.app.papers.points import MEASURES, PaperPoint, point, point_outcome
 from samhw.app.papers.run_papers import chosen_figures, figure_rows, file_name
 from samhw.app.report.result_file import parse
 from samhw.errors import InputError
@@ -22,15 +22,15 @@ IDS = [file_name(paper, figure) for paper, figure in EVERY]
 
 
 @pytest.fixture
-def measured(monkeypatch: pytest.MonkeyPatch) -> list[Point]:
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[PaperPoint]:
     """The points that are measured, which this process does."""
-    found: list[Point] = []
+    found: list[PaperPoint] = []
 
-    def run_here(tasks: Sequence[tuple[str, Point]], jobs: int | None, work: Any) -> Iterator[Any]:
+    def run_here(tasks: Sequence[tuple[str, PaperPoint]], jobs: int | None, work: Any) -> Iterator[Any]:
         def here() -> Iterator[Any]:
             for key, task in tasks:
                 found.append(task)
-                yield key, point_outcome(Point.from_json(json.loads(json.dumps(task.to_json()))))
+                yield key, point_outcome(PaperPoint.from_json(json.loads(json.dumps(task.to_json()))))
 
         return (item for item in here())
 
@@ -53,10 +53,10 @@ def outcome(cycles: int, **others: Any) -> dict[str, Any]:
 
 def test_rows_are_held_against_the_first_way() -> None:
     first, second, third = (point("spmv", fuse=level) for level in ("none", "partial", "full"))
-    figure = Figure(
+    figure = PaperFigure(
         "1", "t", lambda setting: [], (plain("cycles"), fewer("speed-up"), share("bytes, to it", "bytes")), ""
     )
-    row = Row("spmv", {"unfused": first, "partial": second, "full": third}, {"partial": 1.5})
+    row = PaperRow("spmv", {"unfused": first, "partial": second, "full": third}, {"partial": 1.5})
     outcomes = {
         first: outcome(120, bytes=50),
         second: outcome(80, bytes=25),
@@ -88,15 +88,15 @@ def test_rows_are_held_against_the_first_way() -> None:
 
 def test_a_figure_of_kernels_has_a_row_for_each() -> None:
     one = point("gcn", how="hardware", fuse="none")
-    figure = Figure("13", "t", lambda setting: [], (plain("RTL", "rtl"),), "", expands=True)
+    figure = PaperFigure("13", "t", lambda setting: [], (plain("RTL", "rtl"),), "", expands=True)
     kernels = [["T1", 10, 10], ["gcn", 30, 31]]
-    rows = figure_rows(figure, [Row("gcn", {"": one})], {one: outcome(30, kernels=kernels)})
+    rows = figure_rows(figure, [PaperRow("gcn", {"": one})], {one: outcome(30, kernels=kernels)})
     assert [(row["row"], row["RTL"]) for row in rows] == [("gcn: T1", 10), ("gcn", 31)]
 
 
 def test_figures_by_number() -> None:
     paper = Paper(
-        "p", "P", "", tuple(Figure(n, "", lambda s: [], (), "") for n in ("12", "12, off chip", "1"))
+        "p", "P", "", tuple(PaperFigure(n, "", lambda s: [], (), "") for n in ("12", "12, off chip", "1"))
     )
     assert [figure.number for _, figure in chosen_figures([paper], "12")] == ["12"]
     assert [figure.number for _, figure in chosen_figures([paper], None)] == ["12", "12, off chip", "1"]
@@ -109,7 +109,7 @@ def test_figures_by_number() -> None:
 
 @pytest.mark.parametrize(("paper", "figure"), EVERY, ids=IDS)
 @pytest.mark.parametrize("quick", [True, False], ids=["quick", "full"])
-def test_every_figure_has_points(paper: Paper, figure: Figure, quick: bool) -> None:
+def test_every_figure_has_points(paper: Paper, figure: PaperFigure, quick: bool) -> None:
     """Rows of different names, points that other processes read, and the paper's numbers beside a way."""
     rows = list(figure.rows(Setting(quick)))
     assert rows
@@ -118,7 +118,7 @@ def test_every_figure_has_points(paper: Paper, figure: Figure, quick: bool) -> N
         assert row.paper.keys() <= row.ways.keys()
         assert {one.how for one in row.ways.values()} <= MEASURES.keys()
         one = next(iter(row.ways.values()))
-        assert Point.from_json(json.loads(json.dumps(one.to_json()))) == one
+        assert PaperPoint.from_json(json.loads(json.dumps(one.to_json()))) == one
     assert not any(row.paper for row in rows) or figure.ratio is not None
     assert figure.differs.endswith(".")
 
@@ -138,7 +138,7 @@ def test_a_users_files_come_before_stand_ins(tmp_path: Path) -> None:
 # The command
 
 
-def test_a_sample_of_figures(measured: list[Point], tmp_path: Path) -> None:
+def test_a_sample_of_figures(measured: list[PaperPoint], tmp_path: Path) -> None:
     """Three figures: their page and results, from which a second call measures nothing again."""
     for name, number in (("fuseflow", "table 4"), ("redfuser", "5d"), ("sparsetir", "13, in hardware")):
         papers(name, "--figure", number, "--quick", "-o", tmp_path)
@@ -166,7 +166,7 @@ def test_a_sample_of_figures(measured: list[Point], tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "index.html").read_text()
 
 
-def test_parts_of_papers(measured: list[Point], tmp_path: Path) -> None:
+def test_parts_of_papers(measured: list[PaperPoint], tmp_path: Path) -> None:
     """The page takes what parts have measured."""
     figure = ("fuseflow", "--figure", "table 4", "--quick", "-o", tmp_path)
     assert papers(*figure, "--shard", "1/2") == f"part 1 of 2: {tmp_path}\n"

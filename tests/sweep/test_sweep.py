@@ -46,7 +46,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Configurations are measured in this process, where it does not matter who does."""
 
     def run_here(
-        tasks: Sequence[tuple[str, Configuration]], jobs: int | None, work: workers.Work
+        tasks: Sequence[tuple[str, Configuration]], jobs: int | None, work: workers.TaskKind
     ) -> Generator[tuple[str, Outcome]]:
         yield from ((key, outcome(configuration)) for key, configuration in tasks)
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from samhw.app.papers.points import Figures, Point
+from samhw.app.papers.points import Figures, PaperPoint
 
-__all__ = ["Cell", "Column", "Figure", "Paper", "Row", "Setting", "fewer", "plain", "share"]
+__all__ = ["Cell", "Paper", "PaperColumn", "PaperFigure", "PaperRow", "Setting", "fewer", "plain", "share"]
 
 Cell: TypeAlias = str | int | float | bool | None
 
@@ -43,7 +43,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Row:
+class PaperRow:
     """Points that are held against each other.
 
     Attributes:
@@ -52,12 +52,12 @@ class Row:
     """
 
     name: str
-    ways: Mapping[str, Point]
+    ways: Mapping[str, PaperPoint]
     paper: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Column:
+class PaperColumn:
     """What is shown of a point.
 
     Attributes:
@@ -70,24 +70,24 @@ class Column:
     is_ratio: bool = False
 
 
-def plain(name: str, key: str | None = None) -> Column:
+def plain(name: str, key: str | None = None) -> PaperColumn:
     """A figure as it is."""
-    return Column(name, lambda own, first: own.get(key or name))
+    return PaperColumn(name, lambda own, first: own.get(key or name))
 
 
-def stated(name: str, key: str | None = None) -> Column:
+def stated(name: str, key: str | None = None) -> PaperColumn:
     """A figure as it is, which the paper has too."""
-    return Column(name, lambda own, first: own.get(key or name), is_ratio=True)
+    return PaperColumn(name, lambda own, first: own.get(key or name), is_ratio=True)
 
 
-def fewer(name: str, key: str = "cycles") -> Column:
+def fewer(name: str, key: str = "cycles") -> PaperColumn:
     """How many times less it is than for the row's first way: a speed-up, where it is cycles."""
-    return Column(name, lambda own, first: _divided(first.get(key), own.get(key)), is_ratio=True)
+    return PaperColumn(name, lambda own, first: _divided(first.get(key), own.get(key)), is_ratio=True)
 
 
-def share(name: str, key: str) -> Column:
+def share(name: str, key: str) -> PaperColumn:
     """How much it is, over the row's first way."""
-    return Column(name, lambda own, first: _divided(own.get(key), first.get(key)), is_ratio=True)
+    return PaperColumn(name, lambda own, first: _divided(own.get(key), first.get(key)), is_ratio=True)
 
 
 def _divided(above: float | None, below: float | None) -> float | None:
@@ -95,7 +95,7 @@ def _divided(above: float | None, below: float | None) -> float | None:
 
 
 @dataclass(frozen=True)
-class Figure:
+class PaperFigure:
     """A figure or a table of a paper.
 
     Attributes:
@@ -108,13 +108,13 @@ class Figure:
 
     number: str
     title: str
-    rows: Callable[[Setting], Iterable[Row]]
-    columns: tuple[Column, ...]
+    rows: Callable[[Setting], Iterable[PaperRow]]
+    columns: tuple[PaperColumn, ...]
     differs: str
     expands: bool = False
 
     @property
-    def ratio(self) -> Column | None:
+    def ratio(self) -> PaperColumn | None:
         """The column that the paper has too."""
         return next((column for column in self.columns if column.is_ratio), None)
 
@@ -131,4 +131,4 @@ class Paper:
     name: str
     title: str
     differs: str
-    figures: tuple[Figure, ...]
+    figures: tuple[PaperFigure, ...]

@@ -22,7 +22,7 @@ from samhw.graph import Graph
 from samhw.lang.splits import split_program
 from samhw.targets.building.build_cache import digest
 
-__all__ = ["MEASURES", "Figures", "Point", "point", "point_outcome"]
+__all__ = ["MEASURES", "Figures", "PaperPoint", "point", "point_outcome"]
 
 Figures = Mapping[str, Any]
 """What was measured, by name."""
@@ -32,7 +32,7 @@ PART = "LFE5U-85F"
 
 
 @dataclass(frozen=True)
-class Point:
+class PaperPoint:
     """One measurement.
 
     Attributes:
@@ -53,11 +53,11 @@ class Point:
         return {"how": self.how, "configuration": self.configuration.to_json()}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Point":
+    def from_json(cls, data: Mapping[str, Any]) -> "PaperPoint":
         """The point of a JSON object."""
         return cls(Configuration.from_json(data["configuration"]), data["how"])
 
-    def anywhere(self) -> "Point":
+    def anywhere(self) -> "PaperPoint":
         """The same for a process in another working directory."""
         return replace(self, configuration=self.configuration.anywhere())
 
@@ -70,17 +70,17 @@ def point(
     value: str = "f32",
     memory: str = "chip",
     **words: str,
-) -> Point:
+) -> PaperPoint:
     """A point in the words of the command line.
 
     Args:
         words: of the schedule, by choice.
     """
     schedule = with_words(Schedule(), words)
-    return Point(Configuration(program, data, asked_type(value), schedule, memory=memory), how)
+    return PaperPoint(Configuration(program, data, asked_type(value), schedule, memory=memory), how)
 
 
-def point_outcome(given: Point) -> Outcome:
+def point_outcome(given: PaperPoint) -> Outcome:
     """Measures a point. Raises nothing that comes from it."""
     try:
         figures = dict(MEASURES[given.how](given.configuration))

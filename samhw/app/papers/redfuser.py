@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from samhw.app.papers.figure import Figure, Paper, Row, Setting, fewer, plain
+from samhw.app.papers.figure import Paper, PaperFigure, PaperRow, Setting, fewer, plain
 from samhw.app.papers.fuseflow import HARDWARE
-from samhw.app.papers.points import Point, point
+from samhw.app.papers.points import PaperPoint, point
 
 MHA = {
     **dict.fromkeys(("H1", "H2", "H3"), (512, 512, 64)),
@@ -72,7 +72,7 @@ TWICE = {
 """What reads its data again once a mean or a greatest element is known; built in are forms of one pass."""
 
 
-def forms(program: str, data: str) -> dict[str, Point]:
+def forms(program: str, data: str) -> dict[str, PaperPoint]:
     """A region for each statement, one region as written, and one pass."""
     if program in TWICE:
         return {"unfused": point(TWICE[program], data, fuse="none"), "one pass": point(program, data)}
@@ -89,45 +89,45 @@ def divided(setting: Setting, *sizes: int) -> list[int]:
     return [max(4, size // by) for size in sizes]
 
 
-def attention(setting: Setting) -> Iterator[Row]:
+def attention(setting: Setting) -> Iterator[PaperRow]:
     for name, (queries, positions, width) in MHA.items():
         i, (j, k) = min(queries, 2 if setting.quick else 8), divided(setting, 4 * positions, 4 * width)
         data = f"random:i={i},j={j},k={k},v={k}"
-        yield Row(name, forms("attention", data), {"one pass": 1.09})
+        yield PaperRow(name, forms("attention", data), {"one pass": 1.09})
 
 
-def latent(setting: Setting) -> Iterator[Row]:
+def latent(setting: Setting) -> Iterator[PaperRow]:
     for name, positions in MLA.items():
         t, c, r = divided(setting, positions, 512, 64)
         data = f"random:h={2 if setting.quick else 4},t={t},c={c},r={r}"
-        yield Row(name, forms("mla", data), {"one pass": 1.02})
+        yield PaperRow(name, forms("mla", data), {"one pass": 1.02})
 
 
-def routing(setting: Setting) -> Iterator[Row]:
+def routing(setting: Setting) -> Iterator[PaperRow]:
     for name, (hidden, experts) in MOE.items():
         (k,) = divided(setting, hidden // 2)
         data = f"random:n={2 if setting.quick else 16},k={k},e={experts // 8 if setting.quick else experts}"
-        yield Row(name, forms("moe_routing", data), {"one pass": 1.7})
+        yield PaperRow(name, forms("moe_routing", data), {"one pass": 1.7})
 
 
-def quantised(setting: Setting) -> Iterator[Row]:
+def quantised(setting: Setting) -> Iterator[PaperRow]:
     for name, sizes in QUANT.items():
         n, k = (size // 4 for size in divided(setting, *sizes))
         data = f"random:i={2 if setting.quick else 8},n={n},k={k}"
-        yield Row(name, forms("quant_gemm", data), {"one pass": 3.4})
+        yield PaperRow(name, forms("quant_gemm", data), {"one pass": 3.4})
 
 
-def others(setting: Setting) -> Iterator[Row]:
+def others(setting: Setting) -> Iterator[PaperRow]:
     for program, letter in {"variance": "V", "inertia": "I"}.items():
         for name, (batch, points) in ROWS.items():
             i, (j,) = 1 + (batch > 1), divided(setting, points)
-            yield Row(f"{letter}{name}", forms(program, f"random:i={i},j={j}"))
+            yield PaperRow(f"{letter}{name}", forms(program, f"random:i={i},j={j}"))
 
 
-def levels(setting: Setting) -> Iterator[Row]:
+def levels(setting: Setting) -> Iterator[PaperRow]:
     for length in setting.of([64, 128], [1024, 2048, 4096, 8192]):
         data = f"random:i=4,j={length}"
-        yield Row(
+        yield PaperRow(
             f"{length}",
             {
                 **forms("logsumexp", data),
@@ -137,7 +137,7 @@ def levels(setting: Setting) -> Iterator[Row]:
         )
 
 
-def incremental(setting: Setting) -> Iterator[Row]:
+def incremental(setting: Setting) -> Iterator[PaperRow]:
     width = 8 if setting.quick else 64
     for positions in setting.of([64, 128], [256, 512, 1024, 2048]):
         data = f"random:i=4,j={positions},k={width},v={width}"
@@ -147,10 +147,10 @@ def incremental(setting: Setting) -> Iterator[Row]:
         }
         for parts in (2, 4, 8):
             ways[f"{parts} segments"] = point("attention", data, cascade="rescaled", lanes=f"j={parts}")
-        yield Row(f"{positions} positions", ways)
+        yield PaperRow(f"{positions} positions", ways)
 
 
-def in_hardware(setting: Setting) -> Iterator[Row]:
+def in_hardware(setting: Setting) -> Iterator[PaperRow]:
     programs = {
         "variance": "random:i=2,j=64",
         "quant_gemm": "random:i=2,k=16,n=8",
@@ -159,7 +159,7 @@ def in_hardware(setting: Setting) -> Iterator[Row]:
     }
     for program, data in list(programs.items())[: 1 if setting.quick else None]:
         words: Mapping[str, str] = {} if program in TWICE else {"cascade": "rescaled"}
-        yield Row(program, {"one pass": point(program, data, how="hardware", **words)})
+        yield PaperRow(program, {"one pass": point(program, data, how="hardware", **words)})
 
 
 FORMS = (plain("cycles"), fewer("cycles, times fewer"), fewer("bytes read, times less", "read"))
@@ -172,21 +172,21 @@ REDFUSER = Paper(
     "Inductor (5c and 5d) on a GPU, and ours are over the same hardware without the cascade, one region a "
     "statement.",
     (
-        Figure(
+        PaperFigure(
             "5a",
             "Attention (MHA)",
             attention,
             FORMS,
             f"{DIVIDED} The paper compares with FlashAttention-2, which is one pass itself.",
         ),
-        Figure(
+        PaperFigure(
             "5b",
             "Latent attention (MLA)",
             latent,
             FORMS,
             f"{DIVIDED} The paper compares with FlashMLA, which is one pass itself.",
         ),
-        Figure(
+        PaperFigure(
             "5c",
             "Routing to experts (MoE)",
             routing,
@@ -194,7 +194,7 @@ REDFUSER = Paper(
             f"{DIVIDED} The longer the sums of the scores' product, which no cascade changes, the smaller is "
             "the gain. All take the best six.",
         ),
-        Figure(
+        PaperFigure(
             "5d",
             "Quantised products",
             quantised,
@@ -202,7 +202,7 @@ REDFUSER = Paper(
             f"{DIVIDED} The more columns the product has, the smaller is the gain: in one lane "
             "it takes nearly all cycles.",
         ),
-        Figure(
+        PaperFigure(
             "5, others",
             "Variance and moment of inertia",
             others,
@@ -210,7 +210,7 @@ REDFUSER = Paper(
             f"{DIVIDED} One pass reads the data once instead of twice or more. Masses are random, of both "
             "signs, so the check proves nothing of some inertias.",
         ),
-        Figure(
+        PaperFigure(
             "6a",
             "Levels of fusion of a softmax",
             levels,
@@ -218,7 +218,7 @@ REDFUSER = Paper(
             "A GPU's threads, warps and blocks have no counterpart here: an element, a tile and a segment "
             "have. A tile waits for its last score, so it is no faster; segments are lanes.",
         ),
-        Figure(
+        PaperFigure(
             "6b",
             "All at once, or incrementally",
             incremental,
@@ -226,6 +226,8 @@ REDFUSER = Paper(
             "As in the paper, what waits for its maximum needs room for all positions, and what is "
             "incremental has a constant state. Rescaling costs no cycles in a pipeline.",
         ),
-        Figure("5, in hardware", "One pass in RTL", in_hardware, HARDWARE, "No paper of the five has this."),
+        PaperFigure(
+            "5, in hardware", "One pass in RTL", in_hardware, HARDWARE, "No paper of the five has this."
+        ),
     ),
 )

@@ -7,20 +7,20 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
-from samhw.app.papers.figure import Cell, Figure, Paper, Row, Setting
-from samhw.app.papers.points import Point
+from samhw.app.papers.figure import Cell, Paper, PaperFigure, PaperRow, Setting
+from samhw.app.papers.points import PaperPoint
 from samhw.app.report.result_file import ResultFile, measured
 from samhw.app.sweep import Journal, Shard, State, measure_all
 from samhw.app.sweep.journal import read_journal
 from samhw.app.sweep.outcome import Outcome
-from samhw.app.sweep.workers import Work
+from samhw.app.sweep.workers import TaskKind
 from samhw.errors import InputError
 
 __all__ = ["Measured", "chosen_figures", "file_name", "run_figures", "summary"]
 
-POINTS = Work("samhw.app.papers.points:Point", "samhw.app.papers.points:point_outcome")
+POINTS = TaskKind("samhw.app.papers.points:PaperPoint", "samhw.app.papers.points:point_outcome")
 
-Chosen = Sequence[tuple[Paper, Figure]]
+Chosen = Sequence[tuple[Paper, PaperFigure]]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Measured:
     """A figure with what was measured for it."""
 
     paper: Paper
-    figure: Figure
+    figure: PaperFigure
     result: ResultFile
     data: tuple[str, ...]
     """The data sets of its rows, as `--data` has them."""
@@ -51,7 +51,7 @@ def chosen_figures(papers: Sequence[Paper], number: str | None) -> Chosen:
     return found
 
 
-def file_name(paper: Paper, figure: Figure) -> str:
+def file_name(paper: Paper, figure: PaperFigure) -> str:
     """The name of a figure's result file, without its suffix."""
     return f"{paper.name}_{figure.number.replace(', ', '_').replace(' ', '_')}"
 
@@ -114,14 +114,14 @@ def run_figures(
     ]
 
 
-def _sets(row: Row) -> Iterator[str]:
+def _sets(row: PaperRow) -> Iterator[str]:
     """The data sets of a row."""
     for point in row.ways.values():
         yield from (spec for spec in point.configuration.specs() if not spec.startswith(("random", "auto")))
 
 
 def figure_rows(
-    figure: Figure, rows: Sequence[Row], outcomes: Mapping[Point, Outcome]
+    figure: PaperFigure, rows: Sequence[PaperRow], outcomes: Mapping[PaperPoint, Outcome]
 ) -> list[dict[str, Cell]]:
     """What a figure shows: a row for each way of each of its rows, or for each kernel of these."""
     has_paper = any(row.paper for row in rows)
@@ -143,7 +143,7 @@ def figure_rows(
     return result
 
 
-def _parts(figure: Figure, name: str, own: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _parts(figure: PaperFigure, name: str, own: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The kernels of a point where a figure shows these, and else the point."""
     if not figure.expands or not own:
         yield name, own

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from math import ceil, log2
 
-from samhw.app.papers.figure import Figure, Paper, Row, Setting, fewer, plain, stated
+from samhw.app.papers.figure import Paper, PaperFigure, PaperRow, Setting, fewer, plain, stated
 from samhw.app.papers.fuseflow import ATTENTION, HARDWARE, MASKED
 from samhw.app.papers.points import point
 
@@ -36,7 +36,7 @@ WHOLE = 5
 """More buckets, in which rows of up to 32 times the mean length are whole, so that each part has lanes."""
 
 
-def spmm(setting: Setting) -> Iterator[Row]:
+def spmm(setting: Setting) -> Iterator[PaperRow]:
     n, half = 16, 8
     text = "tensor A[i, k] : csr\ntensor X[k, j] : dense\nT[i, j] = A[i, k] * X[k, j]    order i, k, j"
     for name in setting.of(["cora"], ["cora", "pubmed", "ogbn-arxiv"]):
@@ -50,10 +50,10 @@ def spmm(setting: Setting) -> Iterator[Row]:
             "rows by length": point(text, data, permute_rows="A=by length", lanes=f"i={n}"),
             "rows dealt evenly": point(text, data, permute_rows=f"A=even({n})", lanes=f"i={n}"),
         }
-        yield Row(name, ways, {"hyb": 1.20 if name == "pubmed" else 2.34})
+        yield PaperRow(name, ways, {"hyb": 1.20 if name == "pubmed" else 2.34})
 
 
-def sddmm(setting: Setting) -> Iterator[Row]:
+def sddmm(setting: Setting) -> Iterator[PaperRow]:
     text = """
         tensor B[i, j] : csr
         tensor C[i, k] : dense
@@ -69,10 +69,10 @@ def sddmm(setting: Setting) -> Iterator[Row]:
             "rows and entries": point(text, data, lanes="i=4+j=4"),
             "rows dealt evenly": point(text, data, permute_rows="B=even(4)", lanes="i=4+j=4"),
         }
-        yield Row(name, ways)
+        yield PaperRow(name, ways)
 
 
-def graphsage(setting: Setting) -> Iterator[Row]:
+def graphsage(setting: Setting) -> Iterator[PaperRow]:
     for name in setting.of(["cora"], ["cora", "pubmed", "ogbn-arxiv"]):
         data = setting.data(name, f"{GRAPHS[name][0]},features=8")
         ways = {
@@ -80,20 +80,20 @@ def graphsage(setting: Setting) -> Iterator[Row]:
             "partial": point("graphsage", data, fuse="partial"),
             "chosen": point("graphsage", data, fuse="auto"),
         }
-        yield Row(name, ways, {"chosen": 1.52 if name == "ogbn-arxiv" else 1.18})
+        yield PaperRow(name, ways, {"chosen": 1.52 if name == "ogbn-arxiv" else 1.18})
 
 
-def sparse_attention(setting: Setting) -> Iterator[Row]:
+def sparse_attention(setting: Setting) -> Iterator[PaperRow]:
     length, block, width = (128, 8, 8) if setting.quick else (1024, 16, 64)
     for mask in ("longformer", "pixelfly"):
         data = f"synthetic:{mask},length={length},block={block}+random:d={width}"
         for name, text in {"SpMM": MASKED, "attention": ATTENTION}.items():
             sides = f"i={block}+j={block}+d={min(width, 4096 // block**2)}"
             ways = {"CSR": point(text, data), "BSR": point(text, data, blocks=sides)}
-            yield Row(f"{name}, {mask}", ways)
+            yield PaperRow(f"{name}, {mask}", ways)
 
 
-def pruned(setting: Setting, name: str, side: int, blocks: Mapping[str, str]) -> Row:
+def pruned(setting: Setting, name: str, side: int, blocks: Mapping[str, str]) -> PaperRow:
     """A linear layer with pruned weights, in several forms."""
     small, tokens = ("outputs=64,inputs=64", 8) if setting.quick else ("outputs=768,inputs=768", 32)
     if side > 1:
@@ -101,16 +101,16 @@ def pruned(setting: Setting, name: str, side: int, blocks: Mapping[str, str]) ->
     data = f"synthetic:{name},{small}+random:t={tokens}"
     ways = {"CSR": point("pruned_linear", data)}
     ways |= {form: point("pruned_linear", data, blocks=sides) for form, sides in blocks.items()}
-    return Row(name, ways)
+    return PaperRow(name, ways)
 
 
-def block_pruned(setting: Setting) -> Iterator[Row]:
+def block_pruned(setting: Setting) -> Iterator[PaperRow]:
     side = 8 if setting.quick else 32
     forms = {f"BSR({b})": f"o={b}+i={b}+t=4" for b in (4, 8) if b <= side}
     yield pruned(setting, "bert-blocks", side, forms)
 
 
-def unstructured(setting: Setting) -> Iterator[Row]:
+def unstructured(setting: Setting) -> Iterator[PaperRow]:
     yield pruned(setting, "bert-pruned", 1, {"BSR(8)": "o=8+i=8", "tiles of 8 rows": "o=8"})
 
 
@@ -125,7 +125,7 @@ Y[i, l] = A[r, i, j] * T[r, j, l]    order i, r, j, l
 """
 
 
-def relational(setting: Setting) -> Iterator[Row]:
+def relational(setting: Setting) -> Iterator[PaperRow]:
     width = 4 if setting.quick else 32
     for name, (small, _) in RELATIONS.items():
         data = f"synthetic:{name}{f',{small}' if setting.quick else ''}+random:k={width},l={width}"
@@ -134,10 +134,10 @@ def relational(setting: Setting) -> Iterator[Row]:
             "one": point("rgcn", data),
             "chosen": point("rgcn", data, fuse="auto"),
         }
-        yield Row(name, ways, {"one": 4.2 if name == "mutag" else 40.2})
+        yield PaperRow(name, ways, {"one": 4.2 if name == "mutag" else 40.2})
 
 
-def convolution(setting: Setting) -> Iterator[Row]:
+def convolution(setting: Setting) -> Iterator[PaperRow]:
     stages = STAGES.replace("r, ", "d, ").replace("[r", "[d")
     for channels in setting.of([2, 4], [4, 8, 16, 32]):
         data = f"synthetic:shell,radius={4 if setting.quick else 20}+random:k={channels},l={channels}"
@@ -146,24 +146,24 @@ def convolution(setting: Setting) -> Iterator[Row]:
             "one": point("sparse_convolution", data),
             "chosen": point("sparse_convolution", data, fuse="auto"),
         }
-        yield Row(
+        yield PaperRow(
             f"{channels} channels",
             ways,
             {"one": 7.45 if channels < 8 else 0.56} if channels in (4, 32) else {},
         )
 
 
-def padding(setting: Setting) -> Iterator[Row]:
+def padding(setting: Setting) -> Iterator[PaperRow]:
     for name, (_, _, paper) in GRAPHS.items():
         one = point("spmm", graph(setting, name, "A", "j"), how="padding", split=buckets(name))
-        yield Row(name, {"hyb": one}, {"hyb": paper} if paper else {})
+        yield PaperRow(name, {"hyb": one}, {"hyb": paper} if paper else {})
 
 
-def in_hardware(setting: Setting) -> Iterator[Row]:
+def in_hardware(setting: Setting) -> Iterator[PaperRow]:
     data = "karate"
     ways = {"CSR": {}, "hyb(1,3)": {"split": "A=hyb(1,3)"}, "2 lanes": {"lanes": "i=2"}}
     for way, words in list(ways.items())[: 1 if setting.quick else None]:
-        yield Row("spmm, karate", {way: point("spmm", data, how="hardware", value="i32", **words)})
+        yield PaperRow("spmm, karate", {way: point("spmm", data, how="hardware", value="i32", **words)})
 
 
 SPEED = (plain("cycles"), fewer("speed-up"), plain("LUTs", "luts"))
@@ -176,7 +176,7 @@ SPARSETIR = Paper(
     "the fusion that a figure is about. The ends of the paper's ranges stand at the sets where it finds "
     "them, or at one of them.",
     (
-        Figure(
+        PaperFigure(
             "13",
             "SpMM: formats that balance lanes",
             spmm,
@@ -184,7 +184,7 @@ SPARSETIR = Paper(
             "Splits and orders of rows even out lanes, as hyb evens out thread blocks. Each part of hyb "
             "has lanes of its own, so even parts or dealt rows use the same lanes better.",
         ),
-        Figure(
+        PaperFigure(
             "14",
             "SDDMM: lanes for rows and entries",
             sddmm,
@@ -192,7 +192,7 @@ SPARSETIR = Paper(
             "Two-stage reductions and vector loads are a GPU's; here rows and entries have lanes. The "
             "paper names no ratio.",
         ),
-        Figure(
+        PaperFigure(
             "15",
             "GraphSAGE, the forward pass",
             graphsage,
@@ -200,7 +200,7 @@ SPARSETIR = Paper(
             "The paper trains, with a faster SpMM in one framework; here whole layers fuse, so the gain is "
             "greater.",
         ),
-        Figure(
+        PaperFigure(
             "16",
             "Sparse attention in blocks",
             sparse_attention,
@@ -208,21 +208,21 @@ SPARSETIR = Paper(
             "Blocks give each cycle a block's products, as the tensor cores do in the paper, which "
             "compares with Triton's blocks.",
         ),
-        Figure(
+        PaperFigure(
             "17",
             "Weights pruned in blocks",
             block_pruned,
             (plain("cycles"), fewer("speed-up"), plain("operations a cycle, at most", "units")),
             "Over CSR, where the paper's are over a dense product. Rows without a block take a cycle each.",
         ),
-        Figure(
+        PaperFigure(
             "19",
             "Weights pruned anywhere",
             unstructured,
             (plain("cycles"), fewer("speed-up"), plain("operations a cycle, at most", "units")),
             "As in the paper, square blocks are mostly zeros here, and tiles of one column waste less.",
         ),
-        Figure(
+        PaperFigure(
             "20",
             "Relational graph networks (RGCN)",
             relational,
@@ -230,20 +230,22 @@ SPARSETIR = Paper(
             "The two-stage form stores a product for every node and relation. Fused, only those with an "
             "edge are computed; relations with few edges gain most.",
         ),
-        Figure(
+        PaperFigure(
             "23",
             "Sparse convolution",
             convolution,
             TRAFFIC,
             "On the shell of a ball. Each voxel has few neighbours, so less is computed in one stage.",
         ),
-        Figure(
+        PaperFigure(
             "table 1",
             "Zeros that hyb adds, in percent",
             padding,
             (plain("rows"), plain("entries"), stated("padding")),
             "On stand-ins with the paper's sizes; which columns a row has is random.",
         ),
-        Figure("13, in hardware", "SpMM in RTL", in_hardware, HARDWARE, "No paper of the five has this."),
+        PaperFigure(
+            "13, in hardware", "SpMM in RTL", in_hardware, HARDWARE, "No paper of the five has this."
+        ),
     ),
 )

@@ -8,13 +8,13 @@ from samhw.app.sweep.configuration import Configuration
 from samhw.app.sweep.description import product, read_description
 from samhw.app.sweep.journal import Journal
 from samhw.app.sweep.run_sweep import State, journal_of, measure_all, row_of, sweep
-from samhw.app.sweep.shards import Merged, Shard, merge
+from samhw.app.sweep.shards import MergedShards, Shard, merge
 from samhw.app.sweep.sweep_table import Row, write_table
 
 __all__ = [
     "Configuration",
     "Journal",
-    "Merged",
+    "MergedShards",
     "Row",
     "Shard",
     "State",

@@ -80,7 +80,7 @@ class Journal:
         A last line that was being written when a process was killed is cut off.
 
         Args:
-            head: what the first line of a new journal says, and that of an old one has to say.
+            head: what the first line says, of a new journal as of an old one.
 
         Raises:
             InputError: for a file that cannot be written, is open in another process, or is no journal, or

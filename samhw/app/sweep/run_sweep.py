@@ -11,7 +11,7 @@ from samhw.app.sweep.journal import Journal
 from samhw.app.sweep.outcome import AGAIN, Outcome
 from samhw.app.sweep.shards import Shard
 from samhw.app.sweep.sweep_table import Row, check_suffix, write_table
-from samhw.app.sweep.workers import CONFIGURATIONS, Task, Work, run_locally, run_on_cluster
+from samhw.app.sweep.workers import CONFIGURATIONS, Task, TaskKind, run_locally, run_on_cluster
 from samhw.errors import InputError, InterruptedWorkError
 
 __all__ = ["State", "journal_of", "measure_all", "row_of", "sweep"]
@@ -36,7 +36,7 @@ def journal_of(output: Path, shard: Shard | None = None) -> Path:
 def measure_all(
     tasks: Mapping[str, Task],
     journal: Journal,
-    work: Work,
+    work: TaskKind,
     *,
     jobs: int | None = None,
     scheduler: str | None = None,

@@ -11,7 +11,7 @@ from samhw.app.sweep.configuration import Configuration, version_digest
 from samhw.app.sweep.journal import Kept, read_journal
 from samhw.errors import InputError
 
-__all__ = ["Merged", "Shard", "merge"]
+__all__ = ["MergedShards", "Shard", "merge"]
 
 _T = TypeVar("_T")
 
@@ -46,7 +46,7 @@ class Shard:
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedShards:
     """What journals hold together.
 
     Attributes:
@@ -58,7 +58,7 @@ class Merged:
     outcomes: Mapping[str, Mapping[str, Any]]
 
 
-def merge(paths: Sequence[Path]) -> Merged:
+def merge(paths: Sequence[Path]) -> MergedShards:
     """Puts the journals of the parts of a sweep together.
 
     Raises:
@@ -88,7 +88,7 @@ def merge(paths: Sequence[Path]) -> Merged:
     keyed = [(one["key"], Configuration.from_json(one["configuration"])) for one in first.head["points"]]
     outcomes = {key: outcome for part in parts.values() for key, outcome in part.outcomes.items()}
     _check_all(keyed, outcomes, first.head["shard"][1])
-    return Merged(keyed, outcomes)
+    return MergedShards(keyed, outcomes)
 
 
 def _other_points(path: Path, part: Kept, first_path: Path, first: Kept) -> str:

@@ -23,7 +23,7 @@ from samhw.app.sweep.configuration import version_digest
 from samhw.app.sweep.outcome import Outcome, crashed
 from samhw.errors import InputError, RunError
 
-__all__ = ["CONFIGURATIONS", "Task", "Work", "run_locally", "run_on_cluster"]
+__all__ = ["CONFIGURATIONS", "Task", "TaskKind", "run_locally", "run_on_cluster"]
 
 
 class Task(Protocol):
@@ -38,7 +38,7 @@ class Task(Protocol):
         ...
 
 
-class Work(NamedTuple):
+class TaskKind(NamedTuple):
     """What is done, by names that another process finds too: `package.module:name`."""
 
     task: str
@@ -52,7 +52,7 @@ class Work(NamedTuple):
         return found
 
 
-CONFIGURATIONS = Work("samhw.app.sweep.configuration:Configuration", "samhw.app.sweep.outcome:outcome")
+CONFIGURATIONS = TaskKind("samhw.app.sweep.configuration:Configuration", "samhw.app.sweep.outcome:outcome")
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """A process has one core: libraries that would start a thread for each of them are told so."""
@@ -64,7 +64,7 @@ def processors() -> int:
 
 
 def run_locally(
-    tasks: Sequence[tuple[str, Task]], jobs: int | None = None, work: Work = CONFIGURATIONS
+    tasks: Sequence[tuple[str, Task]], jobs: int | None = None, work: TaskKind = CONFIGURATIONS
 ) -> Generator[tuple[str, Outcome]]:
     """The key and the outcome of each task, as they are finished.
 
@@ -101,7 +101,7 @@ def run_locally(
 class _Worker:
     """A process that measures, started when it is first needed and again when it has died."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: TaskKind) -> None:
         self._work = work
         self._process: subprocess.Popen[str] | None = None
         self._stopped = False
@@ -184,7 +184,7 @@ PATIENCE = 10
 
 
 def run_on_cluster(
-    tasks: Sequence[tuple[str, Task]], address: str, work: Work = CONFIGURATIONS
+    tasks: Sequence[tuple[str, Task]], address: str, work: TaskKind = CONFIGURATIONS
 ) -> Generator[tuple[str, Outcome]]:
     """The key and the outcome of each task, as they are finished by the scheduler at an address.
 

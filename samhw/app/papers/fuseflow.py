@@ -369,8 +369,8 @@ FUSEFLOW = Paper(
             "Iteration spaces",
             spaces,
             SPEED,
-            "The rewriting fuses no more than the addition: the two products take nearly all cycles, one after "
-            "the other, until FuseFlow's fusion lets them run at once.",
+            "The rewriting fuses no more than the addition: the two products take nearly all cycles, one "
+            "after the other, until FuseFlow's fusion lets them run at once.",
         ),
         PaperFigure(
             "4b, in hardware",

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
 
-from samhw.app.papers.figure import Cell
+from samhw.app.papers.figure import Cell, PaperColumn
 from samhw.app.papers.run_papers import Measured, file_name, summary
 from samhw.app.report.page import ResultTable, page, write_page
 from samhw.app.report.plots import COLOURS, GREY, MARKERS, count_axis, new_figure, to_file
@@ -102,11 +102,12 @@ def _plotted(one: Measured) -> bytes:
     rows = [row for row in one.result.rows if column and isinstance(row[column.name], int | float)]
     if column is None or len(rows) < 2:
         return b""
-    return to_file(lambda: _drawn(column.name, rows), "svg")
+    return to_file(lambda: _drawn(column, rows), "svg")
 
 
-def _drawn(column: str, rows: Sequence[Mapping[str, Any]]) -> Plot:
+def _drawn(shown: PaperColumn, rows: Sequence[Mapping[str, Any]]) -> Plot:
     """Bars, or where there are many a mark for each; the paper's numbers are hollow."""
+    column = shown.name
     names = list(dict.fromkeys(row["row"] for row in rows))
     ways = list(dict.fromkeys(row["way"] for row in rows))
     many = len(rows) > _BARS
@@ -126,6 +127,8 @@ def _drawn(column: str, rows: Sequence[Mapping[str, Any]]) -> Plot:
         _papers(axes, xs, own)
     places = ways if alone else names
     axes.set_xticks(range(len(places)), places)
+    if shown.is_ratio:
+        axes.axhline(1, color=GREY, linewidth=0.8, zorder=0)
     return _finished(plot, axes, column, rows)
 
 
@@ -145,7 +148,6 @@ def _finished(plot: Plot, axes: Axes, column: str, rows: Sequence[Mapping[str, A
     if numbers and max(numbers) > 20 * min(numbers):
         axes.set_yscale("log")
     count_axis(axes, "y")
-    axes.axhline(1, color=GREY, linewidth=0.8, zorder=0)
     axes.set_ylabel(column)
     axes.tick_params(axis="x", labelrotation=45, labelsize=7)
     for label in axes.get_xticklabels():

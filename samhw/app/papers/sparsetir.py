@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from math import ceil, log2
 
 from samhw.app.papers.figure import Paper, PaperFigure, PaperRow, Setting, fewer, plain, stated
-from samhw.app.papers.fuseflow import ATTENTION, HARDWARE, MASKED
+from samhw.app.papers.fuseflow import ATTENTION, HARDWARE, MASKED, ONLY_HERE
 from samhw.app.papers.points import point
 
 GRAPHS: Mapping[str, tuple[str, float, float | None]] = {
@@ -244,8 +244,6 @@ SPARSETIR = Paper(
             (plain("rows"), plain("entries"), stated("padding")),
             "On stand-ins with the paper's sizes; which columns a row has is random.",
         ),
-        PaperFigure(
-            "13, in hardware", "SpMM in RTL", in_hardware, HARDWARE, "No paper of the five has this."
-        ),
+        PaperFigure("13, in hardware", "SpMM in RTL", in_hardware, HARDWARE, ONLY_HERE),
     ),
 )

@@ -49,6 +49,11 @@ def a_number(cell: Cell) -> bool:
     return isinstance(cell, int | float)
 
 
+def is_text(cell: Cell) -> bool:
+    """Whether a cell is one."""
+    return isinstance(cell, str)
+
+
 def below(limit: float) -> Callable[[Cell], bool]:
     """Whether a cell is a number less than that."""
     return lambda cell: isinstance(cell, int | float) and cell < limit
@@ -313,7 +318,7 @@ VIEWS: Mapping[str, Callable[[], str]] = {
     "onnx-models": Columns("onnx_models", "network; cycles; stored, kB; LUTs; block RAMs; on chip; off chip"),
     # docs/findings.md
     **{
-        name: Columns(name, "figure; what; here; the paper's")
+        name: Columns(name, "figure; what; here; the paper's", where={"the paper's": is_text})
         for name in ("fuseflow", "redfuser", "sparsetir", "fractaltensor")
     },
 }

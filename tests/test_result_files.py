@@ -11,6 +11,7 @@ from benchmarks import result_files
 from benchmarks.result_files import ResultFile, names, parse, read, update
 from docs import tables
 from docs.tables import Columns, Counts, Pivot, Summary, View, below, one_of
+from samhw.app.report import result_file
 from samhw.errors import InputError
 
 DOCS = Path(tables.__file__).parent
@@ -226,7 +227,7 @@ def test_update_refuses(
 
 
 def test_update_needs_a_state_with_a_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(result_files, "_git", lambda *words: " M samhw/errors.py")
+    monkeypatch.setattr(result_file, "_git", lambda *words: " M samhw/errors.py")
     written(folder)
     with pytest.raises(InputError, match="commit what you changed in samhw and benchmarks first"):
         update("some")

@@ -17,14 +17,19 @@ from torch.fx import Interpreter
 
 __all__ = ["ExactIntegers", "is_quantised"]
 
-_LIBRARY = "quantized_decomposed"
+_LIBRARIES = ("quantized_decomposed.", "torchao.")
 
 tree_map, tree_leaves = torch.utils._pytree.tree_map, torch.utils._pytree.tree_leaves
 
 
 def is_quantised(program: ExportedProgram) -> bool:
     """Whether an exported module says of integers what they stand for."""
-    return any(_LIBRARY in str(node.target) for node in program.graph.nodes)
+    names = (_name_of(node.target) for node in program.graph.nodes)
+    return any(name.startswith(_LIBRARIES) or "fake_quant" in name or "_obs_fq_" in name for name in names)
+
+
+def _name_of(target: Any) -> str:
+    return str(getattr(target, "overloadpacket", target))
 
 
 @dataclass(frozen=True)
@@ -90,12 +95,12 @@ class ExactIntegers(Interpreter):
             return tree_map(_real, self.run(*arguments))
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-        name = str(getattr(target, "overloadpacket", target))
-        library, _, short = name.rpartition(".")
-        if library == _LIBRARY and short.startswith("dequantize"):
-            return _dequantised(*args[:4] if short.endswith("channel") else (*args[:3], None))
-        if library == _LIBRARY and short.startswith("quantize"):
-            return _quantised(target, short, args)
+        name = _name_of(target)
+        _, _, short = name.rpartition(".")
+        if name.startswith(_LIBRARIES):
+            return _of_library(short, args, kwargs)
+        if "fake_quant" in short or "_obs_fq_" in short:
+            return _faked(short, args)
         if name == "aten._to_copy" and isinstance(args[0], Tensor) and not args[0].is_floating_point():
             return target(*args, **kwargs)
         if any(isinstance(item, _Exact) for item in tree_leaves((args, kwargs))):
@@ -230,21 +235,90 @@ def found_scale(parts: Sequence[_Part | None]) -> Tensor:
 # What is quantised
 
 
-def _quantised(target: Any, short: str, args: Any) -> Tensor:
+def _of_library(short: str, args: Any, kwargs: Any) -> Any:
+    """What operators of quantised tensors give."""
+    if short.startswith("choose_qparams"):
+        return _chosen(short, args, kwargs)
+    if short == "quantize_affine":
+        x, block, scale, zero, kind, *ends = args
+        real, low, high = _double(x), *(ends[:2] or (torch.iinfo(kind).min, torch.iinfo(kind).max))
+        steps, zeros = _by_block(scale, real, block), _by_block(0 if zero is None else zero, real, block)
+        return (torch.round(real * (1 / steps)) + zeros).clamp(low, high).to(kind)
+    if short == "dequantize_affine":
+        x, block, scale, zero, *_ = args
+        moved = x.double() - _by_block(0 if zero is None else zero, x, block)
+        return _Exact((_Part(moved, _by_block(scale, x, block)),), torch.zeros((), dtype=torch.float64))
+    by_channel = short.endswith("channel")
+    if short.startswith("dequantize"):
+        return _dequantised(*args[:4] if by_channel else (*args[:3], None))
+    return _quantised(by_channel, args)
+
+
+def _by_block(n: Any, x: Tensor, block: Sequence[int]) -> Tensor:
+    held = torch.as_tensor(n).double()
+    if held.dim() == x.dim() or held.numel() == 1:
+        return held
+    return held.reshape([1 if b == size else size for b, size in zip(block, x.shape, strict=True)])
+
+
+def _chosen(short: str, args: Any, kwargs: Any) -> tuple[Tensor, Tensor]:
+    x, by_block = _double(args[0]), short.endswith("affine")
+    if by_block:
+        _, mapping, block, _, least, greatest, eps, *more = args
+        keep = more[2] if len(more) > 2 else kwargs.get("keepdim", False)
+        dims = [d for d, (b, size) in enumerate(zip(block, x.shape, strict=True)) if b == size]
+    else:
+        (least, greatest, eps, _), mapping, keep, dims = args[1:], "", False, list(range(x.dim()))
+    low, high = x.amin(dims, keep).clamp(max=0), x.amax(dims, keep).clamp(min=0)
+    if mapping == "SYMMETRIC":
+        scale = (torch.maximum(-low, high) / ((greatest - least) / 2)).clamp(min=eps)
+        return scale, torch.full(scale.shape, (least + greatest + 1) // 2)
+    scale = ((high - low) / float(greatest - least)).clamp(min=eps)
+    return scale, (least - torch.round(low / scale)).clamp(least, greatest).long()
+
+
+def _faked(short: str, args: Any) -> Any:
+    """What is quantised and back, as training has put it into a module."""
+    enabled, axis = True, None
+    if "_obs_fq_" in short:
+        x, _, on, lowest, highest, scale, zero, _, least, greatest, channel, by_row, *_ = (*args, False)
+        enabled, axis = bool(on), channel if by_row else None
+        rest = (None, lowest, highest, scale, zero)
+    elif "channel" in short:
+        x, scale, zero, axis, least, greatest = args
+        rest = (None,)
+    elif "tensor_qparams" in short:
+        x, scale, zero, on, least, greatest = args
+        enabled, rest = bool(on), (None,)
+    else:
+        (x, scale, zero, least, greatest), rest = args, (None,)
+    kind = torch.int8 if least >= -128 and greatest <= 127 else torch.uint8 if least >= 0 else torch.int32
+    given = (x, scale, zero, *(() if axis is None else (axis,)), least, greatest, kind)
+    made = x if not enabled else _dequantised(_quantised(axis is not None, given), scale, zero, axis)
+    alone = short in ("fake_quantize_per_tensor_affine", "fake_quantize_per_channel_affine")
+    return made if alone else (made, *rest)
+
+
+def _quantised(by_channel: bool, args: Any) -> Tensor:
     x, scale, zero, *rest = args
-    axis = rest.pop(0) if short.endswith("channel") else None
+    axis = rest.pop(0) if by_channel else None
     least, greatest, kind = rest
-    if isinstance(x, Tensor) and x.dtype == torch.float32:
-        # Constants and arguments, as PyTorch quantises them.
-        found: Tensor = target(*args)
-        return found
+    of_run = isinstance(scale, Tensor) and scale.dtype == torch.float64 and axis is None
+    if isinstance(x, Tensor) and x.dtype == torch.float32 and not of_run:
+        # Constants and arguments, in f32, as PyTorch quantises them.
+        one = torch.ones(())
+        steps = _along(scale, x, axis).float() if axis is not None else torch.as_tensor(float(scale))
+        inverse = one / steps if axis is not None else torch.as_tensor(1 / float(scale)).float()
+        found = torch.round(x * inverse) + _along(zero, x, axis).float()
+        return found.clamp(least, greatest).to(kind)
     real = _real(x)
     assert isinstance(real, Tensor)
     steps, zeros = _along(scale, real, axis), _along(zero, real, axis).long()
-    made = _rescaled(x, steps) if isinstance(x, _Exact) else None
+    made = _rescaled(x, steps) if isinstance(x, _Exact) and not of_run else None
     if made is None:
-        inverse = real / steps if isinstance(scale, Tensor) else real * float(torch.tensor(1 / scale))
-        made = torch.round(inverse).long()
+        is_number = axis is None and not of_run
+        inverse = float(torch.tensor(1 / float(scale), dtype=torch.float32)) if is_number else 1 / steps
+        made = torch.round(real * inverse).long()
     elif isinstance(x, _Exact):
         for clamp in x.clamps:
             ends = [clamp(torch.tensor(end, dtype=torch.float64)) for end in (-math.inf, math.inf)]

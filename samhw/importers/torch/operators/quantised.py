@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,12 @@ from samhw.importers.torch.value import Host, Known
 __all__: list[str] = []
 
 LIBRARY = "quantized_decomposed"
-_OPS = torch.ops.quantized_decomposed
+
+
+def _operators() -> Any:
+    """PyTorch's own, which it registers as it imports them."""
+    import_module("torch.ao.quantization.fx._decomposed")
+    return torch.ops.quantized_decomposed
 
 
 def _numbers(importer: Importer, x: Operand) -> Any:
@@ -73,7 +79,9 @@ def import_quantize(
 ) -> Operand:
     def how(tensor: Tensor) -> Tensor:
         numbers = [n.item() if isinstance(n, Tensor) else n for n in (_held(scale), _held(zero))]
-        return _OPS.quantize_per_tensor(tensor, float(numbers[0]), int(numbers[1]), least, greatest, kind)
+        return _operators().quantize_per_tensor(
+            tensor, float(numbers[0]), int(numbers[1]), least, greatest, kind
+        )
 
     return _quantised(importer, x, scale, zero, least, greatest, kind, None, how)
 
@@ -90,7 +98,9 @@ def import_quantize_channels(
     kind: torch.dtype,
 ) -> Operand:
     def how(tensor: Tensor) -> Tensor:
-        return _OPS.quantize_per_channel(tensor, _held(scales), _held(zeros), axis, least, greatest, kind)
+        return _operators().quantize_per_channel(
+            tensor, _held(scales), _held(zeros), axis, least, greatest, kind
+        )
 
     return _quantised(importer, x, scales, zeros, least, greatest, kind, axis, how)
 

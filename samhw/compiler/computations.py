@@ -74,7 +74,7 @@ class Computation:
         if self.is_once:
             return "; ".join(f"{c}: {why}" for place in self.places for c, why in place.waits.items())
         parts = []
-        if inside := sorted({index for place in self.places for index in place.inside}):
+        if inside := list(dict.fromkeys(index for place in self.places for index in place.inside)):
             parts.append(f"it is read inside of {', '.join(inside)}, for each of which it is computed")
         if len(self.places) > 1:
             parts.append(f"{len(self.places)} uses meet its rows at different places")
@@ -88,7 +88,7 @@ class Computation:
             "how": self.how,
             "places": len(self.places),
             "times": round(self.times, 2),
-            "inside": sorted({index for place in self.places for index in place.inside}),
+            "inside": list(dict.fromkeys(index for place in self.places for index in place.inside)),
             "why": self.why,
         }
 

@@ -8,6 +8,7 @@ cell is moved into a join, everything that names it follows without being touche
 """
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 
 from samhw.html import html_table
@@ -23,6 +24,10 @@ class CellName:
 
     row: str
     column: str
+
+    def renamed(self, to: Mapping[str, str]) -> "CellName":
+        """The same cell under other names of rows and columns."""
+        return CellName(to[self.row], to[self.column])
 
     def __str__(self) -> str:
         return f"⟨{self.column}_{self.row}⟩"
@@ -142,6 +147,23 @@ class FusionTable:
             for column in self.columns:
                 if (cell := self.get(row, column)) is not None:
                     yield row, column, cell
+
+    def renamed(self, to: Mapping[str, str]) -> "FusionTable":
+        """The same under other names of rows and columns, and in other words: those that `to` has for each
+        text. Planned nodes, from which a graph has been generated, stay as they are."""
+        other = copy(self)
+        other.val, other.rows = to[self.val], tuple(to[row] for row in self.rows)
+        other.headings = {to[column]: to[heading] for column, heading in self.headings.items()}
+        other.joins = {(to[row], to[column]): to[join] for (row, column), join in self.joins.items()}
+        other._cells = {
+            (to[row], to[column]): Cell(
+                cell.source.renamed(to) if isinstance(cell.source, CellName) else cell.source,
+                to[cell.label],
+            )
+            for (row, column), cell in self._cells.items()
+        }
+        other._shown = {output: name.renamed(to) for output, name in self._shown.items()}
+        return other
 
     def shape(self) -> tuple[list[str], list[str]]:
         """The rows and the columns that have something in them."""

@@ -9,17 +9,19 @@ from samhw.compiler.computations import with_waits
 from samhw.compiler.graph_passes import Assembly, RowRanges, apply_graph_passes, passes_to
 from samhw.compiler.graph_passes.depths import with_delays
 from samhw.compiler.graph_passes.queues import with_room
+from samhw.compiler.nameless import Nameless, repeated
 from samhw.compiler.passes import Lowerable, apply_region_passes
 from samhw.compiler.placement import arrays_off_chip
 from samhw.compiler.region import LoweredRegion, lower_region
+from samhw.compiler.renamed import renamed_region
 from samhw.compiler.row_ranges import row_ranges
 from samhw.compiler.scope import Scope
 from samhw.compiler.shared_hardware import with_fabrics
 from samhw.cost import estimate
-from samhw.errors import RunError, ScheduleError
+from samhw.errors import InputError, RunError, ScheduleError
 from samhw.graph import Arch, OffChipMemory, PortDelays, layout_of, port_latency
 from samhw.lang import Program
-from samhw.lang.decision import Refusal
+from samhw.lang.decision import Refusal, RegionDecision
 
 __all__ = ["add_queues", "assembled", "lower_program", "with_memory"]
 
@@ -41,12 +43,15 @@ def lower_program(
     except ScheduleError as error:
         return Refusal.of(error)
     scope = Scope(placed, decision.value, arch, decision.lowerings)
+    alone = repeated(scope)
     regions = []
     for number, region in enumerate(placed.program.regions):
         if scope.is_idle(number):
             continue
-        lowered = lower_region(scope, number, placed.decision_of(region.label))
-        found = lowered if isinstance(lowered, Refusal) else assembled(scope, lowered, last)
+        chosen = placed.decision_of(region.label)
+        found = _like_another(scope, number, alone.get(number), chosen, last) or _region(
+            scope, number, chosen, last
+        )
         if isinstance(found, Refusal):
             return found
         regions.append(found)
@@ -63,6 +68,35 @@ def lower_program(
     if memory is not None and "depths" in passes_to(last):
         return with_memory(compiled, memory)
     return with_fabrics(compiled) if last is None else compiled
+
+
+def _region(
+    scope: Scope, number: int, chosen: RegionDecision | None, last: str | None
+) -> CompiledRegion | Refusal:
+    lowered = lower_region(scope, number, chosen)
+    return lowered if isinstance(lowered, Refusal) else assembled(scope, lowered, last)
+
+
+def _like_another(
+    scope: Scope, number: int, alone: Nameless | None, chosen: RegionDecision | None, last: str | None
+) -> CompiledRegion | None:
+    """What an equal region is compiled to, under the names of this one; None where it has to be compiled by
+    itself."""
+    if alone is None:
+        return None
+    marked = None if chosen is None else alone.marked(chosen)
+    if chosen is not None and marked is None:
+        return None
+    key = "compiled", alone.key, marked, last
+    if key not in scope.lowerings:
+        try:
+            scope.lowerings[key] = _region(alone.scope(), 0, marked, last)
+        except InputError:
+            scope.lowerings[key] = None
+    known: CompiledRegion | Refusal | None = scope.lowerings[key]
+    if not isinstance(known, CompiledRegion):
+        return None
+    return renamed_region(known, alone.names, scope, number, "" if chosen is None else chosen.why)
 
 
 def with_memory(compiled: Compiled, memory: OffChipMemory) -> Compiled:

@@ -142,6 +142,26 @@ class Scope:
         )
 
     @cached_property
+    def has_plain_regions(self) -> bool:
+        """Whether all that a region is lowered by are its statements, and what is known of the tensors, the
+        indices and the dimensions that they name."""
+        lowerable, schedule = self.lowerable, self.lowerable.schedule
+        if lowerable.slices or lowerable.joined or lowerable.segmented or self.block_sizes:
+            return False
+        indices = {index for statement in self.program.statements for index in statement.indices}
+        return not (schedule.deal or schedule.queues or schedule.lanes.keys() - indices)
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """The program's inputs."""
+        return frozenset(decl.name for decl in self.program.inputs)
+
+    @cached_property
+    def places_of_dimensions(self) -> dict[str, int]:
+        """The place of each dimension among all extents."""
+        return {dimension: place for place, dimension in enumerate(self.extents)}
+
+    @cached_property
     def once(self) -> str:
         """A dimension of extent 1, which all copies share."""
         return self.dimensions.fresh("once")
@@ -212,7 +232,7 @@ class Scope:
         statements = program.regions[number].statements
         read = dict.fromkeys(access.tensor for s in statements for access in (s.lhs, *s.needs))
         # Steps of tensors lead to other statements.
-        views = self._with_views(program.tensors if lowerable.slices else read)
+        views = self.with_views(program.tensors if lowerable.slices else read)
         modes = {name: self.dimensions.of_tensor(name) for name in views}
         dimensions = set(fused.dimension.values()).union(*modes.values())
         extents = self.extents if lowerable.slices else {d: self.extents[d] for d in sorted(dimensions)}
@@ -278,7 +298,7 @@ class Scope:
         used = (*names, *written)
         memories: dict[str, Memory] = {}
         tensors = []
-        for name, stored in self._with_views(used).items():
+        for name, stored in self.with_views(used).items():
             role = MemoryRole.OUTPUT if stored in outputs else MemoryRole.INPUT
             shape = self.dimensions.shape(name, self.extents)
             capacity = self.lowerable.capacity
@@ -310,7 +330,7 @@ class Scope:
             )
         return list(memories.values()), tensors
 
-    def _with_views(self, tensors: Iterable[str]) -> Mapping[str, str]:
+    def with_views(self, tensors: Iterable[str]) -> Mapping[str, str]:
         """Tensors, and all that lie in the same memories; each with the one whose memories these are."""
         aliases, slices = self.lowerable.aliases, self.lowerable.slices
         found: dict[str, str] = {}
@@ -320,7 +340,7 @@ class Scope:
             found |= dict.fromkeys(same, stored)
             if name in slices:
                 found[name] = stored
-                found |= self._with_views([start for start, _ in slices[name].starts])
+                found |= self.with_views([start for start, _ in slices[name].starts])
         return found
 
     def _stored_in(self, tensor: str) -> str:

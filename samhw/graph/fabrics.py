@@ -24,6 +24,7 @@ __all__ = [
     "equal_regions",
     "form_of",
     "immediates_of",
+    "keep_form",
 ]
 
 _BOUND = (Role.EXTENT, Role.REPEAT, Role.WIDTHS)
@@ -44,8 +45,19 @@ class Form(NamedTuple):
     names: tuple[str, ...]
 
 
-@once_per_graph
 def form_of(graph: Graph) -> Form:
+    """The form of a graph, as `_form` says it, or as it was kept."""
+    known: Form | None = vars(graph).get("form")
+    return _form(graph) if known is None else known
+
+
+def keep_form(graph: Graph, form: Form) -> None:
+    """Keeps what is known to be the form of a graph, which takes its time to be found."""
+    vars(graph)["form"] = form
+
+
+@once_per_graph
+def _form(graph: Graph) -> Form:
     """The form of a graph: equal for graphs that may share a fabric. It takes one walk from the writers.
 
     Graphs whose writers cannot be told from each other may differ in their forms and be equal all the same,

@@ -5,7 +5,7 @@ parts of a concatenation have dimensions of their own along its index. A build h
 of each, however many indices of however many statements run over it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from math import prod
 
@@ -109,6 +109,27 @@ class Dimensions:
         }
         other._of_mode = self._of_mode | modes
         other._rank = self._rank | {name: self._rank[of] for name, of in like.items()}
+        return other
+
+    def renamed(
+        self, tensors: Mapping[str, str], names: Mapping[str, str], indices: Iterable[str]
+    ) -> "Dimensions":
+        """Those of some tensors alone, under other names.
+
+        Args:
+            tensors: the names that these have, by those that they had.
+            names: likewise of their dimensions.
+            indices: of the statements that are left.
+        """
+        other = copy(self)
+        other._of_mode = {
+            (name, mode): names[dimension]
+            for old, name in tensors.items()
+            for mode, dimension in enumerate(self.of_tensor(old))
+        }
+        other._rank = {name: self._rank[old] for old, name in tensors.items()}
+        other.extents = {names[d]: extent for d, extent in self.extents.items() if d in names}
+        other._names = frozenset((*indices, *other.extents))
         return other
 
     def fresh(self, wish: str) -> str:

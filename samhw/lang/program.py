@@ -45,7 +45,7 @@ class Program:
     index_extents: Mapping[str, int] = field(default_factory=dict, hash=False)
     """Extents of indices, in whatever statement they are."""
 
-    @property
+    @cached_property
     def statements(self) -> tuple[Statement, ...]:
         """The statements of all regions, in order."""
         return tuple(statement for region in self.regions for statement in region.statements)
@@ -167,7 +167,7 @@ class Program:
         """The same statements in the same order, in other regions."""
         other = replace(self, regions=tuple(regions))
         # What follows from the statements alone need not be found again.
-        vars(other).update(dimensions=self.dimensions, _readers=self._readers)
+        vars(other).update(dimensions=self.dimensions, inputs=self.inputs, _readers=self._readers)
         return other
 
     def regrouped(self, regions: Iterable[Region]) -> "Program":
@@ -240,7 +240,7 @@ class Program:
 
     def check_computed(self, table: str, names: Iterable[str]) -> None:
         """Raises `InputError` if one of the names in a table of a schedule is that of no result."""
-        computed = [statement.lhs.tensor for statement in self.statements]
+        computed = self._written
         for name in names:
             if name not in computed:
                 raise InputError(

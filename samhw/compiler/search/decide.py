@@ -6,13 +6,17 @@ tensor which a pass has added, and orders that do not know the indices which a p
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from samhw.choices.choice import AUTO
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Decision, Lowerings, Scope, choose_value
+from samhw.compiler.nameless import Nameless, repeated
 from samhw.compiler.passes import Lowerable, apply_program_passes
+from samhw.compiler.renamed import renamed_decision
 from samhw.compiler.search.job import Job
 from samhw.compiler.search.split import BETTER, RegionSplitter
+from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
 from samhw.lang import Program, Region, Statement
@@ -137,6 +141,7 @@ def regions_decided(
         InputError: for what no decision would make possible.
     """
     scope = Scope(given, value, arch, lowerings)
+    alone = repeated(scope)
     regions: list[RegionDecision] = []
     cycles = 0.0
     for number, region in enumerate(given.program.regions):
@@ -144,15 +149,52 @@ def regions_decided(
             # A statement of the program, from which extents follow, and no region of the design.
             regions.append(RegionDecision(region.written, region.label))
             continue
-        parts = RegionSplitter(scope, number).parts()
+        parts = _parts_like_others(scope, number, alone.get(number)) or _parts(scope, number)
         if isinstance(parts, Refusal):
             return parts
-        regions += [part.decision for part in parts]
-        cycles += sum(part.cycles for part in parts)
+        regions += parts.decisions
+        cycles += parts.cycles
     taken = replace(_taken(first, regions), lanes=given.schedule.lanes)
     if given.added:
         taken = replace(taken, partial_sums=given.schedule.stored_terms)
     return Decision(given, tuple(regions), value, taken, cycles, lowerings=lowerings)
+
+
+class _Parts(NamedTuple):
+    """The regions that a region becomes, and what is expected of them."""
+
+    decisions: tuple[RegionDecision, ...]
+    cycles: float
+
+
+def _parts(scope: Scope, number: int) -> _Parts | Refusal:
+    found = RegionSplitter(scope, number).parts()
+    if isinstance(found, Refusal):
+        return found
+    return _Parts(tuple(part.decision for part in found), sum(part.cycles for part in found))
+
+
+def _parts_like_others(scope: Scope, number: int, alone: Nameless | None) -> _Parts | None:
+    """What an equal region becomes, under the names of this one; None where it has to be decided by
+    itself."""
+    if alone is None:
+        return None
+    key = "parts", alone.key
+    if key not in scope.lowerings:
+        try:
+            scope.lowerings[key] = _parts(alone.scope(), 0)
+        except InputError:
+            scope.lowerings[key] = None
+    known: _Parts | Refusal | None = scope.lowerings[key]
+    if not isinstance(known, _Parts) or not all(alone.has_names(d.order or ()) for d in known.decisions):
+        return None
+    region = scope.program.regions[number]
+    last = len(known.decisions) - 1
+    decisions = (
+        renamed_decision(chosen, alone.names, region.label if place == last else None)
+        for place, chosen in enumerate(known.decisions)
+    )
+    return _Parts(tuple(decisions), known.cycles)
 
 
 def _taken(first: Lowerable, regions: Sequence[RegionDecision]) -> Schedule:

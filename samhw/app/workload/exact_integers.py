@@ -45,6 +45,11 @@ class _Part:
     def real(self) -> Tensor:
         return self.whole * self.scale
 
+    @property
+    def is_even(self) -> bool:
+        """Whether all have one scale."""
+        return self.scale.numel() == 1
+
 
 @dataclass(frozen=True)
 class _Exact:
@@ -88,11 +93,19 @@ class ExactIntegers(Interpreter):
 
     def __init__(self, program: ExportedProgram) -> None:
         super().__init__(program.module())
+        self.constants: dict[int, Tensor] = {}
+        """Those that have been asked for, by their ids: what else is added to a sum has errors of its own."""
 
     def given(self, *arguments: object) -> Any:
         """What the module gives."""
         with torch.no_grad():
             return tree_map(_real, self.run(*arguments))
+
+    def get_attr(self, target: Any, args: Any, kwargs: Any) -> Any:
+        found = super().get_attr(target, args, kwargs)
+        if isinstance(found, Tensor):
+            self.constants[id(found)] = found
+        return found
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         name = _name_of(target)
@@ -104,19 +117,50 @@ class ExactIntegers(Interpreter):
         if name == "aten._to_copy" and isinstance(args[0], Tensor) and not args[0].is_floating_point():
             return target(*args, **kwargs)
         if any(isinstance(item, _Exact) for item in tree_leaves((args, kwargs))):
-            made = _of_exact(target, short, args, kwargs)
+            made = self.of_exact(target, short, args, kwargs)
             if made is not None:
                 return made
         if short in _VIEWS:
             return target(*tree_map(_real, args), **kwargs)
         return target(*tree_map(_double, args), **tree_map(_double, kwargs))
 
+    def of_exact(self, target: Any, short: str, args: Any, kwargs: Any) -> _Exact | None:
+        """What an operator makes of exact numbers; None where that is nothing exact."""
+        first = args[0]
+        if short in _PRODUCTS:
+            return _product(target, short, args)
+        if short in ("add", "sub") and not kwargs:
+            if any(isinstance(x, Tensor) and id(x) not in self.constants for x in args[:2]):
+                return None
+            return _sum(args[0], args[1], -1 if short == "sub" else 1)
+        if short in ("mul", "div") and isinstance(args[1], int | float):
+            factor = args[1] if short == "mul" else 1 / args[1]
+            return _scaled(first, factor) if isinstance(first, _Exact) else None
+        if short == "cat":
+            return _joined(target, args)
+        if not isinstance(first, _Exact):
+            return None
+        if short in _CUTS:
+            return replace(first, clamps=(*first.clamps, lambda x: target(x, *args[1:], **kwargs)))
+        part = first.alone
+        if part is None or not part.is_even:
+            return None
+        if short in _VIEWS or (short in _EXTREMES and bool((part.scale > 0).all())):
+            return replace(first, parts=(replace(part, whole=target(part.whole, *args[1:], **kwargs)),))
+        if short in _MEANS:
+            mean = target(part.whole, *args[1:], **kwargs)
+            count = part.whole.numel() // mean.numel()
+            whole = torch.round(mean * count)
+            if torch.allclose(whole, mean * count, rtol=0, atol=1e-6):
+                return replace(first, parts=(_Part(whole, part.scale / count),))
+        return None
 
-def _real(x: object) -> object:
+
+def _real(x: Any) -> Any:
     return x.real if isinstance(x, _Exact) else x
 
 
-def _double(x: object) -> object:
+def _double(x: Any) -> Any:
     if isinstance(x, _Exact):
         return x.real
     if x is torch.float32:
@@ -143,47 +187,11 @@ def _dequantised(x: Tensor, scale: Any, zero: Any, axis: int | None) -> _Exact:
     )
 
 
-# What is done to integers
-
-
-def _of_exact(target: Any, short: str, args: Any, kwargs: Any) -> _Exact | None:
-    """What an operator makes of exact numbers; None where that is nothing exact."""
-    first = args[0]
-    if short in _PRODUCTS:
-        return _product(target, short, args)
-    if short == "addmm" and isinstance(args[1], _Exact) and isinstance(args[2], _Exact):
-        made = _product(torch.ops.aten.mm.default, "mm", args[1:3])
-        return None if made is None else replace(made, rest=made.rest + _double(first))
-    if short in ("add", "sub") and not kwargs:
-        return _sum(args[0], args[1], -1 if short == "sub" else 1)
-    if short in ("mul", "div") and isinstance(args[1], int | float):
-        factor = args[1] if short == "mul" else 1 / args[1]
-        return _scaled(first, factor) if isinstance(first, _Exact) else None
-    if short == "cat":
-        return _joined(target, args)
-    if not isinstance(first, _Exact):
-        return None
-    if short in _CUTS:
-        return replace(first, clamps=(*first.clamps, lambda x: target(x, *args[1:], **kwargs)))
-    part = first.alone
-    if part is None or part.scale.numel() > 1:
-        return None
-    if short in _VIEWS or (short in _EXTREMES and bool((part.scale > 0).all())):
-        return replace(first, parts=(replace(part, whole=target(part.whole, *args[1:], **kwargs)),))
-    if short in _MEANS:
-        mean = target(part.whole, *args[1:], **kwargs)
-        count = part.whole.numel() // mean.numel()
-        whole = torch.round(mean * count)
-        if torch.allclose(whole, mean * count, rtol=0, atol=1e-6):
-            return replace(first, parts=(_Part(whole, part.scale / count),))
-    return None
-
-
 def _product(target: Any, short: str, args: Any) -> _Exact | None:
     if not isinstance(args[0], _Exact) or not isinstance(args[1], _Exact):
         return None
     one, other = args[0].alone, args[1].alone
-    if one is None or other is None or one.scale.numel() > 1:
+    if one is None or other is None or not one.is_even:
         return None
     scale = other.scale
     if scale.numel() > 1:
@@ -194,12 +202,11 @@ def _product(target: Any, short: str, args: Any) -> _Exact | None:
             return None
         scale = scale.reshape(-1, *[1] * (other.whole.dim() - 2))
     bias = args[2] if len(args) > 2 else None
-    bias = None if bias is None else _double(bias)
     rest = args[3:] if len(args) > 2 else ()
     whole = target(one.whole, other.whole, None, *rest) if len(args) > 2 else target(one.whole, other.whole)
     added = torch.zeros((), dtype=torch.float64)
     if bias is not None:
-        added = bias.reshape(-1, *[1] * (other.whole.dim() - 2))  # type: ignore[attr-defined]
+        added = bias.double().reshape(-1, *[1] * (other.whole.dim() - 2))
     return _Exact((_Part(whole, one.scale * scale),), added)
 
 
@@ -220,7 +227,7 @@ def _scaled(x: _Exact, factor: float) -> _Exact | None:
 def _joined(target: Any, args: Any) -> _Exact | None:
     parts = [x.alone if isinstance(x, _Exact) else None for x in args[0]]
     found = [part for part in parts if part is not None and torch.equal(part.scale, found_scale(parts))]
-    if len(found) < len(parts) or found[0].scale.numel() > 1:
+    if len(found) < len(parts) or not found[0].is_even:
         return None
     mosts = [part.most for part in found]
     most = None if None in mosts else max(most for most in mosts if most is not None)
@@ -241,7 +248,7 @@ def _of_library(short: str, args: Any, kwargs: Any) -> Any:
         return _chosen(short, args, kwargs)
     if short == "quantize_affine":
         x, block, scale, zero, kind, *ends = args
-        real, low, high = _double(x), *(ends[:2] or (torch.iinfo(kind).min, torch.iinfo(kind).max))
+        real, (low, high) = _double(x), ends[:2] or (torch.iinfo(kind).min, torch.iinfo(kind).max)
         steps, zeros = _by_block(scale, real, block), _by_block(0 if zero is None else zero, real, block)
         return (torch.round(real * (1 / steps)) + zeros).clamp(low, high).to(kind)
     if short == "dequantize_affine":
@@ -280,18 +287,18 @@ def _chosen(short: str, args: Any, kwargs: Any) -> tuple[Tensor, Tensor]:
 def _faked(short: str, args: Any) -> Any:
     """What is quantised and back, as training has put it into a module."""
     enabled, axis = True, None
+    rest: tuple[Any, ...] = (None,)
     if "_obs_fq_" in short:
-        x, _, on, lowest, highest, scale, zero, _, least, greatest, channel, by_row, *_ = (*args, False)
-        enabled, axis = bool(on), channel if by_row else None
+        x, _, on, lowest, highest, scale, zero, _, least, greatest, channel, *by_row = args
+        enabled, axis = bool(on), channel if any(by_row[:1]) else None
         rest = (None, lowest, highest, scale, zero)
     elif "channel" in short:
         x, scale, zero, axis, least, greatest = args
-        rest = (None,)
     elif "tensor_qparams" in short:
         x, scale, zero, on, least, greatest = args
-        enabled, rest = bool(on), (None,)
+        enabled = bool(on)
     else:
-        (x, scale, zero, least, greatest), rest = args, (None,)
+        x, scale, zero, least, greatest = args
     kind = torch.int8 if least >= -128 and greatest <= 127 else torch.uint8 if least >= 0 else torch.int32
     given = (x, scale, zero, *(() if axis is None else (axis,)), least, greatest, kind)
     made = x if not enabled else _dequantised(_quantised(axis is not None, given), scale, zero, axis)
@@ -317,7 +324,7 @@ def _quantised(by_channel: bool, args: Any) -> Tensor:
     made = _rescaled(x, steps) if isinstance(x, _Exact) and not of_run else None
     if made is None:
         is_number = axis is None and not of_run
-        inverse = float(torch.tensor(1 / float(scale), dtype=torch.float32)) if is_number else 1 / steps
+        inverse = 1 / steps if not is_number else torch.tensor(1 / float(scale)).float().double()
         made = torch.round(real * inverse).long()
     elif isinstance(x, _Exact):
         for clamp in x.clamps:

@@ -330,6 +330,7 @@ class Quantised:
                 inverse = float(np.float32(1 / steps))
                 real = rint(e if inverse == 1 else e * inverse)
             added = next(left) if isinstance(zero, Value) else zero - moved
+            shifted: Expr
             if isinstance(zero, Value) and moved:
                 shifted = real + added - moved
             else:

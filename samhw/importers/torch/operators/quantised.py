@@ -48,11 +48,12 @@ def _quantised(
     """Constants and arguments as PyTorch itself quantises them."""
     if kind.is_floating_point:
         raise UnsupportedError(f"quantises to {kind}", "use integers")
-    if isinstance(x, Known | Host) and not isinstance(scale, Value) and not isinstance(zero, Value):
+    if isinstance(x, Known | Host) and not any(isinstance(n, Value | Host) for n in (scale, zero)):
         return host.mapped(x, how)
-    numbers = [_numbers(importer, scale), _whole(importer, zero, least, greatest)]
-    own = None if any(isinstance(n, Value) for n in numbers) else (lambda array: _on_host(how, array))
-    return importer.quantised.quantise(importer.value(x), *numbers, least, greatest, axis, own)
+    size, added = _numbers(importer, scale), _whole(importer, zero, least, greatest)
+    of_run = isinstance(size, Value) or isinstance(added, Value)
+    own = None if of_run else (lambda array: _on_host(how, array))
+    return importer.quantised.quantise(importer.value(x), size, added, least, greatest, axis, own)
 
 
 def _whole(importer: Importer, zero: Operand, least: int, greatest: int) -> Any:
@@ -79,9 +80,9 @@ def import_quantize(
 ) -> Operand:
     def how(tensor: Tensor) -> Tensor:
         numbers = [n.item() if isinstance(n, Tensor) else n for n in (_held(scale), _held(zero))]
-        return _operators().quantize_per_tensor(
-            tensor, float(numbers[0]), int(numbers[1]), least, greatest, kind
-        )
+        ends = (float(numbers[0]), int(numbers[1]), least, greatest)
+        made: Tensor = _operators().quantize_per_tensor(tensor, *ends, kind)
+        return made
 
     return _quantised(importer, x, scale, zero, least, greatest, kind, None, how)
 
@@ -98,15 +99,16 @@ def import_quantize_channels(
     kind: torch.dtype,
 ) -> Operand:
     def how(tensor: Tensor) -> Tensor:
-        return _operators().quantize_per_channel(
+        made: Tensor = _operators().quantize_per_channel(
             tensor, _held(scales), _held(zeros), axis, least, greatest, kind
         )
+        return made
 
     return _quantised(importer, x, scales, zeros, least, greatest, kind, axis, how)
 
 
 def _held(x: Any) -> Any:
-    return x.dense() if isinstance(x, Known | Host) else x
+    return x.dense() if isinstance(x, Known) else x
 
 
 @operator("dequantize_per_tensor", library=LIBRARY)
@@ -120,8 +122,8 @@ def import_dequantize(
     *_: object,
     **named: object,
 ) -> Value:
-    numbers = [_numbers(importer, scale), _whole(importer, zero, least, greatest)]
-    return importer.quantised.dequantise(importer.integers(x), *numbers)
+    size, added = _numbers(importer, scale), _whole(importer, zero, least, greatest)
+    return importer.quantised.dequantise(importer.integers(x), size, added)
 
 
 @operator("dequantize_per_channel", library=LIBRARY)
@@ -134,8 +136,8 @@ def import_dequantize_channels(
     *_: object,
     **named: object,
 ) -> Value:
-    numbers = [0 if n is None else _numbers(importer, n) for n in (scales, zeros)]
-    return importer.quantised.dequantise(importer.integers(x), *numbers, axis)
+    size, zero = _numbers(importer, scales), 0 if zeros is None else _numbers(importer, zeros)
+    return importer.quantised.dequantise(importer.integers(x), size, zero, axis)
 
 
 @operator("_int_mm")
@@ -269,8 +271,8 @@ def import_quantize_blocks(
         held = [n.dense() for n in given if isinstance(n, Known)]
         rest = held[1:] if zero is not None else [*held[1:], None]
         return Known(torch.ops.torchao.quantize_affine(held[0], block, *rest, kind, low, high), "quantised")
-    numbers = [_by_block(importer, n, x, block) for n in (scale, zero)]
-    return importer.quantised.quantise(importer.value(x), *numbers, low, high)
+    size, added = (_by_block(importer, n, x, block) for n in (scale, zero))
+    return importer.quantised.quantise(importer.value(x), size, added, low, high)
 
 
 @operator("dequantize_affine", library="torchao")
@@ -283,8 +285,8 @@ def import_dequantize_blocks(
     *_: object,
     **named: object,
 ) -> Value:
-    numbers = [_by_block(importer, n, x, block) for n in (scale, zero)]
-    return importer.quantised.dequantise(importer.integers(x), *numbers)
+    size, added = (_by_block(importer, n, x, block) for n in (scale, zero))
+    return importer.quantised.dequantise(importer.integers(x), size, added)
 
 
 # Ranges that a run finds

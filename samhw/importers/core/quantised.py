@@ -165,8 +165,11 @@ class Quantised:
         check_unmasked(x)
         x = self.build.resolve(x)
         kind, moved = _stored(least, greatest)
-        if host is not None and (loaded := self._loaded(x, host, kind, moved)) is not None:
-            return loaded
+        if host is not None:
+            numbers = (np.asarray(n).tobytes() for n in (scale, zero))
+            key = (*numbers, least, greatest, axis)
+            if (loaded := self._loaded(x, host, kind, moved, key)) is not None:
+                return loaded
         given = [self.numbers(n, x, axis) for n in (scale, zero)]
         range_ = _Range(kind, least - moved, greatest - moved)
         found = self._rescaled(x, given, moved, range_)
@@ -179,7 +182,9 @@ class Quantised:
             made = build.statement(lhs, made, kind=kind)
         return replace(found, expr=made + moved if moved else made)
 
-    def _loaded(self, x: Value, host: Callable[[Array], Array], kind: Integer, moved: int) -> Value | None:
+    def _loaded(
+        self, x: Value, host: Callable[[Array], Array], kind: Integer, moved: int, numbers: object
+    ) -> Value | None:
         """An argument whose integers the host makes as it loads them."""
         build, access = self.build, x.expr
         if not isinstance(access, Access) or (stored := build.stored[access.tensor]).fetch is None:
@@ -193,7 +198,7 @@ class Quantised:
             found = host(held.to_dense()).astype(np.int64) - moved
             return HostArray.dense(found.astype(width)).reshaped(sizes)
 
-        key = ("quantised", stored.name, *sizes, integers(stored.example).content)
+        key = ("quantised", stored.name, *sizes, numbers)
         made = build.input(
             key,
             f"{stored.name}_q",

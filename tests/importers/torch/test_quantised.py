@@ -236,6 +236,19 @@ def test_parts_that_stand_for_numbers_alike_are_put_together_as_integers() -> No
     assert {str(decl.value) for decl in imported.program.tensors.values()} == {"i8", "None"}
 
 
+def test_other_data_than_the_example_is_quantised_by_each_scale() -> None:
+    """Of zeros both scales make the same."""
+
+    class Twice(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return steps(x, 0.5, 0, *SIGNED) - steps(x, 0.25, 0, *SIGNED)
+
+    imported = import_module(Twice(), (torch.zeros(1, 2),))
+    given = (torch.tensor([[0.25, 0.3]]),)
+    found = imported.outputs(evaluate_program(imported.program, imported.tensors(given)), given, exact=True)
+    np.testing.assert_array_equal(found.numpy(), [[-0.25, 0.25]])
+
+
 def test_sums_that_could_leave_32_bits_are_computed_in_floating_point() -> None:
     class Long(nn.Module):
         def forward(self, x: Tensor, y: Tensor) -> Tensor:

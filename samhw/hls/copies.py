@@ -8,13 +8,13 @@ from samhw.graph import MemoryRole
 from samhw.hls.interface import Sequencer
 from samhw.hls.program import HlsRegion
 
-__all__ = ["Copies", "CopyIn", "CopyOut", "copies_of_region", "copies_of_sequence"]
+__all__ = ["ChipLoad", "ChipStore", "Copies", "copies_of_region", "copies_of_sequence"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class CopyIn:
+class ChipLoad:
     """What is copied from a port: to each of some arrays, as many words as the scalar `stored` says."""
 
     port: str
@@ -25,7 +25,7 @@ class CopyIn:
 
 
 @dataclass(frozen=True)
-class CopyOut:
+class ChipStore:
     """What is copied to a port from an array: as many words as the scalar `count` says."""
 
     port: str
@@ -44,12 +44,12 @@ class CopyOut:
 class Copies:
     """All copies of a kernel before it runs and afterwards."""
 
-    loads: Sequence[CopyIn]
-    stores: Sequence[CopyOut]
+    loads: Sequence[ChipLoad]
+    stores: Sequence[ChipStore]
 
     def by_master(
         self, bundles: Mapping[str, str]
-    ) -> tuple[dict[str, list[CopyIn]], dict[str, list[CopyOut]]]:
+    ) -> tuple[dict[str, list[ChipLoad]], dict[str, list[ChipStore]]]:
         """Loads and stores by master, by which they come and go one after another; several masters work side
         by side."""
         return _grouped(self.loads, lambda load: bundles[load.port]), _grouped(
@@ -68,12 +68,12 @@ def copies_of_region(region: HlsRegion) -> Copies:
     """Those of a region that is a kernel itself: each port has an array."""
     return Copies(
         [
-            CopyIn(port.name, port.memory.name, port.word, port.stored, (port.array,))
+            ChipLoad(port.name, port.memory.name, port.word, port.stored, (port.array,))
             for port in region.inputs
             if not port.off_chip
         ],
         [
-            CopyOut(port.name, port.memory.name, port.word, region.counts[port.name], port.array)
+            ChipStore(port.name, port.memory.name, port.word, region.counts[port.name], port.array)
             for port in region.outputs
             if not port.off_chip
         ],
@@ -83,15 +83,15 @@ def copies_of_region(region: HlsRegion) -> Copies:
 def copies_of_sequence(order: Sequencer) -> Copies:
     """Those of a kernel that runs several regions: the host's inputs to all of their arrays, and its
     outputs."""
-    loads: dict[str, CopyIn] = {}
+    loads: dict[str, ChipLoad] = {}
     for array in order.arrays:
         if array.memory.role is MemoryRole.INPUT:
             before = loads[array.first].arrays if array.first in loads else ()
-            loads[array.first] = CopyIn(
+            loads[array.first] = ChipLoad(
                 array.first, array.memory.name, array.word, f"{array.first}_stored", (*before, array.array)
             )
     stores = [
-        CopyOut(array.first, array.memory.name, array.word, order.counts[array.memory.name], array.array)
+        ChipStore(array.first, array.memory.name, array.word, order.counts[array.memory.name], array.array)
         for array in order.arrays
         if array.memory.role is MemoryRole.OUTPUT and array.name == array.first
     ]

@@ -77,7 +77,7 @@ line_mask bytes_of(unsigned first, unsigned begin, unsigned end) {
     for (unsigned k = 0; k < line_t::width / W::width; ++k) {
 #pragma HLS UNROLL
         if (begin <= first + k && first + k < end)
-            mask.range((k + 1) * bytes - 1, k * bytes) = -1;
+            mask = mask | line_mask((1u << bytes) - 1) << (k * bytes);
     }
     return mask;
 }

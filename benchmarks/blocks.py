@@ -122,7 +122,7 @@ def run(given: Workload, schedule: Schedule) -> tuple[int, int]:
     compiled = compile_workload(given, schedule, value=value)
     words = load_inputs(compiled.program, compiled.design, given.tensors, compiled.recipes)
     results = simulate_regions(compiled.design, compiled.arch, *words)
-    cycles = total_cycles([result.cycles for result in results])
+    cycles = total_cycles(compiled.design, [result.cycles for result in results])
     return cycles, multipliers(compiled.design.regions)
 
 

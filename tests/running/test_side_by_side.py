@@ -129,7 +129,7 @@ FORMS = (
 def drawn(number: int) -> tuple[str, dict[str, Any]]:
     """A program of equal and nearly equal regions, and a schedule."""
     source = random.Random(f"side by side {number}")
-    lines = ["tensor A[i, k] : csr", "tensor B[i, k] : csr", "tensor x[i]", "tensor y[i]", "index k=6"]
+    lines = ["tensor A[i, k] : csr", "tensor B[i, k] : csr", "tensor x[i]", "tensor y[i]"]
     known = ["x", "y"]
     for n in range(source.randint(2, 7)):
         a, b = (source.choice(known[-4:]) for _ in "ab")
@@ -142,7 +142,7 @@ def drawn(number: int) -> tuple[str, dict[str, Any]]:
     }
     if source.random() < 0.3:
         schedule["lanes"] = {"i": 2}
-    return "\n".join(sorted(lines, key=lambda line: not line.startswith("index"))), schedule
+    return "\n".join(lines), schedule
 
 
 def random_data(number: int) -> dict[str, Any]:

@@ -28,7 +28,9 @@ class Bindings:
 
     def __init__(self, m: Module, region: Value, first: Collection[int]):
         self._m = m
-        self._region = Cat(bit | ~region.any() if n in first else bit for n, bit in enumerate(region))
+        self._region = Cat(region[0] | ~region.any(), region[1:])
+        if len(first) > 1:
+            self._region = Cat(bit | ~region.any() if n in first else bit for n, bit in enumerate(region))
         self._known: dict[tuple[object, ...], Value] = {}
 
     def value(self, by_turn: Mapping[int, Value | int], width: int) -> Value:

@@ -156,7 +156,7 @@ class RunControl(wiring.Component):
         m.d.comb += [
             requested.eq(self.request & ~self.running & ~failed),
             begin.eq((requested | waiting) & ~self.busy),
-            self.start.eq(next_start | Mux(begin, first, 0)),
+            self.start.eq(next_start | (begin if first == 1 else Mux(begin, first, 0))),
             self.cycle.eq(count),
         ]
         over = Cat(any_of(ended[region] for region in of) for of in self.writers)
@@ -203,11 +203,12 @@ class RunControl(wiring.Component):
         """What comes after the regions that have ended: others, or the end of the run."""
         targets: list[list[Value]] = [[] for _ in range(self.regions)]
         ends: list[Value] = []
-        joined = Signal(len(self.parallels))
+        joined = [Signal(name=f"joined{number}") for number in range(len(self.parallels))]
+        over = [*ended, *joined]
         bodies: dict[tuple[int, int], list[Value]] = defaultdict(list)
         is_last = [step + 1 == extent for step, extent in self._counters()]
         for turn in self._turns(self.sequence, _Place()):
-            here = Cat(ended, joined)[turn.ended] & all_of(is_last[repeat] for repeat in turn.left)
+            here = over[turn.ended] & all_of(is_last[repeat] for repeat in turn.left)
             if turn.again is not None:
                 here &= ~is_last[turn.again]
                 with m.If(here):
@@ -221,9 +222,9 @@ class RunControl(wiring.Component):
                 (ends if turn.body is None else bodies[turn.body]).append(here)
         for number, step in enumerate(self.parallels):
             own = [any_of(bodies[number, body]) for body in range(len(step.bodies))]
-            over = Signal(len(own), name=f"over{number}")
-            m.d.comb += joined[number].eq((over | Cat(own)).all())
-            m.d.sync += over.eq(Mux(joined[number] | requested, 0, over | Cat(own)))
+            before = Signal(len(own), name=f"ended{number}")
+            m.d.comb += joined[number].eq((before | Cat(own)).all())
+            m.d.sync += before.eq(Mux(joined[number] | requested, 0, before | Cat(own)))
         m.d.comb += [following[region].eq(any_of(found)) for region, found in enumerate(targets)]
         m.d.comb += finish.eq(any_of(ends))
 

@@ -138,7 +138,9 @@ class RunControl(wiring.Component):
         settling = Signal(SETTLE)
         committed = Signal(len(self.writers))
         ended = Signal(self.regions)
-        following = Signal(self.regions)
+        following: Value = Signal(self.regions)
+        if self.parallels:  # In signals of their own, of which several may be one.
+            following = Cat(Signal(name=f"following{region}") for region in range(self.regions))
         next_start = Signal(self.regions)
         begin = Signal()
         finish = Signal()
@@ -199,7 +201,7 @@ class RunControl(wiring.Component):
             with m.If(requested):
                 m.d.sync += spent.eq(0)
 
-    def _follow(self, m: Module, ended: Signal, following: Signal, finish: Signal, requested: Signal) -> None:
+    def _follow(self, m: Module, ended: Signal, following: Value, finish: Signal, requested: Signal) -> None:
         """What comes after the regions that have ended: others, or the end of the run."""
         targets: list[list[Value]] = [[] for _ in range(self.regions)]
         ends: list[Value] = []
